@@ -1,0 +1,1 @@
+"""Studies, their members and roles, participants and consent."""

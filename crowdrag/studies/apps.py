@@ -1,0 +1,20 @@
+"""The app's registration."""
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class StudiesConfig(AppConfig):
+    """Studies and people."""
+
+    name = "crowdrag.studies"
+    label = "studies"
+    verbose_name = _("Studies and people")
+
+    def ready(self) -> None:
+        """Put the app's pages into a study's navigation."""
+        from crowdrag.studies.enums import Role
+        from crowdrag.studies.nav import register_tab
+
+        register_tab(order=0, label=_("Overview"), url_name="study", section="study")
+        register_tab(order=90, label=_("Members"), url_name="members", role=Role.VIEWER, section="members")

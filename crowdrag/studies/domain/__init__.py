@@ -1,0 +1,1 @@
+"""What can be done to studies and people: module the noun, function the verb."""

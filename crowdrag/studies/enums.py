@@ -1,0 +1,29 @@
+"""Choices of studies and people."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class Role(models.IntegerChoices):
+    """What a member may do in a study; a higher role includes the lower ones."""
+
+    VIEWER = 10, _("viewer")
+    REVIEWER = 20, _("reviewer")
+    EDITOR = 30, _("editor")
+    OWNER = 40, _("owner")
+
+
+class ParticipantKind(models.TextChoices):
+    """Who writes or judges."""
+
+    CROWD = "CROWD", _("crowd worker")
+    EXPERT = "EXPERT", _("expert")
+    MODEL = "MODEL", _("language model")
+    SYSTEM = "SYSTEM", _("RAG system")
+
+
+class Verdict(models.TextChoices):
+    """The two decisions about a piece of work; neither follows from the other."""
+
+    PAY = "PAY", _("paid")
+    INCLUDE = "INCLUDE", _("included in the analysis")

@@ -1,0 +1,58 @@
+"""A research project: its topics, people, campaigns and results."""
+
+from django.conf import settings
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from ..enums import Role
+
+
+class StudyQuerySet(models.QuerySet["Study"]):
+    """What can be said of studies. `for_user` is the one place where access is decided."""
+
+    def for_user(self, user, role: int = Role.VIEWER) -> "StudyQuerySet":
+        """Return the studies in which the user holds at least this role; operators hold every role."""
+        if not user.is_authenticated or not user.is_active:
+            return self.none()
+        if user.is_superuser:
+            return self
+        return self.filter(memberships__user=user, memberships__role__gte=role)
+
+    def with_role(self, user) -> "StudyQuerySet":
+        """Annotate each study with the user's `role` in it (None where there is none)."""
+        from .member import Membership
+
+        own = Membership.objects.filter(study=models.OuterRef("pk"), user=user).values("role")
+        return self.annotate(role=models.Subquery(own))
+
+
+class Study(models.Model):
+    """One research project. Everything else belongs to one study."""
+
+    slug = models.SlugField(_("short name"), max_length=80, unique=True, help_text=_("Part of its address and of commands."))
+    title = models.CharField(_("title"), max_length=200)
+    description = models.TextField(_("description"), blank=True)
+    language = models.CharField(_("language"), max_length=35, default="en", help_text=_("Of its texts, as a BCP 47 tag."))
+    text_licence = models.CharField(_("licence of released texts"), max_length=100, default="CC-BY-4.0")
+    currency = models.CharField(_("currency"), max_length=3, default="USD")
+    # Money in minor units; what a model may cost all told. None: no limit was set, and paid endpoints are refused.
+    llm_budget = models.BigIntegerField(_("budget for models (minor units)"), null=True, blank=True, validators=[MinValueValidator(0)])
+    is_simulated = models.BooleanField(_("simulated"), default=False, help_text=_("Its crowd is simulated; said wherever it shows."))
+    created_at = models.DateTimeField(_("created"))
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+
+    objects = StudyQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "studies"
+        constraints = [
+            models.CheckConstraint(condition=~models.Q(slug=""), name="study_slug_not_empty"),
+            models.CheckConstraint(condition=models.Q(currency__regex=r"^[A-Z]{3}$"), name="study_currency_is_a_code"),
+            models.CheckConstraint(
+                condition=models.Q(llm_budget__isnull=True) | models.Q(llm_budget__gte=0), name="study_llm_budget_not_negative"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title

@@ -1,0 +1,18 @@
+"""Every URL of the system; a test walks them for each role."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+    path("", include("crowdrag.studies.urls")),
+    path("", include("crowdrag.runs.urls")),
+    path("", include("crowdrag.llm.urls")),
+    path("", include("writing.urls")),
+    path("", include("annotation.urls")),
+    path("", include("analysis.urls")),
+]
+handler400 = "crowdrag.studies.views.errors.bad_request"
+handler403 = "crowdrag.studies.views.errors.forbidden"
+handler404 = "crowdrag.studies.views.errors.not_found"
+handler500 = "crowdrag.studies.views.errors.server_error"
