@@ -1,0 +1,21 @@
+"""The exact set of judgments and responses that a run used."""
+
+import pgtrigger
+from django.db import models
+
+from crowdrag.runs.models import Run
+
+
+class Snapshot(models.Model):
+    """A run's inputs, frozen: ids and values, compressed, with their digest (docs/adr/0008)."""
+
+    run = models.OneToOneField(Run, models.CASCADE, related_name="snapshot")
+    pool = models.CharField(max_length=100)
+    digest = models.CharField(max_length=64)
+    judgments = models.PositiveIntegerField()
+    responses = models.PositiveIntegerField()
+    payload = models.BinaryField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        triggers = [pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update)]

@@ -1,0 +1,1 @@
+"""Campaigns, pairs, questionnaires, assignments and judgments."""

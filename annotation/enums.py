@@ -1,0 +1,56 @@
+"""Choices of judging."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class CampaignKind(models.TextChoices):
+    """What is judged at once, and by whom."""
+
+    PAIRWISE = "PAIRWISE", _("pairwise")
+    POINTWISE = "POINTWISE", _("pointwise")
+    EXPERT = "EXPERT", _("expert")
+
+
+class Judges(models.TextChoices):
+    """Whose judgments a campaign collects; each is a pool of its own."""
+
+    CROWD = "CROWD", _("crowd")
+    EXPERT = "EXPERT", _("experts")
+    MODEL = "MODEL", _("language model")
+
+
+class Inference(models.TextChoices):
+    """How a model was asked."""
+
+    COMBINED = "COMBINED", _("all dimensions at once")
+    INDIVIDUAL = "INDIVIDUAL", _("one dimension at a time")
+
+
+class CampaignState(models.TextChoices):
+    """Where a campaign stands."""
+
+    DRAFT = "DRAFT", _("draft")
+    OPEN = "OPEN", _("open")
+    PAUSED = "PAUSED", _("paused")
+    CLOSED = "CLOSED", _("closed")
+
+
+class AssignmentState(models.TextChoices):
+    """Where one questionnaire given to one participant stands."""
+
+    ASSIGNED = "ASSIGNED", _("assigned")
+    SUBMITTED = "SUBMITTED", _("submitted")
+    ACCEPTED = "ACCEPTED", _("accepted")
+    REJECTED = "REJECTED", _("rejected")
+    RETURNED = "RETURNED", _("returned")
+    TIMED_OUT = "TIMED_OUT", _("timed out")
+    SURPLUS = "SURPLUS", _("surplus")
+
+
+class Choice(models.IntegerChoices):
+    """A vote on a pair, as presented: A is the left response."""
+
+    A = -1, "A"
+    N = 0, "N"
+    B = 1, "B"

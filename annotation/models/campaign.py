@@ -1,0 +1,72 @@
+"""A set of things to be judged, and by whom."""
+
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.studies.models import Study
+
+from ..enums import CampaignKind, CampaignState, Inference, Judges
+from .dimension import Dimension
+from .instructions import Instructions
+
+
+class CampaignQuerySet(models.QuerySet["Campaign"]):
+    """What can be said of campaigns."""
+
+    def of_pool(self, judges: str) -> "CampaignQuerySet":
+        """Keep those whose judges are of this pool."""
+        return self.filter(judges=judges)
+
+
+class Campaign(models.Model):
+    """One collection of judgments."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="campaigns")
+    name = models.CharField(_("name"), max_length=100)
+    kind = models.CharField(_("kind"), max_length=10, choices=CampaignKind.choices)
+    judges = models.CharField(_("judges"), max_length=10, choices=Judges.choices)
+    inference = models.CharField(_("inference"), max_length=10, choices=Inference.choices, blank=True)
+    k = models.PositiveSmallIntegerField(_("judgments per item"), default=5, validators=[MinValueValidator(1)])
+    instructions = models.ForeignKey(Instructions, models.PROTECT, null=True, blank=True, related_name="campaigns")
+    dimensions = models.ManyToManyField(Dimension, through="CampaignDimension", related_name="campaigns")
+    state = models.CharField(_("state"), max_length=10, choices=CampaignState.choices, default=CampaignState.DRAFT)
+    is_simulated = models.BooleanField(_("simulated"), default=False)
+    # Money in minor units of the study's currency: pay for one questionnaire; fees and tax stand apart.
+    pay = models.PositiveIntegerField(_("pay per questionnaire (minor units)"), null=True, blank=True)
+    fee = models.PositiveIntegerField(_("platform's fee per questionnaire (minor units)"), null=True, blank=True)
+    tax = models.PositiveIntegerField(_("tax per questionnaire (minor units)"), null=True, blank=True)
+    created_at = models.DateTimeField(_("created"))
+
+    objects = CampaignQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "name"], name="campaign_name_unique_per_study"),
+            models.CheckConstraint(condition=models.Q(k__gte=1), name="campaign_k_positive"),
+            models.CheckConstraint(condition=models.Q(kind__in=CampaignKind.values), name="campaign_kind_known"),
+            models.CheckConstraint(condition=models.Q(judges__in=Judges.values), name="campaign_judges_known"),
+            models.CheckConstraint(condition=models.Q(state__in=CampaignState.values), name="campaign_state_known"),
+            models.CheckConstraint(
+                condition=models.Q(judges=Judges.MODEL, inference__in=Inference.values)
+                | (~models.Q(judges=Judges.MODEL) & models.Q(inference="")),
+                name="campaign_inference_is_said_of_models_only",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class CampaignDimension(models.Model):
+    """A dimension that a campaign asks, and where it stands on the page."""
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="asked")
+    dimension = models.ForeignKey(Dimension, models.PROTECT, related_name="asked")
+    position = models.PositiveSmallIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "dimension"], name="campaign_asks_a_dimension_once"),
+            models.UniqueConstraint(fields=["campaign", "position"], name="campaign_dimension_position_unique"),
+        ]

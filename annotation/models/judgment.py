@@ -1,0 +1,89 @@
+"""One participant's answer to one dimension of one item."""
+
+import pgtrigger
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.studies.models import Study
+
+from ..enums import AssignmentState, Judges
+from .assignment import Assignment
+from .dimension import Dimension
+from .item import Item
+
+
+class JudgmentQuerySet(models.QuerySet["Judgment"]):
+    """What can be said of judgments. Every analysis names its pool."""
+
+    def of_study(self, study: Study) -> "JudgmentQuerySet":
+        """Keep those of one study."""
+        return self.filter(item__campaign__study=study)
+
+    def counted(self) -> "JudgmentQuerySet":
+        """Keep those of accepted and included assignments, repeats left out."""
+        return self.filter(assignment__state=AssignmentState.ACCEPTED, assignment__is_included=True, repeat=0)
+
+    def pool(self, judges: str = Judges.CROWD) -> "JudgmentQuerySet":
+        """Keep those of one pool of judges that count: the crowd's by default."""
+        return self.filter(item__campaign__judges=judges).counted()
+
+    def pairwise(self) -> "JudgmentQuerySet":
+        """Keep those of pairs."""
+        return self.filter(item__pair__isnull=False)
+
+
+class Judgment(models.Model):
+    """An answer as it was given: on a pair as presented, -1 is A (left), 0 neither, 1 is B (right).
+
+    `repeat` counts up where the same question was asked of the same participant again (models): 0 counts, others are kept.
+    """
+
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="judgments")
+    item = models.ForeignKey(Item, models.PROTECT, related_name="judgments")
+    dimension = models.ForeignKey(Dimension, models.PROTECT, related_name="judgments")
+    value = models.SmallIntegerField(_("value"))
+    repeat = models.PositiveSmallIntegerField(default=0)
+    justification = models.TextField(blank=True)
+    judged_at = models.DateTimeField(null=True, blank=True)
+
+    objects = JudgmentQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["assignment", "item", "dimension", "repeat"], name="judgment_once_per_question"),
+        ]
+        indexes = [models.Index(fields=["item", "dimension"], name="judgment_by_item")]
+        triggers = [
+            pgtrigger.Trigger(
+                name="value_is_an_option",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("value", "dimension_id"),
+                declare=[("ok", "boolean")],
+                func="""
+                    SELECT d.options @> jsonb_build_array(jsonb_build_object('value', NEW.value)) INTO ok
+                        FROM annotation_dimension d WHERE d.id = NEW.dimension_id;
+                    IF NOT ok THEN
+                        RAISE EXCEPTION 'judgment_value_is_an_option: % is no option of this dimension', NEW.value
+                            USING ERRCODE = 'check_violation';
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
+            pgtrigger.Trigger(
+                name="item_was_asked",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("item_id", "assignment_id"),
+                declare=[("ok", "boolean")],
+                func="""
+                    SELECT EXISTS (
+                        SELECT 1 FROM annotation_assignment a JOIN annotation_questionnaireitem e
+                            ON e.questionnaire_id = a.questionnaire_id
+                        WHERE a.id = NEW.assignment_id AND e.item_id = NEW.item_id) INTO ok;
+                    IF NOT ok THEN
+                        RAISE EXCEPTION 'judgment_item_was_asked: the item is not in the questionnaire of this assignment'
+                            USING ERRCODE = 'check_violation';
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
+        ]

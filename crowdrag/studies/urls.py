@@ -1,0 +1,5 @@
+"""Pages of studies and people."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

@@ -1,0 +1,1 @@
+"""Topics, passages, responses and the record of how they were written."""

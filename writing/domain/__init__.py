@@ -1,0 +1,1 @@
+"""What can be done: module the noun, function the verb."""

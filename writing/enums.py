@@ -1,0 +1,37 @@
+"""Choices of writing."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class Origin(models.TextChoices):
+    """What kind of participant a response is from."""
+
+    HUMAN = "HUMAN", _("human")
+    MODEL = "MODEL", _("model")
+    SYSTEM = "SYSTEM", _("system")
+
+
+class TaskState(models.TextChoices):
+    """Where a writing task stands."""
+
+    OPEN = "OPEN", _("open")
+    CLAIMED = "CLAIMED", _("being written")
+    SUBMITTED = "SUBMITTED", _("submitted")
+    ACCEPTED = "ACCEPTED", _("accepted")
+    REJECTED = "REJECTED", _("rejected")
+    RETURNED = "RETURNED", _("returned")
+
+
+class SurveyKind(models.TextChoices):
+    """When a survey is asked."""
+
+    ENTRY = "ENTRY", _("before writing")
+    EXIT = "EXIT", _("after writing")
+
+
+class LogSource(models.TextChoices):
+    """How a writing log came about."""
+
+    EDITOR = "EDITOR", _("recorded by the editor")
+    SNAPSHOTS = "SNAPSHOTS", _("imported snapshots")

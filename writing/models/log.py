@@ -1,0 +1,49 @@
+"""The append-only record of what happened in the editor."""
+
+import pgtrigger
+from django.db import models
+
+from ..enums import LogSource
+from .response import Response
+from .task import WritingTask
+
+
+class WritingLog(models.Model):
+    """The log of one writing task; the text at any moment can be rebuilt from it."""
+
+    task = models.OneToOneField(WritingTask, models.CASCADE, related_name="log")
+    source = models.CharField(max_length=10, choices=LogSource.choices)
+    # The clock time of offset 0; events carry milliseconds since then.
+    started_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(source__in=LogSource.values), name="log_source_known"),
+        ]
+
+    @property
+    def response(self) -> Response | None:
+        """The response that came of it, once submitted."""
+        return getattr(self.task, "response", None)
+
+
+class LogBatch(models.Model):
+    """Consecutive events, compressed, frozen when numbered. A batch is never changed; a resent one is the same."""
+
+    log = models.ForeignKey(WritingLog, models.CASCADE, related_name="batches")
+    number = models.PositiveIntegerField()
+    first_event = models.PositiveIntegerField()
+    event_count = models.PositiveIntegerField()
+    codec = models.CharField(max_length=20)
+    payload = models.BinaryField()
+    digest = models.BinaryField(max_length=32)
+    received_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["log", "number"], name="log_batch_number_once_per_log"),
+            models.UniqueConstraint(fields=["log", "first_event"], name="log_batch_first_event_once_per_log"),
+            models.CheckConstraint(condition=models.Q(event_count__gte=1), name="log_batch_not_empty"),
+        ]
+        triggers = [pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update)]
