@@ -141,7 +141,10 @@ def interval_bar(value: float, low: float, high: float, minimum: float, maximum:
     parts = [("track", 0.0, 5.5, 100.0, 1.0)]
     if minimum < 0 < maximum:
         parts.append(("zero", _place(0, minimum, maximum) - 0.5, 1.0, 1.0, 10.0))
-    parts += [("range", left, 3.5, max(right - left, 0.5), 5.0), ("point", min(max(point - 1.25, 0), 97.5), 1.0, 2.5, 10.0)]
+    parts += [
+        ("range", left, 3.5, max(right - left, 0.5), 5.0),
+        ("point", min(max(point - 1.25, 0), 97.5), 1.0, 2.5, 10.0),
+    ]
     rects = format_html_join(
         "",
         '<rect class="{}" x="{}" y="{}" width="{}" height="{}"/>',
@@ -165,7 +168,10 @@ def estimate(
     """Write a number with its 95 % interval and its n; given bounds, draw the interval too."""
     parts = [format_html('<span class="estimate-value">{}</span>', figure(value, digits))]
     if is_number(value) and is_number(low) and is_number(high):
-        title = _("95 %% interval from %(low)s to %(high)s") % {"low": figure(low, digits), "high": figure(high, digits)}
+        title = _("95 %% interval from %(low)s to %(high)s") % {
+            "low": figure(low, digits),
+            "high": figure(high, digits),
+        }
         span = format_html(
             '<span class="estimate-range" title="{}">[{}, {}]</span>', title, figure(low, digits), figure(high, digits)
         )
@@ -203,7 +209,9 @@ def votes(a: int, n: int, b: int) -> SafeString:
         left += width
     drawn = format_html_join("", '<rect class="{}" x="{}" y="0" width="{}" height="12"/>', rects)
     return format_html(
-        '<svg class="votes" viewBox="0 0 100 12" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>', label, drawn
+        '<svg class="votes" viewBox="0 0 100 12" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>',
+        label,
+        drawn,
     )
 
 
@@ -212,7 +220,8 @@ def study_tabs(context: Context) -> dict[str, Any]:
     """Show the study's tabs; the current one is that whose address is the longest start of this page's."""
     slug, here = context["study"].slug, context["request"].path
     entries = [
-        {"label": tab.label, "url": reverse(tab.url_name, args=[slug]), "section": tab.section} for tab in context["study_tabs"]
+        {"label": tab.label, "url": reverse(tab.url_name, args=[slug]), "section": tab.section}
+        for tab in context["study_tabs"]
     ]
     current = max((entry["url"] for entry in entries if here.startswith(entry["url"])), key=len, default=None)
     return {"tabs": entries, "current": current, "here": here}
@@ -228,5 +237,9 @@ def sort_header(context: Context, label: str, key: str, numeric: bool = False) -
     query.pop("page", None)
     number_class = mark_safe(' class="num"') if numeric else ""
     return format_html(
-        '<th scope="col"{} aria-sort="{}"><a class="sort" href="?{}">{}</a></th>', number_class, order, query.urlencode(), label
+        '<th scope="col"{} aria-sort="{}"><a class="sort" href="?{}">{}</a></th>',
+        number_class,
+        order,
+        query.urlencode(),
+        label,
     )
