@@ -4,6 +4,12 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
 class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):
-    """Hash every file, and rewrite `import` lines inside ES modules to the hashed names."""
+    """Hash every file, and rewrite `import` lines inside our ES modules to the hashed names."""
 
     support_js_module_import_aggregation = True
+    # Ours alone, which lie in js/: modules of installed packages (django_htmx's extensions) import by names that only
+    # a bundler resolves, and collecting them would fail.
+    _js_module_import_aggregation_patterns = (
+        "js/*.js",
+        CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns[1],
+    )

@@ -103,7 +103,7 @@ def icon(name: str, label: str = "") -> SafeString:
 def badge(text: Any, tone: str = "", name: str = "") -> SafeString:
     """Mark something with a word. Tones: good, warn, bad, info, accent, sim, or none; `name` is an icon's."""
     tone_class = f" badge--{tone}" if tone else ""
-    drawn = icon(name) if name else mark_safe("")  # noqa: S308 -- an empty constant
+    drawn = icon(name) if name else mark_safe("")
     return format_html('<span class="badge{}">{}{}</span>', tone_class, drawn, text)
 
 
@@ -217,14 +217,17 @@ def votes(a: int, n: int, b: int) -> SafeString:
 
 @register.inclusion_tag("_tabs.html", takes_context=True)
 def study_tabs(context: Context) -> dict[str, Any]:
-    """Show the study's tabs; the current one is that whose address is the longest start of this page's."""
+    """Show the study's tabs. The current one has the page's `section`, or else the longest address that starts this one's."""
     slug, here = context["study"].slug, context["request"].path
-    entries = [
-        {"label": tab.label, "url": reverse(tab.url_name, args=[slug]), "section": tab.section}
-        for tab in context["study_tabs"]
+    tabs = [
+        {"label": tab.label, "url": reverse(tab.url_name, args=[slug]), "section": tab.section} for tab in context["study_tabs"]
     ]
-    current = max((entry["url"] for entry in entries if here.startswith(entry["url"])), key=len, default=None)
-    return {"tabs": entries, "current": current, "here": here}
+    home = reverse("study", args=[slug])
+    # Every address in a study starts with its home's, so that one counts only when it is the page itself.
+    fitting = [tab for tab in tabs if here == tab["url"] or (here.startswith(tab["url"]) and tab["url"] != home)]
+    named = [tab for tab in tabs if tab["section"] == context.get("section")]
+    current = max(named or fitting, key=lambda tab: len(tab["url"]), default=None)
+    return {"tabs": tabs, "current": current and current["url"], "here": here}
 
 
 @register.simple_tag(takes_context=True)
