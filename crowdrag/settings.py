@@ -30,7 +30,7 @@ DATA_DIR = Path(env.str("CROWDRAG_DATA_DIR", default=str(BASE_DIR / "var"))).res
 
 # Keys. Three of them, so that each can be kept, rotated or destroyed apart (docs/adr/0003).
 SECRET_KEY = required("SECRET_KEY", "it signs sessions and links")
-PSEUDONYM_KEY = required("CROWDRAG_PSEUDONYM_KEY", "it makes pseudonyms of platform ids; never store it in the database")
+PSEUDONYM_KEY = required("CROWDRAG_PSEUDONYM_KEY", "it makes pseudonyms of platform ids")
 IDENTITY_KEY = required("CROWDRAG_IDENTITY_KEY", "it encrypts platform ids (a Fernet key)")
 
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])

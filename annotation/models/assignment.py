@@ -35,9 +35,14 @@ class Assignment(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["questionnaire", "participant"], name="assignment_nobody_twice_on_a_questionnaire"),
+            models.UniqueConstraint(
+                fields=["questionnaire", "participant"], name="assignment_nobody_twice_on_a_questionnaire"
+            ),
             models.CheckConstraint(condition=models.Q(state__in=AssignmentState.values), name="assignment_state_known"),
-            models.CheckConstraint(condition=models.Q(seconds__isnull=True) | models.Q(seconds__gte=0), name="assignment_seconds_not_negative"),
+            models.CheckConstraint(
+                condition=models.Q(seconds__isnull=True) | models.Q(seconds__gte=0),
+                name="assignment_seconds_not_negative",
+            ),
         ]
         indexes = [models.Index(fields=["questionnaire", "state"], name="assignment_by_state")]
 

@@ -9,7 +9,7 @@ from crowdrag.studies.models import Versioned
 class Dimension(Versioned):
     """One dimension of utility in one version.
 
-    `options` are objects {"value": int, "label": str}, from the lowest value to the highest; -1, 0, 1 stand for A, N, B.
+    `options` are objects {"value": int, "label": str}, from the lowest value up; -1, 0, 1 stand for A, N, B.
     """
 
     question = models.TextField(_("question"))

@@ -25,7 +25,9 @@ class Item(models.Model):
             models.UniqueConstraint(fields=["campaign", "pair"], name="item_pair_once_per_campaign"),
             models.UniqueConstraint(fields=["campaign", "response"], name="item_response_once_per_campaign"),
             models.UniqueConstraint(
-                fields=["campaign", "external_id"], condition=~models.Q(external_id=""), name="item_external_id_once_per_campaign"
+                fields=["campaign", "external_id"],
+                condition=~models.Q(external_id=""),
+                name="item_external_id_once_per_campaign",
             ),
             models.CheckConstraint(
                 condition=models.Q(pair__isnull=False, response__isnull=True)

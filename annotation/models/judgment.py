@@ -35,7 +35,7 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
 class Judgment(models.Model):
     """An answer as it was given: on a pair as presented, -1 is A (left), 0 neither, 1 is B (right).
 
-    `repeat` counts up where the same question was asked of the same participant again (models): 0 counts, others are kept.
+    `repeat` counts up where the same participant was asked the same again (models): 0 counts, others are kept.
     """
 
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="judgments")
@@ -50,7 +50,9 @@ class Judgment(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["assignment", "item", "dimension", "repeat"], name="judgment_once_per_question"),
+            models.UniqueConstraint(
+                fields=["assignment", "item", "dimension", "repeat"], name="judgment_once_per_question"
+            ),
         ]
         indexes = [models.Index(fields=["item", "dimension"], name="judgment_by_item")]
         triggers = [
@@ -80,7 +82,7 @@ class Judgment(models.Model):
                             ON e.questionnaire_id = a.questionnaire_id
                         WHERE a.id = NEW.assignment_id AND e.item_id = NEW.item_id) INTO ok;
                     IF NOT ok THEN
-                        RAISE EXCEPTION 'judgment_item_was_asked: the item is not in the questionnaire of this assignment'
+                        RAISE EXCEPTION 'judgment_item_was_asked: the questionnaire does not hold the item'
                             USING ERRCODE = 'check_violation';
                     END IF;
                     RETURN NEW;

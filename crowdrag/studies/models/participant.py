@@ -39,7 +39,9 @@ class Participant(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["study", "kind", "external_id"], name="participant_external_id_unique_per_study_and_kind"),
+            models.UniqueConstraint(
+                fields=["study", "kind", "external_id"], name="participant_external_id_unique_per_study_and_kind"
+            ),
             models.UniqueConstraint(
                 fields=["study", "identity_hash"],
                 condition=models.Q(identity_hash__isnull=False),
@@ -53,7 +55,8 @@ class Participant(models.Model):
                 name="participant_identity_and_hash_go_together",
             ),
             models.CheckConstraint(
-                condition=models.Q(erased_at__isnull=True) | models.Q(identity__isnull=True, identity_hash__isnull=True),
+                condition=models.Q(erased_at__isnull=True)
+                | models.Q(identity__isnull=True, identity_hash__isnull=True),
                 name="participant_erased_has_no_identity",
             ),
         ]

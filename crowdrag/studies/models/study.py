@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.core.validators import MinValueValidator
 from django.db import models
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 
 from ..enums import Role
@@ -26,19 +27,45 @@ class StudyQuerySet(models.QuerySet["Study"]):
         own = Membership.objects.filter(study=models.OuterRef("pk"), user=user).values("role")
         return self.annotate(role=models.Subquery(own))
 
+    def with_counts(self) -> "StudyQuerySet":
+        """Annotate `topic_count`, `response_count`, `participant_count` (by relation name: upper apps own the rows)."""
+        return self.annotate(
+            topic_count=_rows("topics"), response_count=_rows("responses"), participant_count=_rows("participants")
+        )
+
+
+def _rows(relation: str) -> Coalesce:
+    # A subquery each: joining three relations at once would multiply the rows before counting them.
+    counted = (
+        Study.objects.filter(pk=models.OuterRef("pk"))
+        .order_by()
+        .values("pk")
+        .annotate(n=models.Count(relation))
+        .values("n")
+    )
+    return Coalesce(models.Subquery(counted, output_field=models.IntegerField()), 0)
+
 
 class Study(models.Model):
     """One research project. Everything else belongs to one study."""
 
-    slug = models.SlugField(_("short name"), max_length=80, unique=True, help_text=_("Part of its address and of commands."))
+    slug = models.SlugField(
+        _("short name"), max_length=80, unique=True, help_text=_("Part of its address and of commands.")
+    )
     title = models.CharField(_("title"), max_length=200)
     description = models.TextField(_("description"), blank=True)
-    language = models.CharField(_("language"), max_length=35, default="en", help_text=_("Of its texts, as a BCP 47 tag."))
+    language = models.CharField(
+        _("language"), max_length=35, default="en", help_text=_("Of its texts, as a BCP 47 tag.")
+    )
     text_licence = models.CharField(_("licence of released texts"), max_length=100, default="CC-BY-4.0")
     currency = models.CharField(_("currency"), max_length=3, default="USD")
     # Money in minor units; what a model may cost all told. None: no limit was set, and paid endpoints are refused.
-    llm_budget = models.BigIntegerField(_("budget for models (minor units)"), null=True, blank=True, validators=[MinValueValidator(0)])
-    is_simulated = models.BooleanField(_("simulated"), default=False, help_text=_("Its crowd is simulated; said wherever it shows."))
+    llm_budget = models.BigIntegerField(
+        _("budget for models (minor units)"), null=True, blank=True, validators=[MinValueValidator(0)]
+    )
+    is_simulated = models.BooleanField(
+        _("simulated"), default=False, help_text=_("Its crowd is simulated; said wherever it shows.")
+    )
     created_at = models.DateTimeField(_("created"))
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
 
@@ -50,7 +77,8 @@ class Study(models.Model):
             models.CheckConstraint(condition=~models.Q(slug=""), name="study_slug_not_empty"),
             models.CheckConstraint(condition=models.Q(currency__regex=r"^[A-Z]{3}$"), name="study_currency_is_a_code"),
             models.CheckConstraint(
-                condition=models.Q(llm_budget__isnull=True) | models.Q(llm_budget__gte=0), name="study_llm_budget_not_negative"
+                condition=models.Q(llm_budget__isnull=True) | models.Q(llm_budget__gte=0),
+                name="study_llm_budget_not_negative",
             ),
         ]
 

@@ -43,7 +43,9 @@ class User(AbstractUser):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                Lower("email"), name="user_email_unique", violation_error_message=_("There is a user with this address.")
+                Lower("email"),
+                name="user_email_unique",
+                violation_error_message=_("There is a user with this address."),
             ),
         ]
 

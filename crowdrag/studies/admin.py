@@ -1,0 +1,72 @@
+"""The operator's view of studies and people."""
+
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+from django.utils.translation import gettext_lazy as _
+
+from .models import Consent, ConsentText, Membership, Participant, Study, User
+
+
+@admin.register(User)
+class EmailUserAdmin(UserAdmin):
+    """Users by e-mail address."""
+
+    list_display = ["email", "name", "is_active", "is_staff", "last_login"]
+    search_fields = ["email", "name"]
+    ordering = ["email"]
+    fieldsets = [
+        (None, {"fields": ["email", "password", "name"]}),
+        (_("Rights"), {"fields": ["is_active", "is_staff", "is_superuser", "groups", "user_permissions"]}),
+        (_("Dates"), {"fields": ["last_login", "date_joined"]}),
+    ]
+    add_fieldsets = [
+        (None, {"classes": ["wide"], "fields": ["email", "name", "usable_password", "password1", "password2"]})
+    ]
+
+
+class MembershipInline(admin.TabularInline):
+    """A study's members."""
+
+    model = Membership
+    fk_name = "study"
+    extra = 0
+    autocomplete_fields = ["user"]
+    fields = ["user", "role", "added_at"]
+
+
+@admin.register(Study)
+class StudyAdmin(admin.ModelAdmin):
+    """Studies."""
+
+    list_display = ["slug", "title", "language", "is_simulated", "created_at"]
+    search_fields = ["slug", "title"]
+    inlines = [MembershipInline]
+
+
+@admin.register(Participant)
+class ParticipantAdmin(admin.ModelAdmin):
+    """Participants; the platform's id stays closed."""
+
+    list_display = ["external_id", "study", "kind", "is_simulated", "created_at"]
+    list_filter = ["kind", "is_simulated", "study"]
+    search_fields = ["external_id"]
+    exclude = ["identity", "identity_hash"]
+
+
+@admin.register(ConsentText)
+class ConsentTextAdmin(admin.ModelAdmin):
+    """Consent texts; a change makes a new version."""
+
+    list_display = ["study", "name", "version", "text_licence", "created_at"]
+
+    def has_change_permission(self, request, obj=None) -> bool:
+        """Versions are never changed."""
+        return False
+
+
+@admin.register(Consent)
+class ConsentAdmin(admin.ModelAdmin):
+    """Who consented to what."""
+
+    list_display = ["participant", "text", "given_at", "withdrawn_at"]
+    raw_id_fields = ["participant", "text"]

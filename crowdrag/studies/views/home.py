@@ -1,0 +1,15 @@
+"""A study's home: its state at a glance."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from ..access import study_page
+from ..enums import Role
+from ..models import Study
+from ..nav import cards
+
+
+@study_page(Role.VIEWER)
+def home(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show what each app says of the study."""
+    return render(request, "studies/home.html", {"cards": cards(study), "section": "study"})

@@ -1,0 +1,119 @@
+"""Who may open what: decided by one queryset, tried for every URL and every role."""
+
+import re
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Study
+from tests.factories import MembershipFactory, StudyFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+
+# Django's own: the admin checks its users itself.
+OTHERS = {"admin"}
+
+
+def routes(resolver: URLResolver, prefix: str = "") -> list[tuple[str, URLPattern]]:
+    """Every URL pattern below a resolver with its whole route, other people's apps left out."""
+    found = []
+    for pattern in resolver.url_patterns:
+        if isinstance(pattern, URLResolver):
+            if pattern.app_name not in OTHERS:
+                found += routes(pattern, prefix + str(pattern.pattern))
+        else:
+            found.append((prefix + str(pattern.pattern), pattern))
+    return found
+
+
+ROUTES = routes(get_resolver())
+STUDY_ROUTES = [
+    (route, pattern) for route, pattern in ROUTES if isinstance(getattr(pattern.callback, "access", None), Role)
+]
+
+
+def filled(route: str, slug: str) -> str:
+    """The route's path in this study; other arguments get values that name nothing."""
+    path = route.replace("<slug:slug>", slug)
+    path = re.sub(r"<uuid:\w+>", "00000000-0000-4000-8000-000000000000", path)
+    path = re.sub(r"<int:\w+>", "999999", path)
+    return "/" + re.sub(r"<(?:\w+:)?\w+>", "nothing", path)
+
+
+def test_every_view_says_who_may_open_it() -> None:
+    unmarked = [route for route, pattern in ROUTES if not hasattr(pattern.callback, "access")]
+    assert unmarked == []
+
+
+def test_every_page_of_a_study_is_checked_by_the_study() -> None:
+    unchecked = [
+        route for route, pattern in ROUTES if "<slug:slug>" in route and not isinstance(pattern.callback.access, Role)
+    ]
+    assert unchecked == []
+
+
+@pytest.mark.parametrize(("route", "pattern"), STUDY_ROUTES, ids=[route for route, _ in STUDY_ROUTES])
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_a_page_of_a_study_opens_for_its_members_alone(route: str, pattern: URLPattern, method: str) -> None:
+    study = StudyFactory(slug="mine")
+    needed: Role = pattern.callback.access
+    path = filled(route, study.slug)
+    statuses = {}
+    stranger = MembershipFactory(role=Role.OWNER).user
+    people = {"anonymous": None, "stranger": stranger}
+    people |= {role.name: MembershipFactory(study=study, role=role).user for role in Role}
+    for name, user in people.items():
+        client = Client(raise_request_exception=True)
+        if user:
+            client.force_login(user)
+        statuses[name] = getattr(client, method)(path)
+    assert statuses["anonymous"].status_code == 302
+    assert statuses["anonymous"]["Location"].startswith(f"/{settings.LOGIN_URL}/")
+    assert statuses["stranger"].status_code == 404
+    for role in Role:
+        allowed = statuses[role.name].status_code != 403
+        if method == "get":
+            assert allowed == (role >= needed), role
+        elif role < needed:
+            assert not allowed, role
+        assert statuses[role.name].status_code < 500, role
+
+
+def test_operator_opens_every_study() -> None:
+    operator = UserFactory(is_superuser=True, is_staff=True)
+    StudyFactory()
+    assert list(Study.objects.for_user(operator, Role.OWNER)) == list(Study.objects.all())
+
+
+def test_an_inactive_member_sees_nothing() -> None:
+    membership = MembershipFactory(role=Role.OWNER, user__is_active=False)
+    assert not Study.objects.for_user(membership.user).exists()
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_for_user_keeps_studies_of_at_least_the_role(role: Role) -> None:
+    user = UserFactory()
+    held = {kept: MembershipFactory(user=user, role=kept).study for kept in Role}
+    MembershipFactory(role=Role.OWNER)
+    expected = {study.pk for kept, study in held.items() if kept >= role}
+    assert {study.pk for study in Study.objects.for_user(user, role)} == expected
+
+
+def test_security_headers_are_on_every_page() -> None:
+    user = UserFactory(is_superuser=True, is_staff=True)
+    study = StudyFactory()
+    client = Client()
+    client.force_login(user)
+    for route, _pattern in ROUTES:
+        response = client.get(filled(route, study.slug))
+        policy = response.headers["Content-Security-Policy"]
+        assert "unsafe-inline" not in policy, route
+        assert "unsafe-eval" not in policy, route
+        assert "default-src 'self'" in policy, route
+        assert "frame-ancestors 'none'" in policy, route
+        assert response.headers["X-Content-Type-Options"] == "nosniff", route
+        assert response.headers["X-Frame-Options"] == "DENY", route
+        assert response.headers["Referrer-Policy"] == "same-origin", route
