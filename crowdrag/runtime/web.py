@@ -1,0 +1,70 @@
+"""The web server: gunicorn with threads, on a socket that the supervisor keeps."""
+
+import http.client
+import os
+import socket
+import sys
+
+from crowdrag.runtime import environment
+from crowdrag.runtime.folder import REPOSITORY, Folder
+from crowdrag.runtime.service import Launch, Service
+
+
+class Web(Service):
+    """Gunicorn."""
+
+    name = "web"
+    title = "Web"
+    stop_within = 25.0
+    silent_for = 60.0
+    tier = 4
+
+    def __init__(self, folder: Folder, listener: socket.socket, llm_url: str) -> None:
+        super().__init__(folder)
+        self.listener = listener
+        self.host, self.port = listener.getsockname()[:2]
+        self.llm_url = llm_url
+
+    @property
+    def url(self) -> str:
+        """The address for a browser on this machine."""
+        host = "localhost" if self.host in ("127.0.0.1", "0.0.0.0") else self.host
+        return f"http://{host}:{self.port}/"
+
+    def launch(self) -> Launch:
+        """Return gunicorn's command."""
+        workers = os.environ.get("WEB_WORKERS", "2")
+        threads = os.environ.get("WEB_THREADS", "8")
+        options = {
+            "bind": f"fd://{self.listener.fileno()}",
+            "worker-class": "gthread",
+            "workers": workers,
+            "threads": threads,
+            "timeout": "120",
+            "graceful-timeout": "20",
+            "max-requests": "20000",
+            "max-requests-jitter": "2000",
+            "worker-tmp-dir": str(self.folder.temporary),
+        }
+        arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
+        return Launch(
+            [sys.executable, "-m", "gunicorn", "crowdrag.wsgi", "--no-control-socket", *arguments],
+            env=environment.complete(self.folder, llm_url=self.llm_url),
+            fds=(self.listener.fileno(),),
+            cwd=REPOSITORY,
+        )
+
+    def probe(self) -> str:
+        """Ask for /healthz."""
+        host = "127.0.0.1" if self.host == "0.0.0.0" else self.host
+        connection = http.client.HTTPConnection(host, self.port, timeout=20)
+        try:
+            # As a proxy with TLS would say it, so that a redirect to https is not what is measured.
+            connection.request("GET", "/healthz", headers={"Host": "localhost", "X-Forwarded-Proto": "https"})
+            answer = connection.getresponse()
+            answer.read()
+        finally:
+            connection.close()
+        if answer.status != http.HTTPStatus.OK:
+            raise ConnectionError(f"/healthz answered {answer.status}")
+        return self.url

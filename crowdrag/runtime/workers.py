@@ -1,0 +1,88 @@
+"""Celery's workers, one for each queue, and the sweep that wakes them for work that is due."""
+
+import os
+import signal
+import sys
+import time
+from dataclasses import dataclass
+
+from crowdrag.runtime import environment
+from crowdrag.runtime.folder import REPOSITORY, Folder
+from crowdrag.runtime.service import Launch, Service
+
+# A worker says every two seconds that it lives; this long without it, and it hangs.
+HEARTBEAT_WITHIN = 30.0
+
+
+@dataclass(frozen=True)
+class Queue:
+    """A queue and how it is worked on."""
+
+    name: str
+    title: str
+    processes: str
+
+
+QUEUES = (
+    Queue("default", "Worker", os.environ.get("WORKERS_DEFAULT", "2")),
+    # Many calls are in flight within one task, so two tasks keep a model server busy.
+    Queue("llm", "Worker for models", os.environ.get("WORKERS_LLM", "2")),
+    # One job a device.
+    Queue("gpu", "Worker for the neural parts", os.environ.get("WORKERS_GPU", "1")),
+)
+
+
+class Beating(Service):
+    """A program that touches a file as long as it is well (CROWDRAG_HEARTBEAT)."""
+
+    def __init__(self, folder: Folder, llm_url: str) -> None:
+        super().__init__(folder)
+        self.llm_url = llm_url
+
+    def _environment(self) -> dict[str, str]:
+        beat = self.folder.run / f"{self.name}.beat"
+        beat.unlink(missing_ok=True)
+        return {**environment.complete(self.folder, llm_url=self.llm_url), "CROWDRAG_HEARTBEAT": str(beat)}
+
+    def probe(self) -> str:
+        """Look at the heartbeat's age."""
+        age = time.time() - (self.folder.run / f"{self.name}.beat").stat().st_mtime
+        if age > HEARTBEAT_WITHIN:
+            raise ConnectionError(f"no heartbeat for {age:.0f} s")
+        return ""
+
+
+class Worker(Beating):
+    """A Celery worker on one queue."""
+
+    stop_within = 25.0  # Celery gives running tasks ten seconds, then puts them back
+    tier = 5
+
+    def __init__(self, folder: Folder, queue: Queue, llm_url: str) -> None:
+        super().__init__(folder, llm_url)
+        self.queue = queue
+        self.name = f"worker-{queue.name}"
+        self.title = queue.title
+
+    def launch(self) -> Launch:
+        """Return the worker's command."""
+        command = [sys.executable, "-m", "celery", "-A", "crowdrag.celery", "worker"]
+        options = ["--queues", self.queue.name, "--concurrency", self.queue.processes, "--pool", "prefork"]
+        # A name of its own for each folder: two systems may share a broker, and one machine may run both.
+        options += ["--hostname", f"{self.queue.name}-{self.folder.mark}@%h", "--loglevel", "INFO"]
+        options += ["--without-gossip", "--without-mingle", "--include", "crowdrag.runtime.heartbeat"]
+        # SIGTERM shall end a worker within its time limit, not whenever its task is done.
+        return Launch([*command, *options], env={**self._environment(), "REMAP_SIGTERM": "SIGQUIT"}, cwd=REPOSITORY)
+
+
+class Sweep(Beating):
+    """Finds work that is due or whose worker has died, and wakes Celery for it."""
+
+    name = "sweep"
+    title = "Sweep"
+    stop_signal = signal.SIGTERM
+    tier = 5
+
+    def launch(self) -> Launch:
+        """Return the management command."""
+        return Launch([sys.executable, "-m", "django", "sweep"], env=self._environment(), cwd=REPOSITORY)
