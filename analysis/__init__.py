@@ -1,0 +1,1 @@
+"""What the judgments and the texts say: methods, runs, reports."""

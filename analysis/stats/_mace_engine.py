@@ -1,0 +1,199 @@
+"""The variational EM of MACE for many restarts at once; `analysis.stats.mace` is its front.
+
+Why it is fast. The likelihood of an item's votes, given its true label l, is the product over its votes of
+``e0 s`` (spammed), plus ``e1`` for the votes that say l. Divided by the product of all ``e0 s``, only the votes that
+say l remain, each with the factor ``1 + e1 / (e0 s)``, which depends on nothing but (annotator, label). So both
+halves of the E-step are one product with a sparse 0/1 matrix of the votes:
+
+    log evidence of (item, label)         =  V   @  log(1 + e1 / (e0 s)) of (annotator, label)
+    true votes of (annotator, label)      =  V.T @  posterior of (item, label)
+
+and logarithms and exponentials are taken once per (annotator, label) and (item, label), not once per vote and label.
+Arrays are label-major, (labels, items or annotators, restarts), so that reductions over labels run along memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import digamma
+
+from analysis.stats.bootstrap import Floats
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Priors:
+    """What is added to the expected counts in the M-step."""
+
+    spam: float
+    know: float
+    strategy: float
+    smoothing: float
+
+
+@dataclass
+class State:
+    """Parameters of several restarts beside each other (the last axis)."""
+
+    spam: Floats  # (annotators, restarts): e0
+    know: Floats  # (annotators, restarts): e1
+    strategy: Floats  # (labels, annotators, restarts)
+
+    def take(self, restarts: NDArray[np.bool_] | Ints) -> State:
+        """The parameters of some of the restarts."""
+        return State(self.spam[:, restarts], self.know[:, restarts], self.strategy[:, :, restarts])
+
+    def put(self, restarts: Ints, other: State) -> None:
+        """Overwrite the parameters of some of the restarts."""
+        self.spam[:, restarts] = other.spam
+        self.know[:, restarts] = other.know
+        self.strategy[:, :, restarts] = other.strategy
+
+
+class Settled:
+    """Convergence as an object: has the likelihood of each restart stopped moving?"""
+
+    def __init__(self, tolerance: float, restarts: int) -> None:
+        self.tolerance = tolerance
+        self._last = np.full(restarts, -np.inf)
+
+    def __call__(self, likelihoods: Floats, restarts: Ints) -> NDArray[np.bool_]:
+        """Whether the likelihoods of `restarts` moved by less than the tolerance since the last call."""
+        moved = np.abs(likelihoods - self._last[restarts])
+        self._last[restarts] = likelihoods
+        return np.asarray(moved < self.tolerance)
+
+
+class Votes:
+    """The judgments in the form in which EM needs them."""
+
+    def __init__(self, item: Ints, annotator: Ints, label: Ints, *, shape: tuple[int, int, int], fixed: Ints) -> None:
+        self.items, self.annotators, self.labels = shape
+        row = label * self.items + item
+        column = label * self.annotators + annotator
+        ones = np.ones(len(item))
+        size = (self.labels * self.items, self.labels * self.annotators)
+        self.by_item = sparse.coo_array((ones, (row, column)), shape=size).tocsr()
+        self.by_annotator = self.by_item.T.tocsr()
+        counts = np.bincount(column, minlength=size[1]).astype(np.float64)
+        self.counts: Floats = counts.reshape(self.labels, self.annotators)[:, :, None]
+        # Known items: every label but the known one is impossible. fixed is -1 where nothing is known.
+        known = np.flatnonzero(fixed >= 0)
+        impossible = np.ones((self.labels, len(known)), dtype=bool)
+        impossible[fixed[known], np.arange(len(known))] = False
+        label_index, position = np.nonzero(impossible)
+        self._impossible = (label_index, known[position])
+
+    def posterior(self, state: State) -> tuple[Floats, Floats, Floats]:
+        """The E-step: what the votes say under the parameters.
+
+        Returns
+        -------
+        posterior : ndarray of shape (labels, items, restarts)
+        log_likelihood : ndarray of shape (restarts,)
+            Of the votes (and known labels) under the parameters, with a uniform prior over labels.
+        knows : ndarray of shape (labels, annotators, restarts)
+            The probability that a vote was knowledge and not spam, given that it is true.
+        """
+        restarts = state.spam.shape[1]
+        spammed = state.spam * state.strategy
+        gain = np.log1p(state.know / spammed)
+        evidence = (self.by_item @ gain.reshape(-1, restarts)).reshape(self.labels, self.items, restarts)
+        if self._impossible[0].size:
+            evidence[self._impossible] = -np.inf
+        top = evidence.max(axis=0)
+        evidence -= top
+        np.exp(evidence, out=evidence)
+        total = evidence.sum(axis=0)
+        evidence /= total
+        np.log(total, out=total)
+        total += top
+        log_likelihood = (
+            total.sum(axis=0)
+            + np.einsum("lar,lar->r", np.broadcast_to(self.counts, spammed.shape), np.log(spammed))
+            - self.items * np.log(self.labels)
+        )
+        return evidence, log_likelihood, state.know / (spammed + state.know)
+
+    def update(self, posterior: Floats, knows: Floats, priors: Priors) -> State:
+        """The variational M-step: exp(digamma(count) - digamma(sum)) of the expected counts.
+
+        Counts of knowing and of spamming add up to an annotator's votes, whose digamma needs no new sum.
+        """
+        restarts = posterior.shape[2]
+        true_votes = (self.by_annotator @ posterior.reshape(-1, restarts)).reshape(knows.shape)
+        known = true_votes * knows
+        strategy_count = self.counts - known
+        know_count = known.sum(axis=0)
+        spam_count = strategy_count.sum(axis=0)
+        spam_count += priors.spam + priors.smoothing
+        know_count += priors.know + priors.smoothing
+        strategy_count += priors.strategy + priors.smoothing
+        both = digamma(self.counts.sum(axis=0) + (priors.spam + priors.know + 2 * priors.smoothing))
+        return State(
+            spam=np.exp(digamma(spam_count) - both),
+            know=np.exp(digamma(know_count) - both),
+            strategy=np.exp(digamma(strategy_count) - digamma(strategy_count.sum(axis=0))),
+        )
+
+
+@dataclass(frozen=True)
+class Fits:
+    """Where each restart ended."""
+
+    state: State
+    log_likelihood: Floats  # (restarts,)
+    iterations: Ints  # (restarts,): M-steps taken
+    converged: NDArray[np.bool_]  # (restarts,)
+
+
+def iterate(votes: Votes, start: State, priors: Priors, *, max_iter: int, tolerance: float) -> Fits:
+    """Run EM from each start until its likelihood settles or `max_iter` M-steps are taken.
+
+    Restarts that have settled leave the computation; the likelihood reported is that of the parameters reported.
+    """
+    restarts = start.spam.shape[1]
+    final = State(start.spam.copy(), start.know.copy(), start.strategy.copy())
+    likelihood = np.full(restarts, -np.inf)
+    iterations = np.full(restarts, max_iter, dtype=np.int64)
+    converged = np.zeros(restarts, dtype=bool)
+    settled = Settled(tolerance, restarts)
+    running = np.arange(restarts)
+    state = start
+    for iteration in range(max_iter + 1):
+        posterior, likelihood[running], knows = votes.posterior(state)
+        done = settled(likelihood[running], running)
+        if iteration == max_iter or done.all():
+            final.put(running, state)
+            iterations[running] = iteration
+            converged[running] = done
+            break
+        if done.any():
+            final.put(running[done], state.take(done))
+            iterations[running[done]] = iteration
+            converged[running[done]] = True
+            state, posterior, knows = state.take(~done), posterior[:, :, ~done], knows[:, :, ~done]
+            running = running[~done]
+        state = votes.update(posterior, knows, priors)
+    return Fits(final, likelihood, iterations, converged)
+
+
+def random_starts(shape: tuple[int, int], restarts: int, rng: np.random.Generator) -> State:
+    """Random parameters: uniform numbers, normalised (crowdrag25's implementation).
+
+    Drawn restart by restart, so that the first starts of a seed are the same however many there are.
+    """
+    labels, annotators = shape
+    draws = rng.random((restarts, annotators, 2 + labels))
+    spamming = draws[:, :, :2] / draws[:, :, :2].sum(axis=2, keepdims=True)
+    strategy = draws[:, :, 2:] / draws[:, :, 2:].sum(axis=2, keepdims=True)
+    return State(
+        spam=np.ascontiguousarray(spamming[:, :, 0].T),
+        know=np.ascontiguousarray(spamming[:, :, 1].T),
+        strategy=np.ascontiguousarray(strategy.transpose(2, 1, 0)),
+    )

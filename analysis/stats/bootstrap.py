@@ -1,0 +1,169 @@
+"""Bootstrap over topics (the cluster bootstrap), vectorised over resamples (design 7.2).
+
+A resample of topics is a row of multinomial counts: how often each topic was drawn. A statistic that can be
+computed from sums over topics is then computed for all resamples at once, from these counts as weights.
+Draw the counts once and use them for every dimension: differences between dimensions then rest on the same
+resamples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+#: From weights of shape (resamples, n_clusters) to values of shape (resamples, ...).
+Statistic = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A point estimate with its percentile interval.
+
+    Attributes
+    ----------
+    estimate, low, high : float
+        The statistic of the data and the ends of its interval. The ends are NaN where no interval can be said:
+        with fewer than two clusters, or where the statistic is undefined in every resample.
+    level : float
+        The share of resamples within the interval.
+    resamples : int
+        How many resamples were drawn.
+    undefined : int
+        In how many of them the statistic was undefined (NaN): these were dropped.
+    clusters : int
+        How many clusters (topics) were resampled.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    level: float
+    resamples: int
+    undefined: int
+    clusters: int
+
+
+def resample_weights(clusters: int, resamples: int, rng: np.random.Generator) -> Floats:
+    """Draw how often each cluster stands in each resample.
+
+    Parameters
+    ----------
+    clusters : int
+        Number of clusters (topics), each drawn with equal probability, `clusters` draws a resample.
+    resamples : int
+        Number of resamples.
+    rng : numpy.random.Generator
+        Source of the draws.
+
+    Returns
+    -------
+    ndarray of shape (resamples, clusters)
+        Counts (as floats, ready for matrix products); each row sums to `clusters`.
+
+    Raises
+    ------
+    ValueError
+        If there is no cluster or no resample.
+    """
+    if clusters < 1 or resamples < 1:
+        msg = f"a bootstrap needs at least one cluster and one resample, not {clusters} and {resamples}"
+        raise ValueError(msg)
+    return rng.multinomial(clusters, np.full(clusters, 1.0 / clusters), size=resamples).astype(np.float64)
+
+
+def percentile_interval(estimate: float, samples: ArrayLike, *, clusters: int, level: float = 0.95) -> Interval:
+    """The percentile interval of a statistic from its values in the resamples.
+
+    Parameters
+    ----------
+    estimate : float
+        The statistic of the data; NaN if it is undefined.
+    samples : array_like, shape (resamples,)
+        The statistic in each resample. NaN marks resamples in which it is undefined; they are dropped and counted.
+    clusters : int
+        How many clusters were resampled. One cluster resampled is always itself: the interval is then NaN, not a
+        point.
+    level : float
+        The share of resamples within, 0.95 by default.
+
+    Returns
+    -------
+    Interval
+
+    Raises
+    ------
+    ValueError
+        If `level` is not between 0 and 1.
+
+    References
+    ----------
+    Efron and Tibshirani, An Introduction to the Bootstrap (1993), section 13.3.
+    """
+    if not 0.0 < level < 1.0:
+        msg = f"the level of an interval lies between 0 and 1, it is {level}"
+        raise ValueError(msg)
+    values = np.asarray(samples, dtype=np.float64)
+    defined = values[~np.isnan(values)]
+    low = high = float("nan")
+    if defined.size and clusters > 1:
+        tail = (1.0 - level) / 2.0
+        low, high = (float(end) for end in np.quantile(defined, [tail, 1.0 - tail]))
+    return Interval(float(estimate), low, high, level, values.size, values.size - defined.size, clusters)
+
+
+def bootstrap(statistic: Statistic, weights: Floats, *, level: float = 0.95) -> Interval:
+    """Estimate and percentile interval of a statistic of weighted clusters.
+
+    Parameters
+    ----------
+    statistic : callable
+        From weights of shape (resamples, n_clusters) to values of shape (resamples,); NaN where undefined. Its value
+        at all-one weights is the estimate.
+    weights : ndarray of shape (resamples, n_clusters)
+        From `resample_weights`.
+    level : float
+        The share of resamples within, 0.95 by default.
+
+    Returns
+    -------
+    Interval
+    """
+    clusters = weights.shape[1]
+    estimate = statistic(np.ones((1, clusters)))[0]
+    return percentile_interval(estimate, statistic(weights), clusters=clusters, level=level)
+
+
+def weighted_mean(values: ArrayLike, cluster: ArrayLike, clusters: int) -> Statistic:
+    """The mean of values as a statistic of their clusters' weights.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        The values; NaN ones are left out.
+    cluster : array_like of int, shape (n,)
+        The cluster of each, from 0 to ``clusters - 1``.
+    clusters : int
+        Number of clusters.
+
+    Returns
+    -------
+    callable
+        For `bootstrap`. A resample that holds no value has the mean NaN.
+    """
+    value = np.asarray(values, dtype=np.float64)
+    index = np.asarray(cluster, dtype=np.int64)
+    there = ~np.isnan(value)
+    sums = np.bincount(index[there], weights=value[there], minlength=clusters)
+    counts = np.bincount(index[there], minlength=clusters).astype(np.float64)
+
+    def statistic(weights: Floats) -> Floats:
+        n = weights @ counts
+        means: Floats = np.divide(weights @ sums, n, out=np.full(n.shape, np.nan), where=n > 0)
+        return means
+
+    return statistic

@@ -1,0 +1,300 @@
+"""Grades from preferences: Bradley-Terry with ties (Rao and Kupper 1967; Gienapp et al. 2020; design 7.3).
+
+One small problem a topic and dimension, all of them fitted at once. With merits m on the log scale and threshold t,
+
+    P(i beats j) = e^mi / (e^mi + e^(mj + t)),
+    P(tie)       = e^(mi + mj) (e^(2t) - 1) / ((e^mi + e^(mj + t)) (e^(mi + t) + e^mj))
+                 = (e^(2t) - 1) P(i beats j) P(j beats i),
+
+so that a tie counts like one win of each, and the log likelihood is a sum of log P(i beats j) over wins. Each item
+also wins and loses against a dummy of merit 1 with threshold 0, each outcome with weight 0.2: this keeps merits finite
+for items that always win, and joins items that were never compared, so that the maximum exists and is unique for every
+graph of comparisons.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, log_expit
+from scipy.stats import rankdata
+
+from analysis.stats.bootstrap import Floats
+
+Ints = NDArray[np.int64]
+
+# Merits that differ by less are equal: their grades must not depend on rounding.
+_EQUAL = 1e-7
+_MAX_HALVINGS = 40
+
+
+class NoComparisonsError(ValueError):
+    """There is no comparison to fit."""
+
+
+class UnusableComparisonError(ValueError):
+    """A comparison holds NaN, an unknown outcome, a negative weight, or an item with itself."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The model's constants; the defaults are the published ones.
+
+    Attributes
+    ----------
+    threshold : float
+        t: how much better, on the log scale, a response must be to be told apart. Without ties it may be 0.
+    dummy_weight : float
+        Weight of each outcome against the dummy. 0 takes the dummy away; the maximum then need not exist.
+    dummy_merit : float
+        The dummy's merit on the log scale. It only shifts all merits.
+    tolerance : float
+        The fit has converged when the norm of a problem's gradient is below this.
+    max_iter : int
+        At most so many Newton steps.
+    """
+
+    threshold: float = 0.05
+    dummy_weight: float = 0.2
+    dummy_merit: float = 1.0
+    tolerance: float = 1e-9
+    max_iter: int = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Grades:
+    """Fitted merits of many problems.
+
+    Attributes
+    ----------
+    merit : ndarray of shape (n_problems, n_items)
+        Log-scale merits, comparable within a problem only. NaN for items that took part in no comparison.
+    standard_error : ndarray of shape (n_problems, n_items)
+        From the inverse of the Hessian of the penalised log likelihood; NaN where the merit is.
+    grade : ndarray of shape (n_problems, n_items)
+        1 (worst) to n (best) by ascending merit; equal merits share the mean of their grades. NaN where the merit is.
+    log_likelihood : ndarray of shape (n_problems,)
+        Penalised log likelihood (the dummy's outcomes included).
+    gradient_norm : ndarray of shape (n_problems,)
+    converged : ndarray of bool, shape (n_problems,)
+    iterations : int
+        Newton steps of the slowest problem.
+    settings : Settings
+    """
+
+    merit: Floats
+    standard_error: Floats
+    grade: Floats
+    log_likelihood: Floats
+    gradient_norm: Floats
+    converged: NDArray[np.bool_]
+    iterations: int
+    settings: Settings = field(default_factory=Settings)
+
+
+@dataclass(frozen=True, eq=False)
+class Tallies:
+    """What the comparisons add up to, which is all that the fit needs.
+
+    Attributes
+    ----------
+    wins : ndarray of shape (n_problems, n_items, n_items)
+        Weight of the wins of i over j, ties counted as a win of each.
+    ties : ndarray of shape (n_problems,)
+        Weight of the ties.
+    """
+
+    wins: Floats
+    ties: Floats
+
+
+def tally(
+    problem: ArrayLike,
+    first: ArrayLike,
+    second: ArrayLike,
+    outcome: ArrayLike,
+    *,
+    weight: ArrayLike | None = None,
+    problems: int | None = None,
+    items: int | None = None,
+) -> Tallies:
+    """Add up comparisons.
+
+    Parameters
+    ----------
+    problem : array_like of int, shape (n_comparisons,)
+        Which problem (topic and dimension) each comparison belongs to, from 0.
+    first, second : array_like of int, shape (n_comparisons,)
+        The items compared, as indices within their problem, from 0.
+    outcome : array_like, shape (n_comparisons,)
+        -1: the first is better (label a), 0: tie (n), 1: the second is better (b).
+    weight : array_like, shape (n_comparisons,), optional
+        For instance the competence of who judged; 1 by default.
+    problems, items : int, optional
+        How many problems, and items in the largest; by default the largest index plus one.
+
+    Returns
+    -------
+    Tallies
+
+    Raises
+    ------
+    NoComparisonsError
+        If there are none.
+    UnusableComparisonError
+        If an outcome is none of the three (NaN included), a weight is NaN or negative, or an item meets itself.
+    """
+    p, i, j = (np.asarray(index, dtype=np.int64) for index in (problem, first, second))
+    y = np.asarray(outcome, dtype=np.float64)
+    w = np.ones(y.shape) if weight is None else np.asarray(weight, dtype=np.float64)
+    if not p.size:
+        raise NoComparisonsError("there are no comparisons to grade by: judge some pairs first")
+    if not p.shape == i.shape == j.shape == y.shape == w.shape:
+        raise ValueError("problem, first, second, outcome and weight must be equally long")
+    _refuse(~np.isin(y, (-1.0, 0.0, 1.0)), "an outcome that is not -1, 0 or 1")
+    _refuse(~((w >= 0) & np.isfinite(w)), "a weight that is negative or not finite")
+    _refuse(i == j, "an item compared with itself")
+    n_problems = problems if problems is not None else int(p.max()) + 1
+    n_items = items if items is not None else int(max(i.max(), j.max())) + 1
+    shape = (n_problems, n_items, n_items)
+    wins = np.zeros(n_problems * n_items * n_items)
+    for winner, loser, won in ((i, j, y <= 0), (j, i, y >= 0)):
+        cell = np.ravel_multi_index((p[won], winner[won], loser[won]), shape)
+        wins += np.bincount(cell, weights=w[won], minlength=wins.size)
+    ties = np.bincount(p, weights=w * (y == 0), minlength=n_problems)
+    return Tallies(wins.reshape(shape), ties.astype(np.float64))
+
+
+def fit(tallies: Tallies, *, settings: Settings | None = None, start: Floats | None = None) -> Grades:
+    """Fit all problems at once by Newton's method with a line search.
+
+    Parameters
+    ----------
+    tallies : Tallies
+        From `tally`.
+    settings : Settings, optional
+        The published constants by default.
+    start : ndarray of shape (n_problems, n_items), optional
+        Merits to start from (of a fit to similar comparisons).
+
+    Returns
+    -------
+    Grades
+        The log likelihood is concave and, with the dummy, has one maximum; `converged` says for each problem whether
+        the gradient's norm came below the tolerance.
+
+    Raises
+    ------
+    ValueError
+        If there are ties and the threshold is not positive: they would be impossible.
+    """
+    chosen = settings if settings is not None else Settings()
+    if chosen.threshold <= 0 and np.any(tallies.ties > 0):
+        msg = f"there are ties, which a threshold of {chosen.threshold} makes impossible: take one above 0"
+        raise ValueError(msg)
+    wins = tallies.wins
+    present = (wins.sum(axis=2) + wins.sum(axis=1)) > 0
+    merit = (
+        np.full(present.shape, chosen.dummy_merit) if start is None else np.where(present, start, chosen.dummy_merit)
+    )
+    merit, at, iterations = _newton(wins, present, merit, chosen)
+    variance = np.diagonal(np.linalg.inv(at.hessian), axis1=1, axis2=2)
+    ties_constant = tallies.ties * np.log(np.expm1(2 * chosen.threshold)) if chosen.threshold > 0 else 0.0
+    absent = ~present
+    return Grades(
+        merit=np.where(absent, np.nan, merit),
+        standard_error=np.where(absent, np.nan, np.sqrt(variance)),
+        grade=grade(np.where(absent, np.nan, merit)),
+        log_likelihood=at.value + ties_constant,
+        gradient_norm=at.norm,
+        converged=np.asarray(at.norm < chosen.tolerance),
+        iterations=iterations,
+        settings=chosen,
+    )
+
+
+def grade(merit: ArrayLike) -> Floats:
+    """Grades 1 (worst) to n (best) by ascending merit within each row.
+
+    Parameters
+    ----------
+    merit : array_like, shape (n_problems, n_items)
+        NaN: not graded, and not counted.
+
+    Returns
+    -------
+    ndarray of shape (n_problems, n_items)
+        Items with equal merits (within 1e-7) share the mean of their grades, so that a topic's grades always add up to
+        the same sum. NaN where the merit is.
+    """
+    rounded = np.round(np.asarray(merit, dtype=np.float64) / _EQUAL)
+    return np.asarray(rankdata(rounded, axis=-1, nan_policy="omit"))
+
+
+@dataclass
+class _Derivatives:
+    """Log likelihood (without the ties' constant), gradient, negative Hessian and gradient's norm of each problem."""
+
+    value: Floats
+    gradient: Floats
+    hessian: Floats
+    norm: Floats
+
+    def take(self, index: Ints) -> _Derivatives:
+        return _Derivatives(self.value[index], self.gradient[index], self.hessian[index], self.norm[index])
+
+    def put(self, index: Ints, other: _Derivatives) -> None:
+        self.value[index], self.gradient[index] = other.value, other.gradient
+        self.hessian[index], self.norm[index] = other.hessian, other.norm
+
+
+def _refuse(wrong: NDArray[np.bool_], what: str) -> None:
+    if wrong.any():
+        where = np.flatnonzero(wrong)[:5].tolist()
+        msg = f"{what}, {wrong.sum()} times, first at {where}: leave such comparisons out"
+        raise UnusableComparisonError(msg)
+
+
+def _newton(
+    wins: Floats, present: NDArray[np.bool_], merit: Floats, settings: Settings
+) -> tuple[Floats, _Derivatives, int]:
+    """Newton steps, halved until they do not lower the likelihood, for the problems that still need them."""
+    merit = merit.copy()
+    at = _derivatives(wins, present, merit, settings)
+    for iteration in range(settings.max_iter):
+        active = np.flatnonzero(at.norm >= settings.tolerance)
+        if not active.size:
+            return merit, at, iteration
+        here = at.take(active)
+        step = np.linalg.solve(here.hessian, here.gradient[:, :, None])[:, :, 0]
+        # Equal up to rounding is good enough: near the maximum the likelihood is flat and the gradient decides.
+        floor = here.value - 1e-12 * np.abs(here.value)
+        for _ in range(_MAX_HALVINGS):
+            there = _derivatives(wins[active], present[active], merit[active] + step, settings)
+            worse = there.value < floor
+            if not worse.any():
+                break
+            step[worse] /= 2
+        merit[active] += step
+        at.put(active, there)
+    return merit, at, settings.max_iter
+
+
+def _derivatives(wins: Floats, present: NDArray[np.bool_], merit: Floats, settings: Settings) -> _Derivatives:
+    lead = merit[:, :, None] - merit[:, None, :] - settings.threshold
+    loss = expit(-lead)
+    pull = wins * loss
+    curve = pull * (1.0 - loss)
+    over = merit - settings.dummy_merit
+    lost = expit(-over)
+    dummy = np.where(present, settings.dummy_weight, 0.0)
+    value = (wins * log_expit(lead)).sum(axis=(1, 2)) + (dummy * (log_expit(over) + log_expit(-over))).sum(axis=1)
+    gradient = pull.sum(axis=2) - pull.sum(axis=1) + dummy * (2.0 * lost - 1.0)
+    hessian = -(curve + curve.transpose(0, 2, 1))
+    # Absent items get a curvature of 1, so that the matrix can be inverted; their gradient is 0 and they stay put.
+    own = np.where(present, 2.0 * dummy * lost * (1.0 - lost), 1.0)
+    diagonal = np.arange(merit.shape[1])
+    hessian[:, diagonal, diagonal] += own - hessian.sum(axis=2)
+    return _Derivatives(value, gradient, hessian, np.linalg.norm(gradient, axis=1))

@@ -1,0 +1,210 @@
+"""Gold labels, majorities, differentiable pairs, and the corrected crowd (design 7.2; crowdrag25, 5.1).
+
+Labels are codes in the order of their domain: 0 is a (the first response is better), 1 is n (neither), 2 is b.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from analysis.stats.bootstrap import Floats
+
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+#: The labels by code; ``code - 1`` is the signed judgment (a = -1, n = 0, b = 1).
+LABELS = ("a", "n", "b")
+A, N, B = range(3)
+
+# The published implementation numbers the labels a, b, n and takes the first of the most probable.
+_TIE_ORDER = (A, B, N)
+
+
+def gold(posterior: ArrayLike) -> Ints:
+    """The gold label of each pair: the most probable one.
+
+    Parameters
+    ----------
+    posterior : array_like, shape (n_pairs, 3)
+        Probability of a, n and b; NaN in a row: no label.
+
+    Returns
+    -------
+    ndarray of int, shape (n_pairs,)
+        Codes into `LABELS`, -1 where the posterior is NaN. Exactly equal probabilities go to a before b before n, as in
+        the published corpus; `tied` tells where that happened.
+
+    Raises
+    ------
+    ValueError
+        If the posterior does not have three columns.
+    """
+    p = _posterior(posterior)
+    ordered = p[:, _TIE_ORDER]
+    undefined = np.asarray(np.isnan(ordered).any(axis=1))
+    codes = np.asarray(_TIE_ORDER)[np.argmax(np.where(undefined[:, None], 0.0, ordered), axis=1)]
+    return np.where(undefined, -1, codes)
+
+
+def tied(posterior: ArrayLike, *, tolerance: float = 1e-9) -> Mask:
+    """Where the two most probable labels are equally probable, within a tolerance: the gold label says little there."""
+    p = np.sort(_posterior(posterior), axis=1)
+    return np.asarray(p[:, -1] - p[:, -2] <= tolerance)
+
+
+def first_votes(item: ArrayLike, k: int) -> Mask:
+    """The first k judgments of each item.
+
+    If a questionnaire went out twice, its pairs have more than k votes, of which the first count.
+
+    Parameters
+    ----------
+    item : array_like of int, shape (n_judgments,)
+        What was judged, in the order in which the judgments count (the order of the file, or of time).
+    k : int
+        How many count.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_judgments,)
+
+    Raises
+    ------
+    ValueError
+        If `k` is less than 1.
+    """
+    if k < 1:
+        msg = f"at least one vote of each item must count, not {k}"
+        raise ValueError(msg)
+    return np.asarray(_place_within(np.asarray(item), np.arange(np.size(item))) < k)
+
+
+def majority(counts: ArrayLike) -> Mask:
+    """Whether more than half of the votes are equal.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (..., n_labels)
+        How often each label was given. No vote, no majority.
+
+    Returns
+    -------
+    ndarray of bool, shape (...)
+    """
+    n = np.asarray(counts)
+    return np.asarray(2 * n.max(axis=-1) > n.sum(axis=-1))
+
+
+def differentiable(counts: ArrayLike) -> Mask:
+    """Whether a pair's responses can be told apart: more than 4/7 of its dimensions have a majority.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (n_pairs, n_dimensions, n_labels)
+        How often each label was given to each pair on each dimension.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_pairs,)
+        With seven dimensions, at least five majorities. The others are minimally differentiable.
+
+    Raises
+    ------
+    ValueError
+        If the counts do not have these three axes, or there is no dimension.
+    """
+    n = np.asarray(counts)
+    if n.ndim != 3 or n.shape[1] == 0:
+        msg = f"counts must have the axes pair, dimension, label; the shape is {n.shape}"
+        raise ValueError(msg)
+    return np.asarray(7 * majority(n).sum(axis=1) > 4 * n.shape[1])
+
+
+def competent(spam_probability: ArrayLike, *, limit: float = 0.7) -> Mask:
+    """The corrected crowd C*: judgments of participants whose e0 on the dimension does not exceed the limit.
+
+    Parameters
+    ----------
+    spam_probability : array_like, shape (n_judgments,)
+        e0 of each judgment's participant on the judgment's dimension. NaN (not fitted) raises.
+    limit : float
+        0.7 is the published tables' rule.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_judgments,)
+        True where the judgment stays.
+
+    Raises
+    ------
+    ValueError
+        If an e0 is NaN.
+    """
+    return np.asarray(_fitted(spam_probability) <= limit)
+
+
+def without_least_competent(
+    item: ArrayLike, annotator: ArrayLike, spam_probability: ArrayLike, *, share: float = 0.25, keep: int = 3
+) -> Mask:
+    """The other corrected crowd: without the least competent quarter, at least three judgments kept per pair.
+
+    Parameters
+    ----------
+    item, annotator : array_like of int, shape (n_judgments,)
+        What was judged and by whom, on one dimension.
+    spam_probability : array_like, shape (n_annotators,)
+        e0 of each annotator on this dimension.
+    share : float
+        Share of the annotators who judged that is removed, rounded down; those with the highest e0, equal ones by
+        index, the higher first.
+    keep : int
+        So many judgments of an item stay whoever gave them, the most competent first, earlier ones before later ones
+        of equally competent people.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_judgments,)
+        True where the judgment stays.
+
+    Raises
+    ------
+    ValueError
+        If an e0 is NaN, or `share` does not lie between 0 and 1.
+    """
+    if not 0.0 <= share <= 1.0:
+        msg = f"share lies between 0 and 1, it is {share}"
+        raise ValueError(msg)
+    who = np.asarray(annotator, dtype=np.int64)
+    e0 = _fitted(spam_probability)
+    present = np.unique(who)
+    ascending = present[np.argsort(e0[present], kind="stable")]
+    removed = np.zeros(len(e0), dtype=bool)
+    removed[ascending[len(ascending) - int(share * len(ascending)) :]] = True
+    return np.asarray(~removed[who] | (_place_within(np.asarray(item), e0[who]) < keep))
+
+
+def _posterior(posterior: ArrayLike) -> Floats:
+    p = np.asarray(posterior, dtype=np.float64)
+    if p.ndim != 2 or p.shape[1] != len(LABELS):
+        msg = f"the posterior must have one column for each of {LABELS}, its shape is {p.shape}"
+        raise ValueError(msg)
+    return p
+
+
+def _fitted(spam_probability: ArrayLike) -> Floats:
+    e0 = np.asarray(spam_probability, dtype=np.float64)
+    if np.isnan(e0).any():
+        raise ValueError("a spam probability is NaN: fit MACE on these judgments first")
+    return e0
+
+
+def _place_within(group: NDArray[np.int64], key: NDArray[np.float64] | Ints) -> Ints:
+    """The place (from 0) of each entry within its group, by ascending key; equal keys in the order given."""
+    order = np.lexsort((key, group))
+    ordered = group[order]
+    start = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if ordered.size else np.zeros(0, dtype=np.int64)
+    sizes = np.diff(np.r_[start, ordered.size])
+    place = np.empty(len(group), dtype=np.int64)
+    place[order] = np.arange(len(group)) - np.repeat(start, sizes)
+    return place

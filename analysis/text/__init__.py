@@ -1,0 +1,1 @@
+"""Texts as pure functions of strings: statements and citations."""
