@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).parent
 K1, B = 1.2, 0.75  # the usual parameters of BM25
@@ -25,7 +26,7 @@ class Statement:
 
 
 def sentences(text: str) -> list[str]:
-    """Split at full stops, question and exclamation marks that a space follows (the demo's texts hold no abbreviations)."""
+    """Split after full stops, question and exclamation marks before a space (the texts hold no abbreviations)."""
     return re.split(r"(?<=[.!?])\s+", text.strip())
 
 
@@ -57,12 +58,15 @@ def lead_summary(passages: Sequence[str], *, length: int = 10) -> list[Statement
     return [Statement(text=sentences(text)[0], citations=(rank,)) for rank, text in enumerate(passages[:length])]
 
 
-def responses(topics: Sequence[dict]) -> list[dict]:
+def responses(topics: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Give the records of systems.jsonl for the records of topics.jsonl."""
     records = []
     for topic in topics:
         texts = [passage["text"] for passage in topic["passages"]]
-        for run, statements in (("bm25-extract", bm25_extract(topic["query"], texts)), ("lead-summary", lead_summary(texts))):
+        for run, statements in (
+            ("bm25-extract", bm25_extract(topic["query"], texts)),
+            ("lead-summary", lead_summary(texts)),
+        ):
             told = [{"text": statement.text, "citations": list(statement.citations)} for statement in statements]
             records.append({"topic": topic["topic"], "run": run, "style": "essay", "statements": told})
     return records

@@ -1,0 +1,378 @@
+"""A simulated crowd that judges pairs of responses, for the demo study and for tests of the statistics.
+
+The story, in the order in which it is drawn:
+
+1. **Quality.** Every response has an overall merit ``M ~ Normal(expected, spread)``; its merit on a dimension is
+   ``m = M + Normal(0, offset)``, on the overall dimension ``M`` itself. Merits are on a log scale, like Rao-Kupper's.
+2. **Pairs.** All pairs of a topic's responses, the sides balanced; a third of them in both orders. They are shuffled
+   and dealt into questionnaires of 15, the two orders of a pair into different ones wherever that is possible.
+3. **People.** Most have a small spam probability e0, some (`spammers`) a large one; it differs a little between
+   dimensions. Each has a strategy: a distribution over a, n and b from which they draw when they spam. Each also
+   leans slightly to one side (position bias) and has a pace.
+4. **Judgments** (MACE's generative story, with a noisy view of the truth). With probability e0 a person draws from the
+   strategy. Else they perceive ``x = sharpness (m_left - m_right) + lean + Logistic(0, 1)`` and say a (left) if
+   ``x > threshold``, b (right) if ``x < -threshold``, and n between: exactly the probabilities of the Rao-Kupper model.
+   Dimensions without a neutral option have the threshold 0, and half of a strategy's n goes to either side.
+5. **Times.** Log-normal seconds an item, shorter for spammers, but never under 40 s on average: the published
+   study rejects questionnaires done in less than ten minutes, and these are the ones that passed.
+
+What was latent is returned beside the judgments, so that estimates can be compared with it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+A, N, B = -1, 0, 1  # a judgment as presented: a is the left response, b the right one
+
+DIMENSIONS = (
+    "correctness_topical",
+    "coherence_logical",
+    "coherence_stylistic",
+    "coverage_broad",
+    "coverage_deep",
+    "consistency_internal",
+    "quality_overall",
+)
+OVERALL = "quality_overall"
+
+
+class NothingToJudgeError(ValueError):
+    """No topic has two responses."""
+
+
+class UnknownResponseError(ValueError):
+    """A response is named that no topic has."""
+
+
+class TooFewPeopleError(ValueError):
+    """There are fewer people than judges of one questionnaire."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the crowd is made up; the defaults agree a little more than the published crowd did (alpha 0.2 to 0.3)."""
+
+    dimensions: tuple[str, ...] = DIMENSIONS
+    forced: frozenset[str] = frozenset({OVERALL})  # dimensions without a neutral option
+    reversed_share: float = 1 / 3
+    pairs_per_questionnaire: int = 15
+    judges: int = 5
+    participants: int | None = None  # None: everybody answers one questionnaire
+    spread: float = 1.0
+    offset: float = 0.5
+    sharpness: float = 2.5
+    threshold: float = 0.7
+    spammers: float = 0.25
+    lean: float = 0.15
+    seconds: float = 85.0  # the median of an item
+    fewest_seconds: float = 40.0  # on average over a questionnaire
+    days: float = 3.0  # within which everybody begins
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two responses to one topic as they are shown."""
+
+    topic: str
+    left: str
+    right: str
+
+    def reverse(self) -> "Pair":
+        """Give the same two responses in the other order."""
+        return Pair(self.topic, self.right, self.left)
+
+
+@dataclass(frozen=True)
+class Questionnaire:
+    """The pairs that one person answers in one go, in order."""
+
+    number: int
+    pairs: tuple[Pair, ...]
+
+
+@dataclass(frozen=True)
+class Person:
+    """A simulated judge; `spam_probability` is aligned with the settings' dimensions, `strategy` is over a, n, b."""
+
+    id: str
+    spam_probability: tuple[float, ...]
+    strategy: tuple[float, float, float]
+    lean: float
+    pace: float
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One questionnaire answered by one person."""
+
+    questionnaire: int
+    participant: str
+    started_at: datetime
+    submitted_at: datetime
+
+
+@dataclass(frozen=True)
+class Judgment:
+    """One answer as it was presented: -1 is a (left better), 0 n (neither), 1 b (right better)."""
+
+    questionnaire: int
+    participant: str
+    position: int  # of the pair in the questionnaire, from 1
+    pair: Pair
+    dimension: str
+    value: int
+    judged_at: datetime
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What nobody could see.
+
+    Attributes
+    ----------
+    merit : mapping of response to its merits, aligned with the settings' dimensions
+    values : mapping of pair to the true judgments (-1, 0, 1) on the dimensions
+    people : the judges with their spam probabilities
+    spammed : whether each judgment was spam, aligned with `Crowd.judgments`
+    """
+
+    merit: Mapping[str, tuple[float, ...]]
+    values: Mapping[Pair, tuple[int, ...]]
+    people: tuple[Person, ...]
+    spammed: tuple[bool, ...] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """Everything that was simulated."""
+
+    settings: Settings
+    questionnaires: tuple[Questionnaire, ...]
+    assignments: tuple[Assignment, ...]
+    judgments: tuple[Judgment, ...] = field(repr=False)
+    truth: Truth = field(repr=False)
+
+
+def simulate(
+    topics: Mapping[str, Sequence[str]],
+    *,
+    rng: np.random.Generator,
+    opened_at: datetime,
+    settings: Settings | None = None,
+    expected: Mapping[str, float] | None = None,
+) -> Crowd:
+    """Let a simulated crowd judge all pairs of every topic's responses.
+
+    Parameters
+    ----------
+    topics : mapping of topic to the ids of its responses
+        A response belongs to one topic. Topics with a single response contribute no pairs.
+    rng : Generator
+        The only source of chance: the same state and input give the same crowd.
+    opened_at : datetime
+        Aware; nobody begins before it.
+    settings : Settings, optional
+    expected : mapping of response to the mean of its overall merit, optional
+        0 where a response is missing; a difference of 1 is one standard deviation between responses.
+
+    Raises
+    ------
+    NothingToJudgeError, UnknownResponseError, TooFewPeopleError
+    ValueError
+        If `opened_at` is naive or a response occurs twice.
+    """
+    settings = settings or Settings()
+    expected = expected or {}
+    responses = [response for group in topics.values() for response in group]
+    _check(responses, expected, opened_at)
+
+    merit = draw_merits(responses, expected=expected, settings=settings, rng=rng)
+    pairs = draw_pairs(topics, reversed_share=settings.reversed_share, rng=rng)
+    if not pairs:
+        raise NothingToJudgeError("no topic has two responses: give at least one topic two of them")
+    questionnaires = deal(pairs, size=settings.pairs_per_questionnaire, rng=rng)
+    people = draw_people(settings.participants or settings.judges * len(questionnaires), settings=settings, rng=rng)
+
+    assignments, judgments, spammed = [], [], []
+    free_at: dict[str, datetime] = {}
+    for questionnaire, person in _staff(questionnaires, people, judges=settings.judges, rng=rng):
+        begins = opened_at + timedelta(days=float(rng.uniform(0, settings.days)))
+        begins = max(begins, free_at.get(person.id, begins))
+        seconds = _seconds(person, len(questionnaire.pairs), settings=settings, rng=rng)
+        done = [begins + timedelta(seconds=float(total)) for total in np.cumsum(seconds)]
+        free_at[person.id] = done[-1] + timedelta(minutes=5)
+        assignments.append(Assignment(questionnaire.number, person.id, begins, done[-1]))
+
+        values, spam = answer(person, questionnaire.pairs, merit=merit, settings=settings, rng=rng)
+        spammed += spam.ravel().tolist()
+        judgments += [
+            Judgment(
+                questionnaire.number, person.id, index + 1, pair, dimension, int(values[index, column]), done[index]
+            )
+            for index, pair in enumerate(questionnaire.pairs)
+            for column, dimension in enumerate(settings.dimensions)
+        ]
+    truth = Truth(
+        merit=merit,
+        values={pair: true_values(pair, merit=merit, settings=settings) for pair in pairs},
+        people=people,
+        spammed=tuple(spammed),
+    )
+    return Crowd(settings, questionnaires, tuple(assignments), tuple(judgments), truth)
+
+
+def draw_merits(
+    responses: Sequence[str], *, expected: Mapping[str, float], settings: Settings, rng: np.random.Generator
+) -> dict[str, tuple[float, ...]]:
+    """Draw the merit of every response on every dimension (step 1)."""
+    means = np.array([expected.get(response, 0.0) for response in responses])
+    overall = rng.normal(means, settings.spread)
+    offsets = rng.normal(0, settings.offset, (len(responses), len(settings.dimensions)))
+    offsets *= [dimension != OVERALL for dimension in settings.dimensions]
+    merits = overall[:, None] + offsets
+    return {response: tuple(row) for response, row in zip(responses, merits.tolist(), strict=True)}
+
+
+def draw_pairs(topics: Mapping[str, Sequence[str]], *, reversed_share: float, rng: np.random.Generator) -> list[Pair]:
+    """Give all pairs of each topic once, sides balanced per response, and a share of them reversed too (step 2).
+
+    Those reversed are a systematic sample along the topics, so that every topic has its share of them within one.
+    """
+    forward = []
+    for topic, group in topics.items():
+        order = [group[i] for i in rng.permutation(len(group))]
+        drawn = []
+        for (i, first), (j, second) in combinations(enumerate(order), 2):
+            # An odd distance puts the first left, an even one right: nobody is left more than once too often.
+            drawn.append(Pair(topic, first, second) if (j - i) % 2 else Pair(topic, second, first))
+        forward += [drawn[i] for i in rng.permutation(len(drawn))]
+    marks = np.floor(np.arange(len(forward) + 1) * reversed_share + rng.uniform())
+    return forward + [pair.reverse() for pair, step in zip(forward, np.diff(marks), strict=True) if step]
+
+
+def deal(pairs: Sequence[Pair], *, size: int, rng: np.random.Generator) -> tuple[Questionnaire, ...]:
+    """Shuffle pairs into questionnaires of `size` (the last may be shorter), a pair's two orders apart if possible."""
+    dealt = [pairs[i] for i in rng.permutation(len(pairs))]
+    place = {pair: index for index, pair in enumerate(dealt)}
+
+    def clashes(pair: Pair, index: int) -> bool:
+        twin = place.get(pair.reverse())
+        return twin is not None and twin // size == index // size
+
+    for index in range(len(dealt)):
+        if not clashes(dealt[index], index):
+            continue
+        for other in rng.permutation(len(dealt)).tolist():
+            if other // size != index // size and not clashes(dealt[index], other) and not clashes(dealt[other], index):
+                dealt[index], dealt[other] = dealt[other], dealt[index]
+                place[dealt[index]], place[dealt[other]] = index, other
+                break
+    starts = range(0, len(dealt), size)
+    return tuple(Questionnaire(number, tuple(dealt[at : at + size])) for number, at in enumerate(starts, 1))
+
+
+def draw_people(count: int, *, settings: Settings, rng: np.random.Generator) -> tuple[Person, ...]:
+    """Draw judges (step 3): e0 from Beta(2, 8), of spammers from Beta(12, 2), plus Normal(0, 0.3) on the logit."""
+    if count < settings.judges:
+        raise TooFewPeopleError(f"{count} people cannot give {settings.judges} judgments each: raise `participants`")
+    spammer = np.zeros(count, dtype=bool)
+    spammer[rng.permutation(count)[: round(settings.spammers * count)]] = True
+    spam = np.where(spammer, rng.beta(12, 2, count), rng.beta(2, 8, count))
+    logits = np.log(spam / (1 - spam))[:, None] + rng.normal(0, 0.3, (count, len(settings.dimensions)))
+    spam_by_dimension = (1 / (1 + np.exp(-logits))).tolist()
+    strategies = rng.dirichlet([0.7, 0.7, 0.7], count).tolist()
+    leans = rng.normal(0, settings.lean, count).tolist()
+    paces = rng.lognormal(0, 0.3, count).tolist()
+    digits = max(3, len(str(count)))
+    return tuple(
+        Person(f"simulated-{i + 1:0{digits}}", tuple(spam_by_dimension[i]), tuple(strategies[i]), leans[i], paces[i])
+        for i in range(count)
+    )
+
+
+def answer(
+    person: Person,
+    pairs: Sequence[Pair],
+    *,
+    merit: Mapping[str, Sequence[float]],
+    settings: Settings,
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Let a person judge pairs as presented (step 4).
+
+    Returns
+    -------
+    values, spammed : ndarray of shape (n_pairs, n_dimensions)
+        The judgments (-1, 0, 1), and whether each was spam.
+    """
+    perceived = settings.sharpness * _lead(pairs, merit) + person.lean
+    perceived = perceived + rng.logistic(0, 1, perceived.shape)
+    honest = _verdict(perceived, _thresholds(settings))
+
+    a, n, _ = person.strategy
+    forced = np.array([dimension in settings.forced for dimension in settings.dimensions])
+    up_to_a = np.where(forced, a + n / 2, a)
+    up_to_n = np.where(forced, a + n / 2, a + n)
+    draw = rng.uniform(size=honest.shape)
+    drawn = np.where(draw < up_to_a, A, np.where(draw < up_to_n, N, B))
+
+    spammed = rng.uniform(size=honest.shape) < np.array(person.spam_probability)
+    return np.where(spammed, drawn, honest), spammed
+
+
+def true_values(pair: Pair, *, merit: Mapping[str, Sequence[float]], settings: Settings) -> tuple[int, ...]:
+    """Judge a pair as somebody without noise, lean or spam would."""
+    lead = settings.sharpness * _lead([pair], merit)
+    return tuple(_verdict(lead, _thresholds(settings))[0].tolist())
+
+
+def _lead(pairs: Sequence[Pair], merit: Mapping[str, Sequence[float]]) -> NDArray[np.float64]:
+    """By how much the left response is better: (n_pairs, n_dimensions)."""
+    left = np.array([merit[pair.left] for pair in pairs], dtype=np.float64)
+    return np.subtract(left, np.array([merit[pair.right] for pair in pairs], dtype=np.float64))
+
+
+def _thresholds(settings: Settings) -> NDArray[np.float64]:
+    return np.array([0.0 if dimension in settings.forced else settings.threshold for dimension in settings.dimensions])
+
+
+def _verdict(lead: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.int64]:
+    return np.where(lead > thresholds, A, np.where(lead < -thresholds, B, N))
+
+
+def _staff(
+    questionnaires: Sequence[Questionnaire], people: Sequence[Person], *, judges: int, rng: np.random.Generator
+) -> list[tuple[Questionnaire, Person]]:
+    """Give every questionnaire its judges: those who have had the fewest so far, at random among equals."""
+    load = np.zeros(len(people))
+    staffed = []
+    for questionnaire in questionnaires:
+        chosen = np.lexsort((rng.uniform(size=len(people)), load))[:judges]
+        load[chosen] += 1
+        staffed += [(questionnaire, people[i]) for i in chosen]
+    return staffed
+
+
+def _seconds(person: Person, count: int, *, settings: Settings, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw seconds an item (step 5), to a tenth; a questionnaire under the limit is stretched to just above it."""
+    haste = 1 - 0.6 * float(np.mean(person.spam_probability))
+    seconds = settings.seconds * person.pace * haste * rng.lognormal(0, 0.4, count)
+    least = settings.fewest_seconds * count
+    if seconds.sum() < least:
+        seconds *= least * rng.uniform(1.01, 1.2) / seconds.sum()
+    return np.maximum(np.round(seconds, 1), 0.1)
+
+
+def _check(responses: Sequence[str], expected: Mapping[str, float], opened_at: datetime) -> None:
+    if len(set(responses)) < len(responses):
+        raise ValueError("a response occurs twice: name each under one topic, once")
+    unknown = sorted(set(expected) - set(responses))
+    if unknown:
+        raise UnknownResponseError(f"`expected` names responses that no topic has: {', '.join(unknown[:5])}")
+    if opened_at.tzinfo is None:
+        raise ValueError("`opened_at` has no time zone: pass an aware datetime, in UTC for example")
