@@ -15,12 +15,18 @@ export function init(root) {
     }
     if (form.method !== "post") return;
     form.dataset.sent = "yes";
-    event.submitter?.setAttribute("aria-busy", "true");
+    if (event.submitter instanceof HTMLElement) {
+      event.submitter.setAttribute("aria-busy", "true");
+      event.submitter.dataset.sent = "yes";
+    }
   };
   // Back from the next page, the browser may show this one as it was left.
   const shown = () => {
-    for (const form of root.querySelectorAll("form[data-sent]")) if (form instanceof HTMLFormElement) delete form.dataset.sent;
-    for (const button of root.querySelectorAll("button[aria-busy]")) button.removeAttribute("aria-busy");
+    for (const element of root.querySelectorAll("[data-sent]")) {
+      if (!(element instanceof HTMLElement)) continue;
+      delete element.dataset.sent;
+      element.removeAttribute("aria-busy");
+    }
   };
   root.addEventListener("submit", sent);
   window.addEventListener("pageshow", shown);

@@ -16,6 +16,8 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from ..enums import Role
+
 register = template.Library()
 
 MINUS = "\u2212"  # read aloud as "minus" and as wide as a digit; a hyphen is neither
@@ -34,6 +36,7 @@ STATES = {
     "cancelled": (gettext_lazy("cancelled"), "", "stop"),
     "stale": (gettext_lazy("out of date"), "warn", "clock"),
 }
+ROLE_TONES = {Role.OWNER: "accent", Role.EDITOR: "info", Role.REVIEWER: "good"}
 
 
 def is_number(value: Any) -> bool:
@@ -71,10 +74,10 @@ def duration(seconds: Any) -> str:
         return UNDEFINED
     whole = max(0, round(seconds))
     if whole < 60:
-        return _("%(seconds)d s") % {"seconds": whole}
+        return _("%(seconds)d\u00a0s") % {"seconds": whole}
     if whole < 3600:
-        return _("%(minutes)d min %(seconds)d s") % {"minutes": whole // 60, "seconds": whole % 60}
-    return _("%(hours)d h %(minutes)d min") % {"hours": whole // 3600, "minutes": whole % 3600 // 60}
+        return _("%(minutes)d\u00a0min %(seconds)d\u00a0s") % {"minutes": whole // 60, "seconds": whole % 60}
+    return _("%(hours)d\u00a0h %(minutes)d\u00a0min") % {"hours": whole // 3600, "minutes": whole % 3600 // 60}
 
 
 @register.simple_tag
@@ -112,6 +115,12 @@ def state(value: Any, label: Any = "") -> SafeString:
     """Mark the state of a run, or of anything that uses the same words."""
     text, tone, name = STATES.get(str(value).lower(), (str(value), "", ""))
     return badge(label or text, tone, name)
+
+
+@register.simple_tag
+def role_badge(role: int | None) -> SafeString:
+    """Mark a member's role in a study; operators see every study without one."""
+    return badge(_("operator")) if role is None else badge(Role(role).label, ROLE_TONES.get(Role(role), ""))
 
 
 @register.simple_tag
@@ -217,10 +226,14 @@ def votes(a: int, n: int, b: int) -> SafeString:
 
 @register.inclusion_tag("_tabs.html", takes_context=True)
 def study_tabs(context: Context) -> dict[str, Any]:
-    """Show the study's tabs. The current one has the page's `section`, or else the longest address that starts this one's."""
+    """Show the study's tabs.
+
+    The current one is that of the page's `section`, or else that with the longest address which this one starts with.
+    """
     slug, here = context["study"].slug, context["request"].path
     tabs = [
-        {"label": tab.label, "url": reverse(tab.url_name, args=[slug]), "section": tab.section} for tab in context["study_tabs"]
+        {"label": tab.label, "url": reverse(tab.url_name, args=[slug]), "section": tab.section}
+        for tab in context["study_tabs"]
     ]
     home = reverse("study", args=[slug])
     # Every address in a study starts with its home's, so that one counts only when it is the page itself.
@@ -228,6 +241,14 @@ def study_tabs(context: Context) -> dict[str, Any]:
     named = [tab for tab in tabs if tab["section"] == context.get("section")]
     current = max(named or fitting, key=lambda tab: len(tab["url"]), default=None)
     return {"tabs": tabs, "current": current and current["url"], "here": here}
+
+
+@register.simple_tag(takes_context=True)
+def study_card(context: Context, card: dict[str, Any]) -> SafeString:
+    """Show a registered card of a study's home: its template sees what its context function gave, by name."""
+    found = context.template.engine.get_template(card["template"])  # type: ignore[union-attr]
+    with context.push(**card, card=card):
+        return found.render(context)
 
 
 @register.simple_tag(takes_context=True)

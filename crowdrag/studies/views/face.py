@@ -42,7 +42,9 @@ class SampleForm(forms.Form):
     resamples = forms.IntegerField(label="Bootstrap resamples", min_value=100, initial=1000)
     split = forms.ChoiceField(label="Split", choices=[("complete", "complete"), ("minimal", "minimal")])
     style = forms.ChoiceField(
-        label="Style", widget=forms.RadioSelect, choices=[("bullet", "Bullet points"), ("essay", "Essay"), ("news", "News")]
+        label="Style",
+        widget=forms.RadioSelect,
+        choices=[("bullet", "Bullet points"), ("essay", "Essay"), ("news", "News")],
     )
     instructions = forms.CharField(label="Instructions", widget=forms.Textarea, required=False, help_text="Markdown.")
     topics = forms.FileField(label="Topics", required=False, help_text="JSON lines, plain or gzipped.")
