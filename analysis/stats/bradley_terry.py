@@ -18,8 +18,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, log_expit
-from scipy.stats import rankdata
 
 from analysis.stats.bootstrap import Floats
 
@@ -104,10 +102,13 @@ class Tallies:
         Weight of the wins of i over j, ties counted as a win of each.
     ties : ndarray of shape (n_problems,)
         Weight of the ties.
+    present : ndarray of bool, shape (n_problems, n_items)
+        Which items take part in a comparison, be its weight 0: the others are not graded.
     """
 
     wins: Floats
     ties: Floats
+    present: NDArray[np.bool_]
 
 
 def tally(
@@ -164,7 +165,9 @@ def tally(
         cell = np.ravel_multi_index((p[won], winner[won], loser[won]), shape)
         wins += np.bincount(cell, weights=w[won], minlength=wins.size)
     ties = np.bincount(p, weights=w * (y == 0), minlength=n_problems)
-    return Tallies(wins.reshape(shape), ties.astype(np.float64))
+    present = np.zeros(shape[:2], dtype=bool)
+    present[p, i] = present[p, j] = True
+    return Tallies(wins.reshape(shape), ties.astype(np.float64), present)
 
 
 def fit(tallies: Tallies, *, settings: Settings | None = None, start: Floats | None = None) -> Grades:
@@ -194,8 +197,7 @@ def fit(tallies: Tallies, *, settings: Settings | None = None, start: Floats | N
     if chosen.threshold <= 0 and np.any(tallies.ties > 0):
         msg = f"there are ties, which a threshold of {chosen.threshold} makes impossible: take one above 0"
         raise ValueError(msg)
-    wins = tallies.wins
-    present = (wins.sum(axis=2) + wins.sum(axis=1)) > 0
+    wins, present = tallies.wins, tallies.present
     merit = (
         np.full(present.shape, chosen.dummy_merit) if start is None else np.where(present, start, chosen.dummy_merit)
     )
@@ -229,8 +231,12 @@ def grade(merit: ArrayLike) -> Floats:
         Items with equal merits (within 1e-7) share the mean of their grades, so that a topic's grades always add up to
         the same sum. NaN where the merit is.
     """
-    rounded = np.round(np.asarray(merit, dtype=np.float64) / _EQUAL)
-    return np.asarray(rankdata(rounded, axis=-1, nan_policy="omit"))
+    m = np.asarray(merit, dtype=np.float64)
+    lead = m[..., :, None] - m[..., None, :]
+    # NaN is neither above nor equal to anything; every graded item equals itself.
+    above = (lead > _EQUAL).sum(axis=-1)
+    equal = (np.abs(lead) <= _EQUAL).sum(axis=-1)
+    return np.where(np.isnan(m), np.nan, above + (equal + 1) / 2)
 
 
 @dataclass
@@ -271,26 +277,28 @@ def _newton(
         step = np.linalg.solve(here.hessian, here.gradient[:, :, None])[:, :, 0]
         # Equal up to rounding is good enough: near the maximum the likelihood is flat and the gradient decides.
         floor = here.value - 1e-12 * np.abs(here.value)
+        there = _derivatives(wins[active], present[active], merit[active] + step, settings)
         for _ in range(_MAX_HALVINGS):
-            there = _derivatives(wins[active], present[active], merit[active] + step, settings)
-            worse = there.value < floor
-            if not worse.any():
+            worse = np.flatnonzero(there.value < floor)
+            if not worse.size:
                 break
             step[worse] /= 2
+            trial, which = merit[active[worse]] + step[worse], active[worse]
+            there.put(worse, _derivatives(wins[which], present[which], trial, settings))
         merit[active] += step
         at.put(active, there)
     return merit, at, settings.max_iter
 
 
 def _derivatives(wins: Floats, present: NDArray[np.bool_], merit: Floats, settings: Settings) -> _Derivatives:
-    lead = merit[:, :, None] - merit[:, None, :] - settings.threshold
-    loss = expit(-lead)
+    log_won, loss = _won_and_lost(merit[:, :, None] - merit[:, None, :] - settings.threshold)
     pull = wins * loss
-    curve = pull * (1.0 - loss)
+    curve = pull - pull * loss
     over = merit - settings.dummy_merit
-    lost = expit(-over)
+    log_above, lost = _won_and_lost(over)
     dummy = np.where(present, settings.dummy_weight, 0.0)
-    value = (wins * log_expit(lead)).sum(axis=(1, 2)) + (dummy * (log_expit(over) + log_expit(-over))).sum(axis=1)
+    # log P(dummy wins) is log P(item wins) less the item's lead
+    value = np.einsum("pij,pij->p", wins, log_won) + (dummy * (2.0 * log_above - over)).sum(axis=1)
     gradient = pull.sum(axis=2) - pull.sum(axis=1) + dummy * (2.0 * lost - 1.0)
     hessian = -(curve + curve.transpose(0, 2, 1))
     # Absent items get a curvature of 1, so that the matrix can be inverted; their gradient is 0 and they stay put.
@@ -298,3 +306,10 @@ def _derivatives(wins: Floats, present: NDArray[np.bool_], merit: Floats, settin
     diagonal = np.arange(merit.shape[1])
     hessian[:, diagonal, diagonal] += own - hessian.sum(axis=2)
     return _Derivatives(value, gradient, hessian, np.linalg.norm(gradient, axis=1))
+
+
+def _won_and_lost(lead: Floats) -> tuple[Floats, Floats]:
+    """Log of the logistic function of the lead, and the logistic function of minus the lead, neither overflowing."""
+    small = np.exp(-np.abs(lead))
+    both = 1.0 + small
+    return np.minimum(lead, 0.0) - np.log(both), np.where(lead > 0.0, small, 1.0) / both

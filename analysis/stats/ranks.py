@@ -1,0 +1,117 @@
+"""Rank intervals: how sure a grade is, by resampling the comparisons that it rests on (design 7.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from analysis.stats.bootstrap import Floats
+from analysis.stats.bradley_terry import Settings, Tallies, fit, tally
+
+# Resamples are fitted beside each other, about so many problems at a time.
+_PROBLEMS_AT_ONCE = 4_000
+
+
+@dataclass(frozen=True, eq=False)
+class RankIntervals:
+    """Intervals of the grades.
+
+    Attributes
+    ----------
+    low, high : ndarray of shape (n_problems, n_items)
+        Between which grades an item stands in the share `level` of the resamples, rounded outwards to grades that
+        occurred; NaN for items without comparisons, and in problems with a single comparison, which resampled is
+        always itself.
+    level : float
+        The share of resamples within.
+    resamples : int
+        How many were drawn.
+    not_converged : int
+        How many fits, of all problems in all resamples, did not converge; expected to be 0.
+    """
+
+    low: Floats
+    high: Floats
+    level: float
+    resamples: int
+    not_converged: int
+
+
+def rank_intervals(
+    problem: ArrayLike,
+    first: ArrayLike,
+    second: ArrayLike,
+    outcome: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    weight: ArrayLike | None = None,
+    problems: int | None = None,
+    items: int | None = None,
+    resamples: int = 1000,
+    level: float = 0.95,
+    settings: Settings | None = None,
+) -> RankIntervals:
+    """Bootstrap the grades of every problem over its comparisons.
+
+    Each resample draws as many comparisons (presented pairs with their label) of a problem as it has, with
+    replacement, and fits anew. An item that a resample leaves out is graded by its dummy comparisons alone.
+
+    Parameters
+    ----------
+    problem, first, second, outcome, weight, problems, items
+        As for `analysis.stats.bradley_terry.tally`.
+    rng : numpy.random.Generator
+        Source of the draws.
+    resamples : int
+        How many resamples.
+    level : float
+        The share of resamples within the intervals.
+    settings : Settings, optional
+        The model's constants.
+
+    Returns
+    -------
+    RankIntervals
+
+    Raises
+    ------
+    ValueError
+        If `level` is not between 0 and 1 or there is no resample; and whatever `tally` raises.
+    """
+    if resamples < 1 or not 0.0 < level < 1.0:
+        msg = f"a bootstrap needs at least one resample and a level between 0 and 1, not {resamples} and {level}"
+        raise ValueError(msg)
+    data = tally(problem, first, second, outcome, weight=weight, problems=problems, items=items)
+    p = np.asarray(problem, dtype=np.int64)
+    order = np.argsort(p, kind="stable")
+    p, i, j = p[order], np.asarray(first)[order], np.asarray(second)[order]
+    y = np.asarray(outcome, dtype=np.float64)[order]
+    w = np.ones(len(p)) if weight is None else np.asarray(weight, dtype=np.float64)[order]
+    n_problems, n_items = data.present.shape
+    sizes = np.bincount(p, minlength=n_problems)
+    begin = (np.cumsum(sizes) - sizes)[p]
+    point = fit(data, settings=settings).merit
+    grades = []
+    not_converged = 0
+    done = 0
+    while done < resamples:
+        count = min(resamples - done, max(1, _PROBLEMS_AT_ONCE // n_problems))
+        drawn = begin + np.floor(rng.random((count, len(p))) * sizes[p]).astype(np.int64)
+        where = (np.arange(count)[:, None] * n_problems + p).ravel()
+        flat = drawn.ravel()
+        total = count * n_problems
+        sample = tally(where, i[flat], j[flat], y[flat], weight=w[flat], problems=total, items=n_items)
+        present = np.tile(data.present, (count, 1))
+        start = np.tile(point, (count, 1))
+        fitted = fit(Tallies(sample.wins, sample.ties, present), settings=settings, start=start)
+        not_converged += int((~fitted.converged).sum())
+        grades.append(fitted.grade.reshape(count, n_problems, n_items))
+        done += count
+    tail = (1.0 - level) / 2.0
+    sampled = np.concatenate(grades)
+    said = data.present & (sizes[:, None] > 1)
+    low = np.where(said, np.quantile(sampled, tail, axis=0, method="lower"), np.nan)
+    high = np.where(said, np.quantile(sampled, 1.0 - tail, axis=0, method="higher"), np.nan)
+    return RankIntervals(low, high, level, resamples, not_converged)
