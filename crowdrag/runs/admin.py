@@ -1,0 +1,69 @@
+"""Runs in the operator's admin."""
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from .models import Artifact, Run, Unit, Upload, WorkerBeat
+
+
+class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg] # Django's class takes no argument
+    """What only the system writes: to look at, and to delete."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Nobody makes these by hand."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: object | None = None) -> bool:
+        """Nobody changes these by hand."""
+        return False
+
+
+@admin.register(Run)
+class RunAdmin(ReadOnly):
+    """Runs."""
+
+    list_display = ("key", "study", "kind", "queue", "state", "created_by", "created_at", "finished_at")
+    list_filter = ("state", "kind", "queue")
+    list_select_related = ("study", "created_by")
+    search_fields = ("key", "study__slug", "study__title")
+    ordering = ("-created_at", "-id")
+
+
+@admin.register(Unit)
+class UnitAdmin(ReadOnly):
+    """Units of runs."""
+
+    list_display = ("run", "position", "state", "fence", "attempts", "lost", "worker", "due_at", "lease_until")
+    list_filter = ("state", "run__queue")
+    list_select_related = ("run",)
+    search_fields = ("run__key", "worker")
+    ordering = ("-id",)
+
+
+@admin.register(Artifact)
+class ArtifactAdmin(ReadOnly):
+    """Files of runs."""
+
+    list_display = ("name", "run", "media_type", "size", "created_at")
+    list_select_related = ("run",)
+    search_fields = ("name", "run__key")
+    ordering = ("-id",)
+
+
+@admin.register(Upload)
+class UploadAdmin(ReadOnly):
+    """Input files."""
+
+    list_display = ("name", "study", "size", "uploaded_by", "uploaded_at")
+    list_select_related = ("study", "uploaded_by")
+    search_fields = ("name", "sha256")
+    ordering = ("-id",)
+
+
+@admin.register(WorkerBeat)
+class WorkerBeatAdmin(ReadOnly):
+    """Signs of life."""
+
+    list_display = ("name", "queue", "at")
+    list_filter = ("queue",)
+    ordering = ("-at", "-id")

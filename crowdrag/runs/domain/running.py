@@ -1,0 +1,146 @@
+"""Start, cancel, resume and wait for runs."""
+
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from crowdrag.studies.models import Study, User
+
+from .. import kinds, tasks
+from ..enums import RunState, UnitState
+from ..models import Run, Unit
+from . import claiming, concluding, recording, timing, waiting
+
+BATCH = 1000
+
+
+class NotActiveError(Exception):
+    """Nothing is left to cancel."""
+
+    def __init__(self, run: Run):
+        super().__init__(f"This run is {run.get_state_display()} already.")
+
+
+class NotResumableError(Exception):
+    """Only what failed or was cancelled can be resumed."""
+
+    def __init__(self, run: Run):
+        super().__init__(
+            f"This run is {run.get_state_display()}: only a run that failed or was cancelled can be resumed."
+        )
+
+
+@transaction.atomic
+def start(
+    *,
+    study: Study,
+    kind: str,
+    parameters: dict[str, Any] | None = None,
+    by: User | None = None,
+    seed: int = 0,
+    now: datetime | None = None,
+) -> Run:
+    """Plan a run with its units, and wake workers when that is committed.
+
+    Raises
+    ------
+    kinds.UnknownKind
+        if no app registered the kind.
+    kinds.Rejected
+        if the kind's plan finds the input bad already; then there is no run.
+    """
+    what, now = kinds.get(kind), now or timezone.now()
+    run = Run.objects.create(
+        study=study,
+        kind=kind,
+        queue=what.queue,
+        parameters=parameters or {},
+        seed=seed,
+        code_version=recording.code_version(),
+        environment=recording.environment(),
+        created_by=by,
+        created_at=now,
+    )
+    units = (Unit(run=run, position=i, payload=payload, due_at=now) for i, payload in enumerate(what.plan(run)))
+    count = len(Unit.objects.bulk_create(units, batch_size=BATCH))
+    run.save(update_fields=["inputs_digest", "summary", "parameters"])  # what the plan found out
+    if count:
+        transaction.on_commit(partial(tasks.wake, queue=run.queue, messages=count))
+    else:
+        concluding.conclude(run.pk, now=now)
+        run.refresh_from_db()
+    return run
+
+
+@transaction.atomic
+def cancel(*, run: Run, by: User | None = None, now: datetime | None = None) -> Run:
+    """Stop a run. What its finished units did stays; when this returns, no other effect of it will come.
+
+    Raises
+    ------
+    NotActiveError
+        if it is over already.
+    """
+    run = concluding.locked(run.pk)
+    if not run.is_active:
+        raise NotActiveError(run)
+    claiming.close_open(run, now=now)
+    concluding.end(run, state=RunState.CANCELLED, now=now, cancelled_by=by)
+    return Run.objects.get(pk=run.pk)
+
+
+@transaction.atomic
+def resume(*, run: Run, by: User | None = None, now: datetime | None = None) -> Run:
+    """Go on with a run that failed or was cancelled; what is done stays done, all else gets all its attempts again.
+
+    Raises
+    ------
+    NotResumableError
+        if it is at work, or done.
+    """
+    run = concluding.locked(run.pk)
+    if run.state not in {RunState.FAILED, RunState.CANCELLED}:
+        raise NotResumableError(run)
+    moment = timing.moment(now)
+    again = run.units.filter(state__in=[UnitState.FAILED, UnitState.CANCELLED]).update(
+        state=UnitState.PENDING, due_at=moment, attempts=0, lost=0, error="", finished_at=None
+    )
+    state = RunState.RUNNING if run.started_at else RunState.PLANNED
+    Run.objects.filter(pk=run.pk).update(
+        state=state, error="", problems=[], finished_at=None, cancelled_by=None, resumed_by=by, resumed_at=moment
+    )
+    transaction.on_commit(partial(tasks.wake, queue=run.queue, messages=again or 1))
+    return Run.objects.get(pk=run.pk)
+
+
+@transaction.atomic
+def note(*, run: Run, summary: dict[str, Any] | None = None, inputs_digest: str | None = None) -> None:
+    """Add to a run's summary, or set its inputs digest: for effects, which several workers apply at once."""
+    current = concluding.locked(run.pk)
+    current.summary |= summary or {}
+    if inputs_digest is not None:
+        current.inputs_digest = inputs_digest
+    current.save(update_fields=["summary", "inputs_digest"])
+
+
+def mark_stale(*, run: Run, reason: str, now: datetime | None = None) -> None:
+    """Say that a run's inputs have changed since; the first reason stays."""
+    Run.objects.filter(pk=run.pk, stale_at__isnull=True).update(stale_at=timing.moment(now), stale_reason=reason)
+
+
+def wait(run: Run, report: waiting.Report | None = None) -> Run:
+    """Wait until a run is over and return it as it is then; `report` gets a `Progress` now and then.
+
+    While no worker of the run's queue shows a sign of life, its units are executed in this process. Ctrl-C
+    cancels the run.
+    """
+    try:
+        return waiting.follow(run, report=report)
+    except KeyboardInterrupt:
+        with suppress(NotActiveError):
+            cancel(run=run)
+        raise

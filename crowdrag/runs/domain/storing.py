@@ -1,0 +1,139 @@
+"""Files come under their name only when they are whole, and are never held in memory."""
+
+import hashlib
+import os
+import shutil
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from django.core.files import File
+from django.core.files.storage import Storage
+
+CHUNK = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Where a file went, and what it is."""
+
+    name: str
+    size: int
+    sha256: str
+
+
+def digest(path: Path) -> tuple[int, str]:
+    """Return a file's size and SHA-256."""
+    found = hashlib.sha256()
+    size = 0
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            found.update(chunk)
+            size += len(chunk)
+    return size, found.hexdigest()
+
+
+def move_in(storage: Storage, *, path: Path, name: str) -> None:
+    """Move a finished local file into a storage, under `name` at once and whole."""
+    target = _local_path(storage, name)
+    if target is None:
+        # Object stores show an object when it is whole.
+        with path.open("rb") as file:
+            if storage.exists(name):
+                storage.delete(name)
+            storage.save(name, File(file))
+        path.unlink()
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(f".{uuid.uuid4().hex}.part")
+    try:
+        shutil.move(path, part)
+        if (mode := getattr(storage, "file_permissions_mode", None)) is not None:
+            part.chmod(mode)
+        with part.open("rb") as file:
+            os.fsync(file.fileno())
+        part.replace(target)
+        _sync_folder(target.parent)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def stream_in(storage: Storage, *, chunks: Iterable[bytes], name: str) -> Stored:
+    """Write a stream of chunks into a storage; return its size and SHA-256."""
+    counting = _Counting(chunks)
+    target = _local_path(storage, name)
+    if target is None:
+        saved = storage.save(name, File(counting, name=name))  # type: ignore[arg-type] # it can be read, which is what is asked of it
+        return Stored(saved, counting.size, counting.sha256)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(f".{uuid.uuid4().hex}.part")
+    try:
+        with part.open("xb") as file:
+            for chunk in counting:
+                file.write(chunk)
+            file.flush()
+            os.fsync(file.fileno())
+        if (mode := getattr(storage, "file_permissions_mode", None)) is not None:
+            part.chmod(mode)
+        part.replace(target)
+        _sync_folder(target.parent)
+    finally:
+        part.unlink(missing_ok=True)
+    return Stored(name, counting.size, counting.sha256)
+
+
+def read_chunks(file: BinaryIO) -> Iterator[bytes]:
+    """Read a file in chunks."""
+    while chunk := file.read(CHUNK):
+        yield chunk
+
+
+class _Counting:
+    """Counts and digests what flows through; reads like a file for storages that want one."""
+
+    def __init__(self, chunks: Iterable[bytes]):
+        self._chunks = iter(chunks)
+        self._digest = hashlib.sha256()
+        self._rest = b""
+        self.size = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._chunks:
+            self._digest.update(chunk)
+            self.size += len(chunk)
+            yield chunk
+
+    def read(self, size: int = -1) -> bytes:
+        """Read up to `size` bytes; all that is left if negative."""
+        parts, length = [self._rest], len(self._rest)
+        for chunk in self:
+            parts.append(chunk)
+            length += len(chunk)
+            if 0 <= size <= length:
+                break
+        whole = b"".join(parts)
+        cut = len(whole) if size < 0 else size
+        self._rest = whole[cut:]
+        return whole[:cut]
+
+    @property
+    def sha256(self) -> str:
+        return self._digest.hexdigest()
+
+
+def _local_path(storage: Storage, name: str) -> Path | None:
+    with suppress(NotImplementedError):
+        return Path(storage.path(name))
+    return None
+
+
+def _sync_folder(folder: Path) -> None:
+    # Without it a name may be lost with the power although the file is on the disk.
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

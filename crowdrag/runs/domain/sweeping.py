@@ -1,0 +1,64 @@
+"""The sweep finds what is due, stale or only waits to be concluded: whatever a message should have said and did not."""
+
+import logging
+import socket
+import threading
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import DatabaseError, close_old_connections
+
+from .. import tasks
+from ..enums import Queue
+from ..models import Run, Unit, WorkerBeat
+from . import beating, claiming, concluding, timing
+
+KEEP_BEATS = timedelta(days=1)
+LONGEST_PAUSE = 30.0
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What one pass found."""
+
+    returned: int
+    concluded: int
+    due: dict[str, int]
+    broker: bool
+
+
+def sweep(*, now: datetime | None = None) -> Swept:
+    """Make one pass: return lost units, conclude what is complete, wake the workers of queues with due units.
+
+    An empty queue gets one message too: the beat of the worker that takes it shows that the way to it is open.
+    """
+    returned = claiming.return_lost(now=now)
+    complete = list(Run.objects.concludable().order_by("id").values_list("pk", flat=True))
+    for pk in complete:
+        concluding.conclude(pk, now=now)
+    due = {queue: _due(queue, now) for queue in Queue.values}
+    broker = True
+    for queue, count in due.items():
+        broker = broker and tasks.top_up(queue=queue, due=max(count, 1))
+    beating.beat(name=f"sweep@{socket.gethostname()}", queue="sweep", now=now)
+    WorkerBeat.objects.filter(at__lt=timing.later(now, -KEEP_BEATS)).delete()
+    return Swept(returned, len(complete), due, broker)
+
+
+def keep_sweeping(*, every: float, stop: threading.Event) -> None:
+    """Sweep until told to stop; while the database or the broker is away, more slowly."""
+    failures = 0
+    while not stop.is_set():
+        try:
+            close_old_connections()
+            failures = 0 if sweep().broker else failures + 1
+        except DatabaseError as error:
+            failures += 1
+            log.warning("The sweep waits for the database: %s", error)
+        stop.wait(min(every * 2 ** min(failures, 10), max(LONGEST_PAUSE, every)) if failures > 1 else every)
+
+
+def _due(queue: str, now: datetime | None) -> int:
+    due = Unit.objects.due(timing.moment(now)).filter(run__queue=queue)
+    return due.order_by()[: tasks.MOST_MESSAGES].count()

@@ -1,0 +1,116 @@
+"""Kinds of runs: each app registers what it can do for long, in its `AppConfig.ready`."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.functional import Promise
+
+from .enums import Queue
+from .models import Run, Unit
+
+Effect = Callable[[], None]
+
+
+class Rejected(Exception):  # noqa: N818 -- it says what became of the input
+    """The input is bad: the run fails at once, nothing is retried, and the problems are shown as a table.
+
+    Each problem is a dict with any of `file`, `line`, `field`, `expected`, `message`.
+    """
+
+    def __init__(self, problems: Iterable[dict[str, Any]]):
+        self.problems = list(problems)
+        super().__init__(f"The input was rejected: {len(self.problems)} problems.")
+
+
+class Cancelled(Exception):  # noqa: N818 -- it says what became of the run
+    """The run was cancelled, or another worker has taken the unit over: stop, nothing of it will be kept."""
+
+
+class UnknownKind(LookupError):  # noqa: N818 -- reads as the sentence that it is
+    """No app registered this kind."""
+
+    def __init__(self, name: str):
+        super().__init__(
+            f"There is no kind of run called {name!r}. Registered are: {', '.join(sorted(_kinds)) or 'none'}."
+        )
+
+
+@dataclass
+class Work:
+    """What a kind's `work` gets: the run, the unit, and a way to tell how far it is."""
+
+    run: Run
+    unit: Unit
+    reporter: Callable[[int, int, str], None] = field(repr=False, default=lambda _done, _total, _message: None)
+
+    def report(self, done: int, total: int, message: str = "") -> None:
+        """Tell how far the unit is. Cheap: call it as often as you like.
+
+        Raises
+        ------
+        Cancelled
+            when the run was cancelled or the unit taken over. Let it pass.
+        """
+        self.reporter(done, total, message)
+
+
+def one_unit(_run: Run) -> Iterable[dict[str, Any]]:
+    """Plan a run whose work is one unit."""
+    return [{}]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of run.
+
+    Attributes
+    ----------
+    name
+        its name for good, as in `import.crowdrag25`.
+    plan
+        payloads of the units, called in the transaction that creates them; may set the run's `inputs_digest`.
+    work
+        the long part of a unit: computes, reads, calls models, and writes nothing to the database. It returns the
+        effect, or None if there is none. The effect runs in the transaction that marks the unit done: exactly once,
+        or never.
+    finish
+        called in the transaction that marks the run done, when all its units are. Keep it short: it holds the run's
+        row.
+    result_url
+        where to read the result.
+    """
+
+    name: str
+    title: str | Promise
+    work: Callable[[Work], Effect | None]
+    queue: str = Queue.DEFAULT
+    plan: Callable[[Run], Iterable[dict[str, Any]]] = one_unit
+    finish: Callable[[Run], None] | None = None
+    result_url: Callable[[Run], str | None] | None = None
+
+
+_kinds: dict[str, Kind] = {}
+
+
+def register(kind: Kind) -> Kind:
+    """Add a kind; called once from an app's `ready`."""
+    if kind.queue not in Queue.values:
+        raise ValueError(f"{kind.name}: there is no queue {kind.queue!r}; choose one of {', '.join(Queue.values)}.")
+    if kind.name in _kinds and _kinds[kind.name] != kind:
+        raise ValueError(f"There is a kind of run called {kind.name!r} already.")
+    _kinds[kind.name] = kind
+    return kind
+
+
+def get(name: str) -> Kind:
+    """Return the kind of this name."""
+    try:
+        return _kinds[name]
+    except KeyError:
+        raise UnknownKind(name) from None
+
+
+def title(name: str) -> str:
+    """Return a kind's title; its name where no app here knows it any more."""
+    return str(_kinds[name].title) if name in _kinds else name

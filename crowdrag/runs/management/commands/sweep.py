@@ -1,0 +1,36 @@
+"""Wake workers for what is due, and return what was lost, again and again."""
+
+import signal
+import threading
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from ...domain import sweeping
+
+
+class Command(BaseCommand):
+    """`manage.py sweep`: one of the services; any number of them may run."""
+
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """How often, or once."""
+        parser.add_argument(
+            "--every", type=float, default=3.0, metavar="SECONDS", help="time between two passes (default: 3)"
+        )
+        parser.add_argument("--once", action="store_true", help="make one pass and say what it found")
+
+    def handle(self, *args: Any, every: float, once: bool, **options: Any) -> None:
+        """Sweep."""
+        if once:
+            swept = sweeping.sweep()
+            due = ", ".join(f"{queue} {count}" for queue, count in swept.due.items())
+            self.stdout.write(f"returned {swept.returned}, concluded {swept.concluded}, due: {due}")
+            if not swept.broker:
+                self.stderr.write("The broker does not answer.")
+            return
+        stop = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stop.set())
+        sweeping.keep_sweeping(every=every, stop=stop)

@@ -1,0 +1,9 @@
+"""Tables of long work, one model a file."""
+
+from .artifact import Artifact
+from .beat import WorkerBeat
+from .run import Run
+from .unit import Unit
+from .upload import Upload
+
+__all__ = ["Artifact", "Run", "Unit", "Upload", "WorkerBeat"]

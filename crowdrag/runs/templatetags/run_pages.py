@@ -1,0 +1,47 @@
+"""What pages of runs say about values that kinds made up."""
+
+import json
+from typing import Any
+
+from django import template
+from django.utils.translation import gettext as _
+
+from crowdrag.studies.templatetags import face
+
+from ..domain.progress import Progress
+
+register = template.Library()
+
+
+@register.filter
+def pace(progress: Progress) -> str:
+    """Say how fast it goes and how long it will take, as far as that is known."""
+    parts = []
+    if progress.rate is not None:
+        digits = 0 if progress.rate >= 10 else 1
+        parts.append(_("%(rate)s per second") % {"rate": face.figure(progress.rate, digits)})
+    if progress.left is not None:
+        parts.append(_("%(time)s left") % {"time": face.duration(progress.left)})
+    return ", ".join(parts)
+
+
+@register.filter
+def column_name(key: str) -> str:
+    """Write a key as a person would."""
+    return str(key).replace("_", " ").capitalize()
+
+
+@register.filter
+def cell(row: dict[str, Any], key: str) -> str:
+    """Return a row's value under a key, in words."""
+    return plainly(row.get(key))
+
+
+@register.filter
+def plainly(value: Any) -> str:
+    """Write a value of JSON as a person would: text and numbers as they are, the rest as JSON."""
+    if value is None or value == "":
+        return "–"
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
+    return str(value) if isinstance(value, str | int | float) else json.dumps(value, ensure_ascii=False)
