@@ -8,6 +8,7 @@ from .item import Item
 from .judgment import Judgment
 from .pair import Pair
 from .questionnaire import Questionnaire, QuestionnaireItem
+from .submission import PlatformSubmission
 
 __all__ = [
     "Assignment",
@@ -20,6 +21,7 @@ __all__ = [
     "Item",
     "Judgment",
     "Pair",
+    "PlatformSubmission",
     "Questionnaire",
     "QuestionnaireItem",
 ]

@@ -2,6 +2,7 @@
 
 from django.core.validators import MinValueValidator
 from django.db import models
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import Study
@@ -17,6 +18,22 @@ class CampaignQuerySet(models.QuerySet["Campaign"]):
     def of_pool(self, judges: str) -> "CampaignQuerySet":
         """Keep those whose judges are of this pool."""
         return self.filter(judges=judges)
+
+    def with_counts(self) -> "CampaignQuerySet":
+        """Annotate `item_count`, `questionnaire_count`, `participant_count` and `judgment_count`."""
+        return self.annotate(
+            item_count=_rows("items"),
+            questionnaire_count=_rows("questionnaires"),
+            participant_count=_rows("questionnaires__assignments__participant", distinct=True),
+            judgment_count=_rows("items__judgments"),
+        )
+
+
+def _rows(relation: str, *, distinct: bool = False) -> Coalesce:
+    # A subquery each: joining several relations at once would multiply the rows before counting them.
+    counted = Campaign.objects.filter(pk=models.OuterRef("pk")).order_by().values("pk")
+    counted = counted.annotate(n=models.Count(relation, distinct=distinct)).values("n")
+    return Coalesce(models.Subquery(counted, output_field=models.IntegerField()), 0)
 
 
 class Campaign(models.Model):

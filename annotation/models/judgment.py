@@ -45,6 +45,8 @@ class Judgment(models.Model):
     repeat = models.PositiveSmallIntegerField(default=0)
     justification = models.TextField(blank=True)
     judged_at = models.DateTimeField(null=True, blank=True)
+    # What the source called the answer that this judgment is part of, where it named answers.
+    external_id = models.CharField(max_length=200, blank=True)
 
     objects = JudgmentQuerySet.as_manager()
 

@@ -7,12 +7,14 @@ from .retrieval import RetrievedPassage
 
 
 class Statement(models.Model):
-    """Characters `start` to `end` (code points) of a response's text."""
+    """Characters `start` to `end` (code points) of a response's text, and what closes them behind the marker."""
 
     response = models.ForeignKey(Response, models.CASCADE, related_name="statements")
     position = models.PositiveIntegerField()
     start = models.PositiveIntegerField()
     end = models.PositiveIntegerField()
+    # The punctuation right after the marker: the full stop of "Leaves fall [0]."
+    closing = models.TextField(blank=True)
 
     class Meta:
         constraints = [

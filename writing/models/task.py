@@ -23,18 +23,21 @@ class WritingTask(models.Model):
     submitted_at = models.DateTimeField(null=True, blank=True)
     # The text while it is being written; a draft is never thrown away when its lease ends.
     draft = models.TextField(blank=True)
+    # What others collected need not follow our rules: in the published corpus some people wrote twice on a topic.
+    is_imported = models.BooleanField(default=False)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["study", "external_id"], name="task_external_id_unique_per_study"),
             models.UniqueConstraint(
                 fields=["topic", "participant"],
-                condition=~models.Q(state__in=[TaskState.RETURNED, TaskState.REJECTED]),
+                condition=models.Q(is_imported=False) & ~models.Q(state__in=[TaskState.RETURNED, TaskState.REJECTED]),
                 name="task_nobody_writes_twice_on_a_topic",
             ),
             models.CheckConstraint(condition=models.Q(state__in=TaskState.values), name="task_state_known"),
             models.CheckConstraint(
-                condition=models.Q(state=TaskState.OPEN) | models.Q(participant__isnull=False), name="task_taken_has_a_participant"
+                condition=models.Q(state=TaskState.OPEN) | models.Q(participant__isnull=False),
+                name="task_taken_has_a_participant",
             ),
         ]
         indexes = [models.Index(fields=["study", "state"], name="task_by_state")]

@@ -13,9 +13,15 @@ class TopicQuerySet(models.QuerySet["Topic"]):
     def current(self) -> "TopicQuerySet":
         """Keep each topic's latest version."""
         newer = Topic.objects.filter(
-            study=models.OuterRef("study"), external_id=models.OuterRef("external_id"), version__gt=models.OuterRef("version")
+            study=models.OuterRef("study"),
+            external_id=models.OuterRef("external_id"),
+            version__gt=models.OuterRef("version"),
         )
         return self.filter(~models.Exists(newer))
+
+    def matching(self, words: str) -> "TopicQuerySet":
+        """Keep those whose id or query holds these words."""
+        return self.filter(models.Q(query__icontains=words) | models.Q(external_id__icontains=words))
 
     def with_counts(self) -> "TopicQuerySet":
         """Annotate `passage_count` and `response_count`."""

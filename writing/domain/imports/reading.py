@@ -1,0 +1,180 @@
+"""Read JSON lines as a stream, gzipped or not, and never more than was allowed of it."""
+
+import gzip
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO, NamedTuple
+
+from .fields import Field, Mismatch
+from .fields import member as clean_member
+from .problems import Problems, shown
+from .sources import UNREADABLE, Member
+
+MIB = 1024**2
+GIB = 1024**3
+BUFFER = 256 * 1024
+GZIP_MAGIC = b"\x1f\x8b"
+BOM = b"\xef\xbb\xbf"
+OTHER_ENCODINGS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
+
+Report = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much is read of one file, uncompressed, and of one line. What is kept in memory has a smaller limit."""
+
+    file: int = 2 * GIB
+    line: int = 16 * MIB
+
+
+STREAMED = Limits()
+KEPT = Limits(file=384 * MIB)
+
+
+class Row(NamedTuple):
+    """A checked record and where it stood."""
+
+    file: str
+    line: int
+    data: dict[str, Any]
+
+
+def silent(_done: int, _total: int, _message: str) -> None:
+    """Report to nobody."""
+
+
+def lines(
+    member: Member, problems: Problems, *, limits: Limits = STREAMED, report: Report = silent
+) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a file with their numbers; what cannot be read is a problem and ends it."""
+    if member.size > limits.file:
+        problems.add(file=member.name, expected=f"at most {_size(limits.file)}", message=f"has {_size(member.size)}")
+        return
+    number = seen = 0
+    with member.open() as raw:
+        try:
+            stream = _unpacked(raw)
+            while line := stream.readline(limits.line + 1):
+                number += 1
+                seen += len(line)
+                if len(line) > limits.line:
+                    expected = f"a line of at most {_size(limits.line)}"
+                    problems.add(file=member.name, line=number, expected=expected, message="is longer")
+                    return
+                if seen > limits.file:
+                    expected = f"at most {_size(limits.file)} uncompressed"
+                    problems.add(file=member.name, line=number, expected=expected, message="there is more")
+                    return
+                if number == 1:
+                    line = line.removeprefix(BOM)
+                if number % 256 == 1:
+                    report(min(_position(raw), member.size), member.size, member.name)
+                yield number, line
+        except UNREADABLE as error:
+            message = f"cannot be unpacked after line {number}: {error}"
+            problems.add(file=member.name, line=number, expected="a file that is whole", message=message)
+
+
+def texts(
+    member: Member, problems: Problems, *, limits: Limits = STREAMED, report: Report = silent
+) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file as text, blank ones left out; another encoding than UTF-8 is a problem."""
+    for number, line in lines(member, problems, limits=limits, report=report):
+        if number == 1 and line.startswith(OTHER_ENCODINGS):
+            problems.add(file=member.name, line=1, expected="UTF-8", message="the file has another encoding (UTF-16 or UTF-32)")
+            return
+        if not line.strip():
+            continue
+        try:
+            yield number, line.decode()
+        except UnicodeDecodeError as error:
+            message = f"byte {error.start + 1} of the line is {line[error.start]:#04x}, which is no UTF-8"
+            problems.add(file=member.name, line=number, expected="UTF-8", message=message)
+
+
+def records(
+    member: Member,
+    shape: Mapping[str, Field],
+    problems: Problems,
+    *,
+    limits: Limits = STREAMED,
+    report: Report = silent,
+) -> Iterator[Row]:
+    """Yield the checked records of a file of JSON lines; what does not fit is a problem and left out."""
+    for number, text in texts(member, problems, limits=limits, report=report):
+        found = parsed(text, problems, file=member.name, line=number)
+        if found is MISSING:
+            continue
+        data = checked(found, shape, problems, file=member.name, line=number)
+        if data is not None:
+            yield Row(member.name, number, data)
+
+
+MISSING: Any = object()
+
+
+def parsed(text: str, problems: Problems, *, file: str, line: int) -> Any:
+    """Return what a JSON text says, or `MISSING` with a problem noted."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        where = error.lineno - 1 + line
+        message = f"is no JSON: {error.msg} at character {error.colno}"
+        problems.add(file=file, line=where, expected="one JSON object a line", message=message)
+    except RecursionError:
+        problems.add(file=file, line=line, expected="one JSON object a line", message="is nested too deeply")
+    except ValueError as error:  # a number with more digits than Python reads
+        problems.add(file=file, line=line, expected="one JSON object a line", message=str(error))
+    return MISSING
+
+
+def checked(value: Any, shape: Mapping[str, Field], problems: Problems, *, file: str, line: int) -> dict[str, Any] | None:
+    """Return a record cleaned, or None with every field that does not fit noted."""
+    if not isinstance(value, dict):
+        problems.add(file=file, line=line, expected="one JSON object a line", message=f"got {shown(value)}")
+        return None
+    cleaned = {}
+    for name, field in shape.items():
+        try:
+            cleaned[name] = clean_member(value, name, field)
+        except Mismatch as mismatch:
+            where = name + mismatch.path
+            problems.add(file=file, line=line, field=where, expected=mismatch.expected, message=mismatch.message)
+    return cleaned if len(cleaned) == len(shape) else None
+
+
+def whole(member: Member, problems: Problems, *, limits: Limits = Limits(file=64 * MIB, line=64 * MIB)) -> str | None:  # noqa: B008 -- frozen
+    """Return the text of a small file at once, or None with a problem noted."""
+    before = len(problems.found)
+    text = "".join(part for _, part in texts(member, problems, limits=limits))
+    if len(problems.found) > before:
+        return None
+    if not text:
+        problems.add(file=member.name, expected="JSON", message="the file is empty")
+        return None
+    return text
+
+
+def _unpacked(raw: BinaryIO) -> io.BufferedReader:
+    """Return the uncompressed bytes; what the file is called does not matter, its first bytes do."""
+    buffered = io.BufferedReader(raw, BUFFER)  # type: ignore[type-var] # any readable stream will do
+    if buffered.peek(2)[:2] == GZIP_MAGIC:
+        return io.BufferedReader(gzip.GzipFile(fileobj=buffered), BUFFER)  # type: ignore[type-var]
+    return buffered
+
+
+def _position(raw: BinaryIO) -> int:
+    try:
+        return raw.tell()
+    except (OSError, ValueError):
+        return 0
+
+
+def _size(count: int) -> str:
+    for unit, size in (("GB", GIB), ("MB", MIB)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} bytes"

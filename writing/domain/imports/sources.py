@@ -1,0 +1,158 @@
+"""Where an import reads from: a folder, single files, or an archive whose members are read as streams.
+
+Nothing is ever unpacked to disk, so no name in an archive can lead anywhere; members are found by their file name.
+"""
+
+import gzip
+import lzma
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from .problems import Problems
+
+SUFFIXES = (".gz", ".jsonl", ".json")
+MAX_MEMBERS = 10_000
+MAX_ARCHIVE = 4 * 1024**3
+# What Python's readers raise on archives and compressed files that are cut short, damaged or of an unknown method.
+UNREADABLE = (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError)
+
+
+@dataclass(frozen=True)
+class Member:
+    """One readable file: its name for messages, its size as stored, and how to open it."""
+
+    name: str
+    size: int
+    opener: Callable[[], BinaryIO]
+
+    def open(self) -> BinaryIO:
+        """Open it for reading from its start."""
+        return self.opener()
+
+    @property
+    def stem(self) -> str:
+        """Its name without folders and suffixes: what it is found by."""
+        name = PurePosixPath(self.name).name
+        changed = True
+        while changed:
+            changed = False
+            for suffix in SUFFIXES:
+                if name.endswith(suffix) and name != suffix:
+                    name, changed = name.removesuffix(suffix), True
+        return name
+
+
+class Source:
+    """The files of one import, found by name without folder and suffix."""
+
+    def __init__(self, members: Iterable[Member], problems: Problems):
+        self.members: dict[str, Member] = {}
+        for member in members:
+            if _is_hidden(member.name):
+                continue
+            if (other := self.members.get(member.stem)) is not None:
+                message = f"this file is there twice: {other.name} and {member.name}"
+                problems.add(file=member.name, expected=f"one file called {member.stem}", message=message)
+                continue
+            self.members[member.stem] = member
+
+    def find(self, stem: str) -> Member | None:
+        """Return the file of this name, or None."""
+        return self.members.get(stem)
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files as stored."""
+        return sum(member.size for member in self.members.values())
+
+
+def of_path(path: Path) -> Member:
+    """Return a file of this machine."""
+    return Member(path.name, path.stat().st_size, lambda: path.open("rb"))
+
+
+def of_folder(folder: Path) -> Iterator[Member]:
+    """Yield the files of a folder and of the folders in it."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            yield Member(path.relative_to(folder).as_posix(), path.stat().st_size, _path_opener(path))
+
+
+def is_archive(file: BinaryIO, name: str) -> bool:
+    """Say whether a file is an archive of files, by name for tar (a gzipped tar looks like any gzip) and by content for zip."""
+    if name.lower().endswith((".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")):
+        return True
+    found = zipfile.is_zipfile(file)
+    file.seek(0)
+    return found
+
+
+@contextmanager
+def of_archive(file: BinaryIO, name: str, problems: Problems) -> Iterator[list[Member]]:
+    """Give the members of a zip or tar archive, readable until the block ends."""
+    try:
+        if zipfile.is_zipfile(file):
+            file.seek(0)
+            with zipfile.ZipFile(file) as zipped:
+                yield _zip_members(zipped, name, problems)
+        else:
+            file.seek(0)
+            with tarfile.open(fileobj=file, mode="r:*") as tarred:
+                yield _tar_members(tarred, name, problems)
+    except UNREADABLE as error:
+        problems.add(file=name, expected="a zip or tar archive that is whole", message=f"cannot be read: {error}")
+        problems.refuse_any()
+
+
+def _zip_members(zipped: zipfile.ZipFile, name: str, problems: Problems) -> list[Member]:
+    infos = [info for info in zipped.infolist() if not info.is_dir()]
+    if len(infos) > MAX_MEMBERS or sum(info.file_size for info in infos) > MAX_ARCHIVE:
+        problems.add(file=name, expected="at most 10,000 files with 4 GB", message="the archive holds more")
+        return []
+    encrypted = [info.filename for info in infos if info.flag_bits & 1]
+    if encrypted:
+        problems.add(file=name, expected="an archive without a password", message=f"{encrypted[0]} is encrypted")
+        return []
+    return [Member(info.filename, info.file_size, _zip_opener(zipped, info)) for info in infos]
+
+
+def _tar_members(tarred: tarfile.TarFile, name: str, problems: Problems) -> list[Member]:
+    members: list[Member] = []
+    total = 0
+    for info in tarred:  # its size is known before it is skipped, so a bomb is refused before it goes off
+        total += info.size
+        if len(members) >= MAX_MEMBERS or total > MAX_ARCHIVE:
+            problems.add(file=name, expected="at most 10,000 files with 4 GB", message="the archive holds more")
+            return []
+        if info.isfile():  # no links, no devices
+            members.append(Member(info.name, info.size, _tar_opener(tarred, info)))
+    return members
+
+
+def _path_opener(path: Path) -> Callable[[], BinaryIO]:
+    return lambda: path.open("rb")
+
+
+def _zip_opener(zipped: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], BinaryIO]:
+    return lambda: zipped.open(info)  # type: ignore[return-value]
+
+
+def _tar_opener(tarred: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[], BinaryIO]:
+    def opened() -> BinaryIO:
+        stream = tarred.extractfile(info)
+        assert stream is not None  # a regular file
+        return stream  # type: ignore[return-value]
+
+    return opened
+
+
+def _is_hidden(name: str) -> bool:
+    """Say whether an operating system left it (._file, .DS_Store, __MACOSX)."""
+    parts = PurePosixPath(name).parts
+    return not parts or parts[-1].startswith(".") or "__MACOSX" in parts
