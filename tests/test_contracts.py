@@ -1,0 +1,77 @@
+"""The import contracts hold, and each of them bites when it is broken on purpose."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ["crowdrag", "annotation", "writing", "analysis"]
+
+# contract -> a file that breaks it, and the line that does
+BREACHES = {
+    "The numeric core knows nothing of the web": ("analysis/stats/agreement.py", "import django"),
+    "Every app is layered": ("writing/models/topic.py", "import writing.views"),
+    "The ground floor's apps are layered too": ("crowdrag/studies/models/study.py", "import crowdrag.studies.views"),
+    "Data flows one way: writing, then annotation, then analysis": ("writing/apps.py", "import annotation.models"),
+    "The runtime starts the apps from outside": ("crowdrag/runtime/cli.py", "import crowdrag.studies.models"),
+}
+
+
+def lint(folder: Path) -> tuple[int, dict[str, str]]:
+    """Run import-linter in a folder; return its status and each contract's verdict."""
+    command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c()", "--no-cache"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    found = re.findall(r"^(.+?) (KEPT|BROKEN)(?: .*)?$", done.stdout, re.MULTILINE)
+    return done.returncode, dict(found) or {"output": done.stdout + done.stderr}
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__", "texts"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def test_the_contracts_hold() -> None:
+    status, verdicts = lint(ROOT)
+    assert verdicts == dict.fromkeys(BREACHES, "KEPT")
+    assert status == 0
+
+
+@pytest.mark.parametrize("contract", BREACHES)
+def test_a_breach_is_caught(copy: Path, contract: str) -> None:
+    file, line = BREACHES[contract]
+    path = copy / file
+    path.write_text(path.read_text() + f"\n{line}\n")
+    status, verdicts = lint(copy)
+    assert verdicts[contract] == "BROKEN"
+    assert status != 0
+
+
+@pytest.mark.parametrize("file", ["annotation/helpers.py", "crowdrag/runs/utils.py"])
+def test_a_module_that_is_no_layer_is_caught(copy: Path, file: str) -> None:
+    (copy / file).write_text('"""A drawer for everything."""\n')
+    status, _verdicts = lint(copy)
+    assert status != 0
+
+
+def test_the_numeric_core_runs_without_django() -> None:
+    code = (
+        "import sys\n"
+        "class Block:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.split('.')[0] in {'django', 'celery', 'psycopg', 'redis', 'crowdrag'}:\n"
+        "            raise ImportError(name)\n"
+        "sys.meta_path.insert(0, Block())\n"
+        "import pkgutil, importlib, analysis.stats, analysis.text\n"
+        "for package in (analysis.stats, analysis.text):\n"
+        "    for module in pkgutil.walk_packages(package.__path__, package.__name__ + '.'):\n"
+        "        importlib.import_module(module.name)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
