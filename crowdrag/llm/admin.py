@@ -1,0 +1,131 @@
+"""The operator's view of endpoints, calls and attempts. Keys are shown nowhere."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from .domain import addresses, keys, ledger
+from .domain.errors import GatewayError
+from .models import Attempt, Call, Endpoint, Spend
+
+
+class EndpointForm(forms.ModelForm):
+    """Checks address and key host of an endpoint when they are entered; they are checked again at every call."""
+
+    class Meta:
+        model = Endpoint
+        exclude: tuple[str, ...] = ()
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse addresses that would be refused when a call is sent, and a key that is bound to another host."""
+        cleaned = super().clean() or self.cleaned_data
+        url = cleaned.get("base_url")
+        if url:
+            try:
+                host, _port = addresses.check_url(url, is_local=bool(cleaned.get("is_local")))
+            except GatewayError as error:
+                raise forms.ValidationError({"base_url": str(error)}) from error
+            if cleaned.get("key_variable") and cleaned.get("key_host", "").lower() != host:
+                raise forms.ValidationError(
+                    {"key_host": _("The key will be sent to %s only if that host stands here.") % host}
+                )
+        return cleaned
+
+
+@admin.register(Endpoint)
+class EndpointAdmin(admin.ModelAdmin):
+    """Endpoints are the operator's."""
+
+    form = EndpointForm
+    list_display = ("name", "model", "base_url", "has_key", "is_local", "is_allowed", "concurrency", "currency")
+    list_filter = ("is_allowed", "is_local", "supports_json_schema", "supports_logprobs")
+    search_fields = ("name", "model", "base_url")
+    readonly_fields = ("resting_until", "created_at", "changed_at")
+    ordering = ("name", "id")
+
+    @admin.display(boolean=True, description=_("key is set"))
+    def has_key(self, endpoint: Endpoint) -> bool | None:
+        """Whether its variable is set; nothing where it needs no key."""
+        return keys.is_set(endpoint) if endpoint.key_variable else None
+
+
+class ReadOnlyAdmin(admin.ModelAdmin):
+    """What the gateway wrote is not edited by hand."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Nobody adds."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nobody changes."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nobody deletes."""
+        return False
+
+
+@admin.register(Call)
+class CallAdmin(ReadOnlyAdmin):
+    """Calls, to read."""
+
+    list_display = (
+        "digest",
+        "endpoint",
+        "model",
+        "purpose",
+        "study",
+        "state",
+        "fault",
+        "finish_reason",
+        "cost",
+        "created_at",
+    )
+    list_filter = ("state", "fault", "endpoint", "purpose", "usage_estimated", "study")
+    list_select_related = ("endpoint", "study")
+    search_fields = ("digest",)
+    date_hierarchy = "created_at"
+    ordering = ("-created_at", "-id")
+
+
+@admin.register(Attempt)
+class AttemptAdmin(ReadOnlyAdmin):
+    """Attempts, to read; those of unknown outcome can be settled once the provider's bill is there."""
+
+    list_display = (
+        "id",
+        "call",
+        "endpoint",
+        "study",
+        "state",
+        "fault",
+        "http_status",
+        "cost",
+        "currency",
+        "latency",
+        "started_at",
+    )
+    list_filter = ("state", "fault", "endpoint", "study")
+    list_select_related = ("endpoint", "study", "call")
+    date_hierarchy = "started_at"
+    ordering = ("-started_at", "-id")
+    actions = ("settle_as_not_billed",)
+
+    @admin.action(description=_("Settle as not billed"), permissions=["view"])
+    def settle_as_not_billed(self, request: HttpRequest, chosen: QuerySet[Attempt]) -> None:
+        """Set free the money held for attempts that the provider did not bill."""
+        settled = ledger.settle_unknown(attempts=chosen)
+        messages.success(request, _("%s attempts of unknown outcome were settled as not billed.") % settled)
+
+
+@admin.register(Spend)
+class SpendAdmin(ReadOnlyAdmin):
+    """What studies spent, to read."""
+
+    list_display = ("study", "held", "settled")
+    list_select_related = ("study",)
+    ordering = ("study__slug", "id")

@@ -1,0 +1,1 @@
+"""What can be done with language models: module the noun, function the verb."""

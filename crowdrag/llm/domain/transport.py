@@ -1,0 +1,141 @@
+"""The connection under the OpenAI client: to checked addresses only, with our headers only, and of limited size.
+
+The client above it knows neither the key nor the proxy and header variables of the environment: the key is added
+here, for the host that it was entered for, and every header that we did not mean to send is dropped.
+"""
+
+import asyncio
+import ssl
+import time
+from collections.abc import AsyncIterator
+from functools import lru_cache
+
+import httpx2
+import openai
+
+from ..models import Endpoint
+from . import addresses, keys
+
+KEPT_HEADERS = ("host", "content-type", "content-length", "accept")
+LARGEST_REPLY = 32 * 1024 * 1024
+CONNECT_SECONDS = 10.0
+# Names are looked up again after this long, so that a long run follows a server that moves.
+FRESH_SECONDS = 60.0
+
+
+class CheckedTransport(httpx2.AsyncBaseTransport):
+    """Sends requests to an endpoint's checked addresses, whatever its name means to others a moment later."""
+
+    def __init__(self, *, endpoint: Endpoint, resolver: addresses.Resolver = addresses.system_resolver) -> None:
+        self.is_local = endpoint.is_local
+        self.host, self.port = addresses.check_url(endpoint.base_url, is_local=endpoint.is_local)
+        self._key = keys.read(endpoint)
+        self._resolver = resolver
+        self._addresses: list[str] = []
+        self._resolved_at = float("-inf")
+        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=endpoint.concurrency)
+        self._inner = httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False, limits=limits)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request to the first checked address that takes the connection."""
+        if (request.url.host.lower(), request.url.port or _default_port(request.url.scheme)) != (self.host, self.port):
+            raise addresses.BlockedAddressError("A request strayed from its endpoint.")
+        body = await request.aread()
+        failure: Exception | None = None
+        for address in await self._checked():
+            try:
+                response = await self._inner.handle_async_request(self._addressed(request, address, body))
+            except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+                failure = error
+                continue
+            return self._limited(response)
+        self._resolved_at = float("-inf")
+        raise failure or httpx2.ConnectError(f"{self.host} has no address.")
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._inner.aclose()
+
+    async def _checked(self) -> list[str]:
+        if time.monotonic() - self._resolved_at > FRESH_SECONDS:
+            try:
+                self._addresses = await asyncio.to_thread(
+                    addresses.resolve, self.host, self.port, is_local=self.is_local, resolver=self._resolver
+                )
+            except ConnectionError as error:
+                raise httpx2.ConnectError(str(error)) from error
+            self._resolved_at = time.monotonic()
+        return self._addresses
+
+    def _addressed(self, request: httpx2.Request, address: str, body: bytes) -> httpx2.Request:
+        """Return the request with the address in its URL, and the name where the server and its certificate look."""
+        headers = {name: request.headers[name] for name in KEPT_HEADERS if name in request.headers}
+        headers |= {"user-agent": "CrowdRAG", "accept-encoding": "identity"}
+        if self._key is not None:
+            headers["authorization"] = f"Bearer {self._key}"
+        return httpx2.Request(
+            request.method,
+            request.url.copy_with(host=address),
+            headers=headers,
+            content=body,
+            extensions={**request.extensions, "sni_hostname": self.host},
+        )
+
+    def _limited(self, response: httpx2.Response) -> httpx2.Response:
+        # A compressed reply could unfold without limit; we asked for a plain one.
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            response.headers["content-encoding"] = "identity"
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        return httpx2.Response(
+            response.status_code,
+            headers=response.headers,
+            stream=LimitedStream(response.stream),
+            extensions=response.extensions,
+        )
+
+
+class LimitedStream(httpx2.AsyncByteStream):
+    """A reply's body that breaks off when it grows too large."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, largest: int = LARGEST_REPLY) -> None:
+        self._stream = stream
+        self._left = largest
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._stream:
+            self._left -= len(chunk)
+            if self._left < 0:
+                raise httpx2.ReadError("The reply is too large.")
+            yield chunk
+
+    async def aclose(self) -> None:
+        """Close the connection's part of it."""
+        await self._stream.aclose()
+
+
+def client(*, endpoint: Endpoint, resolver: addresses.Resolver = addresses.system_resolver) -> openai.AsyncOpenAI:
+    """Return a client of an endpoint that neither retries nor follows redirects nor looks at the environment."""
+    timeout = httpx2.Timeout(endpoint.timeout, connect=min(CONNECT_SECONDS, endpoint.timeout), pool=None)
+    http_client = httpx2.AsyncClient(
+        transport=CheckedTransport(endpoint=endpoint, resolver=resolver),
+        timeout=timeout,
+        follow_redirects=False,
+        trust_env=False,
+    )
+    return openai.AsyncOpenAI(
+        api_key="the-transport-adds-it",
+        base_url=endpoint.base_url,
+        http_client=http_client,
+        max_retries=0,
+        timeout=timeout,
+    )
+
+
+def _default_port(scheme: str) -> int:
+    return 443 if scheme == "https" else 80
+
+
+@lru_cache(maxsize=1)
+def _tls() -> ssl.SSLContext:
+    # Reading the system's certificates takes tens of milliseconds: once a process is enough.
+    return httpx2.create_ssl_context(trust_env=False)

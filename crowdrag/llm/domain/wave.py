@@ -1,0 +1,213 @@
+"""Many questions in flight at once: a few workers on an event loop, the database in the thread that asked."""
+
+import asyncio
+import functools
+import random
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from asgiref.sync import sync_to_async
+
+from ..enums import AttemptState
+from ..models import Endpoint
+from . import claims, costs, pacing, structures
+from .claims import Asker, Claimed, Held, Started, Verdict, Wait
+from .replies import Sender, Sent
+from .requests import LIMITS, Answer, Question, output_limit
+
+# Parameters that the client passes on by name; others go into the body as they are.
+NAMED = frozenset(
+    {"temperature", "top_p", "seed", "stop", "presence_penalty", "frequency_penalty", "logprobs", "top_logprobs"}
+    | {"logit_bias", "reasoning_effort", "verbosity", *LIMITS}
+)
+T = TypeVar("T")
+Deliver = Callable[[Question, Answer], None]
+
+
+class StoppedError(Exception):
+    """Another part of the wave failed: what is in flight is brought home, nothing more is sent."""
+
+
+class Wave:
+    """Brings a set of different questions to their answers; `deliver` hears each answer once it is stored."""
+
+    def __init__(self, *, asker: Asker, sender: Sender, deliver: Deliver, rng: random.Random) -> None:
+        self._asker = asker
+        self._policy = asker.policy
+        self._sender = sender
+        self._deliver = deliver
+        self._rng = rng
+        self._ready: deque[Question] = deque()
+        self._held: dict[str, Question] = {}
+        self._open = 0
+        self._failure: BaseException | None = None
+        self._stopped = asyncio.Event()
+        self._news = asyncio.Condition()
+
+    async def run(self, questions: list[Question]) -> None:
+        """Ask them all; raises the first failure that is not one question's own, once all in flight is booked."""
+        self._ready.extend(questions)
+        self._open = len(questions)
+        workers = min(self._asker.endpoint.concurrency, len(questions))
+        helpers = [asyncio.create_task(self._renew()), asyncio.create_task(self._watch())]
+        try:
+            await asyncio.gather(*(self._work() for _worker in range(workers)))
+        finally:
+            for helper in helpers:
+                helper.cancel()
+            await asyncio.gather(*helpers, return_exceptions=True)
+            await self._sender.aclose()
+        if self._failure is not None:
+            raise self._failure
+
+    async def _work(self) -> None:
+        while (question := await self._next()) is not None:
+            try:
+                await self._see_through(question)
+            except StoppedError:
+                return
+            except Exception as error:  # noqa: BLE001 - it stops the wave, which raises it
+                await self._stop(error)
+
+    async def _next(self) -> Question | None:
+        async with self._news:
+            await self._news.wait_for(lambda: self._ready or not self._open or self._failure is not None)
+            return self._ready.popleft() if self._ready and self._failure is None else None
+
+    async def _see_through(self, question: Question) -> None:
+        """Ask one question until it is answered, given up, or found to be another process's."""
+        claimed = await _db(claims.claim, question=question, asker=self._asker)
+        if isinstance(claimed, Answer):
+            return await self._answered(question, claimed)
+        if isinstance(claimed, Held):
+            return await self._set_aside(question)
+        try:
+            return await self._ask(question, claimed)
+        except BaseException:
+            # Others need not wait for the lease of what we will not ask any more.
+            await _db(claims.release, claimed=claimed, asker=self._asker)
+            raise
+
+    async def _ask(self, question: Question, claimed: Claimed) -> None:
+        tries = 0
+        while True:
+            body, extra, bound = compose(question, self._asker.endpoint, claimed.complaint)
+            started = await self._start(claimed, bound)
+            if isinstance(started, Held):
+                return await self._set_aside(question)
+            tries += 1
+            sent = await self._sender.send(body, extra=extra, now=self._policy.clock())
+            verdict = self._judge(question, claimed, sent, bound, tries)
+            answer = await _db(claims.finish, started=started, claimed=claimed, asker=self._asker, verdict=verdict)
+            if answer is not None:
+                return await self._answered(question, answer)
+            if verdict.settled:  # our lease had run out, and whoever has the question now has not answered it yet
+                return await self._set_aside(question)
+            if verdict.problem:
+                reply = sent.reply.text if sent.reply else ""
+                claimed = replace(claimed, asks=claimed.asks + 1, complaint=(reply or "", verdict.problem))
+                tries = 0
+            else:
+                wait = pacing.pause(tries=tries, retry_after=sent.retry_after, policy=self._policy, rng=self._rng)
+                await self._pause(wait)
+
+    async def _start(self, claimed: Claimed, bound: costs.Bound) -> Started | Held:
+        while True:
+            if self._stopped.is_set():
+                raise StoppedError
+            started = await _db(claims.start, claimed=claimed, asker=self._asker, bound=bound)
+            if not isinstance(started, Wait):
+                return started
+            await self._pause(started.seconds * (1 + 0.2 * self._rng.random()))
+
+    def _judge(self, question: Question, claimed: Claimed, sent: Sent, bound: costs.Bound, tries: int) -> Verdict:
+        """Say what an attempt came to: its tokens, its document, and whether the question is settled by it."""
+        usage = None
+        if sent.state == AttemptState.ANSWERED:
+            usage = costs.read_usage(sent.usage, most=bound, text=sent.reply.text if sent.reply else None)
+        if sent.fault:
+            rest = min(sent.retry_after or 0.0, self._policy.longest_wait)
+            return Verdict(sent, usage, settled=not sent.again or tries >= self._policy.tries, rest=rest)
+        assert sent.reply is not None
+        if question.schema is None or sent.reply.refusal is not None:
+            return Verdict(sent, usage)
+        try:
+            return Verdict(sent, usage, data=structures.read(sent.reply.text, question.schema))
+        except structures.InvalidAnswerError as error:
+            return Verdict(sent, usage, problem=str(error), settled=claimed.asks + 1 >= self._policy.asks)
+
+    async def _answered(self, question: Question, answer: Answer) -> None:
+        await _db(self._deliver, question, answer)
+        async with self._news:
+            self._open -= 1
+            self._news.notify_all()
+
+    async def _set_aside(self, question: Question) -> None:
+        async with self._news:
+            self._held[question.digest] = question
+            self._news.notify_all()
+
+    async def _stop(self, error: BaseException) -> None:
+        async with self._news:
+            self._failure = self._failure or error
+            self._stopped.set()
+            self._news.notify_all()
+
+    async def _pause(self, seconds: float) -> None:
+        """Sleep, unless the wave stops meanwhile."""
+        sleeping = asyncio.ensure_future(self._policy.sleep(seconds))
+        stopping = asyncio.ensure_future(self._stopped.wait())
+        _done, pending = await asyncio.wait({sleeping, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        for task in pending:
+            task.cancel()
+        if self._stopped.is_set():
+            raise StoppedError
+
+    async def _renew(self) -> None:
+        """Renew our leases, well before they run out."""
+        while True:
+            await asyncio.sleep(self._policy.lease / 3)
+            try:
+                await _db(claims.renew, asker=self._asker)
+            except Exception as error:  # noqa: BLE001 - it stops the wave, which raises it
+                return await self._stop(error)
+
+    async def _watch(self) -> None:
+        """Look after the questions that other processes hold: answered there, or free for us again."""
+        while True:
+            await asyncio.sleep(self._policy.poll)
+            if not self._held:
+                continue
+            try:
+                free = await _db(claims.free_again, digests=list(self._held), asker=self._asker)
+            except Exception as error:  # noqa: BLE001 - it stops the wave, which raises it
+                return await self._stop(error)
+            if free:
+                async with self._news:
+                    self._ready.extend(self._held.pop(digest) for digest in free)
+                    self._news.notify_all()
+
+
+def compose(
+    question: Question, endpoint: Endpoint, complaint: tuple[str, str] | None
+) -> tuple[dict[str, Any], dict[str, Any], costs.Bound]:
+    """Return what is sent: the client's arguments, further parameters of the server, and the bound of its tokens."""
+    limit = output_limit(question, endpoint)
+    messages = structures.messages(question, endpoint, complaint=complaint)
+    parameters = {name: value for name, value in question.parameters.items() if name not in LIMITS}
+    if "seed" in parameters:
+        parameters["seed"] += question.sample
+    body: dict[str, Any] = {"model": endpoint.model, "messages": messages, endpoint.token_parameter: limit}
+    response_format = structures.response_format(question, endpoint)
+    if response_format is not None:
+        body["response_format"] = response_format
+    body |= {name: value for name, value in parameters.items() if name in NAMED}
+    extra = {name: value for name, value in parameters.items() if name not in NAMED}
+    return body, extra, costs.bound(messages=messages, extra=response_format, completion=limit)
+
+
+async def _db(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    """Run a database function in the thread that asked, on its connection."""
+    return await sync_to_async(functools.partial(function, *args, **kwargs), thread_sensitive=True)()

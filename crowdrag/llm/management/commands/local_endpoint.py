@@ -1,0 +1,27 @@
+"""Make the endpoint of the local model, or bring it up to date."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from crowdrag.llm.domain import endpoints
+from crowdrag.llm.domain.errors import GatewayError
+
+
+class Command(BaseCommand):
+    """`manage.py local_endpoint`: idempotent; the runtime calls it at every start."""
+
+    help = "Make or update the endpoint 'local' from CROWDRAG_LLM_URL."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Name what may differ from the default."""
+        parser.add_argument("--url", default=None, help="base URL of the server; default: CROWDRAG_LLM_URL")
+        parser.add_argument("--model", default=endpoints.LOCAL_MODEL, help="the model's name at the server")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Make it."""
+        try:
+            endpoint = endpoints.ensure_local(url=options["url"], model=options["model"])
+        except GatewayError as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"The endpoint 'local' is {endpoint.model} at {endpoint.base_url}.")
