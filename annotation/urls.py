@@ -1,5 +1,10 @@
 """The app's pages."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from .views import campaigns
+
+urlpatterns = [
+    path("studies/<slug:slug>/campaigns/", campaigns.campaigns, name="campaigns"),
+    path("studies/<slug:slug>/campaigns/<int:campaign_id>/", campaigns.campaign, name="campaign"),
+]

@@ -9,3 +9,11 @@ class WritingConfig(AppConfig):
 
     name = "writing"
     verbose_name = _("Writing")
+
+    def ready(self) -> None:
+        """Put the app's pages into a study's navigation."""
+        from crowdrag.studies.nav import register_card, register_tab
+        from writing.domain.cards import card
+
+        register_tab(order=10, label=_("Topics"), url_name="topics", section="writing")
+        register_card(order=10, template="writing/_card.html", context=card)

@@ -1,5 +1,11 @@
 """The app's pages."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from .views import responses, topics
+
+urlpatterns = [
+    path("studies/<slug:slug>/topics/", topics.topics, name="topics"),
+    path("studies/<slug:slug>/topics/<str:external_id>/", topics.topic, name="topic"),
+    path("studies/<slug:slug>/responses/<str:external_id>/", responses.response, name="response"),
+]

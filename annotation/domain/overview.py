@@ -1,0 +1,43 @@
+"""What a page shows of a campaign: what is asked, and what came in."""
+
+from typing import Any
+
+import nh3
+from django.db.models import Count
+from markdown_it import MarkdownIt
+
+from ..models import Assignment, Campaign, Judgment
+
+# Instructions are a researcher's own words, and still only text: no raw HTML, and sanitised last.
+_markdown = MarkdownIt("commonmark", {"html": False})
+
+
+def describe(campaign: Campaign) -> dict[str, Any]:
+    """Return a campaign's dimensions with the count of each answer, its assignments by state, its instructions as HTML."""
+    asked = campaign.asked.select_related("dimension").order_by("position", "id")
+    counts: dict[int, dict[int, int]] = {}
+    rows = Judgment.objects.filter(item__campaign=campaign, repeat=0).values_list("dimension", "value")
+    for dimension, value, n in rows.annotate(n=Count("pk")).order_by("dimension", "value"):
+        counts.setdefault(dimension, {})[value] = n
+    return {
+        "dimensions": [_with_answers(entry.dimension, counts.get(entry.dimension_id, {})) for entry in asked],
+        "states": states(campaign),
+        "instructions": render_markdown(campaign.instructions.text) if campaign.instructions else "",
+    }
+
+
+def states(campaign: Campaign) -> list[tuple[str, int]]:
+    """Return how many assignments there are in each state, as people read it."""
+    rows = Assignment.objects.filter(questionnaire__campaign=campaign).values("state").annotate(n=Count("pk"))
+    labels = dict(Assignment._meta.get_field("state").flatchoices)
+    return [(str(labels[row["state"]]), row["n"]) for row in rows.order_by("state")]
+
+
+def render_markdown(text: str) -> str:
+    """Turn Markdown into safe HTML."""
+    return nh3.clean(_markdown.render(text))
+
+
+def _with_answers(dimension, counts: dict[int, int]) -> dict[str, Any]:
+    answers = [{"label": option["label"], "n": counts.get(option["value"], 0)} for option in dimension.options]
+    return {"dimension": dimension, "answers": answers, "n": sum(counts.values())}
