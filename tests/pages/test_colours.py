@@ -1,0 +1,88 @@
+import json
+import re
+
+import pytest
+
+from .tokens import DARK_BY_CHOICE, DARK_BY_SYSTEM, LIGHT, ROOT, THEMES, contrast
+
+GROUNDS = ("paper", "surface", "sunken", "hover")
+STATES = ("good", "warn", "bad", "info", "sim")
+
+# Text on what it is written on: 4.5 (WCAG 2.2, 1.4.3).
+TEXT = [(ink, ground) for ink in ("ink", "ink-soft", "ink-faint") for ground in GROUNDS]
+TEXT += [("accent", ground) for ground in (*GROUNDS, "accent-soft")]
+TEXT += [("accent-strong", ground) for ground in (*GROUNDS, "accent-soft")]
+TEXT += [(state, f"{state}-soft") for state in STATES]
+TEXT += [("bad", "paper"), ("bad", "surface"), ("ink-soft", "muted-soft"), ("ink", "mark"), ("ink", "accent-soft")]
+TEXT += [(ink, f"{state}-soft") for state in STATES for ink in ("ink", "accent")]
+TEXT += [
+    ("on-accent", "accent"),
+    ("on-accent", "accent-strong"),
+    ("accent-strong", "mark"),
+    ("ink-faint", "muted-soft"),
+]
+
+# Edges of controls, focus rings, marks of charts on what they stand on: 3 (1.4.11).
+MARKS = [(mark, ground) for mark in ("edge", "focus", "accent") for ground in ("paper", "surface", "sunken")]
+MARKS += [(mark, "surface") for mark in ("human", "model", "system", "label-a", "label-n", "label-b", *STATES)]
+MARKS += [("accent", "muted-soft"), ("good", "muted-soft"), ("bad", "muted-soft"), ("focus", "bad-soft")]
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize(("ink", "ground"), TEXT)
+def test_text_can_be_read(theme: str, ink: str, ground: str) -> None:
+    tokens = THEMES[theme]
+    assert contrast(tokens[ink], tokens[ground]) >= 4.5
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize(("mark", "ground"), MARKS)
+def test_marks_can_be_seen(theme: str, mark: str, ground: str) -> None:
+    tokens = THEMES[theme]
+    assert contrast(tokens[mark], tokens[ground]) >= 3
+
+
+def test_contrast_is_computed_as_defined() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.478, abs=0.001)
+
+
+def test_dark_is_the_same_by_system_and_by_choice() -> None:
+    assert DARK_BY_SYSTEM == DARK_BY_CHOICE
+    colours = {name for name, value in LIGHT.items() if value.startswith(("#", "rgb")) or "rgb(" in value}
+    assert colours == set(DARK_BY_CHOICE)
+
+
+def test_only_tokens_name_colours() -> None:
+    named = {}
+    for path in sorted((ROOT / "static/css").glob("*.css")):
+        if path.name in {"tokens.css", "print.css"}:
+            continue
+        rules = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
+        if found := re.findall(r"#[0-9a-fA-F]{3,8}\b(?=[;\s,)])|rgba?\(|hsla?\(", rules):
+            named[path.name] = found
+    assert named == {}
+
+
+def test_every_token_that_is_used_exists() -> None:
+    used = set()
+    for path in (ROOT / "static/css").glob("*.css"):
+        used |= set(re.findall(r"var\(--([\w-]+)", path.read_text()))
+    assert used - set(LIGHT) == set()
+
+
+def test_charts_wear_the_tokens() -> None:
+    theme = json.loads((ROOT / "static/charts/theme.json").read_text())
+    assert set(theme) == {"light", "dark", "categories"}
+    for name, tokens in THEMES.items():
+        known = {value for value in tokens.values() if value.startswith("#")}
+        assert set(re.findall(r"#[0-9a-f]{6}", json.dumps(theme[name]))) <= known
+        assert theme[name]["background"] == tokens["surface"]
+        assert theme["categories"][name] == {
+            "human": tokens["human"],
+            "model": tokens["model"],
+            "system": tokens["system"],
+            "a": tokens["label-a"],
+            "n": tokens["label-n"],
+            "b": tokens["label-b"],
+        }

@@ -1,0 +1,224 @@
+import datetime as dt
+import math
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from django.contrib.staticfiles.storage import staticfiles_storage
+from django.template import Context, Template, engines
+from django.template.loader import render_to_string
+from django.test import RequestFactory, override_settings
+
+from crowdrag.static import HashedStaticFilesStorage
+from crowdrag.studies.templatetags import face
+
+from .tokens import ROOT
+
+TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
+MODULES = sorted((ROOT / "static/js").glob("*.js"))
+NOW = dt.datetime(2026, 3, 1, 12, tzinfo=dt.UTC)
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "expected"),
+    [
+        (0.41234, 3, "0.412"),
+        (-0.05, 2, "\u22120.05"),
+        (-0.001, 2, "0.00"),  # rounds to nothing, so it has no sign
+        (12345, 0, "12,345"),
+        (1, 2, "1.00"),
+    ],
+)
+def test_figure_writes_numbers(value: float, digits: int, expected: str) -> None:
+    assert face.figure(value, digits) == expected
+
+
+@pytest.mark.parametrize("value", [None, math.nan, math.inf, "", True])
+def test_figure_says_that_a_number_is_not_defined(value: object) -> None:
+    assert face.figure(value) == '<span class="undefined" title="not defined">\u2013</span>'
+
+
+def test_figure_never_follows_the_readers_language() -> None:
+    with override_settings(LANGUAGE_CODE="de"):
+        assert face.plain(0.5) == "0.5"
+        assert 'data-value="0.5">0.50<' in face.number_cell(0.5)
+
+
+def test_percent() -> None:
+    assert face.percent(0.4123, 1) == "41.2\u202f%"
+    assert face.percent(None) == face.figure(None)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        (0, "0 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min 0 s"),
+        (200, "3 min 20 s"),
+        (dt.timedelta(hours=2, minutes=5), "2 h 5 min"),
+        (None, "\u2013"),
+    ],
+)
+def test_duration(seconds: object, expected: str) -> None:
+    assert face.duration(seconds).replace("\u00a0", " ") == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        (dt.timedelta(seconds=20), "just now"),
+        (dt.timedelta(minutes=5), "5 minutes ago"),
+        (-dt.timedelta(hours=3), "in 3 hours"),
+    ],
+)
+def test_ago(before: dt.timedelta, expected: str) -> None:
+    shown = face.ago(NOW - before, now=NOW).replace("\u00a0", " ")
+    assert f">{expected}</time>" in shown
+    assert f'datetime="{(NOW - before).isoformat()}"' in shown
+
+
+def test_estimate_shows_interval_n_and_bar() -> None:
+    shown = face.estimate(0.25, 0.0, 0.5, n=1352, minimum=0, maximum=1)
+    assert re.sub(r"<[^>]+>", "", shown).replace("\u00a0", " ") == "0.25 [0.00, 0.50]  n 1,352"
+    assert '<rect class="range" x="0.00" y="3.50" width="50.00" height="5.00"/>' in shown
+    assert '<rect class="point" x="23.75"' in shown
+    assert 'class="zero"' not in shown
+
+
+def test_estimate_without_an_interval_draws_none() -> None:
+    assert "svg" not in face.estimate(0.25, None, None, minimum=0, maximum=1)
+    assert "[" not in face.estimate(0.25)
+    assert "[" not in face.estimate(None, 0.1, 0.2, minimum=0, maximum=1)
+
+
+def test_interval_bar_marks_zero_and_stays_inside() -> None:
+    shown = face.interval_bar(2.0, -3.0, 5.0, -1, 1)
+    boxes = [(float(x), float(w)) for x, w in re.findall(r'x="([\d.-]+)" y="[\d.]+" width="([\d.]+)"', shown)]
+    assert all(x >= 0 and x + width <= 100 for x, width in boxes)
+    assert '<rect class="zero" x="49.50"' in shown
+
+
+def test_votes_are_named_and_fill_the_bar() -> None:
+    shown = face.votes(3, 1, 1)
+    assert 'aria-label="5 votes: a 3, n 1, b 1"' in shown
+    assert re.findall(r'x="([\d.]+)"', shown) == ["0.00", "60.00", "80.00"]
+    assert 'aria-label="0 votes: a 0, n 0, b 0"' in face.votes(0, 0, 0)
+
+
+def test_state_knows_runs_and_shows_others_as_they_are() -> None:
+    assert "badge--bad" in face.state("FAILED")
+    assert face.state("<odd>") == '<span class="badge">&lt;odd&gt;</span>'
+
+
+def test_notes_escape_and_announce_errors() -> None:
+    shown = face.note("error", "<b>no</b>")
+    assert 'role="alert"' in shown
+    assert "&lt;b&gt;no&lt;/b&gt;" in shown
+    assert "role" not in face.note("success", "yes")
+
+
+@pytest.mark.parametrize(
+    ("query", "order", "href"),
+    [
+        ("", "none", "?sort=words"),
+        ("sort=words&page=4&q=x", "ascending", "?sort=-words&amp;q=x"),
+        ("sort=-words", "descending", "?sort=words"),
+    ],
+)
+def test_sort_header_turns_the_order_and_keeps_the_rest(query: str, order: str, href: str) -> None:
+    request = RequestFactory().get(f"/?{query}")
+    shown = face.sort_header(Context({"request": request}), "Words", "words", numeric=True)
+    assert shown == f'<th scope="col" class="num" aria-sort="{order}"><a class="sort" href="{href}">Words</a></th>'
+
+
+@pytest.mark.parametrize(
+    "name", ["errors/400.html", "errors/403.html", "errors/404.html", "errors/500.html", "403_csrf.html"]
+)
+def test_error_pages_need_no_context(name: str) -> None:
+    # Without a request there is no user, session or context processor: what the page says cannot depend on them.
+    shown = render_to_string(name)
+    assert "<h1>" in shown
+    assert "{{" not in shown
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_templates_carry_nothing_inline(path: Path) -> None:
+    """What the content security policy would refuse: inline styles, scripts and handlers."""
+    found = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            names = dict(attrs)
+            found.extend(
+                name for name in names if name == "style" or re.match(r"on[a-z]+$", name) or name.startswith("hx-on")
+            )
+            if tag == "style" or (tag == "script" and "src" not in names and names.get("type") != "application/json"):
+                found.append(tag)
+
+    Reader().feed(re.sub(r"{%.*?%}|{{.*?}}|{#.*?#}", "", path.read_text(), flags=re.DOTALL))
+    assert found == []
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_templates_compile(path: Path) -> None:
+    assert engines["django"].get_template(str(path.relative_to(ROOT / "templates")))
+
+
+def test_every_icon_that_is_asked_for_is_drawn() -> None:
+    drawn = set(re.findall(r'<symbol id="(\w+)"', (ROOT / "static/icons/icons.svg").read_text()))
+    asked = {name for _, _, name in face.STATES.values()} | set(face.ICONS.values())
+    for path in TEMPLATES:
+        text = path.read_text()
+        asked |= set(re.findall(r'{% icon "(\w+)"', text)) | set(re.findall(r'symbol="(\w+)"', text))
+        asked |= set(re.findall(r'{% badge \S+ "\w*" "(\w+)"', text))
+    assert asked - drawn == set()
+
+
+def test_every_stylesheet_is_linked_and_short() -> None:
+    head = (ROOT / "templates/_head.html").read_text()
+    sheets = {path.name for path in (ROOT / "static/css").glob("*.css")}
+    assert set(re.findall(r"css/([\w.]+\.css)", head)) == sheets
+    long = [
+        path.name
+        for path in (ROOT / "static").rglob("*.[cj]ss*")
+        if "vendor" not in path.parts and len(path.read_text().splitlines()) >= 400
+    ]
+    assert long == []
+
+
+def test_vendored_htmx_is_what_its_version_file_says() -> None:
+    import hashlib
+
+    folder = ROOT / "static/vendor/htmx"
+    assert hashlib.sha256((folder / "htmx.min.js").read_bytes()).hexdigest() in (folder / "VERSION").read_text()
+    assert (folder / "LICENSE").exists()
+
+
+def test_imports_of_modules_are_hashed_and_those_of_others_left_alone(tmp_path: Path) -> None:
+    storage = HashedStaticFilesStorage(location=tmp_path, base_url="/static/")
+    sources = {f"js/{path.name}": path for path in MODULES}
+    foreign = tmp_path / "other" / "widget.js"
+    foreign.parent.mkdir()
+    foreign.write_text('import htmx from "./htmx";\n')
+    for name, path in sources.items():
+        target = tmp_path / name
+        target.parent.mkdir(exist_ok=True)
+        target.write_bytes(path.read_bytes())
+    names = [*sources, "other/widget.js"]
+    outcomes = list(storage.post_process({name: (storage, name) for name in names}))
+    assert [outcome for outcome in outcomes if isinstance(outcome[2], Exception)] == []
+    main = (tmp_path / storage.stored_name("js/main.js")).read_text()
+    imported = re.findall(r'from "\./([^"]+)"', main)
+    assert len(imported) >= 10
+    assert all(
+        re.fullmatch(r"[\w-]+\.[0-9a-f]{12}\.js", name) and (tmp_path / "js" / name).exists() for name in imported
+    )
+
+
+def test_static_files_of_the_head_exist() -> None:
+    shown = Template('{% include "_head.html" %}').render(Context())
+    for address in re.findall(r'(?:href|src)="/static/([^"]+)"', shown):
+        assert staticfiles_storage.url(address)
+        assert (ROOT / "static" / address).exists(), address
