@@ -3,6 +3,7 @@
 import logging
 import socket
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -14,7 +15,7 @@ from ..models import Run, Unit, WorkerBeat
 from . import beating, claiming, concluding, timing
 
 KEEP_BEATS = timedelta(days=1)
-LONGEST_PAUSE = 30.0
+LONGEST_PAUSE = 15.0
 log = logging.getLogger(__name__)
 
 
@@ -46,10 +47,11 @@ def sweep(*, now: datetime | None = None) -> Swept:
     return Swept(returned, len(complete), due, broker)
 
 
-def keep_sweeping(*, every: float, stop: threading.Event) -> None:
-    """Sweep until told to stop; while the database or the broker is away, more slowly."""
+def keep_sweeping(*, every: float, stop: threading.Event, alive: Callable[[], None] = lambda: None) -> None:
+    """Sweep until told to stop; while the database or the broker is away, more slowly. Call `alive` before each pass."""
     failures = 0
     while not stop.is_set():
+        alive()
         try:
             close_old_connections()
             failures = 0 if sweep().broker else failures + 1

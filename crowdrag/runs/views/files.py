@@ -2,9 +2,9 @@
 
 import re
 import uuid
-from typing import BinaryIO
 
-from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
+from django.core.files import File
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.utils.http import parse_etags
 from django.views.decorators.http import require_safe
@@ -18,8 +18,8 @@ from ..models import Artifact
 RANGE = re.compile(r"bytes=(\d*)-(\d*)$")
 
 
-@require_safe
 @study_page(Role.VIEWER)
+@require_safe
 def download(request: HttpRequest, study: Study, key: uuid.UUID, name: str) -> HttpResponseBase:
     """Send a file of a run, or the part that is asked for."""
     artifact = get_object_or_404(Artifact, run__study=study, run__key=key, name=name)
@@ -32,7 +32,10 @@ def download(request: HttpRequest, study: Study, key: uuid.UUID, name: str) -> H
         first, last = part
         if first > last:
             return HttpResponse(status=416, headers={"Content-Range": f"bytes */{artifact.size}"})
-    file = artifact.file.open("rb")
+    try:
+        file = artifact.file.open("rb")
+    except FileNotFoundError:
+        raise Http404("The storage does not hold this file any more.") from None
     file.seek(first)
     response = FileResponse(
         _Part(file, last - first + 1), as_attachment=True, filename=artifact.name, content_type=artifact.media_type
@@ -47,7 +50,7 @@ def download(request: HttpRequest, study: Study, key: uuid.UUID, name: str) -> H
 
 
 def _asked_part(request: HttpRequest, size: int, etag: str) -> tuple[int, int] | None:
-    """Return the first and last byte that are asked for; None for the whole, first > last for a part that is not there."""
+    """Return the first and last byte asked for; None for the whole, first > last for a part that is not there."""
     found = RANGE.fullmatch(request.headers.get("Range", "").strip())
     if found is None or request.headers.get("If-Range", etag) != etag:
         return None
@@ -62,12 +65,12 @@ def _asked_part(request: HttpRequest, size: int, etag: str) -> tuple[int, int] |
 class _Part:
     """A file that ends earlier."""
 
-    def __init__(self, file: BinaryIO, length: int):
+    def __init__(self, file: "File[bytes]", length: int):
         self._file = file
         self._left = length
 
     def read(self, size: int = -1) -> bytes:
-        chunk = self._file.read(self._left if size < 0 else min(size, self._left))
+        chunk: bytes = self._file.read(self._left if size < 0 else min(size, self._left))
         self._left -= len(chunk)
         return chunk
 

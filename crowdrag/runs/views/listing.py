@@ -28,8 +28,9 @@ def runs(request: HttpRequest, study: Study) -> HttpResponse:
         found = found.filter(state=state)
     ordered = found.with_unit_counts().select_related("created_by").newest_first()
     page = Paginator(ordered, PER_PAGE).get_page(request.GET.get("page"))
-    shown = progress.of_listed(page.object_list)
-    rows = [{"run": run, "title": kinds.title(run.kind), "progress": shown[run.pk]} for run in page]
+    listed = list(page)
+    shown = progress.of_listed(listed)
+    rows = [{"run": run, "title": kinds.title(run.kind), "progress": shown[run.pk]} for run in listed]
     context = {
         "page": page,
         "rows": rows,

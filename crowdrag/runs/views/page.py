@@ -48,8 +48,8 @@ def moving(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
     return response
 
 
-@require_POST
 @study_page(Role.EDITOR)
+@require_POST
 def cancel(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
     """Cancel a run."""
     try:
@@ -61,8 +61,8 @@ def cancel(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
     return redirect("run", slug=study.slug, key=key)
 
 
-@require_POST
 @study_page(Role.EDITOR)
+@require_POST
 def resume(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
     """Go on with a run that failed or was cancelled."""
     try:
