@@ -5,13 +5,24 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from crowdrag.runtime import embedded
 from crowdrag.runtime.folder import Folder
 from crowdrag.runtime.problems import Problem
 
 # Management commands that never ask the database anything.
-OFFLINE = {"check", "compilemessages", "diffsettings", "findstatic", "help", "makemessages", "version", "--help", "--version"}
+OFFLINE = {
+    "check",
+    "compilemessages",
+    "diffsettings",
+    "findstatic",
+    "help",
+    "makemessages",
+    "version",
+    "--help",
+    "--version",
+}
 
 USAGE = """\
 crowdrag up                      start everything here, on http://localhost:8000/
@@ -69,7 +80,9 @@ def up(given: list[str]) -> None:
     parser = argparse.ArgumentParser(prog=f"crowdrag {given[0]}")
     parser.add_argument("--host", default=os.environ.get("HOST_ADDRESS", "127.0.0.1"), help="address to listen on")
     parser.add_argument("--port", type=int, default=_port(), help="port of the web (also PORT=...)")
-    parser.add_argument("--detach", action="store_true", help="return when everything is ready; `crowdrag down` stops it")
+    parser.add_argument(
+        "--detach", action="store_true", help="return when everything is ready; `crowdrag down` stops it"
+    )
     parser.add_argument(
         "--only", type=_parts, default=system.PARTS, metavar="PART,...", help=f"only some of {', '.join(system.PARTS)}"
     )
@@ -106,10 +119,49 @@ def down(_given: list[str]) -> None:
     system.down(Folder.chosen())
 
 
+def doctor(given: list[str]) -> None:
+    """Say what is here and what is missing; status 1 if something needed is."""
+    from crowdrag.runtime import doctor as examination
+
+    argparse.ArgumentParser(prog="crowdrag doctor").parse_args(given[1:])
+    findings = examination.examine(Folder.chosen())
+    print(examination.table(findings))
+    if not examination.is_well(findings):
+        sys.exit(1)
+
+
+def backup(given: list[str]) -> None:
+    """Write everything into one file."""
+    from crowdrag.runtime import backup as saving
+
+    parser = argparse.ArgumentParser(prog="crowdrag backup")
+    parser.add_argument("file", type=Path)
+    target = parser.parse_args(given[1:]).file
+    print(saving.summary(target, saving.backup(Folder.chosen(), target)))
+
+
+def restore(given: list[str]) -> None:
+    """Give back a backed up system."""
+    from crowdrag.runtime import restore as giving_back
+
+    parser = argparse.ArgumentParser(prog="crowdrag restore")
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--force", action="store_true", help="replace a system that is in use")
+    options = parser.parse_args(given[1:])
+    manifest = giving_back.restore(Folder.chosen(), options.file, force=options.force)
+    print(
+        f"Restored the system of {manifest['made_at']} ({sum(manifest['tables'].values()):,} rows). "
+        "Start it: crowdrag up"
+    )
+
+
 COMMANDS: dict[str, Callable[[list[str]], None]] = {
     "up": up,
     "demo": up,
     "down": down,
+    "doctor": doctor,
+    "backup": backup,
+    "restore": restore,
 }
 
 if __name__ == "__main__":

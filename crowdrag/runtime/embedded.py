@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import psycopg
 import redis
 
-from crowdrag.runtime import environment, status
+from crowdrag.runtime import environment, status, valkey
 from crowdrag.runtime.folder import REPOSITORY, Folder
 from crowdrag.runtime.problems import Problem
 from crowdrag.runtime.processes import tail
@@ -88,8 +88,8 @@ def answers(folder: Folder) -> bool:
         if environment.embeds_postgres():
             psycopg.connect(folder.database_url(), connect_timeout=5).close()
         if environment.embeds_valkey():
-            with redis.Redis(unix_socket_path=str(folder.valkey_socket), socket_timeout=5) as client:
-                client.ping()
+            with valkey.client(folder) as connection:
+                connection.ping()
     except (psycopg.OperationalError, redis.RedisError):
         return False
     return True

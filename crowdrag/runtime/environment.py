@@ -5,6 +5,9 @@ import os
 from crowdrag.runtime import keys
 from crowdrag.runtime.folder import REPOSITORY, Folder
 
+# Where services are, if the operator says so; otherwise they are ours to start.
+ADDRESSES = ("DATABASE_URL", "BROKER_URL", "CROWDRAG_LLM_URL")
+
 
 def embeds_postgres() -> bool:
     """Return whether PostgreSQL is ours to start."""

@@ -120,6 +120,6 @@ class Folder:
         free = self.free_megabytes()
         if free < needed:
             raise Problem(
-                f"The disk of {self.root} has {free} MB left, and {needed} MB are needed. Free some space there, or put "
-                "the data elsewhere with CROWDRAG_DATA_DIR=/path (move the folder while nothing runs)."
+                f"The disk of {self.root} has {free} MB left, and {needed} MB are needed. Free some space there, "
+                "or put the data elsewhere with CROWDRAG_DATA_DIR=/path (move the folder while nothing runs)."
             )

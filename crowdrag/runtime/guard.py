@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> None:
     # Python ignores these two; programs that we become expect the usual.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-    os.execvp(program[0], program)
+    os.execvp(program[0], program)  # noqa: S606 - a program and no shell is the point
 
 
 if __name__ == "__main__":

@@ -25,7 +25,9 @@ def listen(host: str, port: int) -> socket.socket:
             return _bound(host, port)
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
-                raise Problem(f"Port {port} on {host} cannot be opened: {error.strerror}. Another: PORT=8001") from error
+                raise Problem(
+                    f"Port {port} on {host} cannot be opened: {error.strerror}. Another: PORT=8001"
+                ) from error
             if time.monotonic() > deadline:
                 raise Problem(
                     f"Port {port} is taken{holder(port)}. Stop that, or take another port: PORT={port + 1} crowdrag up"
@@ -57,7 +59,12 @@ def holder(port: int) -> str:
     """Return ` by NAME (process ID)` if the system tells who listens on a port."""
     with suppress(psutil.Error, OSError):
         for connection in psutil.net_connections("tcp"):
-            if connection.laddr and connection.laddr.port == port and connection.status == psutil.CONN_LISTEN and connection.pid:
+            if (
+                connection.laddr
+                and connection.laddr.port == port
+                and connection.status == psutil.CONN_LISTEN
+                and connection.pid
+            ):
                 process = psutil.Process(connection.pid)
                 return f" by {process.name()} (process {process.pid})"
     return ""

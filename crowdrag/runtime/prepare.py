@@ -1,10 +1,9 @@
 """Bring the database and the static files up to date, before the web starts.
 
-    python -m crowdrag.runtime.prepare
+python -m crowdrag.runtime.prepare
 """
 
 import hashlib
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -60,7 +59,7 @@ def static_digest() -> str:
     lines = []
     for finder in get_finders():
         for name, storage in finder.list([]):
-            found = os.stat(storage.path(name))
+            found = Path(storage.path(name)).stat()
             lines.append(f"{name} {found.st_size} {found.st_mtime_ns}")
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
 

@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 import pytest
@@ -38,7 +38,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Iterator[None]
     return (yield)
 
 
-def _stores(folder: Folder):  # noqa: ANN202 - a context manager of embedded.lent
+def _stores(folder: Folder) -> AbstractContextManager[dict[str, str]]:
     from crowdrag.runtime.embedded import lent
 
     return lent(folder, options=("--volatile", "--remove"))

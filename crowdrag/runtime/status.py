@@ -1,7 +1,6 @@
 """The status file: what runs, where, since when. Written whole or not at all."""
 
 import json
-import os
 from typing import Any
 
 from crowdrag.runtime.folder import Folder
@@ -12,7 +11,7 @@ def write(folder: Folder, status: dict[str, Any]) -> None:
     path = folder.run / "status.json"
     draft = path.with_suffix(".new")
     draft.write_text(json.dumps(status, indent=1))
-    os.replace(draft, path)
+    draft.replace(path)
 
 
 def read(folder: Folder) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The one process that starts everything in order, keeps it alive, and stops it in order.
 
-    python -m crowdrag.runtime.supervisor --stores     PostgreSQL and Valkey alone, until no command uses them
+python -m crowdrag.runtime.supervisor --stores     PostgreSQL and Valkey alone, until no command uses them
 """
 
 import argparse
@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from types import FrameType
+from typing import Self
 
 from crowdrag.runtime import environment, leftovers, status
 from crowdrag.runtime.folder import REPOSITORY, Folder
@@ -32,7 +33,7 @@ SPACE_LOW = 300
 WAIT_FOR_COMMANDS = 120.0
 
 
-class Stopped(Exception):
+class Stopped(Exception):  # noqa: N818 - it is no error
     """The supervisor was asked to stop while it waited for something."""
 
 
@@ -58,7 +59,7 @@ class Supervisor:
         self._reaper: Reaper | None = None
         self.phase = "starting"
 
-    def __enter__(self) -> "Supervisor":
+    def __enter__(self) -> Self:
         """Take the folder's lock and clear away what an earlier supervisor left."""
         if not self._lock.acquire(wait=0.3):
             self._wait_for_lock()
@@ -114,7 +115,9 @@ class Supervisor:
             for keeper in list(waiting):
                 if keeper.is_ready:
                     waiting.remove(keeper)
-                    self._tell(f"  {keeper.service.title:28}ready in {keeper.seconds_to_ready:4.1f} s   {keeper.detail}")
+                    self._tell(
+                        f"  {keeper.service.title:28}ready in {keeper.seconds_to_ready:4.1f} s   {keeper.detail}"
+                    )
                 elif keeper.is_hopeless:
                     raise Problem(keeper.last_words())
             time.sleep(TICK / 2)
@@ -179,7 +182,9 @@ class Supervisor:
         if free < SPACE_LOW:
             self.facts["space"] = f"{free} MB left on the disk"
             if not warned:
-                self._tell(f"The disk of {self.folder.root} has {free} MB left: free some space, or writing will fail soon.")
+                self._tell(
+                    f"The disk of {self.folder.root} has {free} MB left: free some space, or writing will fail soon."
+                )
         else:
             self.facts.pop("space", None)
 

@@ -118,7 +118,9 @@ def refuse_after_half_a_restore(folder: Folder) -> None:
     """Refuse to run on a system whose restore was interrupted between the database and the files."""
     note = folder.root / "restoring"
     if note.exists():
-        raise Problem(f"A restore was interrupted. Finish it first: crowdrag restore {note.read_text().strip()} --force")
+        raise Problem(
+            f"A restore was interrupted. Finish it first: crowdrag restore {note.read_text().strip()} --force"
+        )
 
 
 def detach(folder: Folder, arguments: list[str]) -> None:

