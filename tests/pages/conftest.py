@@ -1,0 +1,90 @@
+"""A real browser on pages served by the tests' own server."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.conf import settings
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page
+
+from crowdrag.studies.models import User
+from tests.factories import UserFactory
+
+# Playwright keeps an event loop running in the tests' thread for as long as the session lasts, whereby Django takes
+# every query of a later test for one from inside a coroutine.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+PASSWORD = "correct horse battery"
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+# As root in a container there is no sandbox; the other switches keep the browser from calling its maker.
+SWITCHES = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _static_root() -> None:
+    """Make the folder of collected files, which stays empty: the live server reads static files where they are kept."""
+    settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+
+
+@pytest.fixture(scope="session")
+def base_url() -> None:
+    """Stand in for pytest-base-url's fixture, which is declared in a way that pytest calls deprecated."""
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """Use an installed Chromium or Chrome; without one, that which Playwright has installed."""
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    found = {"executable_path": path} if path else {}
+    return {**browser_type_launch_args, **found, "args": SWITCHES}
+
+
+@pytest.fixture(autouse=True)
+def _complaints(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test in whose pages a script broke or the content security policy refused something."""
+    if "context" not in request.fixturenames:
+        yield
+        return
+    context: BrowserContext = request.getfixturevalue("context")
+    heard: list[str] = []
+
+    def listen(page: Page) -> None:
+        page.on("pageerror", lambda error: heard.append(str(error)))
+        page.on("console", hear)
+
+    def hear(message: ConsoleMessage) -> None:
+        # What the browser and HTMX say of answers that failed is the business of the tests that make them fail.
+        if message.type == "error" and not message.text.startswith(("Failed to load resource", "htmx:")):
+            heard.append(message.text)
+
+    context.on("page", listen)
+    for page in context.pages:
+        listen(page)
+    yield
+    assert heard == []
+
+
+@pytest.fixture
+def sign_in(page: Page, live_server: Any) -> Callable[..., User]:
+    """Sign a user in through the page, as a person does."""
+
+    def enter(user: User | None = None) -> User:
+        user = user or UserFactory(password=PASSWORD)
+        page.goto(f"{live_server.url}/login/")
+        page.get_by_label("E-mail address").fill(user.email)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("main").get_by_role("button", name="Sign in").click()
+        page.wait_for_url("**/studies/")
+        return user
+
+    return enter

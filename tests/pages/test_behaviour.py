@@ -1,0 +1,307 @@
+"""What the scripts of every page do, in a real browser: by mouse, and by keyboard alone."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, Request, Route, expect
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def components(page: Page, live_server: Any) -> Page:
+    page.goto(f"{live_server.url}/components/")
+    return page
+
+
+def column(table: Locator, number: int) -> list[str]:
+    return [text.strip() for text in table.locator(f"tbody tr > :nth-child({number})").all_inner_texts()]
+
+
+def test_tables_sort_by_keyboard_and_say_so(components: Page) -> None:
+    table = components.get_by_role("region", name="Agreement by dimension").locator("table")
+    came = column(table, 1)
+    alpha = table.get_by_role("button", name="Alpha")
+    header = table.locator("th", has_text="Alpha")
+    alpha.focus()
+    components.keyboard.press("Enter")
+    assert header.get_attribute("aria-sort") == "descending"
+    # Negative numbers below zero, not above it; what is not defined stays last.
+    assert column(table, 1) == [
+        "correctness_topical", "coherence_stylistic", "coverage_broad", "coherence_logical", "coverage_deep",
+    ]  # fmt: skip
+    components.keyboard.press("Space")
+    assert header.get_attribute("aria-sort") == "ascending"
+    assert column(table, 1)[0] == "coherence_logical"
+    assert column(table, 1)[-1] == "coverage_deep"
+    components.keyboard.press("Enter")
+    assert header.get_attribute("aria-sort") == "none"
+    assert column(table, 1) == came
+    table.get_by_role("button", name="Dimension").click()
+    assert column(table, 1) == sorted(came)
+    assert table.get_by_role("button", name="Votes of one pair").count() == 0
+
+
+def test_skip_link_comes_first_and_leads_to_the_content(components: Page) -> None:
+    components.keyboard.press("Tab")
+    link = components.get_by_role("link", name="Skip to the content")
+    expect(link).to_be_focused()
+    expect(link).to_be_in_viewport()
+    components.keyboard.press("Enter")
+    expect(components.locator("#main")).to_be_focused()
+
+
+# What can be focused, and of each: whether the focus is seen, and the size of what one has to hit.
+STOPS = """() => {
+  const all = document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']");
+  const outlined = (element) => element && getComputedStyle(element).outlineStyle !== "none";
+  const found = [];
+  for (const element of all) {
+    if (element.disabled || !element.checkVisibility()) continue;
+    element.focus({ focusVisible: true, preventScroll: true });
+    if (document.activeElement !== element) continue;
+    const target = element.closest("label, .drop") ?? element;
+    const box = target.getBoundingClientRect();
+    found.push({
+      html: element.outerHTML.slice(0, 90),
+      seen: [element, target, element.closest(".card--link")].some(outlined),
+      inText: element.matches("p a, li a, .card-title a") && !element.matches(".cite, .tabs a, .exports a"),
+      width: box.width,
+      height: box.height,
+    });
+  }
+  return found;
+}"""
+
+
+def test_every_focus_is_seen_and_every_target_large_enough(components: Page) -> None:
+    """WCAG 2.2: 2.4.7, and 2.5.8 with its exception for links in a text."""
+    stops = components.evaluate(STOPS)
+    assert len(stops) > 50
+    assert [stop["html"] for stop in stops if not stop["seen"]] == []
+    small = [stop for stop in stops if not stop["inText"] and min(stop["width"], stop["height"]) < 24]
+    assert [(stop["html"], stop["width"], stop["height"]) for stop in small] == []
+
+
+def test_dialog_opens_closes_and_gives_the_focus_back(components: Page) -> None:
+    opener = components.get_by_role("button", name="Open a dialog")
+    dialog = components.get_by_role("dialog", name="Cancel this run?")
+    opener.focus()
+    components.keyboard.press("Enter")
+    expect(dialog).to_be_visible()
+    components.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(opener).to_be_focused()
+    opener.click()
+    dialog.get_by_role("button", name="Keep it running").click()
+    expect(dialog).to_be_hidden()
+    opener.click()
+    components.mouse.click(5, 300)
+    expect(dialog).to_be_hidden()
+
+
+@pytest.mark.parametrize("choice", ["Light", "Dark"])
+def test_theme_is_kept_and_there_before_the_first_paint(components: Page, choice: str) -> None:
+    components.get_by_role("radio", name=choice).check()
+    expected = {"Light": "rgb(244, 246, 246)", "Dark": "rgb(15, 21, 25)"}[choice]
+    expect(components.locator("body")).to_have_css("background-color", expected)
+    # Without the modules, so that only the early script can have set it.
+    components.route("**/js/main.js", lambda route: route.abort())
+    components.reload()
+    expect(components.locator("body")).to_have_css("background-color", expected)
+
+
+def test_theme_follows_the_system_until_chosen(components: Page) -> None:
+    components.emulate_media(color_scheme="dark")
+    expect(components.locator("body")).to_have_css("background-color", "rgb(15, 21, 25)")
+    components.get_by_role("radio", name="Light").check()
+    expect(components.locator("body")).to_have_css("background-color", "rgb(244, 246, 246)")
+    components.get_by_role("radio", name="Auto").check()
+    expect(components.locator("body")).to_have_css("background-color", "rgb(15, 21, 25)")
+
+
+def test_charts_follow_the_chosen_theme(components: Page) -> None:
+    components.evaluate(
+        """() => {
+            const svg = (name) => `data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" id="${name}"/>`;
+            const picture = document.createElement("picture");
+            picture.dataset.themed = "";
+            picture.id = "chart";
+            const source = document.createElement("source");
+            source.media = "(prefers-color-scheme: dark)";
+            source.srcset = svg("white").replaceAll(" ", "%20");
+            const image = document.createElement("img");
+            image.src = svg("black");
+            picture.append(source, image);
+            document.querySelector("main").append(picture);
+        }"""
+    )
+    shown = "name => document.querySelector('#chart img').currentSrc.includes(name)"
+    components.get_by_role("radio", name="Dark").check()
+    components.wait_for_function(shown, arg="white")
+    components.get_by_role("radio", name="Light").check()
+    components.wait_for_function(shown, arg="black")
+
+
+def test_errors_of_a_form_take_the_focus_and_lead_to_their_fields(page: Page, live_server: Any) -> None:
+    page.goto(f"{live_server.url}/components/?errors=1")
+    summary = page.locator("[data-errors]")
+    expect(summary).to_be_focused()
+    summary.get_by_role("link", name="Bootstrap resamples").click()
+    field = page.get_by_label("Bootstrap resamples")
+    expect(field).to_be_focused()
+    expect(field).to_have_accessible_description("Ensure this value is greater than or equal to 100.")
+    expect(page.get_by_label("Title")).to_have_attribute("aria-invalid", "true")
+
+
+def test_a_chosen_file_is_named(components: Page) -> None:
+    content = b"x" * 2500
+    components.get_by_label("Topics").set_input_files(
+        {"name": "topics.jsonl", "mimeType": "text/plain", "buffer": content}
+    )
+    expect(components.locator("[data-drop-name]")).to_have_text("topics.jsonl (2.5 kB)")
+
+
+def test_menu_closes_with_escape_and_outside(page: Page, sign_in: Any) -> None:
+    sign_in()
+    button = page.locator("details.menu > summary")
+    panel = page.locator(".menu-panel")
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(panel).to_be_visible()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    expect(panel).to_be_hidden()
+    expect(button).to_be_focused()
+    button.click()
+    page.get_by_role("heading", level=1).click()
+    expect(panel).to_be_hidden()
+
+
+def test_signing_out_by_keyboard(page: Page, sign_in: Any) -> None:
+    sign_in()
+    page.locator("details.menu > summary").press("Enter")
+    page.get_by_role("button", name="Sign out").press("Enter")
+    page.wait_for_url("**/login/")
+
+
+FAILURES = {
+    "429": ({"status": 429}, "Wait a minute"),
+    "problem": (
+        {"status": 409, "headers": {"X-Problem": "Somebody judged this already."}},
+        "Somebody judged this already.",
+    ),
+    "502": ({"status": 502}, "Something broke on our side"),
+    "gone": (None, "cannot be reached"),
+}
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_a_failed_request_says_what_to_do(components: Page, failure: str) -> None:
+    answer, words = FAILURES[failure]
+    components.route("**/ask", lambda route: route.fulfill(**answer) if answer else route.abort())
+    ask(components)
+    toast = components.locator(".toast")
+    expect(toast).to_contain_text(words)
+    expect(toast).to_have_attribute("role", "alert")
+    expect(components.locator("#answer")).to_be_empty()
+    ask(components)
+    expect(toast).to_have_count(1)
+    toast.get_by_role("button", name="Close").click()
+    expect(toast).to_have_count(0)
+
+
+def ask(page: Page) -> None:
+    """Press a button that asks the server for something; it is put into the page as HTMX would."""
+    page.evaluate(
+        """() => {
+            if (document.querySelector("#ask")) return;
+            const button = document.createElement("button");
+            button.id = "ask";
+            button.textContent = "Ask";
+            button.setAttribute("hx-post", "/ask");
+            button.setAttribute("hx-target", "#answer");
+            const answer = document.createElement("div");
+            answer.id = "answer";
+            document.querySelector("main").append(button, answer);
+            htmx.process(button);
+        }"""
+    )
+    with page.expect_event("request", lambda request: request.url.endswith("/ask")):
+        page.locator("#ask").click()
+
+
+def test_requests_carry_the_csrf_token_and_toasts_come_with_answers(components: Page) -> None:
+    seen: list[Request] = []
+
+    def answer(route: Route) -> None:
+        seen.append(route.request)
+        route.fulfill(status=200, body="Asked", headers={"HX-Trigger": '{"toast": {"text": "Saved.", "tone": "good"}}'})
+
+    components.route("**/ask", answer)
+    ask(components)
+    expect(components.locator(".toast")).to_contain_text("Saved.")
+    assert len(seen[0].headers["x-csrftoken"]) == 64
+
+
+def test_a_request_that_ends_at_the_login_does_not_swap_it_in(page: Page, live_server: Any, sign_in: Any) -> None:
+    sign_in()
+    page.context.clear_cookies()
+    page.evaluate(
+        """() => {
+            const button = document.createElement("button");
+            button.id = "ask";
+            button.textContent = "Ask";
+            button.setAttribute("hx-get", "/studies/new/");
+            document.querySelector("main").append(button);
+            htmx.process(button);
+        }"""
+    )
+    page.locator("#ask").click()
+    toast = page.locator(".toast")
+    expect(toast).to_contain_text("You are signed out")
+    expect(toast.get_by_role("link", name="Sign in again")).to_have_attribute("href", "/login/?next=%2Fstudies%2F")
+    expect(page.locator("#ask")).to_have_text("Ask")
+
+
+def test_what_is_swapped_in_works_too(components: Page) -> None:
+    table = (
+        '<table class="data" data-sortable id="late"><thead><tr><th>Name</th></tr></thead>'
+        "<tbody><tr><td>b</td></tr><tr><td>a10</td></tr><tr><td>a9</td></tr></tbody></table>"
+    )
+    components.route("**/ask", lambda route: route.fulfill(status=200, body=table, content_type="text/html"))
+    ask(components)
+    late = components.locator("#late")
+    late.get_by_role("button", name="Name").click()
+    assert column(late, 1) == ["a9", "a10", "b"]
+
+
+def test_a_form_is_sent_once(page: Page, live_server: Any) -> None:
+    sent: list[Request] = []
+
+    def answer(route: Route) -> None:
+        if route.request.method != "POST":
+            route.continue_()
+            return
+        sent.append(route.request)
+        route.fulfill(status=204)  # the page stays as it is
+
+    page.goto(f"{live_server.url}/login/")
+    page.route("**/login/", answer)
+    page.get_by_label("E-mail address").fill("a@example.org")
+    page.get_by_label("Password").fill("x")
+    button = page.get_by_role("main").get_by_role("button", name="Sign in")
+    page.evaluate("const b = document.querySelector('main button'); b.click(); b.click();")
+    expect(button).to_have_attribute("aria-busy", "true")
+    page.wait_for_timeout(200)
+    assert len(sent) == 1
+
+
+def test_pages_work_without_scripts(browser: Any, live_server: Any) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{live_server.url}/components/")
+    expect(page.get_by_role("radio", name="Dark")).to_be_hidden()
+    expect(page.get_by_label("Topics")).to_be_visible()
+    assert page.get_by_label("Topics").evaluate("e => getComputedStyle(e).opacity") == "1"
+    context.close()
