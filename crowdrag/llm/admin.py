@@ -13,7 +13,7 @@ from .domain.errors import GatewayError
 from .models import Attempt, Call, Endpoint, Spend
 
 
-class EndpointForm(forms.ModelForm):
+class EndpointForm(forms.ModelForm):  # type: ignore[type-arg] # Django's class takes no argument
     """Checks address and key host of an endpoint when they are entered; they are checked again at every call."""
 
     class Meta:
@@ -37,7 +37,7 @@ class EndpointForm(forms.ModelForm):
 
 
 @admin.register(Endpoint)
-class EndpointAdmin(admin.ModelAdmin):
+class EndpointAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # Django's class takes no argument
     """Endpoints are the operator's."""
 
     form = EndpointForm
@@ -53,7 +53,7 @@ class EndpointAdmin(admin.ModelAdmin):
         return keys.is_set(endpoint) if endpoint.key_variable else None
 
 
-class ReadOnlyAdmin(admin.ModelAdmin):
+class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # Django's class takes no argument
     """What the gateway wrote is not edited by hand."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:

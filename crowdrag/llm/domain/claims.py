@@ -96,7 +96,7 @@ def claim(*, question: Question, asker: Asker) -> Claimed | Answer | Held:
                 fault=Fault.NONE,
                 error="",
                 erased_at=None,
-                request=_request(question),
+                request=question.content,
             )
         )
         if not claimed:
@@ -229,14 +229,10 @@ def _record(question: Question, asker: Asker, now: datetime) -> None:
         sample=question.sample,
         purpose=asker.purpose,
         study=asker.study,
-        request=_request(question),
+        request=question.content,
         created_at=now,
     )
     Call.objects.bulk_create([call], ignore_conflicts=True)
-
-
-def _request(question: Question) -> dict[str, Any]:
-    return question.content
 
 
 def _own(claimed: Claimed, asker: Asker) -> Any:

@@ -1,5 +1,6 @@
 """Endpoints: the local one, trying one out, and how each is doing."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -129,8 +130,8 @@ def overview(*, now: datetime | None = None) -> QuerySet[Endpoint]:
 class Use:
     """What a study asked of models: one row an endpoint and purpose, and its money."""
 
-    rows: list[dict]
-    faults: list[dict]
+    rows: Sequence[Mapping[str, Any]]
+    faults: list[dict[str, Any]]
     latest: list[Attempt]
     budget: int | None
     currency: str
@@ -168,9 +169,8 @@ def use(*, study: Study) -> Use:
         .order_by("endpoint__name", "purpose")
     )
     failed = attempts.failed().select_related("endpoint").order_by("-started_at", "-id")[:20]
-    faults = list(attempts.failed().values("endpoint__name", "fault").annotate(n=Count("id")).order_by("-n", "fault"))
-    for row in faults:
-        row["label"] = Fault(row["fault"]).label
+    counted = attempts.failed().values_list("endpoint__name", "fault").annotate(n=Count("id")).order_by("-n", "fault")
+    faults = [{"endpoint": name, "fault": Fault(fault), "n": n} for name, fault, n in counted]
     totals, _counter = ledger.audit(study=study)
     return Use(
         rows,

@@ -33,7 +33,7 @@ def pause(*, tries: int, retry_after: float | None, policy: Policy, rng: random.
     """
     if retry_after is not None:
         return min(retry_after, policy.longest_wait) * (1 + 0.1 * rng.random())
-    doubled = min(policy.first_pause * 2 ** (tries - 1), policy.longest_pause)
+    doubled: float = min(policy.first_pause * 2 ** (tries - 1), policy.longest_pause)
     return doubled * (0.5 + 0.5 * rng.random())
 
 

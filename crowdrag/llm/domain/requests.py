@@ -90,23 +90,15 @@ class Question:
     """A checked request as it is kept: canonical content and its digest."""
 
     digest: str
-    content: dict[str, Any]
+    messages: list[dict[str, str]]
+    parameters: dict[str, Any]
+    schema: dict[str, Any] | None
     sample: int
 
     @property
-    def messages(self) -> list[dict[str, str]]:
-        """The messages as asked."""
-        return self.content["messages"]
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The parameters as asked."""
-        return self.content["parameters"]
-
-    @property
-    def schema(self) -> dict[str, Any] | None:
-        """The schema of the answer, if any."""
-        return self.content["schema"]
+    def content(self) -> dict[str, Any]:
+        """What is kept of it beside endpoint and sample."""
+        return {"messages": self.messages, "parameters": self.parameters, "schema": self.schema}
 
     @property
     def is_deterministic(self) -> bool:
@@ -120,15 +112,20 @@ def prepare(*, endpoint: Endpoint, request: Request) -> Question:
     The digest is the SHA-256 of canonical JSON (sorted keys, whole numbers as integers) of endpoint, model, messages,
     parameters, schema and sample number, so that the same question has the same digest whoever asks, at any time.
     """
-    content = {
-        "messages": _messages(request.messages),
-        "parameters": _parameters(endpoint, request.parameters),
-        "schema": _schema(request.schema),
-    }
+    messages, parameters = _messages(request.messages), _parameters(endpoint, request.parameters)
+    schema = _schema(request.schema)
     if isinstance(request.sample, bool) or not isinstance(request.sample, int) or request.sample < 0:
         raise RequestError(_("The sample number must be a whole number from 0 up."))
-    key = {"endpoint": endpoint.identity, "model": endpoint.model, "sample": request.sample, **content}
-    return Question(digest=hashlib.sha256(_canonical_json(key)).hexdigest(), content=content, sample=request.sample)
+    key = {
+        "endpoint": endpoint.identity,
+        "model": endpoint.model,
+        "messages": messages,
+        "parameters": parameters,
+        "schema": schema,
+        "sample": request.sample,
+    }
+    digest = hashlib.sha256(_canonical_json(key)).hexdigest()
+    return Question(digest, messages, parameters, schema, request.sample)
 
 
 def stored(call: Call, *, index: int = 0, cached: bool = True) -> Answer:
@@ -181,7 +178,8 @@ def _parameters(endpoint: Endpoint, parameters: Mapping[str, Any]) -> dict[str, 
         raise RequestError(_("A seed is a whole number."))
     if parameters.get("logprobs") and not endpoint.supports_logprobs:
         raise RequestError(_("The endpoint “%s” gives no log probabilities.") % endpoint)
-    return _canonical(parameters)
+    canonical: dict[str, Any] = _canonical(parameters)
+    return canonical
 
 
 def _schema(schema: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -191,7 +189,8 @@ def _schema(schema: Mapping[str, Any] | None) -> dict[str, Any] | None:
         jsonschema.Draft202012Validator.check_schema(schema)
     except jsonschema.SchemaError as error:
         raise RequestError(_("The schema of the answer is not a JSON schema: %s") % error.message) from error
-    return _canonical(schema)
+    canonical: dict[str, Any] = _canonical(schema)
+    return canonical
 
 
 def _canonical(value: Any) -> Any:

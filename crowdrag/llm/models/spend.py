@@ -1,5 +1,7 @@
 """What a study has spent on models: a counter that is changed only together with the attempts it counts."""
 
+from decimal import Decimal
+
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -25,6 +27,6 @@ class Spend(models.Model):
         ]
 
     @property
-    def total(self):
+    def total(self) -> Decimal:
         """What the study has spent at most."""
-        return self.held + self.settled
+        return Decimal(self.held + self.settled)

@@ -1,0 +1,263 @@
+"""Answers: kept as they came, stored once, found again."""
+
+import random
+from decimal import Decimal
+
+import pytest
+from django.db import connection, transaction
+
+from crowdrag.llm.domain import claims, gateway, ledger
+from crowdrag.llm.domain.pacing import Policy
+from crowdrag.llm.enums import AttemptState, CallState, Fault
+from crowdrag.llm.models import Attempt, Call
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_an_answer_is_stored_once_and_answered_from_the_store(ask, server):
+    [first] = ask("ok:hello")
+    [again] = ask("ok:hello")
+    assert (first.text, first.cached, again.text, again.cached) == ("hello", False, "hello", True)
+    assert again.call == first.call
+    assert len(server.seen) == 1
+    call = Call.objects.get()
+    assert (call.state, call.prompt_tokens, call.completion_tokens) == (CallState.ANSWERED, 10, 5)
+    assert call.claimed_by is None
+    assert call.purpose == "test"
+
+
+def test_the_order_of_answers_is_that_of_the_requests_and_each_is_heard_once(ask):
+    heard = []
+    texts = [f"ok:{n}" for n in range(30)]
+    answers = ask(*texts, on_answer=heard.append)
+    assert [answer.text for answer in answers] == [str(n) for n in range(30)]
+    assert sorted(answer.index for answer in heard) == list(range(30))
+
+
+def test_equal_requests_are_sent_once(ask, server):
+    answers = ask("ok:same", "ok:same", "ok:same")
+    assert [answer.text for answer in answers] == ["same"] * 3
+    assert [answer.cached for answer in answers] == [False, True, True]
+    assert len(server.seen) == 1
+
+
+def test_samples_are_asked_apart_with_their_own_seed(ask, server):
+    ask("ok:x", seed=7)
+    ask("ok:x", seed=7, sample=1)
+    assert [body["seed"] for body in server.asked()] == [7, 8]
+    assert Call.objects.count() == 2
+
+
+def test_an_answer_is_on_record_when_it_is_heard(ask):
+    def heard(answer):
+        assert Call.objects.get(pk=answer.call).text == answer.text
+
+    ask("ok:1", "ok:2", on_answer=heard)
+
+
+def test_the_endpoint_is_never_asked_more_at_once_than_it_takes(ask, endpoint, server):
+    endpoint.concurrency = 3
+    endpoint.save()
+    ask(*[f"slow:0.05 {n}" for n in range(12)])
+    assert 1 < server.most_at_once <= 3
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "text", "refusal", "reason", "empty", "cut"),
+    [
+        ("empty", "", None, "stop", True, False),
+        ("nothing", None, None, "stop", True, False),
+        ("cut_short", "and then", None, "length", False, True),
+        ("refuse", None, "I would rather not.", "stop", True, False),
+        ("filtered", "", "content_filter", "content_filter", True, False),
+    ],
+)
+def test_refusals_empty_and_cut_answers_are_kept_and_marked(ask, server, behaviour, text, refusal, reason, empty, cut):
+    for cached in (False, True):
+        [answer] = ask(behaviour)
+        assert (answer.text, answer.refusal, answer.finish_reason) == (text, refusal, reason)
+        assert (answer.is_empty, answer.is_cut, answer.ok, answer.cached) == (empty, cut, refusal is None, cached)
+    assert len(server.seen) == 1
+
+
+def test_what_postgresql_cannot_keep_is_replaced(ask):
+    [answer] = ask("nul")
+    assert answer.text.startswith("a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}")
+    assert ask("nul")[0].text == answer.text
+
+
+def test_a_failing_listener_stops_the_rest_and_loses_nothing(ask, server, study):
+    class CancelledError(Exception):
+        pass
+
+    def heard(answer):
+        raise CancelledError
+
+    with pytest.raises(CancelledError):
+        ask(*[f"slow:0.02 {n}" for n in range(50)], on_answer=heard)
+    sent = len(server.seen)
+    assert sent < 20
+    assert Attempt.objects.filter(state=AttemptState.ANSWERED).count() == sent
+    assert not Call.objects.filter(claimed_by__isnull=False).exists()
+    answers = ask(*[f"slow:0.02 {n}" for n in range(50)])
+    assert all(answer.text == "late" for answer in answers)
+    assert len(server.seen) == 50
+
+
+def test_it_refuses_to_run_inside_a_transaction(ask, server):
+    with transaction.atomic(), pytest.raises(RuntimeError, match="durable"):
+        ask("ok")
+    assert server.seen == []
+
+
+def test_an_endpoint_that_is_not_allowed_is_not_asked(ask, endpoint, server):
+    endpoint.is_allowed = False
+    endpoint.save()
+    with pytest.raises(gateway.EndpointNotAllowedError, match="operator"):
+        ask("ok")
+    assert server.seen == []
+
+
+def test_taking_the_allowance_away_stops_what_runs(ask, endpoint, server):
+    def heard(answer):
+        type(endpoint).objects.update(is_allowed=False)
+
+    endpoint.concurrency = 1
+    endpoint.save()
+    with pytest.raises(gateway.EndpointNotAllowedError):
+        ask("ok:1", "ok:2", "ok:3", on_answer=heard)
+    assert len(server.seen) == 1
+
+
+async def _one(endpoint, study):
+    request = gateway.Request(messages=[{"role": "user", "content": "ok:async"}])
+    return await gateway.complete(endpoint=endpoint, request=request, study=study, purpose="test")
+
+
+def test_asynchronous_code_can_ask_too(endpoint, study):
+    from asgiref.sync import async_to_sync
+
+    assert async_to_sync(_one)(endpoint, study).text == "async"
+
+
+def test_a_late_writer_does_not_overwrite_its_successor(endpoint, study, server):
+    """The first asker's lease runs out, the second one answers; the first one's bill is booked, its answer dropped."""
+    from uuid import uuid4
+
+    from crowdrag.llm.domain.claims import Asker, Verdict
+    from crowdrag.llm.domain.costs import Bound, Usage
+    from crowdrag.llm.domain.replies import Reply, Sent
+    from crowdrag.llm.domain.requests import prepare
+
+    endpoint.input_price = Decimal(1_000_000)
+    endpoint.save()
+    ledger.admit(study=study, endpoint=endpoint)
+    question = prepare(endpoint=endpoint, request=gateway.Request(messages=[{"role": "user", "content": "ok"}]))
+    slow = Asker(uuid4(), endpoint, study, "test", Policy(lease=-1))
+    quick = Asker(uuid4(), endpoint, study, "test", Policy())
+    bound = Bound(100, 50)
+
+    def verdict(text):
+        return Verdict(Sent(AttemptState.ANSWERED, 0.1, reply=Reply(text, None, "stop", None)), Usage(7, 1))
+
+    mine = claims.claim(question=question, asker=slow)
+    started = claims.start(claimed=mine, asker=slow, bound=bound)
+    theirs = claims.claim(question=question, asker=quick)
+    assert theirs.fence == mine.fence + 1
+    assert Attempt.objects.get(pk=started.attempt).state == AttemptState.UNKNOWN
+    assert isinstance(claims.start(claimed=mine, asker=slow, bound=bound), claims.Held)
+    assert claims.finish(started=started, claimed=mine, asker=slow, verdict=verdict("late")) is None
+    again = claims.start(claimed=theirs, asker=quick, bound=bound)
+    claims.finish(started=again, claimed=theirs, asker=quick, verdict=verdict("in time"))
+    assert Call.objects.get().text == "in time"
+    assert claims.finish(started=started, claimed=mine, asker=slow, verdict=verdict("late")).text == "in time"
+    attempts, counter = ledger.audit(study=study)
+    assert attempts == counter == ledger.Totals(held=Decimal(0), settled=Decimal(14))
+
+
+def test_answers_from_the_store_cost_few_queries(ask, django_assert_max_num_queries):
+    texts = [f"ok:{n}" for n in range(100)]
+    ask(*texts)
+    with django_assert_max_num_queries(3):
+        ask(*texts)
+
+
+def test_an_estimate_is_an_upper_bound_and_leaves_out_what_is_stored(ask, paid, study):
+    def requests(*texts):
+        return [gateway.Request(messages=[{"role": "user", "content": text}]) for text in texts]
+
+    before = gateway.estimate(endpoint=paid, requests=requests("ok:1", "ok:2", "ok:2"))
+    assert (before.requests, before.stored) == (3, 1)
+    ask("ok:1", "ok:2")
+    spent = sum(attempt.cost for attempt in Attempt.objects.all())
+    assert 0 < spent <= before.cost
+    after = gateway.estimate(endpoint=paid, requests=requests("ok:1", "ok:2"))
+    assert (after.stored, after.cost) == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("request_fields", "problem"),
+    [
+        ({"messages": []}, "at least one message"),
+        ({"messages": [{"role": "tool", "content": "x"}]}, "has a role"),
+        ({"messages": [{"role": "user", "content": None}]}, "has a role"),
+        ({"messages": [{"role": "user", "content": "a\0"}]}, "NUL"),
+        ({"messages": [{"role": "user", "content": "\ud83d"}]}, "surrogate"),
+        ({"parameters": {"n": 4}}, "not a request's to set: n"),
+        ({"parameters": {"extra_headers": {"authorization": "x"}}}, "extra_headers"),
+        ({"parameters": {"max_tokens": 0}}, "whole number"),
+        ({"parameters": {"max_tokens": 5, "max_completion_tokens": 5}}, "one whole number"),
+        ({"parameters": {"temperature": float("nan")}}, "not finite"),
+        ({"parameters": {"stop": {1, 2}}}, "JSON cannot"),
+        ({"schema": {"type": "strange"}}, "not a JSON schema"),
+        ({"sample": -1}, "sample number"),
+    ],
+)
+def test_requests_that_no_model_should_be_sent_are_refused(endpoint, study, server, request_fields, problem):
+    request = gateway.Request(**{"messages": [{"role": "user", "content": "ok"}], **request_fields})
+    with pytest.raises(gateway.RequestError, match=problem):
+        gateway.complete_many(endpoint=endpoint, requests=[request], study=study, purpose="test")
+    assert server.seen == []
+
+
+def test_failures_are_asked_again_another_time(ask, server):
+    [answer] = ask("bad_request,ok")
+    assert (answer.fault, answer.ok) == (Fault.REJECTED, False)
+    assert "context is too long" in answer.error
+    [again] = ask("bad_request,ok")
+    assert (again.text, again.cached) == ("yes", False)
+    assert Call.objects.get().state == CallState.ANSWERED
+
+
+def test_the_connection_is_the_callers(ask):
+    """Database work runs in the thread that asked, so that tests and callers see one connection."""
+    with connection.cursor() as cursor:
+        cursor.execute("select pg_backend_pid()")
+        before = cursor.fetchone()
+    seen = []
+
+    def heard(answer):
+        with connection.cursor() as cursor:
+            cursor.execute("select pg_backend_pid()")
+            seen.append(cursor.fetchone())
+
+    ask("ok", on_answer=heard)
+    assert seen == [before]
+
+
+def test_the_rng_is_the_callers(endpoint, study, slept, policy):
+    def run(seed):
+        slept.clear()
+        Attempt.objects.all().delete()
+        Call.objects.all().delete()
+        gateway.complete_many(
+            endpoint=endpoint,
+            requests=[gateway.Request(messages=[{"role": "user", "content": f"fail,fail,ok {seed}"}])],
+            study=study,
+            purpose="test",
+            policy=policy,
+            rng=random.Random(seed),
+        )
+        return [seconds for seconds in slept if seconds > 0.1]
+
+    assert run(3) != run(4)
