@@ -62,11 +62,15 @@ class Settled:
         self.tolerance = tolerance
         self._last = np.full(restarts, -np.inf)
 
-    def __call__(self, likelihoods: Floats, restarts: Ints) -> NDArray[np.bool_]:
-        """Whether the likelihoods of `restarts` moved by less than the tolerance since the last call."""
-        moved = np.abs(likelihoods - self._last[restarts])
-        self._last[restarts] = likelihoods
+    def __call__(self, likelihoods: Floats) -> NDArray[np.bool_]:
+        """Whether each likelihood moved by less than the tolerance since the last call."""
+        moved = np.abs(likelihoods - self._last)
+        self._last = likelihoods
         return np.asarray(moved < self.tolerance)
+
+    def keep(self, restarts: NDArray[np.bool_]) -> None:
+        """Watch only some of the restarts from now on."""
+        self._last = self._last[restarts]
 
 
 class Votes:
@@ -80,14 +84,14 @@ class Votes:
         size = (self.labels * self.items, self.labels * self.annotators)
         self.by_item = sparse.coo_array((ones, (row, column)), shape=size).tocsr()
         self.by_annotator = self.by_item.T.tocsr()
-        counts = np.bincount(column, minlength=size[1]).astype(np.float64)
-        self.counts: Floats = counts.reshape(self.labels, self.annotators)[:, :, None]
+        self.cell_counts: Floats = np.bincount(column, minlength=size[1]).astype(np.float64)
         # Known items: every label but the known one is impossible. fixed is -1 where nothing is known.
         known = np.flatnonzero(fixed >= 0)
         impossible = np.ones((self.labels, len(known)), dtype=bool)
         impossible[fixed[known], np.arange(len(known))] = False
         label_index, position = np.nonzero(impossible)
         self._impossible = (label_index, known[position])
+        self._log_prior = self.items * float(np.log(self.labels))
 
     def posterior(self, state: State) -> tuple[Floats, Floats, Floats]:
         """The E-step: what the votes say under the parameters.
@@ -102,44 +106,70 @@ class Votes:
         """
         restarts = state.spam.shape[1]
         spammed = state.spam * state.strategy
-        gain = np.log1p(state.know / spammed)
-        evidence = (self.by_item @ gain.reshape(-1, restarts)).reshape(self.labels, self.items, restarts)
+        true = spammed + state.know
+        log_spammed = np.log(spammed).reshape(-1, restarts)
+        gain = np.log(true).reshape(-1, restarts)
+        gain -= log_spammed
+        evidence = (self.by_item @ gain).reshape(self.labels, self.items, restarts)
         if self._impossible[0].size:
             evidence[self._impossible] = -np.inf
-        top = evidence.max(axis=0)
+        top = np.maximum.reduce(evidence, axis=0)
         evidence -= top
         np.exp(evidence, out=evidence)
-        total = evidence.sum(axis=0)
+        total = np.add.reduce(evidence, axis=0)
         evidence /= total
         np.log(total, out=total)
         total += top
-        log_likelihood = (
-            total.sum(axis=0)
-            + np.einsum("lar,lar->r", np.broadcast_to(self.counts, spammed.shape), np.log(spammed))
-            - self.items * np.log(self.labels)
-        )
-        return evidence, log_likelihood, state.know / (spammed + state.know)
+        log_likelihood = np.add.reduce(total, axis=0) + self.cell_counts @ log_spammed - self._log_prior
+        return evidence, log_likelihood, np.divide(state.know, true, out=true)
 
-    def update(self, posterior: Floats, knows: Floats, priors: Priors) -> State:
+    def update(self, posterior: Floats, knows: Floats, offsets: Offsets) -> State:
         """The variational M-step: exp(digamma(count) - digamma(sum)) of the expected counts.
 
-        Counts of knowing and of spamming add up to an annotator's votes, whose digamma needs no new sum.
+        A vote is either knowledge or spam, and spam says what the vote says: so all counts follow from those of
+        knowledge, and the sums that normalise them from the number of votes.
         """
         restarts = posterior.shape[2]
-        true_votes = (self.by_annotator @ posterior.reshape(-1, restarts)).reshape(knows.shape)
-        known = true_votes * knows
-        strategy_count = self.counts - known
-        know_count = known.sum(axis=0)
-        spam_count = strategy_count.sum(axis=0)
-        spam_count += priors.spam + priors.smoothing
-        know_count += priors.know + priors.smoothing
-        strategy_count += priors.strategy + priors.smoothing
-        both = digamma(self.counts.sum(axis=0) + (priors.spam + priors.know + 2 * priors.smoothing))
-        return State(
-            spam=np.exp(digamma(spam_count) - both),
-            know=np.exp(digamma(know_count) - both),
-            strategy=np.exp(digamma(strategy_count) - digamma(strategy_count.sum(axis=0))),
+        known = self.by_annotator @ posterior.reshape(-1, restarts)
+        known = known.reshape(knows.shape)
+        known *= knows
+        count = np.empty((self.labels + 3, self.annotators, restarts))
+        know = np.add.reduce(known, axis=0)
+        np.subtract(offsets.spam, know, out=count[0])
+        np.add(know, offsets.know, out=count[1])
+        np.subtract(offsets.strategy, known, out=count[2:-1])
+        np.subtract(offsets.strategies, know, out=count[-1])
+        digamma(count, out=count)
+        count[:2] -= offsets.digamma_votes
+        count[2:-1] -= count[-1]
+        parameters = count[:-1]
+        np.exp(parameters, out=parameters)
+        return State(spam=parameters[0], know=parameters[1], strategy=parameters[2:])
+
+    def offsets(self, priors: Priors) -> Offsets:
+        """What the expected counts are added to or taken from, the same in every iteration."""
+        counts = self.cell_counts.reshape(self.labels, self.annotators)[:, :, None]
+        votes = counts.sum(axis=0)
+        spam, know = priors.spam + priors.smoothing, priors.know + priors.smoothing
+        strategy = counts + (priors.strategy + priors.smoothing)
+        return Offsets(
+            spam=votes + spam,
+            know=know,
+            strategy=strategy,
+            strategies=strategy.sum(axis=0),
+            digamma_votes=digamma(votes + (spam + know)),
         )
+
+
+@dataclass(frozen=True)
+class Offsets:
+    """Votes and priors in the M-step: what each count would be if nobody knew anything."""
+
+    spam: Floats  # (annotators, 1)
+    know: float
+    strategy: Floats  # (labels, annotators, 1)
+    strategies: Floats  # (annotators, 1): the sum over labels
+    digamma_votes: Floats  # (annotators, 1): of the counts of spamming and knowing together
 
 
 @dataclass(frozen=True)
@@ -160,26 +190,26 @@ def iterate(votes: Votes, start: State, priors: Priors, *, max_iter: int, tolera
     restarts = start.spam.shape[1]
     final = State(start.spam.copy(), start.know.copy(), start.strategy.copy())
     likelihood = np.full(restarts, -np.inf)
-    iterations = np.full(restarts, max_iter, dtype=np.int64)
+    iterations = np.zeros(restarts, dtype=np.int64)
     converged = np.zeros(restarts, dtype=bool)
     settled = Settled(tolerance, restarts)
     running = np.arange(restarts)
     state = start
+    offsets = votes.offsets(priors)
     for iteration in range(max_iter + 1):
-        posterior, likelihood[running], knows = votes.posterior(state)
-        done = settled(likelihood[running], running)
-        if iteration == max_iter or done.all():
-            final.put(running, state)
-            iterations[running] = iteration
-            converged[running] = done
-            break
-        if done.any():
-            final.put(running[done], state.take(done))
-            iterations[running[done]] = iteration
+        posterior, now, knows = votes.posterior(state)
+        done = settled(now)
+        if iteration == max_iter or np.count_nonzero(done):
+            left = np.ones_like(done) if iteration == max_iter else done
+            final.put(running[left], state.take(left))
+            likelihood[running[left]], iterations[running[left]] = now[left], iteration
             converged[running[done]] = True
-            state, posterior, knows = state.take(~done), posterior[:, :, ~done], knows[:, :, ~done]
-            running = running[~done]
-        state = votes.update(posterior, knows, priors)
+            if left.all():
+                break
+            settled.keep(~left)
+            running, state = running[~left], state.take(~left)
+            posterior, knows = posterior[:, :, ~left], knows[:, :, ~left]
+        state = votes.update(posterior, knows, offsets)
     return Fits(final, likelihood, iterations, converged)
 
 

@@ -200,7 +200,7 @@ def fit(
     chosen = settings if settings is not None else Settings()
     judged = check(item, annotator, label, units=items, coders=annotators, values=labels)
     known = _known(fixed, judged)
-    used = np.union1d(judged.value, known[known >= 0])
+    used = np.flatnonzero(np.bincount(np.r_[judged.value, known[known >= 0]], minlength=judged.values))
     _refuse_hopeless(judged, known, len(used))
     position = np.full(judged.values + 1, -1)  # the last entry maps "unknown" (-1) to itself
     position[used] = np.arange(len(used))
@@ -323,8 +323,8 @@ def _best(votes: Votes, ends: Fits, priors: Priors, settings: Settings, rng: np.
 
 
 def _agreement(votes: Votes, state: State, label: Ints) -> Floats:
-    same = np.zeros(votes.items)
     restarts = state.spam.shape[1]
+    same = np.zeros(votes.items)
     for block in _blocks(votes, restarts):
         same += (votes.posterior(state.take(block))[0].argmax(axis=0) == label[:, None]).sum(axis=1)
     return np.asarray(same / restarts)

@@ -1,0 +1,1 @@
+"""Measurements of the figures that the project promises: ``python -m bench [name ...]``."""

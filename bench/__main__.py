@@ -1,0 +1,70 @@
+"""Run measurements and print their ratios, beside a calibration loop measured in the same run.
+
+    python -m bench                 every measurement
+    python -m bench stats_mace      only these (modules of this folder that have a function run)
+
+A ratio is always "at least": how many times faster than the peer, or how many times within a limit. The calibration
+loop is a fixed piece of work, so that seconds printed on one machine can be compared with another's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import pkgutil
+import sys
+import time
+
+import numpy as np
+
+import bench
+
+
+def calibration() -> float:
+    """Seconds for a fixed piece of work: a plain loop and some array arithmetic, the best of three."""
+    seconds = []
+    for _ in range(3):
+        began = time.perf_counter()
+        total = 0
+        for i in range(2_000_000):
+            total += i & 3
+        x = np.linspace(0.5, 20.0, 1_000_000)
+        for _ in range(10):
+            np.exp(np.log(x)).sum()
+        seconds.append(time.perf_counter() - began)
+    return min(seconds)
+
+
+def measurements() -> list[str]:
+    """Names of the modules here that measure something."""
+    names = (module.name for module in pkgutil.iter_modules(bench.__path__))
+    return sorted(name for name in names if not name.startswith("_"))
+
+
+def main() -> int:
+    """Print the table; 1 if a ratio misses its target."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="name", help=f"one of: {', '.join(measurements())}")
+    names = parser.parse_args().names or measurements()
+    unknown = sorted(set(names) - set(measurements()))
+    if unknown:
+        parser.error(f"no such measurement: {', '.join(unknown)}; there are {', '.join(measurements())}")
+    print(f"calibration loop: {calibration():.3f} s", flush=True)
+    missed = 0
+    for name in names:
+        module = importlib.import_module(f"bench.{name}")
+        print(f"\n{name}: {(module.__doc__ or '').strip().splitlines()[0]}", flush=True)
+        for row in module.run():
+            reached = row["ratio"] >= row["target"]
+            missed += not reached
+            sign = "ok    " if reached else "MISSED"
+            print(
+                f"  {sign} {row['ratio']:>10.4g} (at least {row['target']:g})  {row['name']}: {row['detail']}",
+                flush=True,
+            )
+    print(f"\ncalibration loop again: {calibration():.3f} s")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
