@@ -13,7 +13,7 @@ _markdown = MarkdownIt("commonmark", {"html": False})
 
 
 def describe(campaign: Campaign) -> dict[str, Any]:
-    """Return a campaign's dimensions with the count of each answer, its assignments by state, its instructions as HTML."""
+    """Return dimensions with the count of each answer, assignments by state, and instructions as HTML."""
     asked = campaign.asked.select_related("dimension").order_by("position", "id")
     counts: dict[int, dict[int, int]] = {}
     rows = Judgment.objects.filter(item__campaign=campaign, repeat=0).values_list("dimension", "value")

@@ -1,1 +1,1 @@
-"""The demo study: a small corpus of our own, and a simulated crowd that judges it."""
+"""The demo study: its texts, its simulated crowd, and how it is set up."""

@@ -11,11 +11,12 @@ from ..models import Passage, Response, Topic
 
 def card(study: Study) -> dict[str, Any]:
     """Return the study's counts of topics, passages, and responses by style and origin."""
-    rows = Response.objects.filter(study=study).values("style__label", "origin").annotate(n=Count("pk"), words=Avg("words"))
+    groups = Response.objects.filter(study=study).values("style__label", "origin")
+    rows = groups.annotate(n=Count("pk"), words=Avg("words")).order_by("style__label", "origin")
     return {
         "topics": Topic.objects.filter(study=study).current().count(),
         "passages": Passage.objects.filter(study=study).count(),
-        "responses": [row | {"origin_label": _origin(row["origin"])} for row in rows.order_by("style__label", "origin")],
+        "responses": [row | {"origin_label": _origin(row["origin"])} for row in rows],
     }
 
 

@@ -14,7 +14,7 @@ MARKERS = re.compile(r"\s*\[[\d\s,;\u2013-]*\]")
 
 @dataclass(frozen=True)
 class Cited:
-    """A span of a response's text and the ranks of the passages that it cites; `rest` is what follows it (markers, breaks)."""
+    """A span of a response's text and the ranks of the passages that it cites; `rest` follows it, without markers."""
 
     text: str
     ranks: tuple[int, ...]
@@ -43,7 +43,7 @@ def cited(response: Response) -> list[Cited]:
 
 
 def _without_markers(between: str) -> str:
-    # Between two statements stand the markers, which a page shows as links, and what closes the sentence, which it keeps.
+    # Between statements stand the markers, which a page shows as links, and what closes the sentence, which it keeps.
     return MARKERS.sub("", between)
 
 

@@ -1,1 +1,6 @@
 """The texts of the demo study (CC0 1.0), in the formats that the importers read: see docs/guides/demo.md."""
+
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+STYLES = ("bullet", "essay", "news")

@@ -1,0 +1,31 @@
+"""The app's registration."""
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class DemoConfig(AppConfig):
+    """The demo study."""
+
+    name = "crowdrag.demo"
+    label = "demo"
+    verbose_name = _("Demo")
+
+    def ready(self) -> None:
+        """Register what the demo does for long."""
+        from crowdrag.demo import work
+        from crowdrag.runs.kinds import Kind, register
+
+        register(
+            Kind(
+                name="demo.write",
+                title=_("The local model writes responses"),
+                queue="llm",
+                plan=work.plan_writing,
+                work=work.write,
+                finish=work.after_writing,
+            )
+        )
+        register(
+            Kind(name="demo.judge", title=_("A simulated crowd judges"), work=work.judge, finish=work.after_judging)
+        )

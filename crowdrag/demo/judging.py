@@ -1,0 +1,149 @@
+"""The simulated crowd's judgments as rows, marked as simulated wherever they show."""
+
+import json
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from annotation.enums import AssignmentState, CampaignKind, CampaignState, Judges
+from annotation.models import (
+    Assignment,
+    AssignmentTransition,
+    Campaign,
+    CampaignDimension,
+    Dimension,
+    Instructions,
+    Item,
+    Judgment,
+    Pair,
+    Questionnaire,
+    QuestionnaireItem,
+)
+from crowdrag.studies.enums import ParticipantKind
+from crowdrag.studies.models import Participant, Study
+from writing.enums import Origin
+from writing.models import Response
+
+from . import crowd, texts
+
+NAME = "Simulated crowd"
+# Fewer people than the published study had, so that each answers several questionnaires and can be told apart.
+SETTINGS = crowd.Settings(participants=15)
+# What the local model writes is centred well below what people wrote; it is a very small model.
+MODEL_MERIT = -1.5
+
+
+def responses(study: Study) -> tuple[dict[str, list[str]], dict[str, float]]:
+    """Return the ids of each topic's responses, and where the simulation centres the merit of each."""
+    merits = json.loads((texts.FOLDER / "expected_merits.json").read_text())
+    topics: dict[str, list[str]] = {}
+    expected: dict[str, float] = {}
+    for response in Response.objects.filter(study=study).included().with_people().order_by("topic__external_id", "id"):
+        topics.setdefault(response.topic.external_id, []).append(response.external_id)
+        by_run = merits["runs"].get(response.participant.external_id, 0.0)
+        centre = MODEL_MERIT if response.origin == Origin.MODEL else by_run
+        expected[response.external_id] = merits["responses"].get(response.external_id, centre)
+    return topics, expected
+
+
+@transaction.atomic
+def store(*, study: Study, simulated: crowd.Crowd, now: datetime) -> Campaign:
+    """Store what the crowd judged as a campaign; a study that has it keeps the one it has."""
+    if found := Campaign.objects.filter(study=study, name=NAME).first():
+        return found
+    campaign = Campaign.objects.create(
+        study=study,
+        name=NAME,
+        kind=CampaignKind.PAIRWISE,
+        judges=Judges.CROWD,
+        k=simulated.settings.judges,
+        state=CampaignState.CLOSED,
+        is_simulated=True,
+        instructions=Instructions.objects.filter(study=study).order_by("-version", "id").first(),
+        created_at=now,
+    )
+    dimensions = _ask(campaign, simulated.settings.dimensions)
+    items = _items(campaign, simulated)
+    assignments = _assignments(campaign, simulated, items, now)
+    Judgment.objects.bulk_create(
+        [
+            Judgment(
+                assignment=assignments[given.questionnaire, given.participant],
+                item=items[given.pair],
+                dimension=dimensions[given.dimension],
+                value=given.value,
+                judged_at=given.judged_at,
+            )
+            for given in simulated.judgments
+        ],
+        batch_size=2000,
+    )
+    return campaign
+
+
+def _ask(campaign: Campaign, names: tuple[str, ...]) -> dict[str, Dimension]:
+    dimensions = {name: Dimension.objects.filter(study=campaign.study, name=name).latest("version") for name in names}
+    CampaignDimension.objects.bulk_create(
+        CampaignDimension(campaign=campaign, dimension=dimension, position=position)
+        for position, dimension in enumerate(dimensions.values())
+    )
+    return dimensions
+
+
+def _items(campaign: Campaign, simulated: crowd.Crowd) -> dict[crowd.Pair, Item]:
+    by_id = {response.external_id: response for response in Response.objects.filter(study=campaign.study)}
+    shown = [pair for questionnaire in simulated.questionnaires for pair in questionnaire.pairs]
+    pairs = Pair.objects.bulk_create(
+        Pair(study=campaign.study, a=by_id[pair.left], b=by_id[pair.right]) for pair in shown
+    )
+    items = Item.objects.bulk_create(Item(campaign=campaign, pair=pair, topic=pair.a.topic) for pair in pairs)
+    return dict(zip(shown, items, strict=True))
+
+
+def _assignments(
+    campaign: Campaign, simulated: crowd.Crowd, items: dict[crowd.Pair, Item], now: datetime
+) -> dict[tuple[int, str], Assignment]:
+    questionnaires = {}
+    for simulated_one in simulated.questionnaires:
+        questionnaire = Questionnaire.objects.create(
+            campaign=campaign, external_id=f"simulated-{simulated_one.number}", created_at=now
+        )
+        questionnaires[simulated_one.number] = questionnaire
+        QuestionnaireItem.objects.bulk_create(
+            QuestionnaireItem(questionnaire=questionnaire, item=items[pair], position=position)
+            for position, pair in enumerate(simulated_one.pairs, start=1)
+        )
+    people = _people(campaign.study, simulated, now)
+    rows = {
+        (given.questionnaire, given.participant): Assignment(
+            questionnaire=questionnaires[given.questionnaire],
+            participant=people[given.participant],
+            state=AssignmentState.ACCEPTED,
+            assigned_at=given.started_at,
+            submitted_at=given.submitted_at,
+            seconds=(given.submitted_at - given.started_at) / timedelta(seconds=1),
+        )
+        for given in simulated.assignments
+    }
+    Assignment.objects.bulk_create(rows.values())
+    AssignmentTransition.objects.bulk_create(
+        AssignmentTransition(assignment=row, after=AssignmentState.ACCEPTED, cause="simulated", at=row.submitted_at)
+        for row in rows.values()
+        if row.submitted_at
+    )
+    return rows
+
+
+def _people(study: Study, simulated: crowd.Crowd, now: datetime) -> dict[str, Participant]:
+    people = Participant.objects.bulk_create(
+        Participant(
+            study=study,
+            external_id=person.id,
+            kind=ParticipantKind.CROWD,
+            is_simulated=True,
+            created_at=now,
+            platform_facts={"simulated_spam_probability": list(person.spam_probability)},
+        )
+        for person in simulated.truth.people
+    )
+    return {person.external_id: person for person in people}

@@ -1,0 +1,23 @@
+"""Set up the demo study and say how to get in."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from crowdrag.demo import setup
+
+
+class Command(BaseCommand):
+    help = "Set up the demo study; its long work goes on in the background. May be run again."
+
+    def add_arguments(self, parser: Any) -> None:
+        parser.add_argument("--address", default="http://localhost:8000", help="where the web is, for what is printed")
+
+    def handle(self, *args: Any, address: str, **options: Any) -> None:
+        try:
+            demo = setup.set_up()
+        except setup.DemoError as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"  Address   {address}/studies/{demo.study.slug}/")
+        self.stdout.write(f"  Login     {demo.email}")
+        self.stdout.write(f"  Password  {demo.password}")

@@ -1,0 +1,98 @@
+"""Setting up the demo study: its people, its texts by the importers that everybody uses, and the work that follows."""
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from crowdrag.llm.domain import endpoints
+from crowdrag.runs.domain import running
+from crowdrag.runs.enums import RunState
+from crowdrag.runs.models import Run
+from crowdrag.studies.domain import studies
+from crowdrag.studies.models import Participant, Study, User
+from writing.domain import styles
+
+from . import texts
+
+SLUG = "demo"
+EMAIL = "demo@localhost.localdomain"
+DESCRIPTION = (
+    "Five everyday questions with twenty passages each. The texts were composed for this demo in the roles of writers; "
+    "the local language model writes what they leave open, and the crowd is simulated. Nothing in it is a finding."
+)
+IMPORTS = (
+    ("import.topics", "topics.jsonl"),
+    ("import.questionnaire", "questionnaire.json"),
+    ("import.responses", "responses.jsonl"),
+    ("import.responses", "systems.jsonl"),
+)
+
+
+class DemoError(RuntimeError):
+    """The demo could not be set up."""
+
+
+@dataclass(frozen=True)
+class Demo:
+    """What was set up, and how to get in."""
+
+    study: Study
+    email: str
+    password: str
+
+
+def set_up(*, now: datetime | None = None) -> Demo:
+    """Make the demo study, or bring it to where it should be; may be run again and again.
+
+    Raises
+    ------
+    DemoError
+        If one of its imports failed.
+    """
+    now = now or timezone.now()
+    user, password = ensure_login(folder=settings.DATA_DIR)
+    study = Study.objects.filter(slug=SLUG).first() or studies.create(
+        slug=SLUG, title="Demo", description=DESCRIPTION, by=user, now=now, is_simulated=True, text_licence="CC0-1.0"
+    )
+    styles.ensure(study=study, names=texts.STYLES, now=now)
+    if not study.runs.filter(kind__in=("demo.write", "demo.judge")).exists():
+        for kind, name in IMPORTS:
+            _import(study, kind, texts.FOLDER / name, user)
+        Participant.objects.filter(study=study, external_id__startswith="author-").update(is_simulated=True)
+        _begin(study, user)
+    return Demo(study=study, email=user.email, password=password)
+
+
+def ensure_login(*, folder: Path) -> tuple[User, str]:
+    """Return the demo's user, an operator, and the password, kept beside the data for its owner's eyes alone."""
+    kept = folder / "demo-password"
+    if not kept.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        kept.touch(mode=0o600)
+        kept.write_text(secrets.token_urlsafe(12))
+    password = kept.read_text().strip()
+    user = User.objects.filter(email=EMAIL).first() or User.objects.create_superuser(EMAIL, password, name="Demo")
+    if not user.check_password(password):
+        user.set_password(password)
+        user.save(update_fields=["password"])
+    return user, password
+
+
+def _import(study: Study, kind: str, path: Path, by: User) -> None:
+    run = running.wait(running.start(study=study, kind=kind, parameters={"path": str(path)}, by=by))
+    if run.state != RunState.DONE:
+        raise DemoError(f"{kind} of {path.name} ended as {run.get_state_display()}: {run.problems or run.error}")
+
+
+def _begin(study: Study, user: User) -> Run:
+    """Let the local model write what is open; without a model the crowd judges what there is."""
+    with transaction.atomic():
+        if settings.LLM_URL:
+            endpoints.ensure_local()
+            return running.start(study=study, kind="demo.write", by=user)
+        return running.start(study=study, kind="demo.judge", by=user)
