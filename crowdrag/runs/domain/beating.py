@@ -6,11 +6,12 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Self
 
-from django.db import DatabaseError, close_old_connections, connection
+from django.db import close_old_connections, connection
 
 from .. import kinds
 from ..models import Unit, WorkerBeat
 from . import claiming, timing
+from .timing import AWAY
 
 Listener = Callable[[int, int, str], None]
 log = logging.getLogger(__name__)
@@ -85,7 +86,7 @@ class Heart:
                 self._lost = True
             if self._beat_as:
                 beat(name=self._beat_as, queue=self._unit.run.queue)
-        except DatabaseError as error:
+        except AWAY as error:
             # The lease may run out before the database is back; then somebody else does the unit.
             log.warning("Heartbeat of unit %s failed: %s", self._unit.pk, error)
             connection.close()

@@ -62,10 +62,12 @@ def renew(unit: Unit, *, done: int, total: int, message: str, now: datetime | No
 
     Does not wait for a lock: whoever has the row locked is about to end this claim or is this claim's own completion.
     """
-    mine = held(unit).select_for_update(skip_locked=True).values("pk")
-    renewed = Unit.objects.filter(pk__in=mine).update(
-        lease_until=timing.later(now, timing.lease()), done=done, total=total, message=message
-    )
+    with transaction.atomic():
+        mine = held(unit).select_for_update(skip_locked=True).values("pk")
+        renewed = Unit.objects.filter(pk__in=mine).update(
+            lease_until=timing.later(now, timing.lease()), done=done, total=total, message=message
+        )
+    # A row that cannot be seen from here was made in a transaction that is still open, as in tests.
     return bool(renewed) or held(unit).exists() or not Unit.objects.filter(pk=unit.pk).exists()
 
 

@@ -4,13 +4,14 @@ import logging
 from datetime import datetime
 from typing import Any
 
-from django.db import DatabaseError, transaction
+from django.db import transaction
 from django.db.models.functions import Coalesce
 
 from .. import kinds
 from ..enums import RunState, UnitState
 from ..models import Run, Unit
 from . import claiming, timing
+from .timing import AWAY
 
 MAX_PROBLEMS = 100
 log = logging.getLogger(__name__)
@@ -28,7 +29,7 @@ def conclude(pk: int, *, now: datetime | None = None) -> None:
     try:
         with transaction.atomic():
             _conclude(pk, now)
-    except DatabaseError:
+    except AWAY:
         raise  # the sweep tries again
     except Exception as error:
         log.exception("Run %s could not be finished", pk)

@@ -48,7 +48,7 @@ def sweep(*, now: datetime | None = None) -> Swept:
 
 
 def keep_sweeping(*, every: float, stop: threading.Event, alive: Callable[[], None] = lambda: None) -> None:
-    """Sweep until told to stop; while the database or the broker is away, more slowly. Call `alive` before each pass."""
+    """Sweep until told to stop, more slowly while the database or the broker is away; call `alive` before each pass."""
     failures = 0
     while not stop.is_set():
         alive()

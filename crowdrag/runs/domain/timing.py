@@ -4,9 +4,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 from django.db.models import DateTimeField, ExpressionWrapper, Value
 from django.db.models.functions import Now
 
+# The database is not there, or has to be asked again (a deadlock): nobody's fault.
+AWAY = (OperationalError, InterfaceError)
 MAX_ATTEMPTS = 3
 # A unit at which so many workers vanished is what makes them vanish (memory, say).
 MAX_LOST = 10
