@@ -18,6 +18,8 @@ os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 PASSWORD = "correct horse battery"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+# What the browser and HTMX write of answers that failed: the business of the tests that make them fail.
+EXPECTED = ("Failed to load resource", "Response Status Error Code", "htmx:")
 # As root in a container there is no sandbox; the other switches keep the browser from calling its maker.
 SWITCHES = [
     "--no-sandbox",
@@ -63,8 +65,7 @@ def _complaints(request: pytest.FixtureRequest) -> Iterator[None]:
         page.on("console", hear)
 
     def hear(message: ConsoleMessage) -> None:
-        # What the browser and HTMX say of answers that failed is the business of the tests that make them fail.
-        if message.type == "error" and not message.text.startswith(("Failed to load resource", "htmx:")):
+        if message.type == "error" and not message.text.startswith(EXPECTED):
             heard.append(message.text)
 
     context.on("page", listen)

@@ -1,32 +1,29 @@
-"""Accessibility of every page by axe, narrow and wide, light and dark; and nothing wider than the screen."""
+"""Every page that a link leads to: accessible by axe, narrow and wide, light and dark; none wider than the screen."""
 
+from collections import deque
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, resolve, reverse
 from playwright.sync_api import Page
 
-from crowdrag.studies.enums import Role
-from tests.factories import MembershipFactory, StudyFactory, UserFactory
+from tests.factories import UserFactory
 
 from .conftest import PASSWORD
+from .furnished import furnished_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 OPTIONS = {"resultTypes": ["violations"], "runOnly": {"type": "tag", "values": RULES}}
 SCREENS = [(390, "light"), (1280, "light"), (390, "dark"), (1280, "dark")]
-STUDY = "/studies/tides/"
-PAGES = [
-    "/studies/",
-    "/studies/new/",
-    "/password/",
-    "/components/",
-    "/components/?errors=1",
-    "/no/such/page/",
-    STUDY,
-    f"{STUDY}members/",
-]
+LINKS = "links => links.filter(link => !link.hasAttribute('download')).map(link => link.href)"
+# Pages that one comes to otherwise than by a link.
+UNLINKED = {"home", "login", "healthz", "password_change_done", "components"}
+EACH = 2  # pages of one kind that are looked at
 
 
 def violations(page: Page) -> list[str]:
@@ -35,31 +32,102 @@ def violations(page: Page) -> list[str]:
     return [f"{rule['id']}: {node['html'][:120]}" for rule in found for node in rule["nodes"]]
 
 
-def check(page: Page, url: str, width: int, theme: str) -> None:
+def faults(page: Page, width: int, theme: str) -> list[str]:
+    """What is wrong with the page on this screen."""
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-    page.goto(url)
-    assert violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.evaluate("Promise.all(document.getAnimations().map(animation => animation.finished))")
+    found = violations(page)
+    if (wide := page.evaluate("document.documentElement.scrollWidth")) > width:
+        found.append(f"{wide} px wide")
+    return [f"{urlsplit(page.url).path} at {width} {theme}: {fault}" for fault in found]
 
 
-@pytest.mark.parametrize(("width", "theme"), SCREENS)
-def test_every_page_of_a_member(page: Page, live_server: Any, sign_in: Any, width: int, theme: str) -> None:
-    user = UserFactory(password=PASSWORD)
-    study = StudyFactory(
-        slug="tides", title="Tides and harbours of the northern seas, a study of five topics", is_simulated=True
-    )
-    MembershipFactory(study=study, user=user, role=Role.OWNER)
-    MembershipFactory(study=study, role=Role.VIEWER)
+def is_page(page: Page, url: str) -> bool:
+    """Open it, and say whether it is a page of ours; a link that leads nowhere is a fault of its own."""
+    response = page.goto(url)
+    assert response is not None
+    assert response.status == 200, f"a link leads to {url}, which answers {response.status}"
+    return "text/html" in response.headers["content-type"]
+
+
+def crawl(page: Page, start: str) -> tuple[set[str], list[str]]:
+    """Follow every link, to at most so many pages of each kind; return the kinds that were seen, and what is wrong."""
+    base = "{0.scheme}://{0.netloc}".format(urlsplit(start))
+    waiting, seen, visits, found = deque([start]), {start}, {}, []
+    while waiting:
+        url = waiting.popleft()
+        match = resolve(urlsplit(url).path)
+        name = match.url_name or ""
+        if match.app_names == ["admin"] or visits.get(name, 0) >= EACH or not is_page(page, url):
+            continue
+        visits[name] = visits.get(name, 0) + 1
+        for width, theme in SCREENS:
+            found += faults(page, width, theme)
+        for link in page.locator("a[href]").evaluate_all(LINKS):
+            address = link.split("#")[0]
+            if address.startswith(base) and address not in seen:
+                seen.add(address)
+                waiting.append(address)
+    return set(visits), found
+
+
+def patterns(resolver: URLResolver) -> list[URLPattern]:
+    """Every URL pattern but the admin's, which are Django's own."""
+    found: list[URLPattern] = []
+    for entry in resolver.url_patterns:
+        if isinstance(entry, URLPattern):
+            found.append(entry)
+        elif entry.app_name != "admin":
+            found += patterns(entry)
+    return found
+
+
+def whole_pages(user: Any, slug: str) -> set[str]:
+    """The names of addresses that need no more than the study and answer with a whole page."""
+    client = Client()
+    client.force_login(user)
+    names = set()
+    for pattern in patterns(get_resolver()):
+        wanted = set(pattern.pattern.converters)
+        if wanted <= {"slug"} and pattern.name:
+            response = client.get(reverse(pattern.name, kwargs=dict.fromkeys(wanted, slug)))
+            html = response.headers.get("Content-Type", "").startswith("text/html")
+            if response.status_code == 200 and html and b"<html" in response.content:
+                names.add(pattern.name)
+    return names
+
+
+def test_every_page_that_a_link_leads_to(page: Page, live_server: Any, sign_in: Any) -> None:
+    user = UserFactory(password=PASSWORD, is_staff=True, is_superuser=True)
+    study = furnished_study(user)
     sign_in(user)
-    for path in PAGES:
-        check(page, live_server.url + path, width, theme)
+    kinds, found = crawl(page, f"{live_server.url}/studies/")
+    assert found == []
+    assert {"studies", "study", "members", "password_change", "topics", "topic", "response"} <= kinds
+    assert whole_pages(user, study.slug) - kinds == UNLINKED - {"home", "healthz", "login"}
 
 
-@pytest.mark.parametrize(("width", "theme"), SCREENS)
-def test_pages_before_signing_in(page: Page, live_server: Any, width: int, theme: str) -> None:
-    for path in ("/login/", "/login/?next=/studies/"):
-        check(page, live_server.url + path, width, theme)
+def test_an_empty_study(page: Page, live_server: Any, sign_in: Any) -> None:
+    page.goto(f"{live_server.url}/login/")
+    user = sign_in()
+    page.goto(f"{live_server.url}/studies/new/")
+    page.get_by_label("Title").fill("Empty")
+    page.get_by_label("Short name").fill("empty")
+    page.get_by_role("button", name="Make the study").click()
+    page.wait_for_url("**/studies/empty/")
+    kinds, found = crawl(page, f"{live_server.url}/studies/empty/")
+    assert found == []
+    assert user.memberships.count() == 1
+    assert {"study", "topics", "campaigns", "runs"} <= kinds
+
+
+@pytest.mark.parametrize(
+    "path", ["/login/", "/login/?next=/studies/", "/components/", "/components/?errors=1", "/no/such/"]
+)
+def test_other_pages(page: Page, live_server: Any, path: str) -> None:
+    page.goto(live_server.url + path)
+    assert [fault for width, theme in SCREENS for fault in faults(page, width, theme)] == []
 
 
 def test_open_menus_and_dialogs(page: Page, live_server: Any, sign_in: Any) -> None:
