@@ -26,6 +26,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Iterator[None]
         return (yield)
     folder = Folder(Path(tempfile.mkdtemp(prefix="crowdrag-tests-")).resolve())
     os.environ["CROWDRAG_DATA_DIR"] = str(folder.root)
+    # WhiteNoise wants a folder of collected files; it stays empty, the tests read static files where they are kept.
+    (folder.root / "staticfiles").mkdir()
     # Pages are tested as a machine without TLS shows them; tests of headers say otherwise themselves.
     os.environ.setdefault("HTTPS", "false")
     # Static files under their own names: no test needs them collected first.

@@ -1,0 +1,70 @@
+"""Pages of campaigns."""
+
+import pytest
+from django.test import Client
+
+from annotation.domain import overview
+from annotation.enums import AssignmentState
+from annotation.models import Instructions
+from crowdrag.studies.enums import Role
+from tests.factories import (
+    NOW,
+    CampaignDimensionFactory,
+    CampaignFactory,
+    JudgmentFactory,
+    MembershipFactory,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def member():
+    return MembershipFactory(role=Role.VIEWER)
+
+
+@pytest.fixture
+def client(member) -> Client:
+    client = Client()
+    client.force_login(member.user)
+    return client
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_campaigns_take_the_same_queries_for_one_and_three(member, client, count, django_assert_num_queries) -> None:
+    for _ in range(count):
+        CampaignFactory(study=member.study)
+    CampaignFactory()  # of another study
+    with django_assert_num_queries(4):
+        answer = client.get(f"/studies/{member.study.slug}/campaigns/")
+    assert len(answer.context["campaigns"]) == count
+
+
+def test_a_campaign_shows_what_came_in(member, client) -> None:
+    judgment = JudgmentFactory(
+        entry__item__pair__a__topic__study=member.study, assignment__state=AssignmentState.SUBMITTED, value=-1
+    )
+    campaign = judgment.item.campaign
+    CampaignDimensionFactory(campaign=campaign, dimension=judgment.dimension)
+    answer = client.get(f"/studies/{member.study.slug}/campaigns/{campaign.pk}/")
+    [row] = answer.context["dimensions"]
+    assert [(given["label"], given["n"]) for given in row["answers"]] == [("A", 1), ("neither", 0), ("B", 0)]
+    assert answer.context["states"] == [("submitted", 1)]
+    assert (answer.context["campaign"].judgment_count, answer.context["campaign"].item_count) == (1, 1)
+
+
+def test_a_campaign_of_another_study_is_not_there(member, client) -> None:
+    assert client.get(f"/studies/{member.study.slug}/campaigns/{CampaignFactory().pk}/").status_code == 404
+
+
+def test_instructions_are_markdown_and_cannot_carry_script(member, client) -> None:
+    text = "**Read** both.\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1))"
+    instructions = Instructions.objects.create(study=member.study, name="i", text=text, created_at=NOW)
+    campaign = CampaignFactory(study=member.study, instructions=instructions)
+    shown = overview.describe(campaign)["instructions"]
+    assert "<strong>Read</strong>" in shown
+    assert "<script" not in shown
+    assert 'href="javascript' not in shown
+    assert (
+        "<strong>Read</strong>" in client.get(f"/studies/{member.study.slug}/campaigns/{campaign.pk}/").content.decode()
+    )
