@@ -10,36 +10,47 @@ from . import codec
 
 
 @dataclass(frozen=True, slots=True)
-class PackedLog:
-    """A whole log as one packed batch, ready to be stored."""
+class Packed:
+    """Consecutive events, packed."""
 
-    task: WritingTask
-    started_at: datetime | None
-    event_count: int
+    count: int
     payload: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class PackedLog:
+    """A whole log, packed and ready to be stored."""
+
+    task: WritingTask
+    started_at: datetime | None
+    batches: tuple[Packed, ...]
+
+
 def store_packed(logs: Sequence[PackedLog], *, source: LogSource, now: datetime) -> list[WritingLog]:
-    """Store whole logs, each in one batch. The caller has made sure that their tasks have none."""
+    """Store whole logs. The caller has made sure that their tasks have none."""
     created = WritingLog.objects.bulk_create(
-        [WritingLog(task=log.task, source=source, started_at=log.started_at, created_at=now) for log in logs], batch_size=1000
+        [WritingLog(task=log.task, source=source, started_at=log.started_at, created_at=now) for log in logs],
+        batch_size=1000,
     )
-    batches = [
-        LogBatch(
-            log=row,
-            number=0,
-            first_event=0,
-            event_count=log.event_count,
+    rows = (row for log, packed in zip(created, logs, strict=True) for row in _rows(log, packed.batches, now))
+    LogBatch.objects.bulk_create(rows, batch_size=500)
+    return created
+
+
+def _rows(log: WritingLog, batches: Iterable[Packed], now: datetime) -> Iterator[LogBatch]:
+    first = 0
+    for number, batch in enumerate(batches):
+        yield LogBatch(
+            log=log,
+            number=number,
+            first_event=first,
+            event_count=batch.count,
             codec=codec.CODEC,
-            payload=log.payload,
-            digest=codec.digest(log.payload),
+            payload=batch.payload,
+            digest=codec.digest(batch.payload),
             received_at=now,
         )
-        for row, log in zip(created, logs, strict=True)
-        if log.event_count
-    ]
-    LogBatch.objects.bulk_create(batches, batch_size=500)
-    return created
+        first += batch.count
 
 
 def events(log: WritingLog) -> Iterator[codec.Event]:

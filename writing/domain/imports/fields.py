@@ -71,9 +71,24 @@ class Text(Field):
         return value
 
 
-def identifier() -> Text:
-    """Return the field of an id."""
-    return Text(longest=MAX_ID)
+@dataclass(frozen=True)
+class Identifier(Field):
+    """An id; a whole number counts as the text that it is written as."""
+
+    longest: int = MAX_ID
+
+    @property
+    def expected(self) -> str:  # type: ignore[override]
+        """What a reader is told."""
+        return f"an id, at most {self.longest} characters"
+
+    def clean(self, value: Any) -> str:
+        """Return the id as text."""
+        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18:
+            return str(value)
+        if not isinstance(value, str) or not value or value != value.strip():
+            raise self.refuse(value)
+        return Text(longest=self.longest).clean(value)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ BOM = b"\xef\xbb\xbf"
 OTHER_ENCODINGS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 
 Report = Callable[[int, int, str], None]
+Shape = Mapping[str, Field]
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,9 @@ def texts(
     """Yield the lines of a file as text, blank ones left out; another encoding than UTF-8 is a problem."""
     for number, line in lines(member, problems, limits=limits, report=report):
         if number == 1 and line.startswith(OTHER_ENCODINGS):
-            problems.add(file=member.name, line=1, expected="UTF-8", message="the file has another encoding (UTF-16 or UTF-32)")
+            problems.add(
+                file=member.name, line=1, expected="UTF-8", message="the file has another encoding (UTF-16 or UTF-32)"
+            )
             return
         if not line.strip():
             continue
@@ -97,18 +100,22 @@ def texts(
 
 def records(
     member: Member,
-    shape: Mapping[str, Field],
+    shape: Shape | Callable[[dict[str, Any]], Shape],
     problems: Problems,
     *,
     limits: Limits = STREAMED,
     report: Report = silent,
 ) -> Iterator[Row]:
-    """Yield the checked records of a file of JSON lines; what does not fit is a problem and left out."""
+    """Yield the checked records of a file of JSON lines; what does not fit is a problem and left out.
+
+    Where a file may hold records of several shapes, `shape` is a function from the record to its shape.
+    """
     for number, text in texts(member, problems, limits=limits, report=report):
         found = parsed(text, problems, file=member.name, line=number)
         if found is MISSING:
             continue
-        data = checked(found, shape, problems, file=member.name, line=number)
+        fields = shape(found) if callable(shape) and isinstance(found, dict) else shape
+        data = checked(found, {} if callable(fields) else fields, problems, file=member.name, line=number)
         if data is not None:
             yield Row(member.name, number, data)
 
@@ -131,7 +138,7 @@ def parsed(text: str, problems: Problems, *, file: str, line: int) -> Any:
     return MISSING
 
 
-def checked(value: Any, shape: Mapping[str, Field], problems: Problems, *, file: str, line: int) -> dict[str, Any] | None:
+def checked(value: Any, shape: Shape, problems: Problems, *, file: str, line: int) -> dict[str, Any] | None:
     """Return a record cleaned, or None with every field that does not fit noted."""
     if not isinstance(value, dict):
         problems.add(file=file, line=line, expected="one JSON object a line", message=f"got {shown(value)}")

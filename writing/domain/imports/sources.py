@@ -20,7 +20,15 @@ SUFFIXES = (".gz", ".jsonl", ".json")
 MAX_MEMBERS = 10_000
 MAX_ARCHIVE = 4 * 1024**3
 # What Python's readers raise on archives and compressed files that are cut short, damaged or of an unknown method.
-UNREADABLE = (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError)
+UNREADABLE = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    gzip.BadGzipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    NotImplementedError,
+)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,121 @@
+"""What the corpus publishes as derived data, compared with what follows from its raw files. Nothing of it is stored."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from analysis.text import statements
+from annotation.domain.defaults import NAMES
+from writing.domain.imports import reading
+from writing.domain.imports.problems import BadInput, Problems
+from writing.domain.imports.sources import Member, Source
+
+from . import judgments, shapes
+from .corpus import Corpus
+
+EXAMPLES = 5
+
+
+def compare(source: Source, corpus: Corpus) -> dict[str, Any]:
+    """Return what the published labels and parsed responses agree and disagree on with the raw files.
+
+    They are never a reason to refuse an import: whatever cannot be read of them is counted.
+    """
+    found = {}
+    for name, look in ((shapes.LABELS, _labels), (shapes.PARSED, _parsed)):
+        if (member := source.find(name)) is not None:
+            found[f"published_{name}"] = look(member, corpus)
+    return found
+
+
+def _objects(member: Member, unreadable: list[str]) -> Iterator[dict[str, Any]]:
+    problems = Problems()
+    try:
+        for number, text in reading.texts(member, problems, limits=reading.STREAMED):
+            record = reading.parsed(text, problems, file=member.name, line=number)
+            if isinstance(record, dict):
+                yield record
+    except BadInput:
+        pass
+    unreadable += [str(problem) for problem in problems.found]
+
+
+def _labels(member: Member, corpus: Corpus) -> dict[str, Any]:
+    """Compare published votes with each pair's first votes in the raw file."""
+    votes = defaultdict(list)
+    for answer in corpus.answers.get(judgments.CROWD, []):
+        votes[answer.pair].append((answer.participant[1], answer.values))
+    letters = {value: name for name, value in shapes.CHOICES.items()}
+    pairs = equal = 0
+    unreadable: list[str] = []
+    different: list[str] = []
+    for record in _objects(member, unreadable):
+        pairs += 1
+        key = record.get("response_a"), record.get("response_b")
+        workers = record.get("worker")
+        count = len(workers) if isinstance(workers, list) else 0
+        first = votes.get(key, [])[:count]
+        same = [worker for worker, _ in first] == workers and all(
+            [letters[values[n]] for _, values in first] == record.get(f"{name}_vote") for n, name in enumerate(NAMES)
+        )
+        equal += same
+        if not same:
+            different.append(f"{key[0]} {key[1]}")
+    return {
+        "pairs": pairs,
+        "equal": equal,
+        "different": len(different),
+        "examples": different[:EXAMPLES],
+        "unreadable": unreadable[:EXAMPLES],
+    }
+
+
+def _parsed(member: Member, corpus: Corpus) -> dict[str, Any]:
+    """Compare the published statements' citations with what we parse. Its columns are not documented: what is there is used."""
+    texts = {given.external_id: given.text or "" for given in corpus.model_responses}
+    texts |= {name: log.text for name, log in corpus.logs.items()}
+    passages = {topic.external_id: len(topic.passages) for topic in corpus.topics}
+    unreadable: list[str] = []
+    different: list[str] = []
+    unknown = equal = compared = 0
+    for record in _objects(member, unreadable):
+        name = next(
+            (record[key] for key in ("response", "response_id", "id") if isinstance(record.get(key), str)), None
+        )
+        if name not in texts:
+            unknown += 1
+            continue
+        theirs = _citations(record.get("statements"))
+        if theirs is None:
+            continue
+        compared += 1
+        ours = statements.parse(texts[name], passages=passages.get(str(record.get("topic")), 20))
+        if [sorted(s.citations) for s in ours.statements] == theirs:
+            equal += 1
+        else:
+            different.append(name)
+    return {
+        "compared": compared,
+        "equal": equal,
+        "different": len(different),
+        "examples": different[:EXAMPLES],
+        "not_in_raw_files": unknown,
+        "unreadable": unreadable[:EXAMPLES],
+    }
+
+
+def _citations(given: Any) -> list[list[int]] | None:
+    """Return the citations of published statements, or None where they have another form than we know."""
+    if not isinstance(given, list):
+        return None
+    found = []
+    for statement in given:
+        if not isinstance(statement, dict):
+            return None
+        cited = next(
+            (statement[key] for key in ("citations", "references", "cites") if isinstance(statement.get(key), list)), []
+        )
+        if not all(isinstance(index, int) or (isinstance(index, str) and index.isdecimal()) for index in cited):
+            return None
+        found.append(sorted({int(index) for index in cited}))
+    return found
