@@ -1,10 +1,28 @@
 """The operator's view of studies and people."""
 
+from typing import Any
+
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.utils.translation import gettext_lazy as _
 
 from .models import Consent, ConsentText, Membership, Participant, Study, User
+
+
+class ReadOnlyAdmin(admin.ModelAdmin):
+    """Rows that only the domain makes and changes: they are looked at here, nothing more."""
+
+    def has_add_permission(self, *args: Any) -> bool:
+        """Nothing is added by hand."""
+        return False
+
+    def has_change_permission(self, *args: Any) -> bool:
+        """Nothing is changed by hand."""
+        return False
+
+    def has_delete_permission(self, *args: Any) -> bool:
+        """Nothing is deleted by hand: erasure has its own way."""
+        return False
 
 
 @admin.register(User)
@@ -54,14 +72,10 @@ class ParticipantAdmin(admin.ModelAdmin):
 
 
 @admin.register(ConsentText)
-class ConsentTextAdmin(admin.ModelAdmin):
+class ConsentTextAdmin(ReadOnlyAdmin):
     """Consent texts; a change makes a new version."""
 
     list_display = ["study", "name", "version", "text_licence", "created_at"]
-
-    def has_change_permission(self, request, obj=None) -> bool:
-        """Versions are never changed."""
-        return False
 
 
 @admin.register(Consent)

@@ -1,0 +1,51 @@
+"""The operator's view of judging. Judgments are looked at here, never changed."""
+
+from django.contrib import admin
+
+from crowdrag.studies.admin import ReadOnlyAdmin
+
+from .models import Assignment, Campaign, Dimension, Instructions, Judgment, Questionnaire
+
+
+@admin.register(Campaign)
+class CampaignAdmin(ReadOnlyAdmin):
+    """Campaigns."""
+
+    list_display = ["name", "study", "kind", "judges", "inference", "k", "state", "is_simulated"]
+    list_filter = ["kind", "judges", "state", "study"]
+
+
+@admin.register(Dimension, Instructions)
+class VersionedAdmin(ReadOnlyAdmin):
+    """Dimensions and instructions in all their versions."""
+
+    list_display = ["name", "version", "study", "created_at"]
+    list_filter = ["study"]
+
+
+@admin.register(Questionnaire)
+class QuestionnaireAdmin(ReadOnlyAdmin):
+    """Questionnaires."""
+
+    list_display = ["external_id", "campaign", "created_at"]
+    list_filter = ["campaign"]
+    search_fields = ["external_id"]
+
+
+@admin.register(Assignment)
+class AssignmentAdmin(ReadOnlyAdmin):
+    """Assignments and where they stand."""
+
+    list_display = ["id", "questionnaire_id", "participant", "state", "is_included", "submitted_at"]
+    list_filter = ["state", "is_included", "questionnaire__campaign"]
+    list_select_related = ["participant"]
+
+
+@admin.register(Judgment)
+class JudgmentAdmin(ReadOnlyAdmin):
+    """Judgments as they were given."""
+
+    list_display = ["id", "assignment_id", "item_id", "dimension", "value", "repeat", "judged_at"]
+    list_filter = ["dimension"]
+    list_select_related = ["dimension"]
+    show_full_result_count = False

@@ -1,0 +1,63 @@
+"""The operator's view of writing. What was read or written is looked at here, never changed."""
+
+from django.contrib import admin
+
+from crowdrag.studies.admin import ReadOnlyAdmin
+
+from .models import Passage, Response, Style, Survey, Topic, WritingLog, WritingTask
+
+
+@admin.register(Topic)
+class TopicAdmin(ReadOnlyAdmin):
+    """Topics in all their versions."""
+
+    list_display = ["external_id", "version", "query", "study"]
+    list_filter = ["study"]
+    search_fields = ["external_id", "query"]
+
+
+@admin.register(Passage)
+class PassageAdmin(ReadOnlyAdmin):
+    """Passages in all their versions."""
+
+    list_display = ["external_id", "version", "study"]
+    list_filter = ["study"]
+    search_fields = ["external_id"]
+    show_full_result_count = False
+
+
+@admin.register(Style, Survey)
+class VersionedAdmin(ReadOnlyAdmin):
+    """Styles and surveys in all their versions."""
+
+    list_display = ["name", "version", "study", "created_at"]
+    list_filter = ["study"]
+
+
+@admin.register(WritingTask)
+class WritingTaskAdmin(ReadOnlyAdmin):
+    """Writing tasks and where they stand."""
+
+    list_display = ["external_id", "topic", "style", "participant", "state"]
+    list_filter = ["state", "study"]
+    list_select_related = ["topic", "style", "participant"]
+    search_fields = ["external_id"]
+
+
+@admin.register(Response)
+class ResponseAdmin(ReadOnlyAdmin):
+    """Responses."""
+
+    list_display = ["external_id", "topic", "style", "participant", "origin", "words", "is_included"]
+    list_filter = ["origin", "is_included", "study"]
+    list_select_related = ["topic", "style", "participant"]
+    search_fields = ["external_id"]
+
+
+@admin.register(WritingLog)
+class WritingLogAdmin(ReadOnlyAdmin):
+    """Logs: that they are there, not what is in them."""
+
+    list_display = ["task", "source", "started_at"]
+    list_filter = ["source"]
+    list_select_related = ["task"]
