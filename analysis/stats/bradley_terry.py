@@ -26,6 +26,8 @@ Ints = NDArray[np.int64]
 # Merits that differ by less are equal: their grades must not depend on rounding.
 _EQUAL = 1e-7
 _MAX_HALVINGS = 40
+_FAR = 20.0
+_LONGEST_STEP = 4.0
 
 
 class NoComparisonsError(ValueError):
@@ -45,7 +47,8 @@ class Settings:
     threshold : float
         t: how much better, on the log scale, a response must be to be told apart. Without ties it may be 0.
     dummy_weight : float
-        Weight of each outcome against the dummy. 0 takes the dummy away; the maximum then need not exist.
+        Weight of each outcome against the dummy, above 0: without the dummy the maximum is never unique (all merits may
+        be shifted), and often does not exist.
     dummy_merit : float
         The dummy's merit on the log scale. It only shifts all merits.
     tolerance : float
@@ -180,7 +183,7 @@ def fit(tallies: Tallies, *, settings: Settings | None = None, start: Floats | N
     settings : Settings, optional
         The published constants by default.
     start : ndarray of shape (n_problems, n_items), optional
-        Merits to start from (of a fit to similar comparisons).
+        Merits to start from (of a fit to similar comparisons); where NaN, the dummy's.
 
     Returns
     -------
@@ -191,16 +194,22 @@ def fit(tallies: Tallies, *, settings: Settings | None = None, start: Floats | N
     Raises
     ------
     ValueError
-        If there are ties and the threshold is not positive: they would be impossible.
+        If the dummy has no weight, the threshold is negative, or there are ties and the threshold is 0, which makes
+        them impossible.
     """
     chosen = settings if settings is not None else Settings()
-    if chosen.threshold <= 0 and np.any(tallies.ties > 0):
+    if chosen.dummy_weight <= 0 or chosen.threshold < 0:
+        msg = f"the dummy's weight must be above 0 and the threshold not below 0: {chosen}"
+        raise ValueError(msg)
+    if chosen.threshold == 0 and np.any(tallies.ties > 0):
         msg = f"there are ties, which a threshold of {chosen.threshold} makes impossible: take one above 0"
         raise ValueError(msg)
     wins, present = tallies.wins, tallies.present
-    merit = (
-        np.full(present.shape, chosen.dummy_merit) if start is None else np.where(present, start, chosen.dummy_merit)
-    )
+    merit = np.full(present.shape, chosen.dummy_merit)
+    if start is not None:
+        # Far from the dummy the likelihood is flat, and Newton's method has nothing to go by.
+        near = np.clip(start, chosen.dummy_merit - _FAR, chosen.dummy_merit + _FAR)
+        merit = np.where(present & np.isfinite(near), near, merit)
     merit, at, iterations = _newton(wins, present, merit, chosen)
     variance = np.diagonal(np.linalg.inv(at.hessian), axis1=1, axis2=2)
     ties_constant = tallies.ties * np.log(np.expm1(2 * chosen.threshold)) if chosen.threshold > 0 else 0.0
@@ -275,6 +284,8 @@ def _newton(
             return merit, at, iteration
         here = at.take(active)
         step = np.linalg.solve(here.hessian, here.gradient[:, :, None])[:, :, 0]
+        # Where the likelihood is flat, a full step would leap to where it is flatter still.
+        step /= np.maximum(1.0, np.abs(step).max(axis=1, keepdims=True) / _LONGEST_STEP)
         # Equal up to rounding is good enough: near the maximum the likelihood is flat and the gradient decides.
         floor = here.value - 1e-12 * np.abs(here.value)
         there = _derivatives(wins[active], present[active], merit[active] + step, settings)
