@@ -165,7 +165,7 @@ class Handler(BaseHTTPRequestHandler):
         self.say(200, {"error": {"message": "upstream died"}})
 
     def usage(self, value):
-        self.answer("yes", usage=json.loads(value) if value else None)
+        self.answer("yes", usage=json.loads(value.replace("~", ",")) if value else None)
 
     def endless(self, _):
         self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")

@@ -159,11 +159,13 @@ class Wave:
         """Sleep, unless the wave stops meanwhile."""
         sleeping = asyncio.ensure_future(self._policy.sleep(seconds))
         stopping = asyncio.ensure_future(self._stopped.wait())
-        _done, pending = await asyncio.wait({sleeping, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        done, pending = await asyncio.wait({sleeping, stopping}, return_when=asyncio.FIRST_COMPLETED)
         for task in pending:
             task.cancel()
         if self._stopped.is_set():
             raise StoppedError
+        for task in done:
+            task.result()
 
     async def _renew(self) -> None:
         """Renew our leases, well before they run out."""

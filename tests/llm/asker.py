@@ -1,0 +1,21 @@
+"""A process of its own that asks: `python -m tests.llm.asker LEASE TEXT...`; prints each answer when it is stored."""
+
+import sys
+
+import django
+
+if __name__ == "__main__":
+    django.setup()
+    from crowdrag.llm.domain import gateway
+    from crowdrag.llm.domain.pacing import Policy
+    from crowdrag.llm.models import Endpoint
+    from crowdrag.studies.models import Study
+
+    gateway.complete_many(
+        endpoint=Endpoint.objects.get(name="odd"),
+        requests=[gateway.Request(messages=[{"role": "user", "content": text}]) for text in sys.argv[2:]],
+        study=Study.objects.get(slug="s"),
+        purpose="process",
+        policy=Policy(lease=float(sys.argv[1]), poll=0.05),
+        on_answer=lambda answer: print(answer.call, answer.text, answer.cached, flush=True),
+    )

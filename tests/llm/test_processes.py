@@ -1,0 +1,136 @@
+"""Processes that are killed in mid-call, and processes that ask the same at once."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from decimal import Decimal
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from django.db import connection
+
+from crowdrag.llm.domain import ledger
+from crowdrag.llm.enums import AttemptState, CallState
+from crowdrag.llm.models import Attempt, Call
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def start():
+    """Start processes that ask, on the test's own database; whatever is left is killed."""
+    name = connection.settings_dict["NAME"]
+    url = urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
+    env = {**os.environ, "DATABASE_URL": url, "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"}
+    env.setdefault("DJANGO_SETTINGS_MODULE", os.environ.get("DJANGO_SETTINGS_MODULE", "crowdrag.settings"))
+    started = []
+
+    def _start(*texts, lease=2.0):
+        command = [sys.executable, "-m", "tests.llm.asker", str(lease), *texts]
+        process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        started.append(process)
+        return process
+
+    yield _start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not come about"
+        time.sleep(0.01)
+
+
+def allow(endpoint, concurrency):
+    endpoint.concurrency = concurrency
+    endpoint.save()
+
+
+def check_books(study, server):
+    """Every request that arrived has its attempt; the ledger is never below the bill."""
+    assert Attempt.objects.count() >= len(server.seen)
+    booked, counter = ledger.audit(study=study)
+    assert booked == counter
+    assert sum(booked) >= Decimal(str(server.bill(1000, 2000)))
+    return booked
+
+
+def test_a_process_killed_in_mid_call_leaves_an_unknown_attempt_at_its_upper_bound(study, paid, ask, server, start):
+    texts = ["ok:first", "slow:1.5 second"]
+    allow(paid, 1)
+    process = start(*texts)
+    until(lambda: len(server.seen) == 2)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    lost = Attempt.objects.get(state=AttemptState.INTENDED)
+    assert lost.cost == lost.bound > 0
+
+    answers = ask(*texts)
+    assert [(answer.text, answer.cached) for answer in answers] == [("first", True), ("late", False)]
+    lost.refresh_from_db()
+    assert (lost.state, lost.fault, lost.cost) == (AttemptState.UNKNOWN, "LOST", lost.bound)
+    assert check_books(study, server).held == lost.bound
+
+
+def test_killed_again_and_again_nothing_is_lost_stored_twice_or_unpaid(study, paid, ask, server, start):
+    allow(paid, 8)
+    texts = [f"slow:0.02 {n}" for n in range(60)]
+    rng = random.Random(5)
+    for _kill in range(5):
+        process = start(*texts, lease=0.5)
+        before = len(server.seen)
+        until(lambda before=before, process=process: len(server.seen) > before or process.poll() is not None)
+        time.sleep(rng.uniform(0, 0.12))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        check_books(study, server)
+    answers = ask(*texts)
+    assert [answer.text for answer in answers] == ["late"] * 60
+    assert Call.objects.filter(state=CallState.ANSWERED).count() == Call.objects.count() == 60
+    assert not Attempt.objects.filter(state=AttemptState.INTENDED).exists()
+    lost = Attempt.objects.unsettled().count()
+    assert len(server.seen) <= 60 + lost
+    check_books(study, server)
+
+
+def test_two_processes_that_ask_the_same_send_it_once(study, endpoint, ask, server, start):
+    texts = [f"slow:0.2 {n}" for n in range(6)]
+    processes = [start(*texts), start(*texts)]
+    for process in processes:
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 0, err
+        assert out.count("late") == 6
+    assert len(server.seen) == 6
+    assert Attempt.objects.count() == 6
+
+
+def test_whoever_waits_takes_over_when_the_other_is_killed(study, endpoint, server, start):
+    first = start("slow:1.5 same", lease=1.0)
+    until(lambda: len(server.seen) == 1)
+    second = start("slow:1.5 same", lease=1.0)
+    time.sleep(1.0)
+    assert len(server.seen) == 1
+    first.kill()
+    out, err = second.communicate(timeout=60)
+    assert second.returncode == 0, err
+    assert out.split()[1:] == ["late", "False"]
+    assert len(server.seen) == 2
+    assert {attempt.state for attempt in Attempt.objects.all()} == {AttemptState.UNKNOWN, AttemptState.ANSWERED}
+
+
+def test_an_interrupt_ends_a_process_soon_and_leaves_the_books_right(study, paid, server, start):
+    process = start(*[f"slow:0.5 {n}" for n in range(30)])
+    until(lambda: len(server.seen) >= 2)
+    process.send_signal(signal.SIGINT)
+    process.wait(timeout=15)
+    assert process.returncode != 0
+    check_books(study, server)
+    assert len(server.seen) < 15
