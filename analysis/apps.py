@@ -9,3 +9,13 @@ class AnalysisConfig(AppConfig):
 
     name = "analysis"
     verbose_name = _("Analysis")
+
+    def ready(self) -> None:
+        """Make analyses known to the runs, and put their results into a study's navigation and onto its home."""
+        from crowdrag.studies.nav import register_card, register_tab
+
+        from .domain import analysing, glance
+
+        analysing.register()
+        register_tab(order=30, label=_("Results"), url_name="results", section="results")
+        register_card(order=5, template="analysis/_card.html", context=glance.card)

@@ -7,13 +7,17 @@ from crowdrag.runs.models import Run
 
 
 class Snapshot(models.Model):
-    """A run's inputs, frozen: ids and values, compressed, with their digest (docs/adr/0008)."""
+    """A run's inputs, frozen: ids and values, compressed, with their digest (docs/adr/0008).
+
+    `mark` holds sums over the rows that counted then: what they are now tells cheaply whether anything changed since.
+    """
 
     run = models.OneToOneField(Run, models.CASCADE, related_name="snapshot")
     pool = models.CharField(max_length=100)
     digest = models.CharField(max_length=64)
     judgments = models.PositiveIntegerField()
     responses = models.PositiveIntegerField()
+    mark = models.JSONField(default=dict)
     payload = models.BinaryField()
     created_at = models.DateTimeField()
 

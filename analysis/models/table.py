@@ -1,9 +1,29 @@
 """A table of results by its name."""
 
+from typing import Any
+
 import pgtrigger
 from django.db import models
 
 from crowdrag.runs.models import Run
+
+
+class TableQuerySet(models.QuerySet["Table"]):
+    """What can be said of result tables."""
+
+    def rows_where(self, path: str, **variables: Any) -> list[dict[str, Any]]:
+        """Return the rows of one table that a JSON path keeps, as in `$[*] ? (@.dimension == $dimension)`.
+
+        The database picks them, so that a page about one pair does not read the labels of all.
+        """
+        kept = models.Func(
+            models.F("rows"),
+            models.Func(models.Value(path), template="%(expressions)s::jsonpath"),
+            models.Value(variables, output_field=models.JSONField()),
+            function="jsonb_path_query_array",
+            output_field=models.JSONField(),
+        )
+        return self.order_by("id").values_list(kept, flat=True).first() or []
 
 
 class Table(models.Model):
@@ -12,6 +32,8 @@ class Table(models.Model):
     run = models.ForeignKey(Run, models.CASCADE, related_name="tables")
     name = models.CharField(max_length=50)
     rows = models.JSONField(default=list)
+
+    objects = TableQuerySet.as_manager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "name"], name="table_once_per_run")]

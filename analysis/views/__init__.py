@@ -1,1 +1,1 @@
-"""The app's pages."""
+"""Pages of results."""

@@ -1,0 +1,149 @@
+"""The analysis of a study as a run: start it, do it, find the latest."""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Judgment
+from crowdrag.runs import kinds
+from crowdrag.runs.domain import running
+from crowdrag.runs.enums import RunState
+from crowdrag.runs.models import Run
+from crowdrag.studies.models import Study, User
+
+from ..models import Snapshot, Table
+from . import freshness, loading
+from .inputs import Inputs
+from .results import Results, compute
+from .results.settings import BadParameterError, Settings
+
+KIND = "analysis"
+NothingToAnalyseError = loading.NothingToAnalyseError
+
+
+def start(
+    *,
+    study: Study,
+    by: User | None = None,
+    seed: int = 0,
+    parameters: dict[str, Any] | None = None,
+    now: datetime | None = None,
+) -> Run:
+    """Start an analysis of a study's judgments.
+
+    Raises
+    ------
+    BadParameterError
+        If a parameter is unknown or out of its range, or the seed negative.
+    NothingToAnalyseError
+        If the pool holds no judgment that counts.
+    """
+    if seed < 0:
+        raise BadParameterError(f"The seed must not be negative, it is {seed}.")
+    settings = Settings.read(parameters or {})
+    if not Judgment.objects.of_study(study).pool(settings.pool).pairwise().exists():
+        raise NothingToAnalyseError(settings.pool)
+    return running.start(study=study, kind=KIND, parameters=settings.write(), by=by, seed=seed, now=now)
+
+
+def work(work: kinds.Work) -> Callable[[], None]:
+    """Read the inputs, compute every table; the effect stores them all at once."""
+    run = work.run
+    settings = Settings.read(run.parameters)
+    work.report(0, 0, "Reading the judgments")
+    taken_at = timezone.now()
+    mark = freshness.mark(run.study)
+    try:
+        inputs = loading.load(run.study, pool=settings.pool)
+    except NothingToAnalyseError as error:
+        raise kinds.Rejected([{"message": str(error)}]) from error
+    results = compute(inputs, settings=settings, seed=run.seed, report=work.report)
+    return partial(_store, run, inputs, results, mark, taken_at)
+
+
+def _store(run: Run, inputs: Inputs, results: Results, mark: dict[str, int], taken_at: datetime) -> None:
+    Snapshot.objects.create(
+        run=run,
+        pool=inputs.pool,
+        digest=inputs.digest,
+        judgments=len(inputs.main.unit),
+        responses=len(inputs.responses),
+        mark=mark,
+        payload=inputs.pack(),
+        created_at=taken_at,
+    )
+    Table.objects.bulk_create(Table(run=run, name=name, rows=rows) for name, rows in results.tables.items())
+    running.note(run=run, summary=results.summary, inputs_digest=inputs.digest)
+
+
+def result_url(run: Run) -> str:
+    """Where the results of a run are read."""
+    return reverse("results", args=[run.study.slug]) + f"?run={run.key}"
+
+
+def register() -> None:
+    """Make analyses known to the runs; called once when the app is ready."""
+    kinds.register(kinds.Kind(name=KIND, title=_("Analysis"), work=work, result_url=result_url))
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a study's analysis stands.
+
+    Attributes
+    ----------
+    run : Run or None
+        The run whose results are shown: the one asked for, else the latest that is done.
+    newer : Run or None
+        A later run that is at work, failed or was cancelled.
+    snapshot : Snapshot or None
+        What `run` used, without the payload.
+    changed : bool
+        Whether the judgments or responses that count are others now.
+    added : int
+        How many judgments more count now (negative: fewer).
+    judgments : int
+        How many judgments count now, of all pools.
+    """
+
+    run: Run | None
+    newer: Run | None
+    snapshot: Snapshot | None
+    changed: bool
+    added: int
+    judgments: int
+
+
+def state(study: Study, *, key: uuid.UUID | None = None) -> State:
+    """Find the results to show and say whether they are of today's judgments.
+
+    Raises
+    ------
+    Run.DoesNotExist
+        If a run is asked for that is no finished analysis of this study.
+    """
+    runs = Run.objects.filter(study=study, kind=KIND).select_related("study", "created_by")
+    done = runs.filter(state=RunState.DONE)
+    run = done.get(key=key) if key else done.newest_first().first()
+    later = runs.exclude(state=RunState.DONE)
+    if run:
+        later = later.filter(Q(created_at__gt=run.created_at))
+    snapshot = Snapshot.objects.defer("payload").get(run=run) if run else None
+    now = freshness.mark(study)
+    then = snapshot.mark if snapshot else now
+    return State(
+        run=run,
+        newer=later.newest_first().first(),
+        snapshot=snapshot,
+        changed=now != then,
+        added=now["judgments"] - then["judgments"],
+        judgments=now["judgments"],
+    )

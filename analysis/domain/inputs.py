@@ -1,0 +1,217 @@
+"""A run's inputs as arrays: the exact judgments, responses and topics that it computes from, and their digest.
+
+Everything is named by the ids that leave the system (pseudonyms, response and topic ids) and stands in an order that
+follows from these names alone, never from row ids. An archive imported elsewhere therefore gives the same digest and,
+with the same parameters and seed, the same tables to the byte.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+SCHEMA = 1
+EXPERT, POINTWISE = "expert", "pointwise"
+#: Judgments of a pool, beside each other: what stands in the digest.
+COLUMNS = ("unit", "coder", "dimension", "value", "vote", "k", "position")
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """A dimension of the inputs; `values` are its options in ascending order."""
+
+    name: str
+    label: str
+    values: tuple[int, ...]
+
+    @property
+    def is_preference(self) -> bool:
+        """Whether its answers are A, N or B."""
+        return set(self.values) <= {-1, 0, 1}
+
+    @property
+    def domain(self) -> tuple[int, ...]:
+        """The values that answers count along: A, N, B for all preferences, neutral allowed or not."""
+        return (-1, 0, 1) if self.is_preference else self.values
+
+
+@dataclass(frozen=True)
+class Response:
+    """A response of the inputs; `topic` and `participant` are names."""
+
+    name: str
+    topic: str
+    style: str
+    origin: str
+    participant: str
+    words: int
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Judgments of one pool of judges, one entry each, ordered by dimension, unit and vote.
+
+    Attributes
+    ----------
+    participants : tuple of str
+        Pseudonyms; `coder` counts along them.
+    units : tuple of (int, int, int, str)
+        What was judged, as presented: left response, right response (positions in `Inputs.responses`, -1: none), topic,
+        and the item's name where no response of the study is meant (pointwise).
+    unit, coder, dimension, value : ndarray of int, shape (n_judgments,)
+        `value` is the answer's position among the dimension's values; of pairs 0 is a, 1 is n, 2 is b.
+    vote : ndarray of int, shape (n_judgments,)
+        The how-manieth judgment of its unit on its dimension this is, from 0, by questionnaire and assignment.
+    k : ndarray of int, shape (n_judgments,)
+        How many votes its campaign asked for.
+    position : ndarray of int, shape (n_judgments,)
+        Where the item stood in the questionnaire.
+    row : ndarray of int, shape (n_judgments,)
+        Row ids of the judgments. Not in the digest: another database has others.
+    repeated : int
+        Judgments left out, as their participant had judged the same unit on the same dimension before.
+    """
+
+    participants: tuple[str, ...]
+    units: tuple[tuple[int, int, int, str], ...]
+    unit: Ints
+    coder: Ints
+    dimension: Ints
+    value: Ints
+    vote: Ints
+    k: Ints
+    position: Ints
+    row: Ints
+    repeated: int = 0
+
+    @cached_property
+    def left(self) -> Ints:
+        """The left response of each unit."""
+        return np.array([unit[0] for unit in self.units], dtype=np.int64)
+
+    @cached_property
+    def right(self) -> Ints:
+        """The right response of each unit."""
+        return np.array([unit[1] for unit in self.units], dtype=np.int64)
+
+    @cached_property
+    def topic(self) -> Ints:
+        """The topic of each unit."""
+        return np.array([unit[2] for unit in self.units], dtype=np.int64)
+
+    def first_votes(self, k: int | None = None) -> NDArray[np.bool_]:
+        """Which judgments are among the first k of their unit and dimension; k by default as the campaign asked."""
+        return np.asarray(self.vote < (self.k if k is None else k))
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """What a run computes from.
+
+    `pools` holds the analysed pool under `main`, and those that it is compared with (expert, pointwise) where there are
+    any. `counts` are sizes of what is only counted, such as the models' judgments.
+    """
+
+    pool: str
+    topics: tuple[str, ...]
+    styles: tuple[str, ...]
+    dimensions: tuple[Dimension, ...]
+    responses: tuple[Response, ...]
+    pools: dict[str, Pool]
+    counts: dict[str, int] = field(default_factory=dict)
+    seconds: tuple[float, ...] = ()
+
+    @property
+    def main(self) -> Pool:
+        """The pool that is analysed."""
+        return self.pools[self.pool]
+
+    def sides(self, unit: int) -> tuple[str, str]:
+        """The ids of the left and the right response of a pair of the main pool."""
+        left, right = self.main.units[unit][:2]
+        return self.responses[left].name, self.responses[right].name
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of everything but row ids."""
+        return hashlib.sha256(b"".join(self._parts())).hexdigest()
+
+    def pack(self) -> bytes:
+        """Everything, row ids too, compressed; `unpack` reads it."""
+        rows = [_bytes(self.pools[name].row) for name in sorted(self.pools)]
+        parts = self._parts()
+        sizes = len(parts[0]).to_bytes(8, "little")
+        return zstandard.ZstdCompressor(level=6).compress(b"".join([sizes, *parts, *rows]))
+
+    def _parts(self) -> list[bytes]:
+        header = {
+            "schema": SCHEMA,
+            "pool": self.pool,
+            "topics": self.topics,
+            "styles": self.styles,
+            "dimensions": [_values(dimension) for dimension in self.dimensions],
+            "responses": [_values(response) for response in self.responses],
+            "counts": self.counts,
+            "seconds": self.seconds,
+            "pools": {
+                name: {
+                    "participants": pool.participants,
+                    "units": pool.units,
+                    "judgments": len(pool.unit),
+                    "repeated": pool.repeated,
+                }
+                for name, pool in self.pools.items()
+            },
+        }
+        text = json.dumps(header, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        arrays = [_bytes(getattr(self.pools[name], column)) for name in sorted(self.pools) for column in COLUMNS]
+        return [text.encode(), *arrays]
+
+
+def unpack(packed: bytes) -> Inputs:
+    """Read what `Inputs.pack` wrote."""
+    data = zstandard.ZstdDecompressor().decompress(packed)
+    end = 8 + int.from_bytes(data[:8], "little")
+    header: dict[str, Any] = json.loads(data[8:end])
+    arrays: dict[str, dict[str, Ints]] = {name: {} for name in header["pools"]}
+    order = [(name, column) for name in sorted(arrays) for column in COLUMNS] + [
+        (name, "row") for name in sorted(arrays)
+    ]
+    for name, column in order:
+        size = 8 * header["pools"][name]["judgments"]
+        arrays[name][column] = np.frombuffer(data[end : end + size], dtype="<i8").astype(np.int64)
+        end += size
+    pools = {
+        name: Pool(
+            participants=tuple(about["participants"]),
+            units=tuple((left, right, topic, item) for left, right, topic, item in about["units"]),
+            repeated=about["repeated"],
+            **arrays[name],
+        )
+        for name, about in header["pools"].items()
+    }
+    return Inputs(
+        pool=header["pool"],
+        topics=tuple(header["topics"]),
+        styles=tuple(header["styles"]),
+        dimensions=tuple(Dimension(name, label, tuple(values)) for name, label, values in header["dimensions"]),
+        responses=tuple(Response(*values) for values in header["responses"]),
+        pools=pools,
+        counts=header["counts"],
+        seconds=tuple(header["seconds"]),
+    )
+
+
+def _values(record: Dimension | Response) -> list[Any]:
+    return [getattr(record, each.name) for each in fields(record)]
+
+
+def _bytes(array: Ints) -> bytes:
+    return np.ascontiguousarray(array, dtype="<i8").tobytes()

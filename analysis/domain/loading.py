@@ -1,0 +1,265 @@
+"""Rows to arrays: the judgments of a study that count, as they stand now.
+
+The judgments come by one statement, so that the set is one that held at one moment; topics, dimensions and texts never
+change. Every row is a tuple of numbers that goes straight into an array: memory is a few dozen bytes a judgment.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db.models import Count, Min
+from numpy.typing import NDArray
+
+from annotation.enums import CampaignKind, Judges
+from annotation.models import Assignment, Campaign, CampaignDimension, Dimension, Item, Judgment, QuestionnaireItem
+from crowdrag.studies.models import Participant, Study
+from writing.models import Response
+
+from . import inputs
+from .inputs import EXPERT, POINTWISE
+
+FIELDS = {
+    "row": "id",
+    "item": "item_id",
+    "questionnaire": "assignment__questionnaire_id",
+    "assignment": "assignment_id",
+    "coder": "assignment__participant_id",
+    "dimension": "dimension_id",
+    "value": "value",
+}
+CHUNK = 20_000
+
+Rows = NDArray[Any]
+
+
+class NothingToAnalyseError(Exception):
+    """The pool holds no judgment."""
+
+    def __init__(self, pool: str):
+        super().__init__(
+            f"There are no accepted and included judgments of pairs by the {Judges(pool).label} in this study. "
+            "Import some, or collect them with a pairwise campaign; then analyse again."
+        )
+
+
+@dataclass(frozen=True)
+class _Item:
+    """What was judged: the pair's sides or the pointwise item, and how many votes were asked for."""
+
+    left: str | None
+    right: str | None
+    topic: str
+    name: str
+    campaign: int
+    k: int
+
+
+def load(study: Study, *, pool: str = Judges.CROWD) -> inputs.Inputs:
+    """Read what an analysis of this pool needs.
+
+    Raises
+    ------
+    NothingToAnalyseError
+        If the pool holds no judgment that counts.
+    """
+    campaigns = _campaigns(study, pool)
+    rows = _judgments(study, campaigns)
+    items = _items(campaigns)
+    rows = rows[np.isin(rows["item"], np.fromiter(items, dtype=np.int64, count=len(items)))]
+    names = np.array([campaigns[items[item].campaign] for item in rows["item"].tolist()], dtype=object)
+    main = pool.lower()
+    found = {name: rows[names == name] for name in (main, EXPERT, POINTWISE) if np.any(names == name)}
+    if main not in found:
+        raise NothingToAnalyseError(pool)
+    responses = _responses(study)
+    dimensions, place = _dimensions(campaigns, found)
+    context = _Context(
+        items=items,
+        participants=dict(Participant.objects.filter(study=study).values_list("id", "external_id")),
+        dimensions=dimensions,
+        responses={response.name: i for i, response in enumerate(responses)},
+        topics=_topics(responses, items),
+        positions=_positions(campaigns),
+    )
+    return inputs.Inputs(
+        pool=main,
+        topics=tuple(context.topics),
+        styles=tuple(sorted({response.style for response in responses})),
+        dimensions=tuple(dimensions),
+        responses=tuple(responses),
+        pools={name: _pool(chosen, place[name], context) for name, chosen in found.items()},
+        counts=_counts(study),
+        seconds=_seconds(study, pool),
+    )
+
+
+@dataclass(frozen=True)
+class _Context:
+    """Names and places that the pools share."""
+
+    items: dict[int, _Item]
+    participants: dict[int, str]
+    dimensions: list[inputs.Dimension]
+    responses: dict[str, int]
+    topics: dict[str, int]
+    positions: dict[tuple[int, int], int]
+
+
+def _campaigns(study: Study, pool: str) -> dict[int, str]:
+    """The pool that each campaign's judgments belong to; campaigns of other pools are left out."""
+    found = {}
+    for pk, kind, judges in Campaign.objects.filter(study=study).values_list("id", "kind", "judges"):
+        if kind == CampaignKind.POINTWISE:
+            if judges == Judges.CROWD:
+                found[pk] = POINTWISE
+        elif judges in (pool, Judges.EXPERT):
+            found[pk] = judges.lower()
+    return found
+
+
+def _judgments(study: Study, campaigns: dict[int, str]) -> Rows:
+    counted = Judgment.objects.of_study(study).counted().filter(item__campaign__in=campaigns)
+    dtype = [(name, np.int64) for name in FIELDS]
+    return np.fromiter(counted.values_list(*FIELDS.values()).iterator(chunk_size=CHUNK), dtype=dtype)
+
+
+def _items(campaigns: dict[int, str]) -> dict[int, _Item]:
+    """Items whose responses are included, by row id."""
+    items = Item.objects.filter(campaign__in=campaigns)
+    items = items.exclude(pair__a__is_included=False).exclude(pair__b__is_included=False)
+    items = items.exclude(response__is_included=False)
+    columns = ("id", "pair__a__external_id", "pair__b__external_id", "response__external_id", "external_id",
+               "topic__external_id", "campaign_id", "campaign__k")  # fmt: skip
+    return {
+        pk: _Item(left or response, right, topic, "" if left or response else name, campaign, k)
+        for pk, left, right, response, name, topic, campaign, k in items.values_list(*columns)
+    }
+
+
+def _responses(study: Study) -> list[inputs.Response]:
+    columns = ("external_id", "topic__external_id", "style__name", "origin", "participant__external_id", "words")
+    rows = Response.objects.filter(study=study).included().values_list(*columns)
+    return sorted(
+        (inputs.Response(name, topic, style, origin.lower(), participant, words)
+         for name, topic, style, origin, participant, words in rows),
+        key=lambda response: response.name,
+    )  # fmt: skip
+
+
+def _dimensions(
+    campaigns: dict[int, str], found: dict[str, Rows]
+) -> tuple[list[inputs.Dimension], dict[str, dict[int, int]]]:
+    """Dimensions that were judged, in the order of the questionnaires, and the place of each version, by pool.
+
+    Pools may ask a dimension with other options (pointwise) or in another version: it goes by one name. Within a pool a
+    second version is another question, and says so in its name.
+    """
+    asked = CampaignDimension.objects.filter(campaign__in=campaigns).values("dimension")
+    position = dict(asked.annotate(first=Min("position")).values_list("dimension", "first"))
+    judged = {name: set(np.unique(rows["dimension"]).tolist()) for name, rows in found.items()}
+    versions = Dimension.objects.filter(id__in=set().union(*judged.values()))
+    ordered = sorted(
+        versions.values_list("id", "name", "version", "label", "options"),
+        key=lambda row: (position.get(row[0], len(position)), row[1], row[2]),
+    )
+    dimensions: dict[inputs.Dimension, int] = {}
+    place: dict[str, dict[int, int]] = {name: {} for name in found}
+    for pool, present in judged.items():
+        taken = set()
+        for pk, name, version, label, options in ordered:
+            if pk in present:
+                suffix = f" v{version}" if name in taken else ""
+                taken.add(name)
+                values = tuple(sorted(option["value"] for option in options))
+                dimension = inputs.Dimension(name + suffix, label + suffix, values)
+                place[pool][pk] = dimensions.setdefault(dimension, len(dimensions))
+    return list(dimensions), place
+
+
+def _topics(responses: list[inputs.Response], items: dict[int, _Item]) -> dict[str, int]:
+    names = {response.topic for response in responses} | {item.topic for item in items.values()}
+    return {name: i for i, name in enumerate(sorted(names))}
+
+
+def _positions(campaigns: dict[int, str]) -> dict[tuple[int, int], int]:
+    entries = QuestionnaireItem.objects.filter(questionnaire__campaign__in=campaigns)
+    return {(q, item): position for q, item, position in entries.values_list("questionnaire_id", "item_id", "position")}
+
+
+def _pool(rows: Rows, place: dict[int, int], context: _Context) -> inputs.Pool:
+    """One pool's judgments in an order that follows from names, votes counted from 0 within unit and dimension."""
+    item_pks, item_place = np.unique(rows["item"], return_inverse=True)
+    units_of_items = [_unit(context.items[pk], context) for pk in item_pks.tolist()]
+    units = sorted(set(units_of_items), key=lambda unit: (unit[2], *unit))
+    unit_place = {unit: i for i, unit in enumerate(units)}
+    unit = np.array([unit_place[each] for each in units_of_items], dtype=np.int64)[item_place]
+    k = np.array([context.items[pk].k for pk in item_pks.tolist()], dtype=np.int64)[item_place]
+    coder_pks, coder_place = np.unique(rows["coder"], return_inverse=True)
+    names = [context.participants[pk] for pk in coder_pks.tolist()]
+    order = sorted(range(len(names)), key=lambda i: (names[i], coder_pks[i]))
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    coder = rank[coder_place]
+    dimension, value = _answers(rows, place, context)
+
+    # Votes count in the order in which questionnaires and their assignments came into the system.
+    came = np.lexsort((rows["assignment"], rows["questionnaire"], unit, dimension))
+    key = (dimension[came] * len(units) + unit[came]) * len(names) + coder[came]
+    _, first = np.unique(key, return_index=True)
+    kept = came[np.sort(first)]
+    start = np.r_[True, (np.diff(dimension[kept]) != 0) | (np.diff(unit[kept]) != 0)]
+    begun = np.maximum.accumulate(np.where(start, np.arange(len(kept)), 0))
+    pairs = zip(rows["questionnaire"][kept].tolist(), rows["item"][kept].tolist(), strict=True)
+    return inputs.Pool(
+        participants=tuple(names[i] for i in order),
+        units=tuple(units),
+        unit=unit[kept],
+        coder=coder[kept],
+        dimension=dimension[kept],
+        value=value[kept],
+        vote=np.arange(len(kept)) - begun,
+        k=k[kept],
+        position=np.array([context.positions.get(pair, 0) for pair in pairs], dtype=np.int64),
+        row=rows["row"][kept],
+        repeated=len(came) - len(kept),
+    )
+
+
+def _unit(item: _Item, context: _Context) -> tuple[int, int, int, str]:
+    left = -1 if item.left is None else context.responses[item.left]
+    right = -1 if item.right is None else context.responses[item.right]
+    return left, right, context.topics[item.topic], item.name
+
+
+def _answers(rows: Rows, place: dict[int, int], context: _Context) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The place of each judgment's dimension, and of its value among the dimension's values; of pairs a, n, b."""
+    dimension = np.zeros(len(rows), dtype=np.int64)
+    value = np.zeros(len(rows), dtype=np.int64)
+    for pk, where in place.items():
+        here = rows["dimension"] == pk
+        dimension[here] = where
+        value[here] = np.searchsorted(context.dimensions[where].domain, rows["value"][here])
+    return dimension, value
+
+
+def _counts(study: Study) -> dict[str, int]:
+    """Judgments that count, by whose they are."""
+    by = ("item__campaign__judges", "item__campaign__kind")
+    grouped = (
+        Judgment.objects.of_study(study).counted().order_by().values(*by).annotate(n=Count("id")).values_list(*by, "n")
+    )
+    counts: Counter[str] = Counter()
+    for judges, kind, n in grouped:
+        counts[POINTWISE if kind == CampaignKind.POINTWISE else judges.lower()] += n
+    return dict(sorted(counts.items()))
+
+
+def _seconds(study: Study, pool: str) -> tuple[float, ...]:
+    """Time that each counted questionnaire of the pool took, in ascending order."""
+    taken = Assignment.objects.counted().filter(
+        questionnaire__campaign__study=study, questionnaire__campaign__judges=pool, seconds__isnull=False
+    )
+    taken = taken.exclude(questionnaire__campaign__kind=CampaignKind.POINTWISE)
+    return tuple(sorted(float(seconds or 0) for seconds in taken.values_list("seconds", flat=True)))

@@ -1,0 +1,80 @@
+"""Pages about grades: means by style and origin, and every response within its topic."""
+
+from typing import Any
+
+from django.core.paginator import Paginator
+
+from crowdrag.studies.models import Study
+from writing.models import Response
+
+from .. import tables
+from ..analysing import State
+from ..results.schema import Row
+from . import words
+
+TOPICS_PER_PAGE = 10
+
+
+def grades(study: Study, state: State, *, topic: str, page: str | None) -> dict[str, Any]:
+    """Return the means, and the grades of some topics' responses."""
+    if state.run is None:
+        return {}
+    found = tables.read(state.run, "grade_means", "grades")
+    labels = words.dimensions(study)
+    dimensions = list(dict.fromkeys(row["dimension"] for row in found["grades"]))
+    topics = list(dict.fromkeys(row["topic"] for row in found["grades"]))
+    chosen = [topic] if topic in topics else topics
+    shown = Paginator(chosen, TOPICS_PER_PAGE).get_page(page)
+    return {
+        "means": _means(found["grade_means"], labels),
+        "dimensions": [(name, labels.get(name, name)) for name in dimensions],
+        "topics": topics,
+        "topic": topic if topic in topics else "",
+        "page": shown,
+        "groups": _groups(study, found["grades"], list(shown), dimensions),
+        "scale": max((row["grade"] for row in found["grades"]), default=0),
+    }
+
+
+def _means(rows: list[Row], labels: dict[str, str]) -> dict[str, Any]:
+    """Rows by dimension, a cell for each style and origin: the layout of crowdrag25, Table 7."""
+    keys = list(dict.fromkeys((row["style"], row["origin"]) for row in rows))
+    cells = {(row["dimension"], row["style"], row["origin"]): row for row in rows}
+    names = list(dict.fromkeys(row["dimension"] for row in rows))
+    return {
+        "columns": [(words.style(style), words.origin(origin), origin) for style, origin in keys],
+        "rows": [
+            {
+                "label": words.ALL if name == words.ALL else labels.get(name, name),
+                "is_all": name == words.ALL,
+                "cells": [cells.get((name, *key)) for key in keys],
+            }
+            for name in names
+        ],
+    }
+
+
+def _groups(study: Study, rows: list[Row], topics: list[str], dimensions: list[str]) -> list[dict[str, Any]]:
+    """The responses of each topic with their grades, in the order of the dimensions."""
+    by_topic: dict[str, dict[str, dict[str, Row]]] = {name: {} for name in topics}
+    for row in rows:
+        if row["topic"] in by_topic:
+            by_topic[row["topic"]].setdefault(row["response"], {})[row["dimension"]] = row
+    names = [name for responses in by_topic.values() for name in responses]
+    found = Response.objects.filter(study=study, external_id__in=names).with_people()
+    about = {response.external_id: response for response in found}
+    groups = []
+    for topic, responses in by_topic.items():
+        members: list[dict[str, Any]] = [
+            {"response": about[name], "cells": [own.get(dimension) for dimension in dimensions], "mean": _mean(own)}
+            for name, own in responses.items()
+            if name in about
+        ]
+        members.sort(key=lambda member: -member["mean"])
+        query = members[0]["response"].topic.query if members else ""
+        groups.append({"topic": topic, "query": query, "members": members})
+    return groups
+
+
+def _mean(own: dict[str, Row]) -> float:
+    return float(sum(row["grade"] for row in own.values()) / len(own))

@@ -1,0 +1,78 @@
+"""The first page of results: key figures and agreement."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.functional import Promise
+
+from analysis.enums import Coders, Split
+from crowdrag.studies.models import Study
+
+from .. import tables
+from ..analysing import State
+from ..results.schema import Row
+from . import words
+
+HEADLINE = ("topics_judged", "responses_judged", "pairs", "judges", "judgments", "differentiable_share")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table of agreement."""
+
+    split: str
+    coders: str
+    split_label: str | Promise
+    coders_label: str | Promise
+
+
+def overview(study: Study, state: State) -> dict[str, Any]:
+    """Return what the page shows; nothing but the state where there is no result yet."""
+    if state.run is None:
+        return {}
+    found = tables.read(state.run, "key_figures", "agreement", "agreement_means", "mace")
+    labels = words.dimensions(study)
+    figures = [
+        row | {"label": words.figure(row["name"]), "is_share": row["name"] in words.SHARES,
+               "is_count": isinstance(row["value"], int)}
+        for row in found["key_figures"]
+    ]  # fmt: skip
+    by_name = {row["name"]: row for row in figures}
+    own = [Coders(state.run.parameters.get("pool", "crowd").lower()), Coders.CORRECTED]
+    crowd = [row for row in found["agreement"] if row["coders"] in own]
+    others = [row for row in found["agreement"] if row["coders"] not in own]
+    return {
+        "headline": [by_name[name] for name in HEADLINE if name in by_name],
+        "figures": figures,
+        "agreement": _grid(crowd, found["agreement_means"], labels),
+        "others": _grid(others, found["agreement_means"], labels),
+        "notes": _notes(found["agreement"], labels),
+        "models": [row | {"label": labels.get(row["dimension"], row["dimension"])} for row in found["mace"]],
+    }
+
+
+def _grid(rows: list[Row], means: list[Row], labels: dict[str, str]) -> dict[str, Any]:
+    """Rows by dimension, a cell for each split and coders, and the means over dimensions below."""
+    keys = list(dict.fromkeys((row["split"], row["coders"]) for row in rows))
+    keys.sort(key=lambda key: (list(Split).index(Split(key[0])), list(Coders).index(Coders(key[1]))))
+    cells = {(row["dimension"], row["split"], row["coders"]): row for row in rows}
+    mean = {(row["split"], row["coders"]): row for row in means}
+    return {
+        "columns": [Column(s, c, Split(s).label, Coders(c).label) for s, c in keys],
+        "rows": [
+            {"label": labels.get(name, name), "cells": [cells.get((name, *key)) for key in keys]}
+            for name in dict.fromkeys(row["dimension"] for row in rows)
+        ],
+        "means": [mean.get(key) for key in keys],
+    }
+
+
+def _notes(rows: list[Row], labels: dict[str, str]) -> list[tuple[str, str]]:
+    """What could not be said, and why: each reason once, with what it is about."""
+    about: dict[str, list[str]] = {}
+    for row in rows:
+        if "note" in row:
+            name = labels.get(row["dimension"], row["dimension"])
+            place = f"{name} ({Coders(row['coders']).label}, {Split(row['split']).label})"
+            about.setdefault(row["note"], []).append(place)
+    return [(reason, ", ".join(places)) for reason, places in about.items()]

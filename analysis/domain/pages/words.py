@@ -1,0 +1,62 @@
+"""Names of what results hold, as people read them."""
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.models import Dimension
+from crowdrag.studies.models import Study
+from writing.enums import Origin
+
+FIGURES = {
+    "topics": gettext_lazy("Topics"),
+    "responses": gettext_lazy("Responses"),
+    "non_responses": gettext_lazy("Non-responses (too short)"),
+    "words_per_response": gettext_lazy("Words per response"),
+    "words_per_response_human": gettext_lazy("Words per response, human"),
+    "words_per_response_model": gettext_lazy("Words per response, model"),
+    "words_per_response_system": gettext_lazy("Words per response, system"),
+    "writers_human": gettext_lazy("Human writers"),
+    "writers_model": gettext_lazy("Models that wrote"),
+    "writers_system": gettext_lazy("Systems that wrote"),
+    "topics_judged": gettext_lazy("Topics judged"),
+    "responses_judged": gettext_lazy("Responses judged"),
+    "dimensions": gettext_lazy("Dimensions"),
+    "pairs": gettext_lazy("Presented pairs"),
+    "pairs_in_both_orders": gettext_lazy("Pairs shown in both orders"),
+    "differentiable_share": gettext_lazy("Differentiable pairs"),
+    "judges": gettext_lazy("Judges"),
+    "judgments": gettext_lazy("Judgments that count"),
+    "judgments_surplus": gettext_lazy("Surplus judgments"),
+    "judgments_per_judge": gettext_lazy("Judgments per judge"),
+    "judgments_expert": gettext_lazy("Judgments by experts"),
+    "judgments_model": gettext_lazy("Judgments by models"),
+    "judgments_pointwise": gettext_lazy("Pointwise judgments"),
+    "minutes_per_questionnaire": gettext_lazy("Minutes per questionnaire"),
+}
+SHARES = {"differentiable_share"}
+ALL = "all"
+
+
+def figure(name: str) -> str:
+    """Return the name of a key figure in words."""
+    if name in FIGURES:
+        return str(FIGURES[name])
+    return name.replace("_", " ").capitalize()
+
+
+def dimensions(study: Study) -> dict[str, str]:
+    """Return the labels of a study's dimensions by name: those of the latest version."""
+    found = Dimension.objects.filter(study=study).order_by("version", "id").values_list("name", "label")
+    return {str(name): str(label or name) for name, label in found}
+
+
+def origin(name: str) -> str:
+    """Return an origin in words."""
+    if name == ALL:
+        return _("all")
+    return str(Origin[name.upper()].label) if name.upper() in Origin.names else name
+
+
+def style(name: str) -> str:
+    """Return a style in words."""
+    return _("all styles") if name == ALL else name

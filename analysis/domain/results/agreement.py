@@ -1,0 +1,121 @@
+"""Agreement: Krippendorff's alpha by dimension, split and coders, with intervals over topics."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.enums import Coders, Split
+from analysis.stats import agreement
+from analysis.stats.bootstrap import Floats, percentile_interval, resample_weights
+from analysis.stats.labels import differentiable
+
+from ..inputs import Ints
+from .fitting import Fit, Fitted
+from .schema import NOTE, Row, number
+from .settings import Settings, stream
+
+Mask = NDArray[np.bool_]
+NO_ITEMS = "no presented pair is in this split"
+ONE_TOPIC = "an interval over topics needs at least two topics"
+
+
+@dataclass
+class _Means:
+    """Alpha of each dimension in the same resamples, by split and coders, for the mean over dimensions."""
+
+    points: dict[tuple[str, str], list[float]] = field(default_factory=dict)
+    samples: dict[tuple[str, str], list[Floats]] = field(default_factory=dict)
+    clusters: dict[tuple[str, str], int] = field(default_factory=dict)
+
+
+def split_masks(fitted: Fitted) -> dict[str, Mask]:
+    """Which units are differentiable, by the votes of all their judges; all of them where pairs were not compared."""
+    preferences = [fit.counts for fit in fitted.fits if fit.dimension.is_preference]
+    masks = {Split.COMPLETE.value: np.ones(len(fitted.pool.units), dtype=bool)}
+    if preferences:
+        told_apart = differentiable(np.stack(preferences, axis=1))
+        masks |= {Split.DIFFERENTIABLE.value: told_apart, Split.MINIMAL.value: ~told_apart}
+    return masks
+
+
+def of_pairs(
+    fitted: Fitted, *, coders: str, corrected: str | None, masks: dict[str, Mask], settings: Settings, seed: int
+) -> tuple[list[Row], list[Row]]:
+    """Rows of one pool: its own coders and, if named, the corrected ones; and the means over dimensions."""
+    topics, topic = np.unique(fitted.pool.topic, return_inverse=True)
+    weights = resample_weights(len(topics), settings.resamples, stream(seed, f"topics of {coders}"))
+    means = _Means()
+    rows = []
+    for fit in fitted.fits:
+        variants: list[tuple[str, Ints | None]] = [(coders, fit.counts)]
+        if corrected:
+            kept = fit.counts_of(fit.trusted(settings.spam_threshold)) if fit.model else None
+            variants.append((corrected, kept))
+        for name, counts in variants:
+            for split, mask in masks.items():
+                key = {"dimension": fit.dimension.name, "split": split, "coders": name}
+                rows.append(key | _alpha(fit, counts, mask, topic, weights, means, (split, name)))
+    return rows, _mean_rows(means)
+
+
+def _alpha(
+    fit: Fit, counts: Ints | None, mask: Mask, topic: Ints, weights: Floats, means: _Means, where: tuple[str, str]
+) -> Row:
+    if counts is None:
+        return {"alpha": None, "low": None, "high": None, "items": 0, "judgments": 0, NOTE: fit.problem}
+    # What counts for alpha are units with at least two judgments; the figures say how many those are.
+    pairable = mask & (counts.sum(axis=1) > 1)
+    used = np.where(pairable[:, None], counts, 0)
+    sizes = {"items": int(pairable.sum()), "judgments": int(used.sum())}
+    how: dict[str, Any] = {} if fit.dimension.is_preference else {"values": fit.dimension.domain}
+    try:
+        point = agreement.alpha(used, **how)
+    except agreement.AlphaUndefinedError as error:
+        note = str(error) if mask.any() else NO_ITEMS
+        return {"alpha": None, "low": None, "high": None, **sizes, NOTE: note}
+    per_topic = agreement.topic_coincidences(used, topic, topics=weights.shape[1])
+    samples = agreement.resampled_alpha(per_topic, weights, **how)
+    clusters = len(np.unique(topic[pairable]))
+    interval = percentile_interval(point, samples, clusters=clusters)
+    means.points.setdefault(where, []).append(point)
+    means.samples.setdefault(where, []).append(samples)
+    means.clusters[where] = max(clusters, means.clusters.get(where, 0))
+    row = {"alpha": number(point), "low": number(interval.low), "high": number(interval.high), **sizes}
+    return row if row["low"] is not None else row | {NOTE: ONE_TOPIC}
+
+
+def _mean_rows(means: _Means) -> list[Row]:
+    """The mean over dimensions of each split and coders, with its interval, for pages at a glance."""
+    rows = []
+    for where, points in means.points.items():
+        samples = np.mean(means.samples[where], axis=0)
+        interval = percentile_interval(float(np.mean(points)), samples, clusters=means.clusters[where])
+        split, coders = where
+        row: Row = {
+            "split": split,
+            "coders": coders,
+            "alpha": number(interval.estimate),
+            "low": number(interval.low),
+            "high": number(interval.high),
+            "dimensions": len(points),
+        }
+        rows.append(row if row["low"] is not None else row | {NOTE: ONE_TOPIC})
+    return rows
+
+
+def expert_masks(expert: Fitted, main: Fitted, masks: dict[str, Mask]) -> dict[str, Mask]:
+    """The crowd's splits for the experts' pairs; those that the crowd did not judge are in the complete one only."""
+    place = {unit[:2]: i for i, unit in enumerate(main.pool.units)}
+    known = [place.get(unit[:2], -1) for unit in expert.pool.units]
+    found = {Split.COMPLETE.value: np.ones(len(known), dtype=bool)}
+    for split, mask in masks.items():
+        if split != Split.COMPLETE:
+            found[split] = np.array([i >= 0 and bool(mask[i]) for i in known], dtype=bool)
+    return found
+
+
+def coders_of(pool: str) -> str:
+    """What the coders of a pool are called in the table."""
+    return Coders(pool).value

@@ -1,0 +1,89 @@
+"""Key figures of a study: how much there is of what (crowdrag25, Table 1)."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from analysis.stats.bootstrap import bootstrap, resample_weights, weighted_mean
+from analysis.stats.orientation import canonical
+
+from ..inputs import Inputs, Response
+from .agreement import Mask
+from .fitting import Fitted
+from .schema import Row, number
+from .settings import Settings, stream
+
+
+def key_figure_rows(
+    inputs: Inputs, fitted: Fitted, *, differentiable: Mask | None, settings: Settings, seed: int
+) -> list[Row]:
+    """Counts, and means with their intervals."""
+    return [*_writing(inputs, settings, seed), *_judging(inputs, fitted, differentiable)]
+
+
+def _writing(inputs: Inputs, settings: Settings, seed: int) -> Iterator[Row]:
+    responses = inputs.responses
+    yield _count("topics", len({response.topic for response in responses}))
+    yield _count("responses", len(responses))
+    by_kind = Counter((response.style, response.origin) for response in responses)
+    for (style, origin), n in sorted(by_kind.items()):
+        yield _count(f"responses_{style}_{origin}", n)
+    by_origin: dict[str, set[str]] = {}
+    for response in responses:
+        by_origin.setdefault(response.origin, set()).add(response.participant)
+    for origin, people in sorted(by_origin.items()):
+        yield _count(f"writers_{origin}", len(people))
+    yield _count("non_responses", sum(response.words < settings.min_words for response in responses))
+    full = [response for response in responses if response.words >= settings.min_words]
+    yield _mean_words("words_per_response", full, settings, seed)
+    for origin in sorted(by_origin):
+        yield _mean_words(f"words_per_response_{origin}", [r for r in full if r.origin == origin], settings, seed)
+
+
+def _judging(inputs: Inputs, fitted: Fitted, differentiable: Mask | None) -> Iterator[Row]:
+    pool = fitted.pool
+    pairs = [unit for unit in pool.units if unit[1] >= 0]
+    votes = sum(len(fit.unit) for fit in fitted.fits)
+    judges = len(np.unique(np.concatenate([fit.coder for fit in fitted.fits])))
+    yield _count("topics_judged", len(np.unique(pool.topic)))
+    yield _count("responses_judged", len({side for unit in pairs for side in unit[:2]}))
+    yield _count("dimensions", len(fitted.fits))
+    yield _count("pairs", len(pairs))
+    if pairs:
+        sides = canonical([unit[0] for unit in pairs], [unit[1] for unit in pairs])
+        both = len(pairs) - len(set(zip(sides.low.tolist(), sides.high.tolist(), strict=True)))
+        yield _count("pairs_in_both_orders", both)
+    if differentiable is not None:
+        yield {"name": "differentiable_share", "value": number(differentiable.mean()), "low": None, "high": None,
+               "n": len(differentiable)}  # fmt: skip
+    yield _count("judges", judges)
+    yield _count("judgments", votes)
+    yield _count("judgments_surplus", len(pool.unit) - votes)
+    yield {"name": "judgments_per_judge", "value": votes / judges, "low": None, "high": None, "n": judges}
+    for pool_name in ("expert", "model", "pointwise"):
+        if n := inputs.counts.get(pool_name):
+            yield _count(f"judgments_{pool_name}", n)
+    if inputs.seconds:
+        yield {"name": "minutes_per_questionnaire", "value": float(np.mean(inputs.seconds)) / 60, "low": None,
+               "high": None, "n": len(inputs.seconds)}  # fmt: skip
+
+
+def _count(name: str, value: int) -> Row:
+    return {"name": name, "value": value, "low": None, "high": None, "n": value}
+
+
+def _mean_words(name: str, responses: list[Response], settings: Settings, seed: int) -> Row:
+    if not responses:
+        return {"name": name, "value": None, "low": None, "high": None, "n": 0, "note": "there are no such responses"}
+    topics, topic = np.unique([response.topic for response in responses], return_inverse=True)
+    weights = resample_weights(len(topics), settings.resamples, stream(seed, "topics of responses"))
+    words = [float(response.words) for response in responses]
+    interval = bootstrap(weighted_mean(words, topic, len(topics)), weights)
+    return {
+        "name": name,
+        "value": number(interval.estimate),
+        "low": number(interval.low),
+        "high": number(interval.high),
+        "n": len(responses),
+    }

@@ -1,0 +1,71 @@
+"""What a run computes with: its parameters, and its sources of chance."""
+
+import zlib
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from annotation.enums import Judges
+
+
+class BadParameterError(ValueError):
+    """A parameter of the analysis cannot be used."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Parameters of an analysis; the defaults are those of docs/methods.
+
+    Attributes
+    ----------
+    pool : str
+        Whose judgments are analysed.
+    resamples : int
+        Bootstrap resamples of topics behind every interval.
+    restarts, refine : int
+        Random starts of MACE, and rounds of search after them (0: the published procedure).
+    spam_threshold : float
+        The corrected crowd leaves out judgments of participants whose spam probability on the dimension exceeds this.
+    k : int or None
+        How many votes of a presented pair count; None: as many as its campaign asked for.
+    min_words : int
+        Shorter responses are non-responses, left out of length statistics.
+    """
+
+    pool: str = Judges.CROWD.value
+    resamples: int = 1000
+    restarts: int = 20
+    refine: int = 6
+    spam_threshold: float = 0.7
+    k: int | None = None
+    min_words: int = 50
+
+    def __post_init__(self) -> None:
+        if self.pool not in Judges.values:
+            raise BadParameterError(f"There is no pool {self.pool!r}; choose one of {', '.join(Judges.values)}.")
+        bounds = {"resamples": (1, 100_000), "restarts": (1, 1000), "refine": (0, 100), "min_words": (0, 10_000)}
+        for name, (low, high) in bounds.items():
+            if not low <= getattr(self, name) <= high:
+                raise BadParameterError(f"{name} must lie between {low} and {high:,}, it is {getattr(self, name)}.")
+        if not 0 <= self.spam_threshold <= 1:
+            raise BadParameterError(f"spam_threshold must lie between 0 and 1, it is {self.spam_threshold}.")
+        if self.k is not None and self.k < 1:
+            raise BadParameterError(f"k must be at least 1, it is {self.k}.")
+
+    @classmethod
+    def read(cls, parameters: dict[str, Any]) -> "Settings":
+        """Read a run's parameters; what it does not name has its default."""
+        known = {each.name for each in fields(cls)}
+        if unknown := sorted(set(parameters) - known):
+            raise BadParameterError(f"An analysis has no parameter {unknown[0]!r}; it has {', '.join(sorted(known))}.")
+        return cls(**parameters)
+
+    def write(self) -> dict[str, Any]:
+        """All parameters, defaults too, as a run keeps them."""
+        return asdict(self)
+
+
+def stream(seed: int, name: str) -> np.random.Generator:
+    """A source of chance of its own for each purpose, so that what is computed beside it changes nothing."""
+    return np.random.default_rng([seed % 2**63, zlib.crc32(name.encode())])

@@ -1,0 +1,112 @@
+"""Result tables as they are read: rows of a run, and the same as JSON, CSV and LaTeX."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from crowdrag.runs.models import Run
+
+from ..models import Table
+from ..models.table import TableQuerySet
+from .results.schema import COLUMNS, NOTE, Row
+
+MEDIA_TYPES = {
+    "json": "application/json",
+    "csv": "text/csv; charset=utf-8",
+    "tex": "application/x-tex; charset=utf-8",
+}
+# What a spreadsheet takes for the start of a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+LATEX = str.maketrans({
+    "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}",
+})  # fmt: skip
+
+
+class UnknownTableError(LookupError):
+    """A run holds no table of this name, or there is no such format."""
+
+
+def read(run: Run, *names: str) -> dict[str, list[Row]]:
+    """Return tables of a run by name, in one query; one that the run does not have is empty."""
+    found = dict(Table.objects.filter(run=run, name__in=names).values_list("name", "rows"))
+    return {name: found.get(name, []) for name in names}
+
+
+def of(run: Run, name: str) -> TableQuerySet:
+    """Return one table of a run, to pick rows from."""
+    return Table.objects.filter(run=run, name=name)
+
+
+def names(run: Run) -> list[str]:
+    """Return the names of a run's tables, in the order of docs/results.md."""
+    there = set(Table.objects.filter(run=run).values_list("name", flat=True))
+    return [name for name in COLUMNS if name in there]
+
+
+def write(run: Run, name: str, form: str) -> bytes:
+    """Write a table of a run as "json", "csv" or "tex".
+
+    Raises
+    ------
+    UnknownTableError
+        If the run has no such table, or there is no such format.
+    """
+    table = Table.objects.filter(run=run, name=name).first()
+    if table is None or name not in COLUMNS or form not in MEDIA_TYPES:
+        raise UnknownTableError(f"There is no table {name!r} as {form!r}; see docs/results.md for those there are.")
+    return render(name, table.rows, form)
+
+
+def render(name: str, rows: Sequence[Row], form: str) -> bytes:
+    """Write rows of the table `name`; the columns stand in their fixed order, `note` last where a row has one."""
+    columns = [*COLUMNS[name], NOTE] if any(NOTE in row for row in rows) else list(COLUMNS[name])
+    if form == "json":
+        return _json(rows, COLUMNS[name])
+    if form == "csv":
+        return _csv(rows, columns)
+    return _latex(rows, columns)
+
+
+def _json(rows: Sequence[Row], columns: Sequence[str]) -> bytes:
+    ordered = [{key: row[key] for key in (*columns, NOTE) if key in row} for row in rows]
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False, allow_nan=False) for row in ordered)
+    return f"[\n{lines}\n]\n".encode() if ordered else b"[]\n"
+
+
+def _csv(rows: Sequence[Row], columns: Sequence[str]) -> bytes:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_harmless(row.get(column)) for column in columns] for row in rows)
+    return out.getvalue().encode()
+
+
+def _harmless(value: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula; numbers stay what they are."""
+    if isinstance(value, str) and value.startswith(FORMULA):
+        return f"'{value}"
+    return value
+
+
+def _latex(rows: Sequence[Row], columns: Sequence[str]) -> bytes:
+    numeric = {c for c in columns if any(isinstance(row.get(c), int | float) for row in rows)}
+    spec = "".join("r" if column in numeric else "l" for column in columns)
+    lines = [rf"\begin{{tabular}}{{{spec}}}", r"\toprule", _latex_line(columns), r"\midrule"]
+    lines += [_latex_line([row.get(column) for column in columns]) for row in rows]
+    lines += [r"\bottomrule", r"\end{tabular}", ""]
+    return "\n".join(lines).encode()
+
+
+def _latex_line(cells: Sequence[Any]) -> str:
+    return " & ".join(_latex_cell(cell) for cell in cells) + r" \\"
+
+
+def _latex_cell(cell: Any) -> str:
+    if cell is None:
+        return "--"
+    if isinstance(cell, float):
+        return f"${cell:.3f}$" if cell < 0 else f"{cell:.3f}"
+    return str(cell).translate(LATEX)

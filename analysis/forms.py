@@ -1,0 +1,53 @@
+"""What a person may set when starting an analysis."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from .domain.results.settings import Settings
+
+DEFAULTS = Settings()
+
+
+class AnalysisForm(forms.Form):
+    """Parameters of an analysis; whatever is left empty has its default."""
+
+    seed = forms.IntegerField(label=_("Seed"), initial=0, min_value=0, max_value=2**31, required=False)
+    resamples = forms.IntegerField(
+        label=_("Bootstrap resamples"), initial=DEFAULTS.resamples, min_value=1, max_value=100_000, required=False
+    )
+    restarts = forms.IntegerField(
+        label=_("Restarts of MACE"), initial=DEFAULTS.restarts, min_value=1, max_value=1000, required=False
+    )
+    refine = forms.IntegerField(
+        label=_("Rounds of search after them"),
+        initial=DEFAULTS.refine,
+        min_value=0,
+        max_value=100,
+        required=False,
+        help_text=_("0 is the published procedure."),
+    )
+    spam_threshold = forms.FloatField(
+        label=_("Highest spam probability trusted"),
+        initial=DEFAULTS.spam_threshold,
+        min_value=0,
+        max_value=1,
+        required=False,
+    )
+    k = forms.IntegerField(
+        label=_("Votes that count for each pair"),
+        min_value=1,
+        required=False,
+        help_text=_("Empty: as many as the campaign asked for."),
+    )
+
+    def parameters(self) -> dict[str, Any]:
+        """What was set, without the seed."""
+        given = {name: value for name, value in self.cleaned_data.items() if value is not None}
+        given.pop("seed", None)
+        return given
+
+    def seed_given(self) -> int:
+        """The seed, 0 by default."""
+        return self.cleaned_data.get("seed") or 0

@@ -1,0 +1,47 @@
+"""The first page of results, and the button that makes new ones."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from crowdrag.studies.access import study_page
+from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Study
+
+from ..domain import analysing
+from ..domain.pages import overview
+from ..domain.results.settings import BadParameterError
+from ..forms import AnalysisForm
+from . import shared
+
+
+@study_page(Role.VIEWER)
+@require_safe
+def results(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show key figures and agreement."""
+    state = shared.state_of(request, study)
+    context = shared.context(request, state, "results") | overview.overview(study, state)
+    return render(request, "analysis/overview.html", context)
+
+
+@study_page(Role.EDITOR)
+@require_POST
+def analyse(request: HttpRequest, study: Study) -> HttpResponse:
+    """Start an analysis, and go and see how it gets on."""
+    form = AnalysisForm(request.POST)
+    if not form.is_valid():
+        for field, errors in form.errors.items():
+            messages.error(request, f"{form.fields[field].label}: {' '.join(str(error) for error in errors)}")
+        return redirect("results", slug=study.slug)
+    try:
+        run = analysing.start(
+            study=study,
+            by=request.user,  # type: ignore[arg-type]
+            seed=form.seed_given(),
+            parameters=form.parameters(),
+        )
+    except (analysing.NothingToAnalyseError, BadParameterError) as error:
+        messages.error(request, str(error))
+        return redirect("results", slug=study.slug)
+    return redirect("run", slug=study.slug, key=run.key)

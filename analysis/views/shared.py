@@ -1,0 +1,55 @@
+"""What every page of results begins with: which run it shows, and how that stands."""
+
+import uuid
+from typing import Any
+
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
+
+from crowdrag.runs.enums import RunState
+from crowdrag.runs.models import Run
+from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Study
+
+from ..domain import analysing
+from ..forms import AnalysisForm
+
+
+def state_of(request: HttpRequest, study: Study) -> analysing.State:
+    """Return the state of the run asked for (`?run=key`), else of the latest that is done."""
+    try:
+        return analysing.state(study, key=_key(request))
+    except Run.DoesNotExist:
+        raise Http404("There is no finished analysis of this key in this study.") from None
+
+
+def context(request: HttpRequest, state: analysing.State, page: str) -> dict[str, Any]:
+    """Return what the frame of a page of results shows."""
+    return {
+        "state": state,
+        "run": state.run,
+        "asked_for": _key(request) is not None,
+        "result_page": page,
+        "section": "results",
+        "form": AnalysisForm(),
+        "may_analyse": request.study_role >= Role.EDITOR,  # type: ignore[attr-defined]
+    }
+
+
+def done_run(request: HttpRequest, study: Study) -> tuple[Run, bool]:
+    """Return the run whose table or chart is asked for, and whether it was named: then the answer never changes."""
+    runs = Run.objects.filter(study=study, kind=analysing.KIND, state=RunState.DONE)
+    if (key := _key(request)) is not None:
+        return get_object_or_404(runs, key=key), True
+    latest = runs.newest_first().first()
+    if latest is None:
+        raise Http404("This study has no finished analysis yet.")
+    return latest, False
+
+
+def _key(request: HttpRequest) -> uuid.UUID | None:
+    given = request.GET.get("run")
+    try:
+        return uuid.UUID(given) if given else None
+    except ValueError:
+        raise Http404("This is not the key of a run.") from None
