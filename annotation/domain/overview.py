@@ -6,7 +6,7 @@ import nh3
 from django.db.models import Count
 from markdown_it import MarkdownIt
 
-from ..models import Assignment, Campaign, Judgment
+from ..models import Assignment, Campaign, Dimension, Judgment
 
 # Instructions are a researcher's own words, and still only text: no raw HTML, and sanitised last.
 _markdown = MarkdownIt("commonmark", {"html": False})
@@ -38,6 +38,6 @@ def render_markdown(text: str) -> str:
     return nh3.clean(_markdown.render(text))
 
 
-def _with_answers(dimension, counts: dict[int, int]) -> dict[str, Any]:
+def _with_answers(dimension: Dimension, counts: dict[int, int]) -> dict[str, Any]:
     answers = [{"label": option["label"], "n": counts.get(option["value"], 0)} for option in dimension.options]
     return {"dimension": dimension, "answers": answers, "n": sum(counts.values())}

@@ -31,8 +31,8 @@ class CampaignQuerySet(models.QuerySet["Campaign"]):
 
 def _rows(relation: str, *, distinct: bool = False) -> Coalesce:
     # A subquery each: joining several relations at once would multiply the rows before counting them.
-    counted = Campaign.objects.filter(pk=models.OuterRef("pk")).order_by().values("pk")
-    counted = counted.annotate(n=models.Count(relation, distinct=distinct)).values("n")
+    own = Campaign.objects.filter(pk=models.OuterRef("pk")).order_by().values("pk")
+    counted = own.annotate(n=models.Count(relation, distinct=distinct)).values("n")
     return Coalesce(models.Subquery(counted, output_field=models.IntegerField()), 0)
 
 

@@ -61,7 +61,7 @@ class Judgment(models.Model):
             pgtrigger.Trigger(
                 name="value_is_an_option",
                 when=pgtrigger.Before,
-                operation=pgtrigger.Insert | pgtrigger.UpdateOf("value", "dimension_id"),
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("value", "dimension_id"),  # type: ignore[no-untyped-call]
                 declare=[("ok", "boolean")],
                 func="""
                     SELECT d.options @> jsonb_build_array(jsonb_build_object('value', NEW.value)) INTO ok
@@ -76,7 +76,7 @@ class Judgment(models.Model):
             pgtrigger.Trigger(
                 name="item_was_asked",
                 when=pgtrigger.Before,
-                operation=pgtrigger.Insert | pgtrigger.UpdateOf("item_id", "assignment_id"),
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("item_id", "assignment_id"),  # type: ignore[no-untyped-call]
                 declare=[("ok", "boolean")],
                 func="""
                     SELECT EXISTS (

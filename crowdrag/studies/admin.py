@@ -1,4 +1,7 @@
-"""The operator's view of studies and people."""
+"""The operator's view of studies and people.
+
+Django's admin classes take a type argument in the stubs and none at run time: hence the ignored type-arg.
+"""
 
 from typing import Any
 
@@ -9,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from .models import Consent, ConsentText, Membership, Participant, Study, User
 
 
-class ReadOnlyAdmin(admin.ModelAdmin):
+class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """Rows that only the domain makes and changes: they are looked at here, nothing more."""
 
     def has_add_permission(self, *args: Any) -> bool:
@@ -26,7 +29,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
 
 
 @admin.register(User)
-class EmailUserAdmin(UserAdmin):
+class EmailUserAdmin(UserAdmin):  # type: ignore[type-arg]
     """Users by e-mail address."""
 
     list_display = ["email", "name", "is_active", "is_staff", "last_login"]
@@ -42,7 +45,7 @@ class EmailUserAdmin(UserAdmin):
     ]
 
 
-class MembershipInline(admin.TabularInline):
+class MembershipInline(admin.TabularInline):  # type: ignore[type-arg]
     """A study's members."""
 
     model = Membership
@@ -53,7 +56,7 @@ class MembershipInline(admin.TabularInline):
 
 
 @admin.register(Study)
-class StudyAdmin(admin.ModelAdmin):
+class StudyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """Studies."""
 
     list_display = ["slug", "title", "language", "is_simulated", "created_at"]
@@ -62,7 +65,7 @@ class StudyAdmin(admin.ModelAdmin):
 
 
 @admin.register(Participant)
-class ParticipantAdmin(admin.ModelAdmin):
+class ParticipantAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """Participants; the platform's id stays closed."""
 
     list_display = ["external_id", "study", "kind", "is_simulated", "created_at"]
@@ -79,7 +82,7 @@ class ConsentTextAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Consent)
-class ConsentAdmin(admin.ModelAdmin):
+class ConsentAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """Who consented to what."""
 
     list_display = ["participant", "text", "given_at", "withdrawn_at"]

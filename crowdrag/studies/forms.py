@@ -7,7 +7,7 @@ from .enums import Role
 from .models import Study, User
 
 
-class StudyForm(forms.ModelForm):
+class StudyForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument is none at run time
     """What a new study needs."""
 
     class Meta:

@@ -59,7 +59,7 @@ class Response(models.Model):
             pgtrigger.Trigger(
                 name="text_never_changes",
                 when=pgtrigger.Before,
-                operation=pgtrigger.UpdateOf("text", "topic_id", "style_id", "participant_id", "origin"),
+                operation=pgtrigger.UpdateOf("text", "topic_id", "style_id", "participant_id", "origin"),  # type: ignore[no-untyped-call]
                 func="""
                     IF NEW.erased_at IS NOT NULL AND NEW.text = '' THEN RETURN NEW; END IF;
                     IF ROW(NEW.text, NEW.topic_id, NEW.style_id, NEW.participant_id, NEW.origin) IS DISTINCT FROM

@@ -1,5 +1,7 @@
 """A query with its id."""
 
+from typing import Any
+
 import pgtrigger
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -34,7 +36,7 @@ class TopicQuerySet(models.QuerySet["Topic"]):
         )
 
 
-def _count(rows: models.QuerySet) -> models.functions.Coalesce:
+def _count(rows: "models.QuerySet[Any]") -> models.functions.Coalesce:
     counted = rows.order_by().values("topic").annotate(n=models.Count("pk")).values("n")
     return models.functions.Coalesce(models.Subquery(counted, output_field=models.IntegerField()), 0)
 

@@ -1,5 +1,7 @@
 """A research project: its topics, people, campaigns and results."""
 
+from typing import TYPE_CHECKING
+
 from django.conf import settings
 from django.core.validators import MinValueValidator
 from django.db import models
@@ -8,11 +10,15 @@ from django.utils.translation import gettext_lazy as _
 
 from ..enums import Role
 
+if TYPE_CHECKING:
+    from django.contrib.auth.base_user import AbstractBaseUser
+    from django.contrib.auth.models import AnonymousUser
+
 
 class StudyQuerySet(models.QuerySet["Study"]):
     """What can be said of studies. `for_user` is the one place where access is decided."""
 
-    def for_user(self, user, role: int = Role.VIEWER) -> "StudyQuerySet":
+    def for_user(self, user: "AbstractBaseUser | AnonymousUser", role: int = Role.VIEWER) -> "StudyQuerySet":
         """Return the studies in which the user holds at least this role; operators hold every role."""
         if not user.is_authenticated or not user.is_active:
             return self.none()
@@ -20,7 +26,7 @@ class StudyQuerySet(models.QuerySet["Study"]):
             return self
         return self.filter(memberships__user=user, memberships__role__gte=role)
 
-    def with_role(self, user) -> "StudyQuerySet":
+    def with_role(self, user: "AbstractBaseUser | AnonymousUser") -> "StudyQuerySet":
         """Annotate each study with the user's `role` in it (None where there is none)."""
         from .member import Membership
 
