@@ -15,6 +15,7 @@ Arrays are label-major, (labels, items or annotators, restarts), so that reducti
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,16 +134,16 @@ class Votes:
         known = self.by_annotator @ posterior.reshape(-1, restarts)
         known = known.reshape(knows.shape)
         known *= knows
-        count = np.empty((self.labels + 3, self.annotators, restarts))
+        counts = np.empty((self.labels + 3, self.annotators, restarts))
         know = np.add.reduce(known, axis=0)
-        np.subtract(offsets.spam, know, out=count[0])
-        np.add(know, offsets.know, out=count[1])
-        np.subtract(offsets.strategy, known, out=count[2:-1])
-        np.subtract(offsets.strategies, know, out=count[-1])
-        digamma(count, out=count)
-        count[:2] -= offsets.digamma_votes
-        count[2:-1] -= count[-1]
-        parameters = count[:-1]
+        np.subtract(offsets.spam, know, out=counts[0])
+        np.add(know, offsets.know, out=counts[1])
+        np.subtract(offsets.strategy, known, out=counts[2:-1])
+        np.subtract(offsets.strategies, know, out=counts[-1])
+        digamma(counts, out=counts)
+        counts[:2] -= offsets.digamma_votes
+        counts[2:-1] -= counts[-1]
+        parameters = counts[:-1]
         np.exp(parameters, out=parameters)
         return State(spam=parameters[0], know=parameters[1], strategy=parameters[2:])
 
@@ -196,7 +197,7 @@ def iterate(votes: Votes, start: State, priors: Priors, *, max_iter: int, tolera
     running = np.arange(restarts)
     state = start
     offsets = votes.offsets(priors)
-    for iteration in range(max_iter + 1):
+    for iteration in count():
         posterior, now, knows = votes.posterior(state)
         done = settled(now)
         if iteration == max_iter or np.count_nonzero(done):

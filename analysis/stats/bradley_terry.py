@@ -25,7 +25,6 @@ Ints = NDArray[np.int64]
 
 # Merits that differ by less are equal: their grades must not depend on rounding.
 _EQUAL = 1e-7
-_MAX_HALVINGS = 40
 _FAR = 20.0
 _LONGEST_STEP = 4.0
 
@@ -289,10 +288,7 @@ def _newton(
         # Equal up to rounding is good enough: near the maximum the likelihood is flat and the gradient decides.
         floor = here.value - 1e-12 * np.abs(here.value)
         there = _derivatives(wins[active], present[active], merit[active] + step, settings)
-        for _ in range(_MAX_HALVINGS):
-            worse = np.flatnonzero(there.value < floor)
-            if not worse.size:
-                break
+        while (worse := np.flatnonzero(there.value < floor)).size:  # ends: a step of 0 is not worse
             step[worse] /= 2
             trial, which = merit[active[worse]] + step[worse], active[worse]
             there.put(worse, _derivatives(wins[which], present[which], trial, settings))
