@@ -11,14 +11,15 @@ from django.utils.translation import gettext_lazy as _
 from ..enums import Role
 
 if TYPE_CHECKING:
-    from django.contrib.auth.base_user import AbstractBaseUser
     from django.contrib.auth.models import AnonymousUser
+
+    from .user import User
 
 
 class StudyQuerySet(models.QuerySet["Study"]):
     """What can be said of studies. `for_user` is the one place where access is decided."""
 
-    def for_user(self, user: "AbstractBaseUser | AnonymousUser", role: int = Role.VIEWER) -> "StudyQuerySet":
+    def for_user(self, user: "User | AnonymousUser", role: int = Role.VIEWER) -> "StudyQuerySet":
         """Return the studies in which the user holds at least this role; operators hold every role."""
         if not user.is_authenticated or not user.is_active:
             return self.none()
@@ -26,11 +27,11 @@ class StudyQuerySet(models.QuerySet["Study"]):
             return self
         return self.filter(memberships__user=user, memberships__role__gte=role)
 
-    def with_role(self, user: "AbstractBaseUser | AnonymousUser") -> "StudyQuerySet":
+    def with_role(self, user: "User | AnonymousUser") -> "StudyQuerySet":
         """Annotate each study with the user's `role` in it (None where there is none)."""
         from .member import Membership
 
-        own = Membership.objects.filter(study=models.OuterRef("pk"), user=user).values("role")
+        own = Membership.objects.filter(study=models.OuterRef("pk"), user=user.pk).values("role")
         return self.annotate(role=models.Subquery(own))
 
     def with_counts(self) -> "StudyQuerySet":
