@@ -1,8 +1,10 @@
 """Rows for tests: one factory a model, free of surprises."""
 
 from datetime import UTC, datetime
+from functools import cache
 
 import factory
+from django.contrib.auth.hashers import make_password
 
 from annotation.enums import AssignmentState, CampaignKind, CampaignState, Judges
 from annotation.models import (
@@ -21,7 +23,14 @@ from crowdrag.studies.models import Membership, Participant, Study, User
 from writing.enums import Origin
 from writing.models import Passage, Response, RetrievedPassage, Style, Topic
 
+PASSWORD = "correct horse battery"
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+@cache
+def hashed(password: str) -> str:
+    """Hash once: a password's hash is slow on purpose."""
+    return make_password(password)
 
 
 class UserFactory(factory.django.DjangoModelFactory):
@@ -31,7 +40,7 @@ class UserFactory(factory.django.DjangoModelFactory):
 
     email = factory.Sequence(lambda n: f"user{n}@example.org")
     name = factory.Sequence(lambda n: f"User {n}")
-    password = factory.django.Password("correct horse battery")
+    password = factory.LazyFunction(lambda: hashed(PASSWORD))
 
 
 class StudyFactory(factory.django.DjangoModelFactory):
@@ -192,9 +201,7 @@ class AssignmentFactory(factory.django.DjangoModelFactory):
         model = Assignment
 
     questionnaire = factory.SubFactory(QuestionnaireFactory)
-    participant = factory.SubFactory(
-        ParticipantFactory, study=factory.SelfAttribute("..questionnaire.campaign.study")
-    )
+    participant = factory.SubFactory(ParticipantFactory, study=factory.SelfAttribute("..questionnaire.campaign.study"))
     state = AssignmentState.ACCEPTED
 
 
