@@ -15,7 +15,6 @@ Arrays are label-major, (labels, items or annotators, restarts), so that reducti
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -197,7 +196,8 @@ def iterate(votes: Votes, start: State, priors: Priors, *, max_iter: int, tolera
     running = np.arange(restarts)
     state = start
     offsets = votes.offsets(priors)
-    for iteration in count():
+    iteration = 0
+    while True:
         posterior, now, knows = votes.posterior(state)
         done = settled(now)
         if iteration == max_iter or np.count_nonzero(done):
@@ -211,6 +211,7 @@ def iterate(votes: Votes, start: State, priors: Priors, *, max_iter: int, tolera
             running, state = running[~left], state.take(~left)
             posterior, knows = posterior[:, :, ~left], knows[:, :, ~left]
         state = votes.update(posterior, knows, offsets)
+        iteration += 1
     return Fits(final, likelihood, iterations, converged)
 
 
