@@ -25,7 +25,14 @@ def publish(
 
     For effects. Published again under the same name, it takes the earlier one's place. The file's place contains its
     digest, so a worker that died after moving it and before the commit leaves nothing that is in anybody's way.
+
+    Raises
+    ------
+    ValueError
+        if the name is none of a file.
     """
+    if name in {"", ".", ".."} or "/" in name or "\\" in name:
+        raise ValueError(f"{name!r} is no name of a file: leave folders out.")
     path = Path(path)
     size, sha256 = storing.digest(path)
     concluding.locked(run.pk)  # two units may publish the same name at once

@@ -23,6 +23,13 @@ def beat(*, name: str, queue: str, now: datetime | None = None) -> None:
     WorkerBeat.objects.bulk_create([sign], update_conflicts=True, unique_fields=["name", "queue"], update_fields=["at"])
 
 
+def check_connection() -> None:
+    """Drop this thread's database connection if it does not answer any more; the next query opens another."""
+    # Django takes a connection in a transaction for one that somebody forgot, and closes it; tests run in one.
+    if not connection.in_atomic_block:
+        close_old_connections()
+
+
 class Heart:
     """Keeps a claim alive from a thread with its own database connection; a context manager.
 
@@ -81,7 +88,7 @@ class Heart:
     def _renew(self, progress: tuple[int, int, str]) -> bool:
         done, total, message = progress
         try:
-            close_old_connections()
+            check_connection()
             if not claiming.renew(self._unit, done=done, total=total, message=message):
                 self._lost = True
             if self._beat_as:

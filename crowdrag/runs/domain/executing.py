@@ -7,8 +7,6 @@ import threading
 import time
 from datetime import timedelta
 
-from django.db import close_old_connections
-
 from .. import kinds, tasks
 from ..models import Run, Unit
 from . import beating, claiming, concluding, timing
@@ -54,7 +52,7 @@ def execute(unit: Unit, *, beat_as: str | None = None, listener: beating.Listene
     try:
         with beating.Heart(unit, beat_as=beat_as, listener=listener) as heart:
             effect = kinds.get(unit.run.kind).work(kinds.Work(unit.run, unit, heart.report))
-            close_old_connections()  # the work may have taken hours: is the database still there?
+            beating.check_connection()  # the work may have taken hours: is the database still there?
             heart.check()
             claiming.complete(unit, effect=effect, total=heart.total, message=heart.message)
     except (kinds.Cancelled, claiming.LeaseLost):
@@ -65,7 +63,7 @@ def execute(unit: Unit, *, beat_as: str | None = None, listener: beating.Listene
         log.exception(
             "Unit %s of run %s failed (attempt %s of %s)", unit.pk, unit.run, unit.attempts + 1, timing.MAX_ATTEMPTS
         )
-        close_old_connections()
+        beating.check_connection()
         claiming.fail(unit, error=concluding.describe(error))
     except BaseException:
         # Interrupted from outside: no fault of the work.

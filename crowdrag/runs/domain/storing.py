@@ -5,13 +5,12 @@ import os
 import shutil
 import uuid
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from django.core.files import File
-from django.core.files.storage import Storage
+from django.core.files.storage import FileSystemStorage, Storage
 
 CHUNK = 1024 * 1024
 
@@ -125,9 +124,7 @@ class _Counting:
 
 
 def _local_path(storage: Storage, name: str) -> Path | None:
-    with suppress(NotImplementedError):
-        return Path(storage.path(name))
-    return None
+    return Path(storage.path(name)) if isinstance(storage, FileSystemStorage) else None
 
 
 def _sync_folder(folder: Path) -> None:

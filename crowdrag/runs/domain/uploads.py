@@ -7,7 +7,6 @@ from pathlib import Path, PurePath
 from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.utils import timezone
-from django.utils.text import get_valid_filename
 
 from crowdrag.studies.models import Study, User
 
@@ -24,8 +23,10 @@ def store(
     now: datetime | None = None,
 ) -> Upload:
     """Keep a file that was uploaded, or one of this machine, as a stream; a file of any size takes little memory."""
-    shown = PurePath(name or source.name or "upload").name[:255]
-    stored_as = f"uploads/{study.pk}/{uuid.uuid4().hex}/{get_valid_filename(shown)[-100:]}"
+    # The name is for people; what is stored where does not depend on what somebody called it.
+    printable = "".join(sign for sign in PurePath(name or source.name or "").name if sign.isprintable())
+    shown = printable[-255:] if printable.strip(". ") else "upload"
+    stored_as = f"uploads/{study.pk}/{uuid.uuid4().hex}"
     if isinstance(source, Path):
         with source.open("rb") as file:
             stored = storing.stream_in(default_storage, chunks=storing.read_chunks(file), name=stored_as)

@@ -1,0 +1,256 @@
+"""Start, cancel, resume; what becomes of a run whose work fails, is rejected, or ends."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from crowdrag.runs import kinds, tasks
+from crowdrag.runs.domain import claiming, concluding, executing, progress, running, timing
+from crowdrag.runs.enums import RunState, UnitState
+from crowdrag.runs.models import Run, Unit, Upload
+from crowdrag.studies.models import Study
+from tests.factories import UserFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def start(study: Study, kind: str, **parameters: object) -> Run:
+    return running.start(study=study, kind=f"test.{kind}", parameters={"seconds": 0} | parameters)
+
+
+def exhaust(run: Run) -> Run:
+    """Do all that a run has to do, without the waits between attempts."""
+    while executing.work_next(run):
+        run.units.filter(state=UnitState.PENDING).update(due_at=timezone.now() - timedelta(seconds=1))
+    run.refresh_from_db()
+    return run
+
+
+def test_a_run_says_what_made_it(study: Study) -> None:
+    user = UserFactory()
+    run = running.start(study=study, kind="test.tiny", parameters={"units": 3, "x": 1}, by=user, seed=7)
+    assert (run.state, run.seed, run.created_by, run.queue) == (RunState.PLANNED, 7, user, "default")
+    assert run.parameters == {"units": 3, "x": 1}
+    assert run.code_version.startswith("0.")
+    assert run.environment["packages"]["Django"].startswith("5.2")
+    assert [unit.payload for unit in run.units.order_by("position")] == [{"i": 0}, {"i": 1}, {"i": 2}]
+
+
+def test_workers_are_woken_on_commit_only(
+    study: Study, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks
+) -> None:
+    woken = []
+    monkeypatch.setattr(tasks, "wake", lambda **said: woken.append(said))
+    with django_capture_on_commit_callbacks(execute=True):
+        start(study, "tiny", units=3)
+        assert woken == []
+    assert woken == [{"queue": "default", "messages": 3}]
+
+
+def test_an_unknown_kind_is_refused_with_those_that_there_are(study: Study) -> None:
+    with pytest.raises(kinds.UnknownKind, match=r"no kind of run called 'test.nothing'.*test.tiny"):
+        start(study, "nothing")
+
+
+def test_a_kind_is_registered_once_and_for_a_queue_that_there_is() -> None:
+    with pytest.raises(ValueError, match="already"):
+        kinds.register(kinds.Kind(name="test.tiny", title="Another", work=lambda _work: None))
+    with pytest.raises(ValueError, match="there is no queue 'fast'"):
+        kinds.register(kinds.Kind(name="test.fast", title="Fast", work=lambda _work: None, queue="fast"))
+
+
+def test_a_run_without_units_is_done_at_once(study: Study) -> None:
+    run = start(study, "tiny", units=0)
+    assert (run.state, run.summary) == (RunState.DONE, {"finished": 1})
+
+
+def test_every_unit_is_done_and_the_run_finished_once(study: Study) -> None:
+    run = exhaust(start(study, "tiny", units=3))
+    assert (run.state, run.summary) == (RunState.DONE, {"finished": 1})
+    assert run.started_at <= run.finished_at
+    concluding.conclude(run.pk)
+    run.refresh_from_db()
+    assert run.summary == {"finished": 1}
+
+
+def test_a_failure_is_tried_again_later_and_later(study: Study) -> None:
+    run = start(study, "failing", failures=2)
+    waits = []
+    for attempt in (1, 2):
+        assert executing.work_next(run)
+        unit = run.units.get()
+        assert (unit.state, unit.attempts, unit.error) == (UnitState.PENDING, attempt, "OSError: the disk is on fire")
+        waits.append((unit.due_at - timezone.now()).total_seconds())
+        assert not executing.work_next(run)
+        run.units.update(due_at=timezone.now())
+    assert 0 < waits[0] <= 2 < waits[1] <= 8
+    run = exhaust(run)
+    assert (run.state, run.error, run.units.get().error) == (RunState.DONE, "", "")
+    assert Upload.objects.count() == 1
+
+
+def test_the_third_failure_is_the_last_and_other_units_are_done_nevertheless(study: Study) -> None:
+    run = start(study, "failing", units=2)
+    run = exhaust(run)
+    assert run.state == RunState.FAILED
+    assert run.error == "OSError: the disk is on fire (2 units failed; this is the first.)"
+    assert list(run.units.order_by("position").values_list("attempts", flat=True)) == [3, 3]
+
+
+def test_an_effect_that_breaks_leaves_nothing(study: Study) -> None:
+    run = exhaust(start(study, "breaking"))
+    assert (run.state, run.error) == (RunState.FAILED, "ValueError: halfway through")
+    assert not Upload.objects.exists()
+
+
+def test_rejected_input_is_final_and_its_problems_are_kept(study: Study) -> None:
+    run = exhaust(start(study, "rejecting", problems=137, units=3))
+    assert run.state == RunState.FAILED
+    assert run.error == "The input has 137 problems; nothing was changed. The first 100 are listed."
+    assert len(run.problems) == 100
+    assert run.problems[99] == {"file": "a.jsonl", "line": 100, "expected": "a number"}
+    assert sorted(run.units.values_list("state", flat=True)) == ["CANCELLED", "CANCELLED", "FAILED"]
+    assert max(run.units.values_list("attempts", flat=True)) == 1
+
+
+def test_a_rejection_by_a_claim_that_was_taken_over_counts_for_nothing(study: Study) -> None:
+    run = start(study, "tiny")
+    earlier = claiming.claim(worker="a", run=run)
+    Unit.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    claiming.return_lost()
+    assert claiming.claim(worker="b", run=run).fence == 2
+    concluding.reject(earlier, problems=[{"line": 1}])
+    run.refresh_from_db()
+    assert (run.state, run.problems) == (RunState.RUNNING, [])
+
+
+def test_a_finish_that_fails_fails_the_run_and_resuming_tries_it_again(study: Study) -> None:
+    run = exhaust(start(study, "tiny", finish_fails=True))
+    assert run.state == RunState.FAILED
+    assert run.error == "Its results could not be finished: RuntimeError: no room for results"
+    assert Upload.objects.count() == 1
+    run.parameters = {}
+    run.save(update_fields=["parameters"])
+    run = running.resume(run=run)
+    concluding.conclude(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.error, run.summary) == (RunState.DONE, "", {"finished": 1})
+
+
+def test_cancelling_keeps_what_is_done_and_drops_what_is_claimed(study: Study) -> None:
+    user = UserFactory()
+    run = start(study, "tiny", units=3)
+    executing.work_next(run)
+    claimed = claiming.claim(worker="a", run=run)
+    cancelled = running.cancel(run=run, by=user)
+    assert (cancelled.state, cancelled.cancelled_by) == (RunState.CANCELLED, user)
+    with pytest.raises(claiming.LeaseLost):
+        claiming.complete(claimed, effect=lambda: Upload.objects.all().delete() and None)
+    assert Upload.objects.count() == 1
+    assert not executing.work_next(run)
+    assert not claiming.renew(claimed, done=0, total=0, message="")
+    with pytest.raises(running.NotActiveError, match="cancelled already"):
+        running.cancel(run=run)
+
+
+def test_resuming_does_the_rest(study: Study) -> None:
+    run = start(study, "tiny", units=3)
+    executing.work_next(run)
+    running.cancel(run=run)
+    run = exhaust(running.resume(run=run, by=UserFactory()))
+    assert (run.state, run.cancelled_by) == (RunState.DONE, None)
+    assert sorted(Upload.objects.values_list("name", flat=True)) == ["unit 0", "unit 1", "unit 2"]
+    with pytest.raises(running.NotResumableError, match="only a run that failed or was cancelled"):
+        running.resume(run=run)
+
+
+def test_a_run_cancelled_before_it_began_can_be_resumed(study: Study) -> None:
+    run = start(study, "tiny")
+    running.cancel(run=run)
+    assert running.resume(run=run).state == RunState.PLANNED
+
+
+def test_a_report_to_a_cancelled_run_raises(study: Study) -> None:
+    from crowdrag.runs.domain.beating import Heart
+
+    run = start(study, "tiny")
+    heart = Heart(claiming.claim(worker="a", run=run))
+    heart.report(5, 3, "more than all")
+    assert (heart.done, heart.total, heart.message) == (3, 3, "more than all")
+    running.cancel(run=run)
+    heart._renew((0, 0, ""))
+    with pytest.raises(kinds.Cancelled):
+        heart.report(1, 3)
+
+
+def test_an_interrupted_unit_is_given_back(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = start(study, "tiny")
+
+    def interrupt(_seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tests.runs.kinds_app.kinds.time.sleep", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        executing.work_next(run)
+    unit = run.units.get()
+    assert (unit.state, unit.attempts, unit.lost) == (UnitState.PENDING, 0, 0)
+    with pytest.raises(KeyboardInterrupt):
+        running.wait(run)
+    run.refresh_from_db()
+    assert run.state == RunState.CANCELLED
+
+
+def test_marking_stale_keeps_the_first_reason(study: Study) -> None:
+    run = start(study, "tiny")
+    running.mark_stale(run=run, reason="a response was erased")
+    running.mark_stale(run=run, reason="another one")
+    run.refresh_from_db()
+    assert run.stale_reason == "a response was erased"
+
+
+def test_notes_of_several_effects_add_up(study: Study) -> None:
+    run = start(study, "tiny")
+    running.note(run=run, summary={"a": 1}, inputs_digest="d")
+    running.note(run=Run.objects.get(pk=run.pk), summary={"b": 2})
+    run.refresh_from_db()
+    assert (run.summary, run.inputs_digest) == ({"a": 1, "b": 2}, "d")
+
+
+def test_progress_of_a_run_with_one_unit_is_its_units(study: Study) -> None:
+    run = start(study, "tiny")
+    unit = claiming.claim(worker="a", run=run)
+    now = unit.claimed_at + timedelta(seconds=10)
+    claiming.renew(unit, done=20, total=100, message="reading")
+    assert progress.of(run, now=now) == progress.Progress(20, 100, "reading", 2.0, timedelta(seconds=40))
+    claiming.complete(unit, effect=None)
+    assert progress.of(run).percent == 100
+
+
+def test_progress_of_a_run_with_many_units_counts_them(study: Study) -> None:
+    run = start(study, "tiny", units=4)
+    executing.work_next(run)
+    executing.work_next(run)
+    run.refresh_from_db()
+    Run.objects.filter(pk=run.pk).update(started_at=run.started_at - timedelta(minutes=5))
+    run.refresh_from_db()
+    found = progress.of(run, now=timezone.now())
+    assert (found.done, found.total, found.percent) == (2, 4, 50)
+    assert found.rate == pytest.approx(2 / 60)
+    assert found.left == timedelta(seconds=60)
+    assert progress.Progress(0, 0).percent is None
+
+
+@pytest.mark.parametrize(("times", "seconds"), [(1, 2), (2, 8), (3, 32), (4, 128), (5, 300), (9, 300)])
+def test_backing_off_grows_up_to_a_limit(times: int, seconds: int) -> None:
+    assert timing.backoff(times) == timedelta(seconds=seconds)
+
+
+def test_code_version_names_the_commit_where_git_knows_it(settings, tmp_path: Path) -> None:
+    from crowdrag.runs.domain import recording
+
+    settings.BASE_DIR = tmp_path
+    recording.code_version.cache_clear()
+    assert recording.code_version() == settings.VERSION
+    recording.code_version.cache_clear()
