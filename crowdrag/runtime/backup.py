@@ -120,7 +120,7 @@ def _add(tar: tarfile.TarFile, members: dict[str, dict[str, object]], name: str,
         info.uid = info.gid = 0
         info.uname = info.gname = ""
         measured = _Measured(file)
-        tar.addfile(info, measured)  # type: ignore[arg-type]
+        tar.addfile(info, measured)
         members[name] = {"sha256": measured.digest.hexdigest(), "size": info.size}
 
 

@@ -65,6 +65,7 @@ def manage(given: list[str]) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     folder = Folder.chosen()
     if OFFLINE & {*given[:1], *(part for part in given if part.startswith("--"))}:
+        folder.create()
         os.environ.update(environment.complete(folder))
         execute_from_command_line(["crowdrag", *given])
         return

@@ -10,6 +10,7 @@ import urllib.parse
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from crowdrag.runtime import embedded, environment, keys, llm, ports, status
 from crowdrag.runtime.folder import MEGABYTE, REPOSITORY, Folder
@@ -146,7 +147,8 @@ def broker(folder: Folder) -> Finding:
     kind = "of this folder" if environment.embeds_valkey() else "yours"
     try:
         with Connection(url, connect_timeout=5) as connection:
-            info = connection.default_channel.client.info("server")
+            channel: Any = connection.default_channel
+            info = channel.client.info("server")
     except Exception as error:  # noqa: BLE001 - whatever it is, it does not answer
         return Finding("Broker", WRONG, "does not answer", f"{error} (BROKER_URL, or {folder.logs})")
     return Finding(
@@ -208,7 +210,7 @@ def neural(_folder: Folder) -> Finding:
     from transformers import AutoModel, AutoTokenizer
     from transformers.utils import logging
 
-    logging.disable_progress_bar()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     tokenizer = AutoTokenizer.from_pretrained(get_model_path())
     encoder = AutoModel.from_pretrained(get_model_path())
     with torch.no_grad():

@@ -29,6 +29,7 @@ class Watch(threading.Thread):
         self._service = service
         self._lock = threading.Lock()
         self._round = 0
+        self._new_round = threading.Event()
         self.last_sign: float | None = None
         self.detail = ""
         self.complaint = ""
@@ -39,6 +40,7 @@ class Watch(threading.Thread):
             self._round += 1
             self.last_sign = None
             self.complaint = ""
+        self._new_round.set()
 
     def run(self) -> None:
         """Ask, note, wait, for ever (the thread ends with its process)."""
@@ -54,7 +56,8 @@ class Watch(threading.Thread):
                     if not complaint:
                         self.detail = detail
                         self.last_sign = time.monotonic()
-            time.sleep(INTERVAL if self.last_sign and not complaint else INTERVAL_STARTING)
+            self._new_round.wait(INTERVAL if self.last_sign and not complaint else INTERVAL_STARTING)
+            self._new_round.clear()
 
 
 class Keeper:

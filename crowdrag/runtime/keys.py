@@ -7,7 +7,7 @@ from pathlib import Path
 
 from crowdrag.runtime.folder import Folder
 
-# The environment's name of each key, and its file. All are 32 random bytes as Fernet writes them.
+# The environment's name of each key, and its file.
 KEYS = {
     "SECRET_KEY": "secret_key",
     "CROWDRAG_PSEUDONYM_KEY": "pseudonym_key",
@@ -27,7 +27,7 @@ def _kept(path: Path) -> str:
         draft = path.with_name(f".{path.name}.{os.getpid()}")
         fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(fd, "w") as file:
-            file.write(base64.urlsafe_b64encode(secrets.token_bytes(32)).decode())
+            file.write(_fresh(path.name))
             file.flush()
             os.fsync(file.fileno())
         try:
@@ -38,3 +38,8 @@ def _kept(path: Path) -> str:
         finally:
             draft.unlink()
     return path.read_text().strip()
+
+
+def _fresh(name: str) -> str:
+    """Return a new key: 32 random bytes as Fernet writes them; Django wants its own longer."""
+    return base64.urlsafe_b64encode(secrets.token_bytes(48 if name == "secret_key" else 32)).decode()

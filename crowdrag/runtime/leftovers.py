@@ -51,6 +51,6 @@ def of_status(services: dict[str, dict[str, object]]) -> list[psutil.Process]:
 def born(pid: int) -> float | None:
     """Return when a process was started, in seconds since 1970."""
     try:
-        return psutil.Process(pid).create_time()
+        return float(psutil.Process(pid).create_time())
     except psutil.Error:
         return None

@@ -31,11 +31,9 @@ FURNITURE = {
     "django_session",
     "llm_endpoint",
 }
-# As initdb makes it.
-EMPTY_SCHEMA = (
-    "SET lock_timeout = '30s'; DROP SCHEMA IF EXISTS public CASCADE; "
-    "CREATE SCHEMA public AUTHORIZATION pg_database_owner; GRANT USAGE ON SCHEMA public TO PUBLIC;"
-)
+# The dump makes the schema; what it says of owners and rights is left out, so initdb's are put back.
+BEFORE = "SET lock_timeout = '30s'; DROP SCHEMA IF EXISTS public CASCADE"
+AFTER = "ALTER SCHEMA public OWNER TO pg_database_owner; GRANT USAGE ON SCHEMA public TO PUBLIC"
 
 
 def restore(folder: Folder, source: Path, *, force: bool) -> dict[str, Any]:
@@ -145,7 +143,9 @@ def load_database(url: str, dump: Path) -> None:
     )
     options = ["-X", "-q", "-1", "-v", "ON_ERROR_STOP=1", "-o", os.devnull]
     server = subprocess.Popen(
-        [program("psql"), *options, "-c", EMPTY_SCHEMA, "-f", "-", url], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+        [program("psql"), *options, "-c", BEFORE, "-f", "-", "-c", AFTER, url],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     assert script.stdout is not None
     assert script.stderr is not None

@@ -77,6 +77,9 @@ class Supervisor:
         self.stop()
         if self._reaper is not None:
             self._reaper.close()
+        # Empty when all went well.
+        with suppress(OSError):
+            self.folder.sockets.rmdir()
         self._lock.release()
 
     def _wait_for_lock(self) -> None:
@@ -159,10 +162,12 @@ class Supervisor:
         """Look after everything once."""
         if self.stopping:
             raise Stopped
+        before = [keeper.state for keeper in self.keepers]
         for keeper in self.keepers:
             keeper.step()
+        changed = before != [keeper.state for keeper in self.keepers]
         now = time.monotonic()
-        if now - self._last_status > STATUS_EVERY:
+        if changed or now - self._last_status > STATUS_EVERY:
             self._last_status = now
             self._look_around()
         if now - self._last_space > SPACE_EVERY:

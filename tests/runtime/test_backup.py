@@ -1,0 +1,115 @@
+"""Backup and restore give back an equal system."""
+
+import io
+import json
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from crowdrag.runtime import archive
+
+from .conftest import System, rows_of
+
+SEED = """
+from django.contrib.auth import get_user_model
+user = get_user_model()
+for n in range(20):
+    user.objects.create_user(f"person{n}@example.org", password="a long pass phrase")
+"""
+
+
+@pytest.fixture(scope="package")
+def saved(running: System, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A backup of a system in use, made while it runs, with files and a draft of a row in flight."""
+    running.query("CREATE TABLE IF NOT EXISTS draft (id serial PRIMARY KEY, text text, log bytea)")
+    running.query("INSERT INTO draft (text, log) VALUES ('half a sen', '\\x00ff'), (E'line\\nline ä 𝄞', NULL)")
+    artifact = running.folder.files / "artifacts" / "7" / "report.json"
+    artifact.parent.mkdir(parents=True, exist_ok=True)
+    artifact.write_bytes(os.urandom(100_000))
+    target = tmp_path_factory.mktemp("backups") / "crowdrag.tar"
+    said = running.crowdrag("backup", str(target))
+    assert "1 files" in said
+    assert target.stat().st_mode & 0o077 == 0, "it holds keys"
+    assert [path.name for path in target.parent.iterdir()] == ["crowdrag.tar"]
+    return target
+
+
+def test_a_restored_system_is_equal(saved: Path, running: System, system: System) -> None:
+    said = system.crowdrag("restore", str(saved))
+    assert "Restored" in said
+    system.up("--only", "web")
+    ours, theirs = (rows_of(s.folder.database_url()) for s in (system, running))
+    assert ours == theirs
+    assert len(ours) > 10
+    for place in ("files", "keys"):
+        found, expected = (
+            {p.relative_to(s.folder.root): p.read_bytes() for p in archive.files_below(s.folder.root / place)}
+            for s in (system, running)
+        )
+        assert found == expected
+    assert system.get() == 200
+    assert system.folder.keys.stat().st_mode & 0o077 == 0
+
+
+def test_a_system_in_use_is_not_replaced_unasked(saved: Path, system: System) -> None:
+    system.crowdrag("restore", str(saved))
+    assert "--force" in system.crowdrag("restore", str(saved), fails=True)
+    system.crowdrag("restore", str(saved), "--force")
+
+
+def test_a_running_system_is_not_replaced(saved: Path, running: System) -> None:
+    assert "Stop it first" in running.crowdrag("restore", str(saved), "--force", fails=True)
+
+
+@pytest.mark.parametrize("damage", ["bit", "cut", "other", "missing"])
+def test_a_damaged_backup_changes_nothing(saved: Path, system: System, tmp_path: Path, damage: str) -> None:
+    broken = tmp_path / "broken.tar"
+    content = bytearray(saved.read_bytes())
+    if damage == "bit":
+        content[len(content) // 2] ^= 1
+    elif damage == "cut":
+        content = content[: len(content) // 2]
+    elif damage == "other":
+        content = bytearray(b"no tar at all")
+    if damage != "missing":
+        broken.write_bytes(content)
+    said = system.crowdrag("restore", str(broken), fails=True)
+    assert "Traceback" not in said
+    assert not system.folder.postgres.exists(), "checked before anything starts"
+    assert not (system.folder.root / "restore.new").exists()
+
+
+def test_a_name_that_leads_out_of_the_folder_is_refused(system: System, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.tar"
+    with tarfile.open(bad, "w") as tar:
+        info = tarfile.TarInfo("files/../../escaped")
+        info.size = 1
+        tar.addfile(info, io.BytesIO(b"x"))
+    assert "not a whole CrowdRAG backup" in system.crowdrag("restore", str(bad), fails=True)
+    assert not (system.folder.root.parent / "escaped").exists()
+
+
+def test_a_backup_of_a_later_release_is_refused(saved: Path, system: System, tmp_path: Path) -> None:
+    later = tmp_path / "later.tar"
+    with tarfile.open(saved) as old, tarfile.open(later, "w") as new:
+        for member in old:
+            content = old.extractfile(member).read()
+            if member.name == archive.MANIFEST:
+                content = json.dumps(json.loads(content) | {"crowdrag": "99.0.0"}).encode()
+                member.size = len(content)
+            new.addfile(member, io.BytesIO(content))
+    assert "install that first" in system.crowdrag("restore", str(later), fails=True)
+
+
+def test_keys_that_the_operator_keeps_stay_with_the_operator(saved: Path, system: System) -> None:
+    said = system.crowdrag("restore", str(saved), fails=True, CROWDRAG_IDENTITY_KEY="another")
+    assert "CROWDRAG_IDENTITY_KEY is not the key of the backed up system" in said
+
+
+def test_an_interrupted_restore_keeps_the_system_from_starting(system: System) -> None:
+    system.folder.create()
+    (system.folder.root / "restoring").write_text("/backups/crowdrag.tar\n")
+    said = system.crowdrag("up", "--port", str(system.port), fails=True)
+    assert "crowdrag restore /backups/crowdrag.tar --force" in said

@@ -1,0 +1,92 @@
+"""kill -9 of anything is healed, kill -9 of the supervisor leaves nothing behind."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+from crowdrag.runtime import status
+
+from .conftest import System, eventually, living
+
+SERVICES = ("postgres", "valkey", "llm", "web", "worker-default", "worker-llm", "worker-gpu", "sweep")
+
+
+@pytest.fixture(autouse=True)
+def _still_well(running: System) -> Iterator[None]:
+    yield
+    eventually(lambda: all(map(running.ready, SERVICES)), within=60)
+    assert running.get() == 200
+
+
+def test_everything_is_there(running: System) -> None:
+    assert set(running.status["services"]) == set(SERVICES)
+    assert running.get() == 200
+    assert running.query("SELECT count(*) > 0 FROM django_migrations") == [(True,)]
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_killed_service_comes_back(running: System, service: str) -> None:
+    before = running.pid(service)
+    group = [process for process in psutil.process_iter() if _group(process) == before]
+    os.kill(before, signal.SIGKILL)
+    eventually(lambda: running.pid(service) not in (0, before) and running.ready(service))
+    assert not living(group, within=1), "the dead one's children live on"
+
+
+def _group(process: psutil.Process) -> int:
+    try:
+        return os.getpgid(process.pid)
+    except ProcessLookupError:
+        return 0
+
+
+def test_requests_wait_while_the_web_restarts(running: System) -> None:
+    before = running.pid("web")
+    os.kill(before, signal.SIGKILL)
+    # The supervisor holds the listening socket: nobody is refused.
+    assert running.get() == 200
+    eventually(lambda: running.pid("web") not in (0, before))
+
+
+@pytest.mark.parametrize("service", ["web", "worker-default"])
+def test_a_killed_child_of_a_service_comes_back(running: System, service: str) -> None:
+    service_itself = psutil.Process(running.pid(service))
+    children = eventually(lambda: len(service_itself.children()) == 2 and service_itself.children())
+    children[0].kill()
+    eventually(lambda: len(service_itself.children()) == 2 and children[0] not in service_itself.children())
+
+
+def test_a_killed_session_of_the_database_costs_no_request(running: System) -> None:
+    """PostgreSQL then restarts all its sessions; ours are checked before use."""
+    sessions = [p for p in psutil.Process(running.pid("postgres")).children() if "idle" in " ".join(p.cmdline())]
+    for session in sessions[:1]:
+        session.kill()
+    eventually(lambda: running.get() == 200 and running.query("SELECT 1"))
+
+
+def test_the_reaper_is_replaced(running: System) -> None:
+    before = running.status["reaper"]
+    os.kill(before, signal.SIGKILL)
+    eventually(lambda: running.status["reaper"] != before)
+
+
+@pytest.mark.parametrize("with_reaper", [False, True])
+def test_a_killed_supervisor_leaves_nobody_and_loses_nothing(running: System, with_reaper: bool) -> None:
+    running.query("CREATE TABLE IF NOT EXISTS kept (n int)")
+    running.query("INSERT INTO kept VALUES (1)")
+    count = running.query("SELECT count(*) FROM kept")
+    everybody = running.processes()
+    assert len(everybody) > 15
+    if with_reaper:
+        if not sys.platform.startswith("linux"):
+            pytest.skip("without the kernel's death signal only the reaper ends the others")
+        os.kill(running.status["reaper"], signal.SIGKILL)
+    os.kill(running.status["pid"], signal.SIGKILL)
+    assert not living(everybody, within=20)
+    assert not status.is_running(running.folder)
+    running.up()
+    assert running.query("SELECT count(*) FROM kept") == count

@@ -1,0 +1,142 @@
+"""The keeper's rules, on a service that behaves as told."""
+
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from crowdrag.runtime import keeper as module
+from crowdrag.runtime import processes
+from crowdrag.runtime.folder import Folder
+from crowdrag.runtime.keeper import Keeper
+from crowdrag.runtime.processes import Reaper
+from crowdrag.runtime.service import Launch, Service
+
+
+class Told(Service):
+    """A program that sleeps, or ends at once; a probe that answers, or does not."""
+
+    name = title = "told"
+    silent_for = 0.5
+    start_within = 0.5
+
+    def __init__(self, folder: Folder, program: str) -> None:
+        super().__init__(folder)
+        self.program = program
+        self.answers = True
+        self.mourned: list[int] = []
+
+    def launch(self) -> Launch:
+        return Launch([sys.executable, "-c", self.program])
+
+    def probe(self) -> str:
+        if not self.answers:
+            raise ConnectionError("no answer")
+        return "1.0"
+
+    def mourn(self, failures: int) -> None:
+        self.mourned.append(failures)
+
+
+SLEEP = "import time; time.sleep(60)"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    found = Folder(tmp_path)
+    found.create()
+    return found
+
+
+@pytest.fixture
+def reaper() -> Iterator[Reaper]:
+    found = Reaper()
+    yield found
+    found.close()
+
+
+def keep(keeper: Keeper, until, within: float = 10.0) -> None:
+    deadline = time.monotonic() + within
+    while not until():
+        keeper.step()
+        time.sleep(0.01)
+        assert time.monotonic() < deadline
+
+
+def test_a_service_that_falls_silent_is_started_again(folder: Folder, reaper: Reaper, monkeypatch) -> None:
+    monkeypatch.setattr(module, "INTERVAL", 0.05)
+    service, said = Told(folder, SLEEP), []
+    keeper = Keeper(service, reaper, said.append)
+    keeper.start()
+    keep(keeper, lambda: keeper.is_ready)
+    first = keeper.process
+    # Stopped, not dead: only the missing sign of life tells.
+    first.send_signal(signal.SIGSTOP)
+    service.answers = False
+    keep(keeper, lambda: keeper.restarts == 1)
+    service.answers = True
+    keep(keeper, lambda: keeper.is_ready)
+    assert first.returncode == -signal.SIGKILL
+    assert keeper.process.pid != first.pid
+    assert "did not answer" in said[0]
+    assert "back after" in said[1]
+    keeper.bury()
+
+
+def test_a_service_that_never_comes_up_is_hopeless_with_its_last_words(
+    folder: Folder, reaper: Reaper, monkeypatch
+) -> None:
+    monkeypatch.setattr(module, "BACKOFF", (0.0,))
+    service = Told(folder, "import sys; sys.exit('no such file')")
+    service.answers = False
+    keeper = Keeper(service, reaper, lambda _: None)
+    keeper.start()
+    keep(keeper, lambda: keeper.is_hopeless)
+    assert service.mourned == [1, 2, 3, 4, 5]
+    assert "ended with status 1" in keeper.last_words()
+    assert "no such file" in keeper.last_words()
+    keeper.bury()
+
+
+def test_the_wait_between_starts_grows(folder: Folder, reaper: Reaper) -> None:
+    service = Told(folder, "")
+    service.answers = False
+    keeper = Keeper(service, reaper, lambda _: None)
+    keeper.start()
+    began = time.monotonic()
+    keep(keeper, lambda: keeper.restarts == 3)
+    assert time.monotonic() - began > sum(module.BACKOFF[:3]) - 1.0
+    assert list(module.BACKOFF) == sorted(module.BACKOFF)
+    keeper.bury()
+
+
+def test_the_reaper_ends_what_its_owner_leaves(folder: Folder) -> None:
+    reaper = Reaper()
+    stubborn = (
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True); time.sleep(60)"
+    )
+    process = processes.spawn(
+        [sys.executable, "-c", stubborn], log=folder.logs / "told.log", env={}, death_signal=signal.SIGTERM
+    )
+    reaper.add(process.pid, signal.SIGKILL)
+    reaper.close()
+    assert process.wait(5) == -signal.SIGKILL
+
+
+def test_a_long_log_starts_anew_under_its_writer(folder: Folder, monkeypatch) -> None:
+    monkeypatch.setattr(processes, "LOG_LIMIT", 100)
+    log = folder.logs / "told.log"
+    with log.open("ab") as writer:
+        for number in range(4):
+            writer.write(f"{number}".encode() * 200)
+            writer.flush()
+            processes.rotate(log)
+        assert log.stat().st_size == 0
+        writer.write(b"new")
+        writer.flush()
+    assert log.read_bytes() == b"new"
+    assert [folder.logs.joinpath(f"told.log.{n}").read_bytes()[:1] for n in (1, 2, 3)] == [b"3", b"2", b"1"]
+    assert not folder.logs.joinpath("told.log.4").exists()

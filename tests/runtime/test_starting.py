@@ -1,0 +1,144 @@
+"""What can stand in the way of a start, and what is said then."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+
+from crowdrag.runtime import keys, status
+from crowdrag.runtime.folder import REPOSITORY, Folder
+
+from .conftest import System, eventually, living
+
+
+def test_a_taken_port_is_named_with_its_holder(system: System) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", system.port))
+        other.listen()
+        said = system.crowdrag("up", "--port", str(system.port), fails=True)
+    assert f"Port {system.port} is taken by" in said
+    assert f"(process {os.getpid()})" in said
+    assert f"PORT={system.port + 1}" in said
+    assert not status.is_running(system.folder)
+
+
+def test_a_full_disk_is_said_before_anything_starts(system: System) -> None:
+    said = system.crowdrag("up", fails=True, CROWDRAG_MIN_FREE_MB="999999999")
+    assert "MB left, and 999999999 MB are needed" in said
+    assert str(system.folder.root) in said
+    assert "Traceback" not in said
+    assert not system.folder.postgres.exists()
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    said = System(tmp_path / "file" / "var").crowdrag("up", fails=True)
+    assert "cannot be written" in said
+    assert "Traceback" not in said
+
+
+def test_a_wrong_port_is_said(system: System) -> None:
+    assert "is not a port" in system.crowdrag("up", fails=True, PORT="http")
+
+
+def test_commands_at_once_share_stores_that_stop_after_them(system: System) -> None:
+    processes = [system.popen("showmigrations", "contenttypes") for _ in range(3)]
+    eventually(lambda: status.read(system.folder).get("stores"))
+    supervisor = psutil.Process(status.read(system.folder)["pid"])
+    for process in processes:
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 0, out + err
+    everybody = [supervisor, *supervisor.children(recursive=True)]
+    assert not living(everybody, within=20)
+    assert not list(system.folder.sockets.glob(".s.PGSQL*"))
+
+
+def test_a_killed_command_leaves_no_stores(system: System) -> None:
+    process = system.popen("shell", "-c", "import time; time.sleep(60)")
+    eventually(lambda: status.read(system.folder).get("phase") == "running")
+    supervisor = psutil.Process(status.read(system.folder)["pid"])
+    everybody = [supervisor, *supervisor.children(recursive=True)]
+    process.kill()
+    process.communicate()
+    assert not living(everybody, within=20)
+
+
+def test_a_process_id_file_of_another_life_does_not_stop_the_start(system: System) -> None:
+    """After a restart of the machine the id in postmaster.pid may be anybody's: here it is this test's own."""
+    system.crowdrag("showmigrations", "contenttypes")
+    eventually(lambda: not status.is_running(system.folder))
+    stale = [os.getpid(), system.folder.postgres, 1700000000, 5432, system.folder.sockets, "", "5432001 65536", "ready"]
+    (system.folder.postgres / "postmaster.pid").write_text("\n".join(map(str, stale)))
+    assert "contenttypes" in system.crowdrag("showmigrations", "contenttypes")
+
+
+def test_a_damaged_broker_file_is_put_aside(system: System) -> None:
+    system.crowdrag("showmigrations", "contenttypes")
+    eventually(lambda: not status.is_running(system.folder))
+    (kept,) = system.folder.valkey.glob("appendonlydir/*.incr.aof")
+    kept.write_bytes(b"*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\nnonsense" + b"\x00" * 1000)
+    assert "contenttypes" in system.crowdrag("showmigrations", "contenttypes")
+    assert list(system.folder.root.glob("valkey.damaged-*"))
+
+
+def test_servers_of_ones_own_are_used_and_nothing_is_started(system: System, running: System) -> None:
+    addresses = {"DATABASE_URL": running.folder.database_url(), "BROKER_URL": running.folder.broker_url}
+    assert "[X]" in system.crowdrag("showmigrations", "contenttypes", **addresses)
+    assert not system.folder.postgres.exists()
+    assert not system.folder.valkey.exists()
+
+
+def test_commands_use_the_running_system(running: System) -> None:
+    before = running.status["pid"]
+    assert "[X]" in running.crowdrag("showmigrations", "contenttypes")
+    assert running.status["pid"] == before
+
+
+def test_a_second_supervisor_is_refused(running: System) -> None:
+    said = running.crowdrag("up", "--port", "0", fails=True)
+    assert f"CrowdRAG runs already in {running.folder.root}" in said
+    assert "crowdrag down" in said
+
+
+def test_two_systems_stand_side_by_side(running: System, system: System) -> None:
+    # All of it but the processes that take long to start; they have names of their own by the folder's mark.
+    system.up("--only", "web")
+    assert running.get() == system.get() == 200
+    assert running.folder.sockets != system.folder.sockets
+    assert "Stopped" in system.crowdrag("down")
+    assert "does not run" in system.crowdrag("down")
+
+
+def test_down_stops_everything_in_order(system: System) -> None:
+    system.up("--only", "web,sweep")
+    everybody = system.processes()
+    system.crowdrag("down")
+    assert not living(everybody, within=1)
+    log = (system.folder.logs / "postgres.log").read_text()
+    assert "database system is shut down" in log
+    assert "was interrupted" not in log
+
+
+def test_keys_are_made_once_and_are_private(tmp_path: Path, monkeypatch) -> None:
+    for name in keys.KEYS:
+        monkeypatch.delenv(name, raising=False)
+    folder = Folder(tmp_path)
+    first = keys.read(folder)
+    assert keys.read(folder) == first
+    assert len(set(first.values())) == 3
+    assert {path.stat().st_mode & 0o777 for path in folder.keys.iterdir()} == {0o600}
+    assert folder.keys.stat().st_mode & 0o777 == 0o700
+    monkeypatch.setenv("SECRET_KEY", "the operator's")
+    assert keys.read(folder)["SECRET_KEY"] == "the operator's"
+
+
+def test_the_guard_does_not_start_what_has_no_parent_any_more() -> None:
+    guard = REPOSITORY / "crowdrag" / "runtime" / "guard.py"
+    command = [sys.executable, "-I", "-S", str(guard), "1", str(int(signal.SIGKILL)), "-1", "-1", "--", "echo", "alive"]
+    made = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert made.returncode != 0
+    assert "alive" not in made.stdout
