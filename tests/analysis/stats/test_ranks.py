@@ -20,8 +20,9 @@ def test_clear_results_have_narrow_intervals():
     assert intervals.not_converged == 0
 
 
-def test_intervals_equal_a_loop_of_fits():
-    rng = np.random.default_rng(3)
+@pytest.mark.parametrize("seed", range(8))
+def test_intervals_equal_a_loop_of_fits(seed):
+    rng = np.random.default_rng(seed)
     first = rng.integers(0, 4, 24)
     second = (first + rng.integers(1, 4, 24)) % 4
     outcome = rng.integers(-1, 2, 24)
