@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,18 @@ DRAWING = 1
 Spec = dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Labels:
+    """Names in words."""
+
+    dimensions: dict[str, str]
+    styles: dict[str, str]
+
+    def dimension(self, row: Row) -> str:
+        """Return the label of a row's dimension."""
+        return self.dimensions.get(row["dimension"], str(row["dimension"]))
+
+
 class UnknownChartError(LookupError):
     """There is no chart of this name, format or theme."""
 
@@ -50,7 +63,8 @@ def specification(study: Study, run: Run, name: str, theme: str = "light") -> Sp
     table, make = CHARTS[name]
     rows = tables.read(run, table)[table]
     look = _looks()
-    spec = make(rows, words.dimensions(study), look["categories"][theme], run.parameters)
+    labels = Labels(words.dimensions(study), words.styles(study))
+    spec = make(rows, labels, look["categories"][theme], run.parameters)
     return spec | {"config": look[theme]}
 
 
@@ -87,13 +101,13 @@ def _looks() -> dict[str, Any]:
     return look
 
 
-def _agreement(rows: list[Row], labels: dict[str, str], colours: Spec, parameters: Spec) -> Spec:
+def _agreement(rows: list[Row], labels: Labels, colours: Spec, parameters: Spec) -> Spec:
     """Alpha with its interval by dimension, one colour for each kind of coders, one panel for each split."""
     import altair as alt
 
     shown = [
         {
-            "dimension": labels.get(row["dimension"], row["dimension"]),
+            "dimension": labels.dimension(row),
             "split": str(Split(row["split"]).label),
             "coders": str(Coders(row["coders"]).label),
             "alpha": row["alpha"],
@@ -108,17 +122,17 @@ def _agreement(rows: list[Row], labels: dict[str, str], colours: Spec, parameter
     coders = [str(each.label) for each in Coders if any(row["coders"] == each.label for row in shown)]
     splits = [str(each.label) for each in Split if any(row["split"] == each.label for row in shown)]
     palette = [colours["b"], colours["a"], colours["system"], colours["n"]][: len(coders)]
-    base = alt.Chart(_data(shown)).encode(
+    scale = alt.Scale(domain=coders, range=palette)
+    base = alt.Chart().encode(
         y=alt.Y("dimension:N", sort=order, title=None),
         yOffset=alt.YOffset("coders:N", sort=coders),
-        color=alt.Color("coders:N", sort=coders, scale=alt.Scale(domain=coders, range=palette), title="Judges"),
-        shape=alt.Shape("coders:N", sort=coders, title="Judges"),
+        color=alt.Color("coders:N", scale=scale, title="Judges"),
     )
-    x = alt.X("alpha:Q", title="Krippendorff's alpha")
-    zero = alt.Chart(_data([{"at": 0}])).mark_rule(strokeDash=[3, 3]).encode(x="at:Q")
-    layers = (zero + base.mark_rule(strokeWidth=2).encode(x=x, x2="high:Q").transform_calculate(alpha="datum.low")
-              + base.mark_point(filled=True, size=55).encode(x=x))  # fmt: skip
-    panel = layers.properties(width=205, height=alt.Step(14))
+    rules = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title="Krippendorff's alpha"), x2="high:Q")
+    shape = alt.Shape("coders:N", scale=alt.Scale(domain=coders), title="Judges")
+    points = base.mark_point(filled=True, opacity=1, size=55).encode(x="alpha:Q", shape=shape)
+    zero = alt.Chart().mark_rule(strokeDash=[3, 3]).encode(x=alt.datum(0))
+    panel = (zero + rules + points).properties(width=205, height=alt.Step(14))
     return _spec(panel.facet(column=alt.Column("split:N", sort=splits, title=None), data=_data(shown)))
 
 
@@ -130,7 +144,8 @@ def _data(rows: list[Any]) -> Any:
 
 def _spec(chart: Any) -> Spec:
     spec: Spec = chart.to_dict()
-    return spec
+    # Drawn with the fonts of this machine, read with those of the reader's: room for labels that come out wider.
+    return spec | {"padding": {"left": 30, "right": 40, "top": 4, "bottom": 4}}
 
 
 def _refuse_empty(rows: list[Any]) -> None:
@@ -138,7 +153,7 @@ def _refuse_empty(rows: list[Any]) -> None:
         raise EmptyChartError("This run holds nothing that the chart could show.")
 
 
-def _competence(rows: list[Row], labels: dict[str, str], colours: Spec, parameters: Spec) -> Spec:
+def _competence(rows: list[Row], labels: Labels, colours: Spec, parameters: Spec) -> Spec:
     """How many participants have which spam probability, by dimension; the corrected crowd's limit as a line."""
     import altair as alt
 
@@ -147,9 +162,9 @@ def _competence(rows: list[Row], labels: dict[str, str], colours: Spec, paramete
     counts: dict[tuple[str, int], int] = {}
     for row in known:
         place = min(int(row["spam_probability"] * BINS), BINS - 1)
-        key = (str(labels.get(row["dimension"], row["dimension"])), place)
+        key = (labels.dimension(row), place)
         counts[key] = counts.get(key, 0) + 1
-    order = list(dict.fromkeys(str(labels.get(row["dimension"], row["dimension"])) for row in known))
+    order = list(dict.fromkeys(labels.dimension(row) for row in known))
     shown = [
         {"dimension": name, "from": place / BINS, "to": (place + 1) / BINS, "participants": n}
         for (name, place), n in sorted(counts.items(), key=lambda item: (order.index(item[0][0]), item[0][1]))
@@ -167,16 +182,16 @@ def _competence(rows: list[Row], labels: dict[str, str], colours: Spec, paramete
     return _spec(panel.facet(facet, columns=4, data=_data(shown)))
 
 
-def _grades(rows: list[Row], labels: dict[str, str], colours: Spec, parameters: Spec) -> Spec:
+def _grades(rows: list[Row], labels: Labels, colours: Spec, parameters: Spec) -> Spec:
     """Mean grade with its interval by dimension, one colour for each origin, one panel for each style."""
     import altair as alt
 
-    named = {row["dimension"]: labels.get(row["dimension"], row["dimension"]) for row in rows}
+    named = {row["dimension"]: labels.dimension(row) for row in rows}
     named[words.ALL] = gettext("All dimensions")
     shown = [
         {
             "dimension": named[row["dimension"]],
-            "style": words.style(row["style"]).capitalize(),
+            "style": labels.styles.get(row["style"], row["style"]),
             "origin": words.origin(row["origin"]),
             "mean": row["mean"],
             "low": row["low"],
@@ -194,18 +209,18 @@ def _grades(rows: list[Row], labels: dict[str, str], colours: Spec, parameters: 
     base = alt.Chart().encode(
         y=alt.Y("dimension:N", sort=order, title=None),
         yOffset=alt.YOffset("origin:N", sort=domain),
-        color=alt.Color("origin:N", sort=domain, scale=alt.Scale(domain=domain, range=palette), title="Written by"),
-        shape=alt.Shape("origin:N", sort=domain, title="Written by"),
+        color=alt.Color("origin:N", scale=alt.Scale(domain=domain, range=palette), title="Written by"),
     )
     scale = alt.Scale(zero=False)
     rules = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title="Mean grade", scale=scale), x2="high:Q")
-    points = base.mark_point(filled=True, size=55).encode(x=alt.X("mean:Q", scale=scale))
+    shape = alt.Shape("origin:N", scale=alt.Scale(domain=domain), title="Written by")
+    points = base.mark_point(filled=True, opacity=1, size=55).encode(x=alt.X("mean:Q", scale=scale), shape=shape)
     panel = (rules + points).properties(width=160, height=alt.Step(14))
     return _spec(panel.facet(column=alt.Column("style:N", sort=styles, title=None), data=_data(shown)))
 
 
 #: Name of the chart: the table that it shows, and how.
-CHARTS: dict[str, tuple[str, Callable[[list[Row], dict[str, str], Spec, Spec], Spec]]] = {
+CHARTS: dict[str, tuple[str, Callable[[list[Row], Labels, Spec, Spec], Spec]]] = {
     "agreement": ("agreement", _agreement),
     "competence": ("competence", _competence),
     "grades": ("grade_means", _grades),

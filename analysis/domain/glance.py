@@ -19,6 +19,8 @@ def card(study: Study) -> dict[str, Any]:
     if run is None:
         return {"run": None, "active": active}
     means = tables.read(run, "agreement_means")["agreement_means"]
-    complete = [row for row in means if row["split"] == Split.COMPLETE]
+    complete = [
+        row for row in means if row["split"] == Split.COMPLETE and not row["coders"].startswith(Coders.POINTWISE)
+    ]
     named = [row | {"coders_label": Coders(row["coders"]).label} for row in complete]
     return {"run": run, "active": active, "means": named, "summary": run.summary}

@@ -116,7 +116,8 @@ class Inputs:
     """What a run computes from.
 
     `pools` holds the analysed pool under `main`, and those that it is compared with (expert, pointwise) where there are
-    any. `counts` are sizes of what is only counted, such as the models' judgments.
+    any. `counts` are sizes of what is only counted, such as the models' judgments; `seconds` the times that questionnaires
+    took; `simulated` says whether some of the analysed judgments are drawn by a generator, not made by people.
     """
 
     pool: str
@@ -127,6 +128,7 @@ class Inputs:
     pools: dict[str, Pool]
     counts: dict[str, int] = field(default_factory=dict)
     seconds: tuple[float, ...] = ()
+    simulated: bool = False
 
     @property
     def main(self) -> Pool:
@@ -160,6 +162,7 @@ class Inputs:
             "responses": [_values(response) for response in self.responses],
             "counts": self.counts,
             "seconds": self.seconds,
+            "simulated": self.simulated,
             "pools": {
                 name: {
                     "participants": pool.participants,
@@ -206,6 +209,7 @@ def unpack(packed: bytes) -> Inputs:
         pools=pools,
         counts=header["counts"],
         seconds=tuple(header["seconds"]),
+        simulated=header["simulated"],
     )
 
 

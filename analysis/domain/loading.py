@@ -13,7 +13,16 @@ from django.db.models import Count, Min
 from numpy.typing import NDArray
 
 from annotation.enums import CampaignKind, Judges
-from annotation.models import Assignment, Campaign, CampaignDimension, Dimension, Item, Judgment, QuestionnaireItem
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignDimension,
+    Dimension,
+    Item,
+    Judgment,
+    PlatformSubmission,
+    QuestionnaireItem,
+)
 from crowdrag.studies.models import Participant, Study
 from writing.models import Response
 
@@ -92,6 +101,7 @@ def load(study: Study, *, pool: str = Judges.CROWD) -> inputs.Inputs:
         pools={name: _pool(chosen, place[name], context) for name, chosen in found.items()},
         counts=_counts(study),
         seconds=_seconds(study, pool),
+        simulated=Campaign.objects.filter(study=study, judges=pool, is_simulated=True).exists(),
     )
 
 
@@ -257,9 +267,11 @@ def _counts(study: Study) -> dict[str, int]:
 
 
 def _seconds(study: Study, pool: str) -> tuple[float, ...]:
-    """Time that each counted questionnaire of the pool took, in ascending order."""
-    taken = Assignment.objects.counted().filter(
-        questionnaire__campaign__study=study, questionnaire__campaign__judges=pool, seconds__isnull=False
-    )
-    taken = taken.exclude(questionnaire__campaign__kind=CampaignKind.POINTWISE)
-    return tuple(sorted(float(seconds or 0) for seconds in taken.values_list("seconds", flat=True)))
+    """Time that each counted questionnaire of the pool took, in ascending order; else as the platform said."""
+    campaigns = Campaign.objects.filter(study=study, judges=pool).exclude(kind=CampaignKind.POINTWISE)
+    taken = Assignment.objects.counted().filter(questionnaire__campaign__in=campaigns, seconds__isnull=False)
+    found = list(taken.values_list("seconds", flat=True))
+    if not found:
+        said = PlatformSubmission.objects.filter(campaign__in=campaigns, seconds__isnull=False)
+        found = list(said.values_list("seconds", flat=True))
+    return tuple(sorted(float(seconds or 0) for seconds in found))

@@ -26,23 +26,25 @@ def grades(study: Study, state: State, *, topic: str, page: str | None) -> dict[
     chosen = [topic] if topic in topics else topics
     shown = Paginator(chosen, TOPICS_PER_PAGE).get_page(page)
     return {
-        "means": _means(found["grade_means"], labels),
+        "means": _means(found["grade_means"], labels, words.styles(study)),
         "dimensions": [(name, labels.get(name, name)) for name in dimensions],
         "topics": topics,
         "topic": topic if topic in topics else "",
         "page": shown,
         "groups": _groups(study, found["grades"], list(shown), dimensions),
         "scale": max((row["grade"] for row in found["grades"]), default=0),
+        # Responses with equal merits share a grade, which may then be a half.
+        "digits": int(any(row["grade"] % 1 for row in found["grades"])),
     }
 
 
-def _means(rows: list[Row], labels: dict[str, str]) -> dict[str, Any]:
+def _means(rows: list[Row], labels: dict[str, str], styles: dict[str, str]) -> dict[str, Any]:
     """Rows by dimension, a cell for each style and origin: the layout of crowdrag25, Table 7."""
     keys = list(dict.fromkeys((row["style"], row["origin"]) for row in rows))
     cells = {(row["dimension"], row["style"], row["origin"]): row for row in rows}
     names = list(dict.fromkeys(row["dimension"] for row in rows))
     return {
-        "columns": [(words.style(style), words.origin(origin), origin) for style, origin in keys],
+        "columns": [(styles.get(style, style), words.origin(origin)) for style, origin in keys],
         "rows": [
             {
                 "label": words.ALL if name == words.ALL else labels.get(name, name),

@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy
 from annotation.models import Dimension
 from crowdrag.studies.models import Study
 from writing.enums import Origin
+from writing.models import Style
 
 FIGURES = {
     "topics": gettext_lazy("Topics"),
@@ -57,6 +58,7 @@ def origin(name: str) -> str:
     return str(Origin[name.upper()].label) if name.upper() in Origin.names else name
 
 
-def style(name: str) -> str:
-    """Return a style in words."""
-    return _("all styles") if name == ALL else name
+def styles(study: Study) -> dict[str, str]:
+    """Return the labels of a study's styles by name, those of the latest version; and what their margin is called."""
+    found = Style.objects.filter(study=study).order_by("version", "id").values_list("name", "label")
+    return {str(name): str(label or name) for name, label in found} | {ALL: _("All styles")}

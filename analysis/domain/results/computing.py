@@ -65,7 +65,7 @@ def compute(inputs: Inputs, *, settings: Settings, seed: int, report: Report = l
         "grade_means": grades.mean_rows(inputs, grade_rows, settings=settings, seed=seed),
         "mace": labels.model_rows(main),
     }
-    return Results(tables, _sizes(main))
+    return Results(tables, {**_sizes(main), "simulated": inputs.simulated})
 
 
 def _agreement(

@@ -1,0 +1,64 @@
+"""Analyse a study's judgments and write every table and figure into a folder."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from analysis.domain import analysing, folder
+from analysis.domain.results.settings import BadParameterError, Settings
+from crowdrag.runs.domain import running
+from crowdrag.runs.domain.progress import Progress
+from crowdrag.runs.enums import RunState
+from crowdrag.runs.models import Run
+from crowdrag.studies.models import Study
+
+DEFAULTS = Settings()
+
+
+class Command(BaseCommand):
+    help = "Analyse a study's judgments: agreement, competence, labels, grades, each with its uncertainty."
+
+    def add_arguments(self, parser: Any) -> None:
+        parser.add_argument("study", help="the study's short name")
+        parser.add_argument("--out", type=Path, required=True, help="folder to write tables and figures into")
+        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--resamples", type=int, help=f"bootstrap resamples of topics ({DEFAULTS.resamples})")
+        parser.add_argument("--restarts", type=int, help=f"random starts of MACE ({DEFAULTS.restarts})")
+        parser.add_argument("--refine", type=int, help=f"rounds of search after them ({DEFAULTS.refine}; published: 0)")
+        parser.add_argument("--spam-threshold", type=float, help=f"of the corrected crowd ({DEFAULTS.spam_threshold})")
+        parser.add_argument("--k", type=int, help="votes of a pair that count (as many as the campaign asked for)")
+        parser.add_argument("--pool", type=str.upper, help=f"whose judgments ({DEFAULTS.pool.lower()})")
+
+    def handle(self, *args: Any, study: str, out: Path, **options: Any) -> None:
+        found = Study.objects.filter(slug=study).first()
+        if found is None:
+            slugs = ", ".join(Study.objects.order_by("slug").values_list("slug", flat=True)[:10])
+            raise CommandError(f"There is no study {study!r}. There are: {slugs or 'none; import one first'}.")
+        if out.exists() and not out.is_dir():
+            raise CommandError(f"{out} is a file: name a folder to write the tables into.")
+        names = ("resamples", "restarts", "refine", "spam_threshold", "k", "pool")
+        parameters = {name: options[name] for name in names if options[name] is not None}
+        try:
+            run = analysing.start(study=found, seed=options["seed"], parameters=parameters)
+        except (analysing.NothingToAnalyseError, BadParameterError) as error:
+            raise CommandError(str(error)) from error
+        run = running.wait(run, report=self._tell)
+        self._end_line()
+        if run.state != RunState.DONE:
+            raise CommandError(_why(run))
+        files = folder.write(run, out)
+        self.stdout.write(f"{len(files)} files written to {out}: tables, figures and run.json.")
+
+    def _tell(self, progress: Progress) -> None:
+        if self.stderr.isatty():
+            self.stderr.write(f"\r\033[K{progress.done} of {progress.total} {progress.message}", ending="")
+
+    def _end_line(self) -> None:
+        if self.stderr.isatty():
+            self.stderr.write("\r\033[K", ending="")
+
+
+def _why(run: Run) -> str:
+    problems = "; ".join(problem.get("message", "") for problem in run.problems)
+    return f"The analysis is {run.get_state_display()}. {problems or run.error}".strip()

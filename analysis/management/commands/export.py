@@ -1,0 +1,87 @@
+"""`crowdrag export SLUG --format archive|crowdrag25 --out FILE`: write a study as one file."""
+
+import hashlib
+import os
+import sys
+import uuid
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from analysis.domain.corpus import dictionary, exporting
+from crowdrag.runs.domain import running
+from crowdrag.runs.domain.progress import Progress
+from crowdrag.runs.enums import RunState
+from crowdrag.runs.models import Artifact, Run
+from crowdrag.studies.models import Study
+
+CHUNK = 1024 * 1024
+
+
+class Command(BaseCommand):
+    help = "Write a study as one file: an archive that imports to an equal study, or the layout of CrowdRAG-25."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("slug", nargs="?", help="the study's short name")
+        parser.add_argument("--format", choices=list(exporting.WRITERS), default="archive")
+        parser.add_argument("--out", type=Path, metavar="FILE", help="where to put it; an existing file is replaced")
+        parser.add_argument(
+            "--schema",
+            action="store_true",
+            help="print the field dictionary of archives (docs/schema/archive.md) instead",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["schema"]:
+            self.stdout.write(dictionary.as_markdown(), ending="")
+            return
+        slug, out = options["slug"], options["out"]
+        if not slug or out is None:
+            raise CommandError("Say which study and where to: crowdrag export SLUG --format archive --out FILE")
+        study = Study.objects.filter(slug=slug).first()
+        if study is None:
+            known = ", ".join(Study.objects.order_by("slug").values_list("slug", flat=True)[:20]) or "none"
+            raise CommandError(f"There is no study {slug}. There are: {known}.")
+        if not out.parent.is_dir():
+            raise CommandError(f"There is no folder {out.parent} to put the file into. Make it first.")
+        run = running.wait(exporting.start(study=study, format_=options["format"]), report=self._tell)
+        self._end_line()
+        if run.state != RunState.DONE:
+            raise CommandError(_why(run))
+        artifact = run.artifacts.get()
+        _copy(artifact, out)
+        self.stdout.write(f"{out}  {artifact.size:,} bytes  SHA-256 {artifact.sha256}")
+
+    def _tell(self, progress: Progress) -> None:
+        if sys.stderr.isatty():
+            self.stderr.write(f"\r{progress.done:,} of {progress.total:,} {progress.message:<40.40}", ending="")
+
+    def _end_line(self) -> None:
+        if sys.stderr.isatty():
+            self.stderr.write("")
+
+
+def _why(run: Run) -> str:
+    problems = "; ".join(str(problem.get("message", problem)) for problem in run.problems[:5])
+    return f"The export {run.get_state_display()}: {run.error or problems or 'see the run'}"
+
+
+def _copy(artifact: Artifact, out: Path) -> None:
+    """Copy a finished export; it comes under its name when it is whole and what it was."""
+    partial = out.with_name(f".{out.name}.{uuid.uuid4().hex}.partial")
+    found = hashlib.sha256()
+    try:
+        with artifact.file.open("rb") as source, partial.open("xb") as target:
+            while chunk := source.read(CHUNK):
+                found.update(chunk)
+                target.write(chunk)
+            target.flush()
+            os.fsync(target.fileno())
+        if found.hexdigest() != artifact.sha256:
+            raise CommandError(
+                "The stored export is damaged: its SHA-256 is another than when it was written. Export again."
+            )
+        partial.replace(out)
+    finally:
+        partial.unlink(missing_ok=True)
