@@ -15,7 +15,10 @@ class AnalysisConfig(AppConfig):
         from crowdrag.studies.nav import register_card, register_tab
 
         from .domain import analysing, glance
+        from .domain.corpus import exporting
 
         analysing.register()
+        exporting.register()
         register_tab(order=30, label=_("Results"), url_name="results", section="results")
+        register_tab(order=65, label=_("Export"), url_name="exports", section="exports")
         register_card(order=5, template="analysis/_card.html", context=glance.card)

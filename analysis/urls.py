@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from .views import charts, competence, grades, overview, pairs, tables
+from .views import charts, competence, exports, grades, overview, pairs, tables
 
 urlpatterns = [
     path("studies/<slug:slug>/results/", overview.results, name="results"),
@@ -13,5 +13,7 @@ urlpatterns = [
     path("studies/<slug:slug>/results/pairs/", pairs.pairs, name="pairs"),
     path("studies/<slug:slug>/results/pairs/<int:pk>/", pairs.pair, name="pair"),
     path("studies/<slug:slug>/results/tables/<slug:name>.<slug:form>", tables.table, name="result_table"),
+    path("studies/<slug:slug>/export/", exports.exports, name="exports"),
+    path("studies/<slug:slug>/export/start/", exports.start, name="export_start"),
     path("studies/<slug:slug>/results/charts/<slug:name>.<slug:form>", charts.chart, name="result_chart"),
 ]

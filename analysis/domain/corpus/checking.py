@@ -1,0 +1,88 @@
+"""Reading an archive's rows, each checked: every field is there, of its type, and refers to rows that stand before."""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+from writing.domain import codec
+from writing.domain.imports import reading
+from writing.domain.imports.fields import Field, Mismatch
+from writing.domain.imports.problems import Problems
+
+from . import translations
+from .columns import Places
+from .opening import Archive
+from .tables import ALL, ArchiveTable
+
+TICK = 500
+
+
+def check(archive: Archive, problems: Problems, *, report: reading.Report = reading.silent) -> dict[str, int]:
+    """Check every row of every table; return how many there are of each.
+
+    Raises
+    ------
+    BadInput
+        if anything is wrong with one of them.
+    """
+    places = Places()
+    total = sum(declared.rows for declared in archive.files.values())
+    done = 0
+    counts = {}
+    for table in ALL:
+        places.begin(table.name)
+        for number, _row in rows(table, archive, places, problems):
+            places.add(table.name, number)  # its line for now: what may be referred to is what was read
+            if number % TICK == 0:
+                report(done + number, total, table.name)
+        counts[table.name] = places.count(table.name)
+        done += counts[table.name]
+        if counts[table.name] != archive.files[table.file].rows and not problems.found:
+            expected = f"{archive.files[table.file].rows} rows, as the manifest says"
+            problems.add(file=table.file, expected=expected, message=f"has {counts[table.name]}")
+    if counts["study"] != 1:
+        problems.add(file=ALL[0].file, expected="one row", message=f"has {counts['study']}")
+    problems.refuse_any()
+    return counts
+
+
+def rows(
+    table: ArchiveTable, archive: Archive, places: Places, problems: Problems
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the rows of a table with their lines, cleaned; what does not fit is a problem."""
+    shape: dict[str, Field] = {column.name: column.checker(places) for column in table.columns}
+    member, limits = archive.members[table.file], archive.files[table.file].limits
+    known = {"id", *shape}
+    for line, text in reading.texts(member, problems, limits=limits):
+        found = reading.parsed(text, problems, file=table.file, line=line)
+        if found is reading.MISSING:
+            continue
+        if isinstance(found, dict) and (unknown := found.keys() - known):
+            message = f"no such field: {', '.join(sorted(unknown))}"
+            problems.add(file=table.file, line=line, expected="the fields of this schema version", message=message)
+            continue
+        data = reading.checked(found, shape, problems, file=table.file, line=line)
+        if data is None:
+            continue
+        if found.get("id") != line:
+            problems.add(file=table.file, line=line, field="id", expected=str(line), message=f"got {found.get('id')!r}")
+        _check_content(table, data, places, problems, line)
+        yield line, data
+
+
+def _check_content(table: ArchiveTable, data: dict[str, Any], places: Places, problems: Problems, line: int) -> None:
+    """Check what types cannot say: packed content that must be what its digest says."""
+    try:
+        if table.name == "log_batches":
+            _check_batch(data)
+        elif table.name == "snapshots":
+            translations.check_snapshot(data, places.count("judgments"))
+    except Mismatch as mismatch:
+        problems.add(
+            file=table.file, line=line, field=mismatch.path, expected=mismatch.expected, message=mismatch.message
+        )
+
+
+def _check_batch(data: dict[str, Any]) -> None:
+    if data["codec"] == codec.CODEC and hashlib.sha256(data["payload"]).digest() != data["digest"]:
+        raise Mismatch("the SHA-256 of the payload", "is another", "digest")

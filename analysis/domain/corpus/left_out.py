@@ -1,0 +1,39 @@
+"""What an archive leaves out, each with its reason. A test walks all models: nothing is left out by forgetting it."""
+
+PERSON = "Accounts, names and e-mail addresses belong to the system that the study is run on and never leave it."
+SYSTEM = "Belongs to the system that the study is run on: another one has its own."
+GATEWAY = (
+    "The gateway's own books: endpoints, keys, prices, stored answers are the operator's. What models wrote and judged "
+    "is in responses and judgments, with model, prompt and parameters in participants."
+)
+
+MODELS: dict[str, str] = {
+    "studies.User": PERSON,
+    "studies.Membership": PERSON,
+    "llm.Endpoint": GATEWAY,
+    "llm.Call": GATEWAY,
+    "llm.Attempt": GATEWAY,
+    "llm.Spend": GATEWAY,
+    "runs.Unit": "How the work of a run was shared out among workers; a finished run needs none of it.",
+    "runs.WorkerBeat": SYSTEM,
+    "runs.Artifact": "Files that runs made: they follow from the tables, which are here, and can be made again.",
+    "runs.Upload": "Files as they were handed in: what was in them is here as rows.",
+}
+
+FIELDS: dict[str, str] = {
+    "studies.Study.slug": "The study's address in one system; it stands in the manifest.",
+    "studies.Study.llm_budget": "A permission to spend money, given by somebody for one system.",
+    "studies.Study.created_by": PERSON,
+    "studies.Participant.identity": "The platform's id of a person, encrypted: never leaves (docs/adr/0003).",
+    "studies.Participant.identity_hash": "Finds a person again across studies: never leaves (docs/adr/0003).",
+    "writing.ResponseDecision.decided_by": PERSON,
+    "annotation.AssignmentDecision.decided_by": PERSON,
+    "annotation.AssignmentTransition.by": PERSON,
+    "runs.Run.key": "The address of a run in one system; the importing one gives another.",
+    "runs.Run.created_by": PERSON,
+    "runs.Run.cancelled_by": PERSON,
+    "runs.Run.resumed_by": PERSON,
+    "runs.Run.resumed_at": "Goes with who resumed it; the run is finished.",
+    "runs.Run.error": "Only finished runs are here, and they have none.",
+    "runs.Run.problems": "Only finished runs are here, and they have none.",
+}

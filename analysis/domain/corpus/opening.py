@@ -1,0 +1,197 @@
+"""Opening an archive that somebody hands in: is it whole, is it what its manifest says, can this version read it?
+
+Nothing is unpacked to disk, so no name in it can lead anywhere, and no more is read of a file than its manifest
+declares.
+"""
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, Any, BinaryIO
+
+from writing.domain.imports.problems import Problems, shown
+from writing.domain.imports.reading import GIB, MIB, Limits
+from writing.domain.imports.sources import UNREADABLE, Member
+
+from .packing import MANIFEST
+from .tables import ALL, FORMAT, SCHEMA_VERSION
+
+MAX_MANIFEST = 8 * MIB
+MAX_UNPACKED = 256 * GIB
+MAX_LINE = 256 * MIB
+# JSON lines of judgments pack 40 : 1; what packs much better is no corpus, beyond a size where that cannot be chance.
+MAX_RATIO, RATIO_FROM = 400, 64 * MIB
+CHUNK = MIB
+Report = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A file as the manifest declares it."""
+
+    path: str
+    rows: int
+    bytes: int
+    sha256: str
+    content_bytes: int
+    content_sha256: str
+
+    @property
+    def limits(self) -> Limits:
+        """How much of it is read."""
+        # A few bytes may be longer packed than unpacked.
+        return Limits(file=max(self.content_bytes, self.bytes), line=min(MAX_LINE, self.content_bytes + 1))
+
+
+@dataclass(frozen=True)
+class Archive:
+    """An archive whose files are there and are what their sums say."""
+
+    files: dict[str, Declared]
+    members: dict[str, Member]
+    manifest: dict[str, Any]
+
+
+@contextmanager
+def opened(file: IO[bytes], name: str, problems: Problems, *, report: Report = lambda *_: None) -> Iterator[Archive]:
+    """Open an archive and verify it; readable until the block ends.
+
+    Raises
+    ------
+    BadInput
+        if it is no archive, or not whole, or not what its manifest says, or of another schema version.
+    """
+    try:
+        with zipfile.ZipFile(file) as zipped:
+            archive = _read(zipped, name, problems)
+            _verify(archive, problems, report)
+            yield archive
+    except UNREADABLE as error:
+        problems.add(file=name, expected="a zip archive that is whole", message=f"cannot be read: {error}")
+        problems.refuse_any()
+
+
+def is_archive(file: IO[bytes]) -> bool:
+    """Say whether a file is an archive of ours, by its manifest."""
+    try:
+        with zipfile.ZipFile(file) as zipped, zipped.open(MANIFEST) as entry:
+            found = json.loads(entry.read(MAX_MANIFEST))
+            return isinstance(found, dict) and found.get("format") == FORMAT
+    except (*UNREADABLE, KeyError, ValueError, OSError):
+        return False
+
+
+def _read(zipped: zipfile.ZipFile, name: str, problems: Problems) -> Archive:
+    expected = {MANIFEST, *(table.file for table in ALL)}
+    found: dict[str, zipfile.ZipInfo] = {}
+    for info in zipped.infolist():
+        if info.filename not in expected:
+            problems.add(file=info.filename, expected="the files of an archive only", message="is no such file")
+        elif info.filename in found:
+            problems.add(file=info.filename, expected="each file once", message="is there twice")
+        elif info.flag_bits & 1:
+            problems.add(file=info.filename, expected="files without a password", message="is encrypted")
+        found[info.filename] = info
+    if MANIFEST not in found:
+        problems.add(file=name, expected="an archive made by `crowdrag export`", message=f"there is no {MANIFEST}")
+        problems.refuse_any()
+    manifest = _manifest(zipped, problems)
+    files = _declared(manifest, problems)
+    for path in sorted(expected - {MANIFEST} - set(found)):
+        problems.add(file=path, expected="all files of an archive", message="is missing")
+    problems.refuse_any()
+    for path, declared in files.items():
+        if found[path].file_size != declared.bytes:
+            message = f"has {found[path].file_size}"
+            problems.add(file=path, expected=f"{declared.bytes} bytes, as the manifest says", message=message)
+    problems.refuse_any()
+    members = {path: Member(path, declared.bytes, _opener(zipped, found[path])) for path, declared in files.items()}
+    return Archive(files, members, manifest)
+
+
+def _opener(zipped: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], BinaryIO]:
+    return lambda: zipped.open(info)  # type: ignore[return-value]
+
+
+def _manifest(zipped: zipfile.ZipFile, problems: Problems) -> dict[str, Any]:
+    with zipped.open(MANIFEST) as entry:
+        text = entry.read(MAX_MANIFEST + 1)
+    if len(text) > MAX_MANIFEST:
+        problems.add(file=MANIFEST, expected=f"at most {MAX_MANIFEST} bytes", message="is larger")
+        problems.refuse_any()
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        problems.add(file=MANIFEST, expected="JSON", message=f"cannot be read: {error}")
+        problems.refuse_any()
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        message = f"got {shown(found.get('format') if isinstance(found, dict) else found)}"
+        problems.add(file=MANIFEST, field="format", expected=f"{FORMAT}, made by `crowdrag export`", message=message)
+    elif found.get("schema_version") != SCHEMA_VERSION:
+        expected = f"{SCHEMA_VERSION}, which this version reads; export it again, or update this system"
+        message = f"got {shown(found.get('schema_version'))}"
+        problems.add(file=MANIFEST, field="schema_version", expected=expected, message=message)
+    problems.refuse_any()
+    return found  # type: ignore[no-any-return] # it is an object, see above
+
+
+def _declared(manifest: dict[str, Any], problems: Problems) -> dict[str, Declared]:
+    given = manifest.get("files")
+    files: dict[str, Declared] = {}
+    for number, each in enumerate(given if isinstance(given, list) else []):
+        declared = _one_declared(each)
+        if declared is None:
+            message = f"got {shown(each)}"
+            problems.add(
+                file=MANIFEST, field=f"files[{number}]", expected="path, rows, sizes and sums", message=message
+            )
+        else:
+            files[declared.path] = declared
+    total = sum(declared.content_bytes for declared in files.values())
+    if total > MAX_UNPACKED:
+        problems.add(
+            file=MANIFEST, field="files", expected=f"at most {MAX_UNPACKED} bytes", message=f"declares {total}"
+        )
+    for declared in files.values():
+        if declared.content_bytes > max(RATIO_FROM, declared.bytes * MAX_RATIO):
+            message = f"{declared.bytes} bytes would become {declared.content_bytes}"
+            problems.add(file=declared.path, expected=f"packed {MAX_RATIO} : 1 at most", message=message)
+    for path in sorted({table.file for table in ALL} ^ set(files)):
+        problems.add(file=MANIFEST, field="files", expected="the files of an archive", message=f"not so: {path}")
+    problems.refuse_any()
+    return files
+
+
+def _one_declared(each: Any) -> Declared | None:
+    if not isinstance(each, dict) or not all(
+        isinstance(each.get(name), str) for name in ("path", "sha256", "content_sha256")
+    ):
+        return None
+    sizes = [each.get(name) for name in ("rows", "bytes", "content_bytes")]
+    if not all(isinstance(size, int) and size >= 0 for size in sizes):
+        return None
+    return Declared(**{name: each[name] for name in Declared.__dataclass_fields__})
+
+
+def _verify(archive: Archive, problems: Problems, report: Report) -> None:
+    """Compare every file with its sum, reading it as a stream."""
+    total = sum(declared.bytes for declared in archive.files.values())
+    done = 0
+    for path, declared in archive.files.items():
+        found = hashlib.sha256()
+        try:
+            with archive.members[path].open() as entry:
+                while chunk := entry.read(CHUNK):
+                    found.update(chunk)
+                    done += len(chunk)
+                    report(done, total, path)
+        except UNREADABLE as error:
+            problems.add(file=path, expected="a file that is whole", message=f"cannot be read: {error}")
+            continue
+        if found.hexdigest() != declared.sha256:
+            message = f"its SHA-256 is {found.hexdigest()}"
+            problems.add(file=path, expected=f"{declared.sha256}, as the manifest says", message=message)
+    problems.refuse_any()

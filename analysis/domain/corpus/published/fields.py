@@ -1,0 +1,179 @@
+"""Where each file of the published layout stands, and what its fields mean: the manifest's field dictionary."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from annotation.domain.defaults import NAMES
+from annotation.domain.imports.crowdrag25 import shapes
+
+ARTIFACTS = {shapes.MODEL_VOTES, shapes.LABELS, shapes.PARSED}
+Meanings = dict[str, tuple[str, str]]
+
+_RESPONSE = ("text", "The response's id.")
+_TOPIC = ("text", "The topic's id.")
+_STYLE = ("text", "The name of the style.")
+_WORKER = ("text", "The participant's pseudonym.")
+_PASSAGES: Meanings = {
+    "references_ids": (
+        "list of text",
+        "The ids of the topic's passages in the order of their ranks; markers count from 0.",
+    ),
+    "references_texts": ("list of text", "The texts of these passages."),
+}
+_PAIR: Meanings = {
+    "query_id": _TOPIC,
+    "response_a": ("text", "The id of the left response."),
+    "response_b": ("text", "The id of the right response."),
+}
+_VOTES: Meanings = {
+    name: ("A, N or B", f"Which response is better on {dimension}: left, neither, right.")
+    for name, dimension in zip(shapes.RAW_NAMES, NAMES, strict=True)
+}
+
+
+def _ratings() -> Meanings:
+    found: Meanings = {
+        "submission_id": ("text or null", "The questionnaire that held the pair."),
+        **_PAIR,
+        "worker": ("list of text", "Who voted, by pseudonym; votes stand in this order."),
+    }
+    for name in NAMES:
+        found |= {
+            f"{name}_vote": ("list of A, N, B or null", f"Their votes on {name}; null: none that counts."),
+            f"{name}_spam_probability": ("list of number or null", f"How likely each of them spams on {name}."),
+            f"{name}_p_a": ("number or null", "The probability that the left response is better."),
+            f"{name}_p_n": ("number or null", "The probability that neither is; absent where nobody could say so."),
+            f"{name}_p_b": ("number or null", "The probability that the right response is better."),
+            f"{name}_gold": ("a, n, b or null", "The label that is most probable."),
+        }
+    return found
+
+
+FILES: dict[str, tuple[str, Meanings]] = {
+    shapes.TOPICS: ("A topic.", {"topic": _TOPIC, "query": ("text", "The query."), **_PASSAGES}),
+    shapes.TASKS: (
+        "A writing task that a person did.",
+        {
+            "response": _RESPONSE,
+            "worker": _WORKER,
+            "topic": _TOPIC,
+            "style": _STYLE,
+            "query_answerable": ("1, 0, -1 or null", "Can the query be answered? yes, maybe, no."),
+            "query_controversial": ("1, 0, -1 or null", "Is the topic controversial? yes, maybe, no."),
+            "worker_knowledge": ("1 to 5 or null", "The writer's knowledge of the topic."),
+            "worker_expertise": ("1 to 5 or null", "The writer's expertise."),
+            "worker_satisfaction": ("1, 0, -1 or null", "Is the writer satisfied with the response? yes, maybe, no."),
+            "references_quality": ("1 to 5 or null", "How adequate the passages were."),
+            "references_extra": ("1 to 5 or null", "How much of their own knowledge the writer used."),
+            "references_omission": ("1, 0, -1 or null", "Was information of the passages left out? yes, maybe, no."),
+        },
+    ),
+    shapes.SNAPSHOTS: (
+        "The state of a text while it was written; the last one of a response is the response.",
+        {
+            "response": _RESPONSE,
+            "topic": _TOPIC,
+            "style": _STYLE,
+            "timestamp": ("whole number", "When, in milliseconds since 1970-01-01 UTC."),
+            "text": ("text", "The text then."),
+        },
+    ),
+    shapes.MODEL_RESPONSES: (
+        "A response by a language model.",
+        {"response": _RESPONSE, "topic": _TOPIC, "style": _STYLE, "text": ("text", "The response.")},
+    ),
+    shapes.VOTES: (
+        "One participant's votes on one pair, as it was presented.",
+        {
+            "submission_id": ("text", "The questionnaire."),
+            "worker": _WORKER,
+            "item_index": ("whole number", "Where the pair stood in the questionnaire."),
+            **_PAIR,
+            **_VOTES,
+        },
+    ),
+    shapes.POINTWISE: (
+        "One participant's ratings of one response; their rows of a submission stand in the order of its items.",
+        {
+            "submission_id": ("text", "The questionnaire."),
+            "submitted_at": ("whole number or null", "When, in milliseconds since 1970-01-01 UTC."),
+            "worker": _WORKER,
+            "query_id": _TOPIC,
+            "response": ("text", "What the source called the response."),
+            **{name: ("-3, -1, 1 or 3", f"The rating on {name}, from the bad end to the good one.") for name in NAMES},
+        },
+    ),
+    shapes.FACTS: (
+        "A platform's record of one submission.",
+        {
+            "worker": ("text or null", "The participant's pseudonym; null: not known."),
+            "submission": ("text", "The submission's id."),
+            "time_taken": ("number or null", "How long it took, in seconds."),
+            "approvals": ("whole number or null", "How many submissions of the person had been approved before."),
+        },
+    ),
+    shapes.EXPERTS: (
+        "ONE object: column -> {row number: value}. A row is one expert's votes on one pair.",
+        {
+            "submission_id": ("text", "The questionnaire."),
+            "prolific_pid": ("text", "The expert's pseudonym."),
+            **_PAIR,
+            **_VOTES,
+            "timestamps": ("object", "When each answer was last given (ISO 8601)."),
+            "slide": ("whole number", "Where the pair stood in the questionnaire."),
+        },
+    ),
+    shapes.MODEL_VOTES_RAW: (
+        "A model's judgment of one presented pair, all dimensions at once.",
+        {
+            **_PAIR,
+            "ratings": (
+                "object",
+                f"Q1_rating to Q7_rating (A, N or B) and Q1_justification to Q7_justification, for {', '.join(NAMES)}.",
+            ),
+        },
+    ),
+    shapes.MODEL_VOTES: (
+        "A model's judgment of one presented pair.",
+        {
+            **_PAIR,
+            "inference": ("combined or individual", "Whether it was asked all dimensions at once or one at a time."),
+            **{name: ("a, n or b", f"Which response is better on {name}: left, neither, right.") for name in NAMES},
+        },
+    ),
+    shapes.LABELS: ("One presented pair with its votes and labels, from the study's latest analysis.", _ratings()),
+    shapes.PARSED: (
+        "A response taken apart.",
+        {
+            "response": _RESPONSE,
+            "topic": _TOPIC,
+            "style": _STYLE,
+            "kind": ("human or llm", "Who wrote it."),
+            "query": ("text", "The topic's query."),
+            **_PASSAGES,
+            "raw_text": ("text", "The response with its markers, as submitted."),
+            "cleaned_text": ("text", "The response without markers."),
+            "statements": ("list of objects", "text, and citations: the ids of the passages that it cites."),
+        },
+    ),
+}
+
+
+def path(name: str) -> str:
+    """Return where a file stands."""
+    return f"{'artifacts' if name in ARTIFACTS else 'raw'}/{name}.jsonl.gz"
+
+
+def of_files(paths: Iterable[str]) -> dict[str, Any]:
+    """Return the field dictionary of these files."""
+    files = {path(name): about for name, about in FILES.items()}
+    return {
+        each: {
+            "meaning": files[each][0],
+            "fields": [
+                {"name": name, "type": kind, "nullable": "null" in kind, "meaning": meaning}
+                for name, (kind, meaning) in files[each][1].items()
+            ],
+        }
+        for each in paths
+    }

@@ -1,0 +1,84 @@
+"""The whole release in the published layout: raw files, artifacts, and what the manifest says of both."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from annotation.domain.imports.crowdrag25 import shapes
+from annotation.models import Judgment
+from crowdrag.runs.kinds import Work
+
+from ..packing import Lines, Package
+from . import fields, judged, ratings, selecting, written
+from .judged import Judged
+from .selecting import LeftOut
+
+FORMAT = "crowdrag25"
+SCHEMA_VERSION = 1
+TICK = 200
+NO_ROWS = "The study holds nothing of this kind."
+NO_ANALYSIS = "There is no finished analysis of the crowd's judgments: analyse the study, then export it again."
+
+
+def write(package: Package, work: Work) -> dict[str, Any]:
+    """Write every file that the run's study has something for, and return what the manifest says."""
+    study = work.run.study
+    left_out = LeftOut()
+    topics = selecting.topics(study, left_out)
+    responses = selecting.responses(study, left_out)
+    votes = Judged(study, responses, left_out)
+    analysis = ratings.latest(study)
+    writer = _Writer(package, work, total=3 * responses.count() + Judgment.objects.of_study(study).count() // 7)
+    writer.file(shapes.TOPICS, written.topics(topics))
+    writer.file(shapes.TASKS, written.tasks(responses))
+    writer.file(shapes.SNAPSHOTS, written.snapshots(responses, left_out), steps=False)
+    writer.file(shapes.MODEL_RESPONSES, written.model_responses(responses))
+    writer.file(shapes.VOTES, votes.votes())
+    writer.file(shapes.POINTWISE, votes.pointwise())
+    writer.file(shapes.FACTS, votes.submissions(), steps=False)
+    columns = judged.as_columns(votes.experts())
+    writer.file(shapes.EXPERTS, [columns] if columns else [])
+    writer.file(shapes.MODEL_VOTES_RAW, votes.models_raw())
+    writer.file(shapes.MODEL_VOTES, votes.models())
+    if analysis is None:
+        writer.omitted[fields.path(shapes.LABELS)] = NO_ANALYSIS
+    else:
+        released = set(responses.values_list("external_id", flat=True))
+        writer.file(shapes.LABELS, ratings.rows(analysis, votes.questionnaires(), released), steps=False)
+    writer.file(shapes.PARSED, written.parsed(responses))
+    paths = [file.path for file in package.files]
+    return {
+        "format": FORMAT,
+        "schema_version": SCHEMA_VERSION,
+        "analysis": analysis.as_json() if analysis else None,
+        "omitted": writer.omitted,
+        "left_out": left_out.as_json(),
+        "fields": fields.of_files(paths),
+    }
+
+
+class _Writer:
+    """Writes files that have rows, and tells how far it is."""
+
+    def __init__(self, package: Package, work: Work, *, total: int) -> None:
+        self._package, self._work, self._total = package, work, total
+        self._done = 0
+        self.omitted: dict[str, str] = {}
+
+    def file(self, name: str, rows: Iterable[dict[str, Any]], *, steps: bool = True) -> None:
+        """Write a file; one without rows is left out, as a reader may take an empty file for a broken one."""
+        path = fields.path(name)
+        rest = iter(rows)
+        first = next(rest, None)
+        if first is None:
+            self.omitted[path] = NO_ROWS
+            return
+        with self._package.lines(path) as lines:
+            lines.write(first)
+            for row in rest:
+                lines.write(row)
+                if lines.rows % TICK == 0:
+                    self._tell(name, lines, steps=steps)
+        self._done += lines.rows if steps else 0
+
+    def _tell(self, name: str, lines: Lines, *, steps: bool) -> None:
+        self._work.report(self._done + (lines.rows if steps else 0), self._total, name)

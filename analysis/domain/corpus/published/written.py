@@ -1,0 +1,132 @@
+"""The files of writing: topics with passages, tasks with surveys, snapshots, models' responses, parsed responses."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.db.models import Prefetch, QuerySet
+
+from annotation.domain.imports.crowdrag25 import shapes
+from writing.domain import logs, reading
+from writing.enums import Origin
+from writing.models import Response, RetrievedPassage, SurveyAnswers, Topic, WritingLog
+
+from . import selecting
+from .selecting import LeftOut
+
+CHUNK = 50
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+QUESTIONS = (*shapes.ENTRY_QUESTIONS, *shapes.EXIT_QUESTIONS)
+KINDS = {Origin.HUMAN: "human", Origin.MODEL: "llm"}
+Row = dict[str, Any]
+
+
+def topics(found: "QuerySet[Topic]") -> Iterator[Row]:
+    """Yield each topic with its passages in the order of their ranks."""
+    for topic in _with_passages(found).iterator(chunk_size=CHUNK):
+        yield {"topic": topic.external_id, "query": topic.query, **_passages(topic)}
+
+
+def tasks(responses: "QuerySet[Response]") -> Iterator[Row]:
+    """Yield each human response's task with the answers to its surveys."""
+    answers = SurveyAnswers.objects.order_by("id")
+    found = _human(responses).select_related("topic", "style", "participant", "task")
+    for response in found.prefetch_related(Prefetch("task__survey_answers", answers)).iterator(chunk_size=CHUNK):
+        given: Row = {}
+        for each in response.task.survey_answers.all() if response.task else ():
+            given |= each.answers
+        yield {
+            "response": response.external_id,
+            "worker": response.participant.external_id,
+            "topic": response.topic.external_id,
+            "style": response.style.name,
+            **{name: given.get(name) for name in QUESTIONS},
+        }
+
+
+def snapshots(responses: "QuerySet[Response]", left_out: LeftOut) -> Iterator[Row]:
+    """Yield the states of each human response's text, rebuilt from its log; the last one is the response.
+
+    Where there is no log, or it may not be released, the response as submitted is the only one.
+    """
+    may_show = set(selecting.keeps_its_log(_human(responses)).values_list("pk", flat=True))
+    for response in _human(responses).select_related("topic", "style", "task__log").iterator(chunk_size=CHUNK):
+        log = getattr(response.task, "log", None)
+        if log is not None and response.pk not in may_show:
+            left_out.add(selecting.LOGS)
+            log = None
+        head = {"response": response.external_id, "topic": response.topic.external_id, "style": response.style.name}
+        for ms, text in _states(response, log):
+            yield {**head, "timestamp": ms, "text": text}
+
+
+def _states(response: Response, log: WritingLog | None) -> Iterator[tuple[int, str]]:
+    submitted = _milliseconds(response.submitted_at or response.created_at)
+    start = _milliseconds(log.started_at) if log and log.started_at else submitted
+    latest, text = start, None
+    for ms, text in logs.snapshots(log) if log else ():
+        latest = start + ms
+        yield latest, text
+    if text != response.text:
+        yield max(latest, submitted), response.text
+
+
+def model_responses(responses: "QuerySet[Response]") -> Iterator[Row]:
+    """Yield each model's response."""
+    found = responses.filter(origin=Origin.MODEL).select_related("topic", "style")
+    for response in found.iterator(chunk_size=CHUNK):
+        yield {
+            "response": response.external_id,
+            "topic": response.topic.external_id,
+            "style": response.style.name,
+            "text": response.text,
+        }
+
+
+def parsed(responses: "QuerySet[Response]") -> Iterator[Row]:
+    """Yield each response taken apart: statements with the ids of the passages that they cite."""
+    topics_ = Prefetch("topic", _with_passages(Topic.objects.all()))
+    found = reading.with_statements(responses.select_related("style")).prefetch_related(topics_)  # type: ignore[arg-type]
+    for response in found.iterator(chunk_size=CHUNK):
+        passages = _passages(response.topic)
+        ids = passages["references_ids"]
+        statements: list[Row] = [
+            {
+                "text": response.text[each.start : each.end].strip() + each.closing,
+                "citations": [ids[citation.retrieved.rank] for citation in each.citations.all()],
+            }
+            for each in response.statements.all()
+        ]
+        yield {
+            "response": response.external_id,
+            "topic": response.topic.external_id,
+            "style": response.style.name,
+            "kind": KINDS[Origin(response.origin)],
+            "query": response.topic.query,
+            **passages,
+            "raw_text": response.text,
+            "cleaned_text": " ".join(statement["text"] for statement in statements),
+            "statements": statements,
+        }
+
+
+def _human(responses: "QuerySet[Response]") -> "QuerySet[Response]":
+    return responses.filter(origin=Origin.HUMAN)
+
+
+def _with_passages(found: "QuerySet[Topic]") -> "QuerySet[Topic]":
+    return found.prefetch_related(
+        Prefetch("retrieved", RetrievedPassage.objects.select_related("passage").order_by("rank", "id"))
+    )
+
+
+def _passages(topic: Topic) -> dict[str, list[str]]:
+    passages = [each.passage for each in topic.retrieved.all()]
+    return {
+        "references_ids": [passage.external_id for passage in passages],
+        "references_texts": [passage.text for passage in passages],
+    }
+
+
+def _milliseconds(time: datetime) -> int:
+    return (time - EPOCH) // timedelta(milliseconds=1)

@@ -1,0 +1,150 @@
+"""The tables of an archive, in the order in which they can be read: what a row refers to stands before it.
+
+A table's columns follow from its model: every concrete field but those named in `left_out.py`. Rows stand in the order
+in which they came into the system (votes count in that order), and refer to each other by line number.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from django.db import models
+from django.db.models import Exists, OuterRef, Q
+
+from annotation import models as annotation
+from crowdrag.runs.enums import RunState
+from crowdrag.runs.models import Run
+from crowdrag.studies import models as studies
+from crowdrag.studies.models import Study
+from writing import models as writing
+
+from ...models import Snapshot, Table
+from . import columns, left_out, translations
+from .columns import Column, Places
+
+SCHEMA_VERSION = 1
+FORMAT = "crowdrag-archive"
+FOLDER = "data"
+Converter = Callable[[Any], Any]
+
+
+def _finished_analyses() -> Q:
+    tables, snapshots = Table.objects.filter(run=OuterRef("pk")), Snapshot.objects.filter(run=OuterRef("pk"))
+    return Q(state=RunState.DONE) & (Q(Exists(tables)) | Q(Exists(snapshots)))
+
+
+@dataclass(frozen=True)
+class ArchiveTable:
+    """One table: the file's name, its model, and the way from a row to its study."""
+
+    name: str
+    model: type[models.Model]
+    path: str = "study"
+    only: Callable[[], Q] = Q
+    # Rows in memory at once; fewer where one row may be large.
+    chunk: int = 1000
+
+    @property
+    def file(self) -> str:
+        """Where it stands in the archive."""
+        return f"{FOLDER}/{self.name}.jsonl.gz"
+
+    def rows(self, study: Study) -> "models.QuerySet[Any]":
+        """Return the study's rows in the order of the file."""
+        return self.model._default_manager.filter(self.only(), **{self.path: study.pk}).order_by("pk")
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Its columns in the order of the model's fields."""
+        return _columns(self.model)
+
+
+TABLES: tuple[ArchiveTable, ...] = (
+    ArchiveTable("participants", studies.Participant),
+    ArchiveTable("consent_texts", studies.ConsentText),
+    ArchiveTable("consents", studies.Consent, "participant__study"),
+    ArchiveTable("styles", writing.Style),
+    ArchiveTable("topics", writing.Topic),
+    ArchiveTable("passages", writing.Passage, chunk=200),
+    ArchiveTable("retrieved", writing.RetrievedPassage, "topic__study"),
+    ArchiveTable("surveys", writing.Survey),
+    ArchiveTable("tasks", writing.WritingTask, chunk=200),
+    ArchiveTable("survey_answers", writing.SurveyAnswers, "task__study"),
+    ArchiveTable("logs", writing.WritingLog, "task__study"),
+    ArchiveTable("log_batches", writing.LogBatch, "log__task__study", chunk=50),
+    ArchiveTable("responses", writing.Response, chunk=200),
+    ArchiveTable("response_decisions", writing.ResponseDecision, "response__study"),
+    ArchiveTable("statements", writing.Statement, "response__study"),
+    ArchiveTable("citations", writing.Citation, "statement__response__study"),
+    ArchiveTable("dimensions", annotation.Dimension),
+    ArchiveTable("instructions", annotation.Instructions),
+    ArchiveTable("campaigns", annotation.Campaign),
+    ArchiveTable("campaign_dimensions", annotation.CampaignDimension, "campaign__study"),
+    ArchiveTable("pairs", annotation.Pair),
+    ArchiveTable("items", annotation.Item, "campaign__study"),
+    ArchiveTable("questionnaires", annotation.Questionnaire, "campaign__study"),
+    ArchiveTable("questionnaire_items", annotation.QuestionnaireItem, "questionnaire__campaign__study"),
+    ArchiveTable("assignments", annotation.Assignment, "questionnaire__campaign__study"),
+    ArchiveTable(
+        "assignment_transitions", annotation.AssignmentTransition, "assignment__questionnaire__campaign__study"
+    ),
+    ArchiveTable("assignment_decisions", annotation.AssignmentDecision, "assignment__questionnaire__campaign__study"),
+    ArchiveTable("judgments", annotation.Judgment, "assignment__questionnaire__campaign__study"),
+    ArchiveTable("platform_submissions", annotation.PlatformSubmission, "campaign__study"),
+    ArchiveTable("runs", Run, only=_finished_analyses),
+    ArchiveTable("result_tables", Table, "run__study", lambda: Q(run__state=RunState.DONE), chunk=1),
+    ArchiveTable("snapshots", Snapshot, "run__study", lambda: Q(run__state=RunState.DONE), chunk=1),
+)
+# The study itself: one row that is filled in, not added.
+STUDY = ArchiveTable("study", Study, "pk")
+ALL = (STUDY, *TABLES)
+
+_TABLE_OF = {table.model: table.name for table in TABLES}
+# Columns whose values mean something in one database only, and how they are carried over.
+_TRANSLATED = {
+    ("participants", "platform_facts"): (translations.dump_facts, None),
+    ("snapshots", "payload"): (translations.dump_payload, translations.load_payload),
+    ("snapshots", "mark"): (translations.dump_mark, translations.load_mark),
+}
+
+
+@cache
+def _columns(model: type[models.Model]) -> tuple[Column, ...]:
+    kept = (field for field in model._meta.concrete_fields if _is_kept(model, field))
+    return tuple(columns.of_field(field, _TABLE_OF) for field in kept)
+
+
+def _is_kept(model: type[models.Model], field: "models.Field[Any, Any]") -> bool:
+    # Every row is of the archive's study, and goes by its line instead of its key.
+    if field.primary_key or (isinstance(field, models.ForeignKey) and field.related_model is Study):
+        return False
+    return f"{model._meta.label}.{field.name}" not in left_out.FIELDS
+
+
+def dumpers(table: ArchiveTable, study: Study, places: Places) -> list[Converter]:
+    """Return what turns each column's value of the database into one of JSON."""
+    found = []
+    for column in table.columns:
+        dump, _load = _TRANSLATED.get((table.name, column.name), (None, None))
+        found.append(dump(study, places) if dump else column.dumper(places))
+    return found
+
+
+def loaders(table: ArchiveTable, study: Study, places: Places) -> list[Converter]:
+    """Return what turns each column's checked value into one of the database."""
+    found = []
+    for column in table.columns:
+        _dump, load = _TRANSLATED.get((table.name, column.name), (None, None))
+        found.append(load(study, places) if load else column.loader(places))
+    return found
+
+
+def is_referred_to(name: str) -> bool:
+    """Say whether rows of other tables, or snapshots, refer to this table's rows by line."""
+    return name in _referred()
+
+
+@cache
+def _referred() -> frozenset[str]:
+    return frozenset(column.references for table in ALL for column in table.columns) | {"judgments"}
