@@ -76,7 +76,9 @@ def policy(slept):
 def ask(endpoint, study, policy):
     """Ask the odd server something in one line."""
 
-    def _ask(*texts, schema=None, endpoint=endpoint, study=study, on_answer=None, sample=0, policy=policy, **parameters):
+    def _ask(
+        *texts, schema=None, endpoint=endpoint, study=study, on_answer=None, sample=0, policy=policy, **parameters
+    ):
         requests = [
             gateway.Request(
                 messages=[{"role": "user", "content": text}], parameters=parameters, schema=schema, sample=sample

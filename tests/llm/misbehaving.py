@@ -98,7 +98,11 @@ class Handler(BaseHTTPRequestHandler):
         self.say(429, {"error": {"message": "slow down"}}, {"Retry-After": seconds or "0"})
 
     def busy_until(self, seconds):
-        self.say(429, {"error": {"message": "slow down"}}, {"Retry-After": formatdate(time.time() + float(seconds), usegmt=True)})
+        self.say(
+            429,
+            {"error": {"message": "slow down"}},
+            {"Retry-After": formatdate(time.time() + float(seconds), usegmt=True)},
+        )
 
     def quota(self, _):
         self.say(429, {"error": {"message": "pay first", "code": "insufficient_quota"}})
@@ -123,7 +127,9 @@ class Handler(BaseHTTPRequestHandler):
     def cut(self, _):
         with self.server.lock:
             self.server.billed.append((PROMPT, COMPLETION))
-        self.send_raw(b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"choices": [{"mess')
+        self.send_raw(
+            b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"choices": [{"mess'
+        )
 
     def drop(self, _):
         with self.server.lock:

@@ -138,7 +138,7 @@ def test_the_condition_is_checked_in_the_update_itself(study, django_assert_num_
     sql = queries.captured_queries[0]["sql"]
     # A subselect over llm_spend would be answered from an old snapshot when two updates meet.
     assert sql.upper().count("LLM_SPEND") == sql.upper().count('"LLM_SPEND"')
-    assert "FROM \"llm_spend\"" not in sql
+    assert 'FROM "llm_spend"' not in sql
     assert connection.vendor == "postgresql"
 
 

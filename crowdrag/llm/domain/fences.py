@@ -7,6 +7,7 @@ the same prompt has the same mark whenever it is made again, so that its answer 
 import hashlib
 import hmac
 from dataclasses import dataclass
+from itertools import count
 
 from django.conf import settings
 
@@ -54,11 +55,12 @@ def fenced(*texts: str, purpose: str) -> Fence:
     for text in (purpose, *texts):
         # Lengths keep ("ab", "c") apart from ("a", "bc").
         content.update(f"{len(text)}:".encode() + text.encode())
-    turn = 0
-    while True:
-        message = b"fence\0" + turn.to_bytes(4, "big") + content.digest()
-        # The pseudonym key: it outlives the key of sessions, and a new mark would make every prompt a new question.
-        mark = hmac.new(settings.PSEUDONYM_KEY.encode(), message, hashlib.sha256).hexdigest()[:20]
-        if not any(mark in text for text in texts):
-            return Fence(mark)
-        turn += 1
+    # A text that holds the mark knows an earlier prompt with the same texts: it gets another one.
+    marks = (_mark(content.digest(), turn) for turn in count())
+    return Fence(next(mark for mark in marks if not any(mark in text for text in texts)))
+
+
+def _mark(content: bytes, turn: int) -> str:
+    # The pseudonym key: it outlives the key of sessions, and a new mark would make every prompt a new question.
+    message = b"fence\0" + turn.to_bytes(4, "big") + content
+    return hmac.new(settings.PSEUDONYM_KEY.encode(), message, hashlib.sha256).hexdigest()[:20]

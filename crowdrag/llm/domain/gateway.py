@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from uuid import uuid4
 
-from asgiref.sync import async_to_sync, sync_to_async
 from django.utils.translation import gettext as _
 
 from crowdrag.studies.models import Study
 
 from ..models import Endpoint
-from . import addresses, claims, costs, ledger, pacing, replies
+from . import addresses, bridge, claims, costs, ledger, pacing, replies
 from .claims import Asker, EndpointNotAllowedError
 from .errors import GatewayError
 from .ledger import BudgetError, BudgetExceededError
@@ -104,8 +103,10 @@ def complete_many(
     RuntimeError
         Called inside a transaction: what is sent must be on record even if the caller rolls back.
     """
-    run = async_to_sync(_complete)
-    return run(endpoint, requests, study, purpose, on_answer, policy, rng or random.Random(), resolver)
+    rng = rng or random.Random()
+    return bridge.run(
+        lambda call: _complete(call, endpoint, requests, study, purpose, on_answer, policy, rng, resolver)
+    )
 
 
 async def complete(
@@ -119,11 +120,13 @@ async def complete(
     resolver: addresses.Resolver = addresses.system_resolver,
 ) -> Answer:
     """Ask one question from asynchronous code; otherwise as `complete_many`."""
-    answers = await _complete(endpoint, [request], study, purpose, None, policy, rng or random.Random(), resolver)
+    rng = rng or random.Random()
+    answers = await _complete(bridge.in_django, endpoint, [request], study, purpose, None, policy, rng, resolver)
     return answers[0]
 
 
 async def _complete(
+    call: bridge.Call,
     endpoint: Endpoint,
     requests: Sequence[Request],
     study: Study | None,
@@ -155,12 +158,12 @@ async def _complete(
             deliver(questions[digest], answer)
         return [question for digest, question in questions.items() if digest not in known]
 
-    missing = await sync_to_async(from_store)()
+    missing = await call(from_store)
     if missing:
-        await sync_to_async(_admit)(endpoint, study)
+        await call(_admit, endpoint, study)
         asker = Asker(uuid4(), endpoint, study, purpose, policy)
         sender = replies.Sender(endpoint=endpoint, resolver=resolver)
-        await Wave(asker=asker, sender=sender, deliver=deliver, rng=rng).run(missing)
+        await Wave(asker=asker, sender=sender, deliver=deliver, call=call, rng=rng).run(missing)
     return [answer for answer in answers if answer is not None]
 
 

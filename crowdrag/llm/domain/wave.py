@@ -1,18 +1,16 @@
 """Many questions in flight at once: a few workers on an event loop, the database in the thread that asked."""
 
 import asyncio
-import functools
 import random
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
-
-from asgiref.sync import sync_to_async
+from typing import Any
 
 from ..enums import AttemptState
 from ..models import Endpoint
 from . import claims, costs, pacing, structures
+from .bridge import Call
 from .claims import Asker, Claimed, Held, Started, Verdict, Wait
 from .replies import Sender, Sent
 from .requests import LIMITS, Answer, Question, output_limit
@@ -22,7 +20,6 @@ NAMED = frozenset(
     {"temperature", "top_p", "seed", "stop", "presence_penalty", "frequency_penalty", "logprobs", "top_logprobs"}
     | {"logit_bias", "reasoning_effort", "verbosity", *LIMITS}
 )
-T = TypeVar("T")
 Deliver = Callable[[Question, Answer], None]
 
 
@@ -33,11 +30,12 @@ class StoppedError(Exception):
 class Wave:
     """Brings a set of different questions to their answers; `deliver` hears each answer once it is stored."""
 
-    def __init__(self, *, asker: Asker, sender: Sender, deliver: Deliver, rng: random.Random) -> None:
+    def __init__(self, *, asker: Asker, sender: Sender, deliver: Deliver, call: Call, rng: random.Random) -> None:
         self._asker = asker
         self._policy = asker.policy
         self._sender = sender
         self._deliver = deliver
+        self._call = call
         self._rng = rng
         self._ready: deque[Question] = deque()
         self._held: dict[str, Question] = {}
@@ -78,7 +76,7 @@ class Wave:
 
     async def _see_through(self, question: Question) -> None:
         """Ask one question until it is answered, given up, or found to be another process's."""
-        claimed = await _db(claims.claim, question=question, asker=self._asker)
+        claimed = await self._call(claims.claim, question=question, asker=self._asker)
         if isinstance(claimed, Answer):
             return await self._answered(question, claimed)
         if isinstance(claimed, Held):
@@ -87,7 +85,7 @@ class Wave:
             return await self._ask(question, claimed)
         except BaseException:
             # Others need not wait for the lease of what we will not ask any more.
-            await _db(claims.release, claimed=claimed, asker=self._asker)
+            await self._call(claims.release, claimed=claimed, asker=self._asker)
             raise
 
     async def _ask(self, question: Question, claimed: Claimed) -> None:
@@ -100,7 +98,9 @@ class Wave:
             tries += 1
             sent = await self._sender.send(body, extra=extra, now=self._policy.clock())
             verdict = self._judge(question, claimed, sent, bound, tries)
-            answer = await _db(claims.finish, started=started, claimed=claimed, asker=self._asker, verdict=verdict)
+            answer = await self._call(
+                claims.finish, started=started, claimed=claimed, asker=self._asker, verdict=verdict
+            )
             if answer is not None:
                 return await self._answered(question, answer)
             if verdict.settled:  # our lease had run out, and whoever has the question now has not answered it yet
@@ -117,7 +117,7 @@ class Wave:
         while True:
             if self._stopped.is_set():
                 raise StoppedError
-            started = await _db(claims.start, claimed=claimed, asker=self._asker, bound=bound)
+            started = await self._call(claims.start, claimed=claimed, asker=self._asker, bound=bound)
             if not isinstance(started, Wait):
                 return started
             await self._pause(started.seconds * (1 + 0.2 * self._rng.random()))
@@ -139,7 +139,7 @@ class Wave:
             return Verdict(sent, usage, problem=str(error), settled=claimed.asks + 1 >= self._policy.asks)
 
     async def _answered(self, question: Question, answer: Answer) -> None:
-        await _db(self._deliver, question, answer)
+        await self._call(self._deliver, question, answer)
         async with self._news:
             self._open -= 1
             self._news.notify_all()
@@ -172,7 +172,7 @@ class Wave:
         while True:
             await asyncio.sleep(self._policy.lease / 3)
             try:
-                await _db(claims.renew, asker=self._asker)
+                await self._call(claims.renew, asker=self._asker)
             except Exception as error:  # noqa: BLE001 - it stops the wave, which raises it
                 return await self._stop(error)
 
@@ -183,7 +183,7 @@ class Wave:
             if not self._held:
                 continue
             try:
-                free = await _db(claims.free_again, digests=list(self._held), asker=self._asker)
+                free = await self._call(claims.free_again, digests=list(self._held), asker=self._asker)
             except Exception as error:  # noqa: BLE001 - it stops the wave, which raises it
                 return await self._stop(error)
             if free:
@@ -208,8 +208,3 @@ def compose(
     body |= {name: value for name, value in parameters.items() if name in NAMED}
     extra = {name: value for name, value in parameters.items() if name not in NAMED}
     return body, extra, costs.bound(messages=messages, extra=response_format, completion=limit)
-
-
-async def _db(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-    """Run a database function in the thread that asked, on its connection."""
-    return await sync_to_async(functools.partial(function, *args, **kwargs), thread_sensitive=True)()

@@ -1,0 +1,65 @@
+"""Between the thread that asks and the event loop."""
+
+import asyncio
+import threading
+
+import pytest
+
+from crowdrag.llm.domain import bridge
+
+
+def test_functions_run_in_the_thread_that_asked():
+    async def main(call):
+        assert threading.current_thread() is not asking
+        return await call(threading.current_thread)
+
+    asking = threading.current_thread()
+    assert bridge.run(main) is asking
+
+
+def test_errors_cross_in_both_directions():
+    async def main(call):
+        with pytest.raises(ZeroDivisionError):
+            await call(lambda: 1 / 0)
+        raise KeyError("out")
+
+    with pytest.raises(KeyError, match="out"):
+        bridge.run(main)
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit])
+def test_an_interruption_ends_the_loop_at_once(interruption):
+    ended = []
+
+    def interrupted():
+        raise interruption
+
+    async def main(call):
+        try:
+            await asyncio.gather(asyncio.sleep(60), call(interrupted))
+        finally:
+            ended.append(True)
+            with pytest.raises(bridge.InterruptedCallError):
+                await call(ended.append, "never")
+
+    with pytest.raises(interruption):
+        bridge.run(main)
+    assert ended == [True]
+
+
+def test_many_loops_at_once_do_not_mix():
+    results = []
+
+    def one(n):
+        async def main(call):
+            return [await call(lambda: (n, threading.get_ident())) for _turn in range(20)]
+
+        results.append((threading.get_ident(), n, bridge.run(main)))
+
+    threads = [threading.Thread(target=one, args=[n]) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 8
+    assert all(values == [(n, ident)] * 20 for ident, n, values in results)
