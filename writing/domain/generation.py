@@ -62,7 +62,7 @@ def empty_slots(*, study: Study, styles: Sequence[Style]) -> list[tuple[Topic, S
 def request(*, slot: Slot, sample: int = 0) -> gateway.Request:
     """Return the question for a slot: passages are data, fenced; the answer's form is a JSON schema."""
     fence = fences.fenced(slot.topic.query, *slot.passages, purpose="write")
-    passages = "\n".join(fence.wrap(text, f"Passage {rank}") for rank, text in enumerate(slot.passages))
+    passages = fence.wrap("\n".join(f"[{rank}] {text}" for rank, text in enumerate(slot.passages)), "Passages")
     instructions = PROMPT.format(
         query=slot.topic.query, instructions=slot.style.instructions, words=slot.style.target_words
     )
