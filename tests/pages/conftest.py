@@ -10,13 +10,12 @@ from django.conf import settings
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page
 
 from crowdrag.studies.models import User
-from tests.factories import UserFactory
+from tests.factories import PASSWORD, UserFactory
 
 # Playwright keeps an event loop running in the tests' thread for as long as the session lasts, whereby Django takes
 # every query of a later test for one from inside a coroutine.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
-PASSWORD = "correct horse battery"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 # What the browser and HTMX write of answers that failed: the business of the tests that make them fail.
 EXPECTED = ("Failed to load resource", "Response Status Error Code", "htmx:")
@@ -80,7 +79,7 @@ def sign_in(page: Page, live_server: Any) -> Callable[..., User]:
     """Sign a user in through the page, as a person does."""
 
     def enter(user: User | None = None) -> User:
-        user = user or UserFactory(password=PASSWORD)
+        user = user or UserFactory()
         page.goto(f"{live_server.url}/login/")
         page.get_by_label("E-mail address").fill(user.email)
         page.get_by_label("Password").fill(PASSWORD)

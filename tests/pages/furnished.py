@@ -1,38 +1,92 @@
 """A study with something on each of its pages."""
 
-from annotation.models import Judgment
-from crowdrag.studies.enums import Role
-from crowdrag.studies.models import Study, User
+from django.utils import timezone
+
+from analysis.domain import analysing
+from crowdrag.runs.domain import running
+from crowdrag.runs.models import Run
+from crowdrag.studies.enums import ParticipantKind, Role
+from crowdrag.studies.models import Participant, Study, User
 from tests.factories import (
+    AssignmentFactory,
+    CampaignDimensionFactory,
+    CampaignFactory,
+    ItemFactory,
     JudgmentFactory,
     MembershipFactory,
     PairFactory,
+    ParticipantFactory,
+    QuestionnaireFactory,
     QuestionnaireItemFactory,
-    ResponseFactory,
     RetrievedPassageFactory,
     StudyFactory,
+    StyleFactory,
     TopicFactory,
 )
-from writing.enums import Origin
+from writing.domain import responses
+from writing.models import Response, Style, Topic
+
+TEXT = (
+    "The sun's tide adds to the moon's at new moon [0, 2]. Harbours far up a funnel see more of it [1]. Some see none."
+)
+TOPICS = 3
+JUDGES = 3
 
 
 def furnished_study(owner: User) -> Study:
-    """Make it: two topics with passages and responses, and a judged pair of each."""
+    """Make it: topics, passages, responses (one without text), judged pairs, and a run that analysed them."""
     study = StudyFactory(
         slug="tides", title="Tides and harbours of the northern seas, a study of five topics", is_simulated=True
     )
     MembershipFactory(study=study, user=owner, role=Role.OWNER)
     MembershipFactory(study=study, role=Role.VIEWER)
-    for number in range(2):
-        topic = TopicFactory(study=study, query=f"Why do the tides differ from harbour to harbour? ({number})")
-        RetrievedPassageFactory.create_batch(3, topic=topic, score=12.5)
-        pair = PairFactory(
-            a=ResponseFactory(topic=topic, external_id=f"response-of-a-person-{number}"),
-            b=ResponseFactory(topic=topic, origin=Origin.MODEL, external_id=f"response-of-a-model-{number}"),
-        )
-        _judge(QuestionnaireItemFactory(item__pair=pair))
+    style = StyleFactory(study=study, name="essay")
+    people = [ParticipantFactory(study=study, kind=kind) for kind in (ParticipantKind.CROWD, ParticipantKind.MODEL)]
+    topics = TopicFactory.create_batch(TOPICS, study=study, query="Why do tides differ from harbour to harbour?")
+    _judge(study, [_written(topic, style, people) for topic in topics])
+    _submit(TopicFactory(study=study, query="A topic to which nobody said a word"), style, people[0], "wordless", "")
+    analyse(study, owner)
     return study
 
 
-def _judge(entry: QuestionnaireItemFactory) -> list[Judgment]:
-    return [JudgmentFactory(entry=entry, value=value) for value in (1, 1, -1)]
+def analyse(study: Study, by: User) -> Run:
+    """Analyse it in this process, with few resamples."""
+    run = running.wait(analysing.start(study=study, by=by, parameters={"resamples": 20, "restarts": 2}))
+    assert run.state == "DONE", run.error
+    return run
+
+
+def _submit(topic: Topic, style: Style, writer: Participant, name: str, text: str) -> Response:
+    return responses.submit(
+        study=topic.study,
+        topic=topic,
+        style=style,
+        participant=writer,
+        external_id=f"{topic.external_id}-{name}",
+        text=text,
+        now=timezone.now(),
+    )
+
+
+def _written(topic: Topic, style: Style, people: list[Participant]) -> list[Response]:
+    for rank in range(3):
+        RetrievedPassageFactory(topic=topic, rank=rank, score=12.5 - rank)
+    return [_submit(topic, style, writer, writer.kind.lower(), TEXT) for writer in people]
+
+
+def _judge(study: Study, pairs: list[list[Response]]) -> None:
+    campaign = CampaignFactory(study=study, k=JUDGES)
+    dimensions = [CampaignDimensionFactory(campaign=campaign, dimension__study=study).dimension for _ in range(2)]
+    questionnaire = QuestionnaireFactory(campaign=campaign)
+    entries = [
+        QuestionnaireItemFactory(
+            questionnaire=questionnaire, item=ItemFactory(campaign=campaign, pair=PairFactory(a=a, b=b))
+        )
+        for a, b in pairs
+    ]
+    for judge in range(JUDGES):
+        assignment = AssignmentFactory(questionnaire=questionnaire)
+        for number, entry in enumerate(entries):
+            for dimension in dimensions:
+                value = -1 if judge < number else 1
+                JudgmentFactory(entry=entry, assignment=assignment, dimension=dimension, value=value)

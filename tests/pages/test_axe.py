@@ -12,7 +12,6 @@ from playwright.sync_api import Page
 
 from tests.factories import UserFactory
 
-from .conftest import PASSWORD
 from .furnished import furnished_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -101,7 +100,7 @@ def whole_pages(user: Any, slug: str) -> set[str]:
 
 
 def test_every_page_that_a_link_leads_to(page: Page, live_server: Any, sign_in: Any) -> None:
-    user = UserFactory(password=PASSWORD, is_staff=True, is_superuser=True)
+    user = UserFactory(is_staff=True, is_superuser=True)
     study = furnished_study(user)
     sign_in(user)
     kinds, found = crawl(page, f"{live_server.url}/studies/")
