@@ -31,14 +31,14 @@ def with_statements(responses: ResponseQuerySet) -> ResponseQuerySet:
 def cited(response: Response) -> list[Cited]:
     """Return a response's statements as spans; needs `with_statements` to be one query and not many."""
     found = list(response.statements.all())
-    starts = [statement.start for statement in found[1:]] + [len(response.text)]
+    ends = [statement.start for statement in found[1:]] + [len(response.text)] * bool(found)
     return [
         Cited(
             text=response.text[statement.start : statement.end],
             ranks=tuple(citation.retrieved.rank for citation in statement.citations.all()),
             rest=_without_markers(response.text[statement.end : following]),
         )
-        for statement, following in zip(found, starts, strict=True)
+        for statement, following in zip(found, ends, strict=True)
     ]
 
 
