@@ -2,9 +2,11 @@
 
 from django.urls import path
 
-from .views import responses, topics
+from .views import imports, responses, topics
 
 urlpatterns = [
+    path("studies/<slug:slug>/import/", imports.imports, name="import"),
+    path("studies/<slug:slug>/import/<slug:name>/", imports.importing, name="importing"),
     path("studies/<slug:slug>/topics/", topics.topics, name="topics"),
     path("studies/<slug:slug>/topics/<str:external_id>/", topics.topic, name="topic"),
     path("studies/<slug:slug>/responses/<str:external_id>/", responses.response, name="response"),

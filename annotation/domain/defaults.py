@@ -74,7 +74,7 @@ DIMENSIONS = (
         "consistency_internal",
         "Internal Consistency",
         "Which response is clearer about how different views fit together?",
-        "A response is internally consistent if its statements do not contradict each other, or it says how opposing views relate.",
+        "A response is internally consistent if it does not contradict itself, and says how opposing views relate.",
         "How clear is the response about how different views fit together?",
         "unclear",
         "clear",

@@ -1,8 +1,8 @@
 """How a writing log is packed: events as a compressed list of short lists (docs/guides/log-format.md).
 
-An event is a list whose first element says what it is and whose second says when, in milliseconds since the log's start:
-`["s", ms, position, deleted, inserted]` is a splice of the text, positions in code points. Readers of the text pass over
-events of kinds that they do not know, so that a log can hold more than changes of the text.
+An event is a list whose first element says what it is and whose second says when, in milliseconds since the log's
+start: `["s", ms, position, deleted, inserted]` is a splice of the text, positions in code points. Readers of the text
+pass over events of kinds that they do not know, so that a log can hold more than changes of the text.
 """
 
 import hashlib
@@ -58,7 +58,7 @@ def digest(payload: bytes) -> bytes:
 def splice(before: str, after: str) -> tuple[int, int, str]:
     """Return the smallest single change from one text to another: position, how much goes, what comes.
 
-    Of equally small ones the change furthest to the right: what is typed into a run of equal letters counts as typed last.
+    Of equally small ones the one furthest to the right: what is typed into a run of equal letters was typed last.
     """
     start = _common(before, after)
     rest_before, rest_after = before[start:], after[start:]
@@ -108,10 +108,10 @@ def states(events: Iterable[Event]) -> Iterator[tuple[int, str]]:
 
 def final_text(events: Iterable[Event]) -> str:
     """Return the text after all events."""
-    text = ""
+    last = ""
     for _, text in states(events):
-        pass
-    return text
+        last = text
+    return last
 
 
 def text_at(events: Iterable[Event], ms: int) -> str:

@@ -133,8 +133,8 @@ def _shelf(study: Study, responses: Sequence[ResponseInput], now: datetime) -> _
             study=study, people=[(given.kind, given.participant) for given in responses], now=now
         ),
     )
-    for batch in storing.batched([topic.pk for topic in topics.values()]):
-        retrieved = RetrievedPassage.objects.filter(topic__in=batch).order_by("id")
+    for pks in storing.batched([topic.pk for topic in topics.values()]):
+        retrieved = RetrievedPassage.objects.filter(topic__in=pks).order_by("id")
         for topic_id, rank, pk, external_id in retrieved.values_list("topic_id", "rank", "id", "passage__external_id"):
             shelf.ranks[topic_id][rank] = pk
             shelf.passages[topic_id][external_id] = rank

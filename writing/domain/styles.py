@@ -19,8 +19,10 @@ DEFAULTS = {
     "essay": ("Essay", "Begin with a clear thesis, then give the arguments, and end with a conclusion."),
     "news": (
         "News",
-        "Begin with the lead: what matters most. Then the important details, and last the background "
-        "(the inverted pyramid of a news article).",
+        (
+            "Begin with the lead: what matters most. Then the important details, and last the background "
+            "(the inverted pyramid of a news article)."
+        ),
     ),
 }
 

@@ -28,7 +28,7 @@ CAUSE = "imported"
 
 @dataclass(slots=True)
 class Answer:
-    """One participant's answer to one item, all dimensions: on a pair of responses, or on an item known by name only."""
+    """One participant's answer to one item on all dimensions: to a pair, or to an item known by name only."""
 
     file: str
     line: int
@@ -100,6 +100,8 @@ def store(
     people = storing.ensure_participants(study=study, people=[answer.participant for answer in answers], now=now)
     counts["assignments"] = _ensure_assignments(rows, answers, people, now)
     problems.refuse_any()
+    # The triggers of a judgment look these up for every row; without fresh statistics they read whole tables.
+    storing.analyse(Item, Questionnaire, QuestionnaireItem, Assignment)
     made, unchanged = _store_judgments(rows, plan, answers, problems)
     return campaign, counts | {"judgments": made, "judgments_unchanged": unchanged}
 
@@ -173,11 +175,11 @@ def _ensure_items(
     topics: Mapping[str, Topic],
 ) -> int:
     """Fill `rows.items`; return how many pairs were made."""
-    first = {}
+    first: dict[tuple[str, str] | str, Answer] = {}
     for answer in answers:
         first.setdefault(answer.key, answer)
     ids = {pair: (responses[pair[0]][0], responses[pair[1]][0]) for pair in first if isinstance(pair, tuple)}
-    pairs = {}
+    pairs: dict[tuple[int, int], Pair] = {}
     for batch in storing.batched({a for a, _ in ids.values()}):
         pairs |= {(pair.a_id, pair.b_id): pair for pair in Pair.objects.filter(a__in=batch).order_by("id")}
     new_pairs = [Pair(study=study, a_id=a, b_id=b) for a, b in ids.values() if (a, b) not in pairs]
@@ -186,14 +188,13 @@ def _ensure_items(
     known: dict[Any, Item] = {}
     for item in Item.objects.filter(campaign=rows.campaign).order_by("id"):
         known[item.pair_id or item.external_id] = item
-    missing = []
+    missing: list[Item] = []
     for key, answer in first.items():
-        pair = pairs[ids[key]] if isinstance(key, tuple) else None
-        item = known.get(pair.pk if pair else key)
-        if item is None:
-            item = Item(
-                campaign=rows.campaign, pair=pair, topic=topics[answer.topic], external_id="" if pair else str(key)
-            )
+        shown = pairs[ids[key]] if isinstance(key, tuple) else None
+        found = known.get(shown.pk if shown else key)
+        name = "" if shown else str(key)
+        item = found or Item(campaign=rows.campaign, pair=shown, topic=topics[answer.topic], external_id=name)
+        if found is None:
             missing.append(item)
         rows.items[key] = item
     Item.objects.bulk_create(missing, batch_size=storing.BATCH)
@@ -275,11 +276,9 @@ def _ensure_assignments(
 def _store_judgments(rows: _Rows, plan: Plan, answers: Sequence[Answer], problems: Problems) -> tuple[int, int]:
     known: dict[tuple[int, int, int, int], int] = {}
     stored = Judgment.objects.filter(item__campaign=rows.campaign).order_by("id")
-    for *key, value in stored.values_list("assignment_id", "item_id", "dimension_id", "repeat", "value").iterator(
-        10_000
-    ):
-        assignment_id, item_id, dimension_id, repeat = key
-        known[assignment_id, item_id, dimension_id, repeat] = value
+    fields = ("assignment_id", "item_id", "dimension_id", "repeat", "value")
+    for assignment_id, item_id, dimension_id, repeat, there in stored.values_list(*fields).iterator(10_000):
+        known[assignment_id, item_id, dimension_id, repeat] = there
     # A campaign keeps asking the versions that it began with.
     asked = list(rows.campaign.asked.select_related("dimension").order_by("position", "id"))
     dimensions = {entry.dimension.name: entry.dimension for entry in asked}

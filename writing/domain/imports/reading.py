@@ -153,7 +153,7 @@ def checked(value: Any, shape: Shape, problems: Problems, *, file: str, line: in
     return cleaned if len(cleaned) == len(shape) else None
 
 
-def whole(member: Member, problems: Problems, *, limits: Limits = Limits(file=64 * MIB, line=64 * MIB)) -> str | None:  # noqa: B008 -- frozen
+def whole(member: Member, problems: Problems, *, limits: Limits = Limits(file=64 * MIB, line=64 * MIB)) -> str | None:
     """Return the text of a small file at once, or None with a problem noted."""
     before = len(problems.found)
     text = "".join(part for _, part in texts(member, problems, limits=limits))
@@ -165,11 +165,11 @@ def whole(member: Member, problems: Problems, *, limits: Limits = Limits(file=64
     return text
 
 
-def _unpacked(raw: BinaryIO) -> io.BufferedReader:
+def _unpacked(raw: BinaryIO) -> BinaryIO:
     """Return the uncompressed bytes; what the file is called does not matter, its first bytes do."""
     buffered = io.BufferedReader(raw, BUFFER)  # type: ignore[type-var] # any readable stream will do
     if buffered.peek(2)[:2] == GZIP_MAGIC:
-        return io.BufferedReader(gzip.GzipFile(fileobj=buffered), BUFFER)  # type: ignore[type-var]
+        return io.BufferedReader(gzip.GzipFile(fileobj=buffered), BUFFER)
     return buffered
 
 

@@ -59,7 +59,7 @@ def read(
 
 def response_id(kind: str, author: str, topic: str, style: str) -> str:
     """Return the id of a response that came without one."""
-    return str(uuid.uuid5(NAMESPACE, "\0".join((kind, author, topic, style))))
+    return str(uuid.uuid5(NAMESPACE, f"{kind}\0{author}\0{topic}\0{style}"))
 
 
 def _shape(record: Any) -> reading.Shape:

@@ -62,7 +62,7 @@ class Source:
     def __init__(self, members: Iterable[Member], problems: Problems):
         self.members: dict[str, Member] = {}
         for member in members:
-            if _is_hidden(member.name):
+            if is_hidden(member.name):
                 continue
             if (other := self.members.get(member.stem)) is not None:
                 message = f"this file is there twice: {other.name} and {member.name}"
@@ -93,7 +93,7 @@ def of_folder(folder: Path) -> Iterator[Member]:
 
 
 def is_archive(file: BinaryIO, name: str) -> bool:
-    """Say whether a file is an archive of files, by name for tar (a gzipped tar looks like any gzip) and by content for zip."""
+    """Say whether a file is an archive: zip by content, tar by name (a gzipped one looks like any gzip)."""
     if name.lower().endswith((".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")):
         return True
     found = zipfile.is_zipfile(file)
@@ -160,7 +160,7 @@ def _tar_opener(tarred: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[], 
     return opened
 
 
-def _is_hidden(name: str) -> bool:
+def is_hidden(name: str) -> bool:
     """Say whether an operating system left it (._file, .DS_Store, __MACOSX)."""
     parts = PurePosixPath(name).parts
     return not parts or parts[-1].startswith(".") or "__MACOSX" in parts

@@ -5,6 +5,9 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, TypeVar
 
+from django.db import connection
+from django.db.models import Model
+
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Participant, Study
 
@@ -14,14 +17,20 @@ Person = tuple[ParticipantKind, str]
 
 
 def hold(study: Study) -> None:
-    """Keep other imports into this study waiting until the transaction ends: two at once would store the same row twice."""
+    """Keep other imports into this study waiting until the transaction ends: two would store the same row twice.
+
+    References are checked with each statement and not at the end: every row that a later trigger looks at would else
+    be weighed against all checks that are still due, and a big import takes time by the square.
+    """
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
 
 
 def ensure_participants(
     *, study: Study, people: Iterable[Person], now: datetime, specification: dict[str, Any] | None = None
 ) -> dict[Person, Participant]:
-    """Return participants by kind and external id; who is new is made, with this specification if it is a model or system."""
+    """Return participants by kind and external id; who is new is made, a model with this specification."""
     wanted = dict.fromkeys(people)
     kinds = {kind for kind, _ in wanted}
     known = Participant.objects.filter(study=study, kind__in=kinds).order_by("id")
@@ -40,6 +49,13 @@ def ensure_participants(
     for row in Participant.objects.bulk_create(missing, batch_size=BATCH):
         found[ParticipantKind(row.kind), row.external_id] = row
     return found
+
+
+def analyse(*tables: type[Model]) -> None:
+    """Let the database count tables that were just filled, so that it plans for the rows that are there."""
+    with connection.cursor() as cursor:
+        for table in sorted(table._meta.db_table for table in tables):  # always in one order: no deadlock
+            cursor.execute(f"ANALYZE {connection.ops.quote_name(table)}")
 
 
 def batched(values: Iterable[T], size: int = 5000) -> Iterator[Sequence[T]]:

@@ -119,7 +119,7 @@ def refuse_duplicates(topics: Iterable[TopicInput], problems: Problems) -> None:
 
 @transaction.atomic
 def store(*, study: Study, topics: Sequence[TopicInput], now: datetime) -> dict[str, int]:
-    """Store topics; equal ones are left alone, changed ones (and changed passages) become new versions. Count what was made."""
+    """Store topics: equal ones are left alone, changed ones and changed passages become new versions. Count them."""
     storing.hold(study)
     existing = _existing(study, [topic.external_id for topic in topics])
     new = [topic for topic in topics if existing.get(topic.external_id, (0, None))[1] != topic.content]
@@ -177,8 +177,8 @@ def _existing(study: Study, ids: Sequence[str]) -> dict[str, tuple[int, tuple[An
         for topic in Topic.objects.filter(study=study, external_id__in=batch).order_by("version", "id"):
             topics[topic.external_id] = topic
     lists: dict[int, list[tuple[str, tuple[str, str, str], float | None]]] = defaultdict(list)
-    for batch in storing.batched([topic.pk for topic in topics.values()], 500):
-        retrieved = RetrievedPassage.objects.filter(topic__in=batch).order_by("topic", "rank", "id")
+    for pks in storing.batched([topic.pk for topic in topics.values()], 500):
+        retrieved = RetrievedPassage.objects.filter(topic__in=pks).order_by("topic", "rank", "id")
         fields = ("topic_id", "passage__external_id", "passage__text", "passage__title", "passage__url", "score")
         for topic_id, external_id, text, title, url, score in retrieved.values_list(*fields):
             lists[topic_id].append((external_id, (text, title, url), score))

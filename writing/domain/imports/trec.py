@@ -17,9 +17,9 @@ _ID_NAMES = ("id", "docid", "_id", "segid", "doc_id")
 _TEXT_NAMES = ("text", "segment", "contents", "passage")
 _TOPIC_NAMES = ("topic", "topic_id", "qid", "id", "num", "number")
 _QUERY_NAMES = ("query", "title", "text", "topic_text")
-_TOP = re.compile(r"<top>(.*?)</top>", re.S | re.I)
-_TAG = re.compile(r"<(num|title|desc|narr)[^>]*>(.*?)(?=<(?:num|title|desc|narr|/)|\Z)", re.S | re.I)
-_LABEL = re.compile(r"\A\s*(?:number|topic|description|narrative)\s*:\s*", re.I)
+_TOP = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<(num|title|desc|narr)[^>]*>(.*?)(?=<(?:num|title|desc|narr|/)|\Z)", re.DOTALL | re.IGNORECASE)
+_LABEL = re.compile(r"\A\s*(?:number|topic|description|narrative)\s*:\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def read_run(
     depth: int = DEPTH,
     report: reading.Report = reading.silent,
 ) -> tuple[dict[str, list[Hit]], str]:
-    """Read a run: each topic's `depth` best passages by rank (ties: the higher score, then the earlier line), and the tag."""
+    """Read a run: each topic's `depth` best passages by rank (ties: higher score, earlier line), and the tag."""
     hits: dict[str, list[Hit]] = {}
     seen: set[tuple[str, str]] = set()
     tags: dict[str, int] = {}

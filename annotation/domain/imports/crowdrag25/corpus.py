@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from annotation.domain.imports.answers import Answer
 from crowdrag.studies.enums import ParticipantKind
 from writing.domain import codec
 from writing.domain.imports import reading
@@ -14,10 +15,9 @@ from writing.domain.logs import Packed
 from writing.domain.responses import ResponseInput
 
 from . import judgments, shapes
-from .judgments import Answer
 
-# A log's events are packed when another response's snapshots begin, or when there are many: an input of any length takes
-# little memory, and what comes in order makes few batches.
+# A log's events are packed when another response's snapshots begin, or when there are many: an input of any length
+# takes little memory, and what comes in order makes few batches.
 SEAL_AT = 4096
 SEAL_ON_CHANGE = 64
 

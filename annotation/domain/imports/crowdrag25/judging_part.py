@@ -63,7 +63,7 @@ def _dimensions(study: Study, kind: CampaignKind, given: Sequence[Answer], now: 
 
 
 def _leave_out_experts(campaign: Campaign, now: datetime) -> int:
-    """Leave out the experts whom the published analysis left out, and say why. One who was decided on before stays as is."""
+    """Leave out whom the published analysis left out, and say why; one who was decided on before stays as is."""
     left_out = Assignment.objects.filter(questionnaire__campaign=campaign, decisions__isnull=True).exclude(
         participant__external_id__in=shapes.EXPERTS_ANALYSED
     )

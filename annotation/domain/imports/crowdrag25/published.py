@@ -42,7 +42,7 @@ def _objects(member: Member, unreadable: list[str]) -> Iterator[dict[str, Any]]:
 
 def _labels(member: Member, corpus: Corpus) -> dict[str, Any]:
     """Compare published votes with each pair's first votes in the raw file."""
-    votes = defaultdict(list)
+    votes: dict[Any, list[tuple[str, tuple[int, ...]]]] = defaultdict(list)
     for answer in corpus.answers.get(judgments.CROWD, []):
         votes[answer.pair].append((answer.participant[1], answer.values))
     letters = {value: name for name, value in shapes.CHOICES.items()}
@@ -71,7 +71,7 @@ def _labels(member: Member, corpus: Corpus) -> dict[str, Any]:
 
 
 def _parsed(member: Member, corpus: Corpus) -> dict[str, Any]:
-    """Compare the published statements' citations with what we parse. Its columns are not documented: what is there is used."""
+    """Compare the published statements' citations with what we parse; its columns are not documented, so be liberal."""
     texts = {given.external_id: given.text or "" for given in corpus.model_responses}
     texts |= {name: log.text for name, log in corpus.logs.items()}
     passages = {topic.external_id: len(topic.passages) for topic in corpus.topics}
@@ -112,7 +112,7 @@ def _citations(given: Any) -> list[list[int]] | None:
     for statement in given:
         if not isinstance(statement, dict):
             return None
-        cited = next(
+        cited: list[Any] = next(
             (statement[key] for key in ("citations", "references", "cites") if isinstance(statement.get(key), list)), []
         )
         if not all(isinstance(index, int) or (isinstance(index, str) and index.isdecimal()) for index in cited):

@@ -170,7 +170,7 @@ def _survey(study: Study, kind: SurveyKind, names: tuple[str, ...], now: datetim
 
 
 def _store_logs(corpus: Corpus, tasks: Mapping[str, WritingTask], problems: Problems, now: datetime) -> int:
-    known = {}
+    known: dict[int, int | None] = {}
     for batch in storing.batched([tasks[name].pk for name in corpus.logs]):
         rows = WritingLog.objects.filter(task__in=batch).annotate(count=Sum("batches__event_count")).order_by("id")
         known |= {row.task_id: row.count for row in rows}

@@ -1,0 +1,113 @@
+"""`crowdrag import`: the imports of the pages, as a command."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from crowdrag.runs.domain import running
+from crowdrag.runs.domain.progress import Progress
+from crowdrag.runs.enums import RunState
+from crowdrag.runs.models import Run
+from crowdrag.studies.domain import studies
+from crowdrag.studies.models import Study
+from writing.domain.imports import importers, responses, trec
+from writing.domain.imports.importers import Importer
+
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "depth": {"type": int, "default": trec.DEPTH, "help": "passages per topic (default: %(default)s)"},
+    "style": {"default": responses.DEFAULT_STYLE, "help": "style of responses that name none (default: %(default)s)"},
+}
+
+
+class Command(BaseCommand):
+    """Import into a study, wait for it, and say what was made or what is wrong."""
+
+    help = "Import a corpus, topics, a TREC run, responses or a questionnaire into a study, which is made if it is not there."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Give each kind of import its own arguments."""
+        kinds = parser.add_subparsers(dest="what", required=True, metavar="WHAT", parser_class=argparse.ArgumentParser)
+        for importer in importers.every():
+            of_kind = kinds.add_parser(
+                importer.name, help=str(importer.description), description=str(importer.description)
+            )
+            if len(importer.inputs) == 1:
+                role = importer.inputs[0]
+                of_kind.add_argument("path", metavar=str(role.label).upper(), type=Path, help=str(role.help))
+            else:
+                for role in importer.inputs:
+                    of_kind.add_argument(
+                        f"--{role.role}", required=True, metavar="FILE", type=Path, help=str(role.help)
+                    )
+            for name in importer.options:
+                of_kind.add_argument(f"--{name}", **_OPTIONS[name])
+            of_kind.add_argument("--study", required=True, metavar="SLUG", help="the study's short name")
+            of_kind.add_argument(
+                "--title", default="", help="its title, if it has to be made (default: its short name)"
+            )
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        """Import."""
+        importer = importers.get(options["what"])
+        files = _files(importer, options)
+        study = self._study(options["study"], options["title"])
+        run = importers.start(
+            study=study, importer=importer, files=files, options={name: options[name] for name in importer.options}
+        )
+        run = running.wait(run, report=self._report)
+        self._conclude(run)
+
+    def _study(self, slug: str, title: str) -> Study:
+        study = Study.objects.filter(slug=slug).first()
+        if study is None:
+            study = studies.create(slug=slug, title=title or slug, by=None)
+            self.stdout.write(f"Made the study {slug}.")
+        return study
+
+    def _report(self, progress: Progress) -> None:
+        if sys.stderr.isatty():
+            share = f"{100 * progress.done // progress.total:3d} %" if progress.total else "  …  "
+            self.stderr.write(f"\r{share} {progress.message[:70]:70}", ending="")
+
+    def _conclude(self, run: Run) -> None:
+        if sys.stderr.isatty():
+            self.stderr.write("")
+        if run.state == RunState.DONE:
+            for name, value in _flat(run.summary):
+                self.stdout.write(f"{name}: {value}")
+            return
+        for problem in run.problems:
+            place = ", ".join(
+                filter(None, (problem["file"], f"line {problem['line']}" if problem["line"] else "", problem["field"]))
+            )
+            expected = f" (expected: {problem['expected']})" if problem["expected"] else ""
+            self.stderr.write(f"{place}: {problem['message']}{expected}")
+        raise CommandError(run.error or f"The import was {run.get_state_display()}.")
+
+
+def _files(importer: Importer, options: dict[str, Any]) -> dict[str, Path]:
+    """Return the given paths by role; a path that is not there is refused at once."""
+    if len(importer.inputs) == 1:
+        files = {importer.inputs[0].role: options["path"]}
+    else:
+        files = {given.role: options[given.role] for given in importer.inputs}
+    for path in files.values():
+        if not path.exists():
+            raise CommandError(f"There is no {path}.")
+    return {role: path.resolve() for role, path in files.items()}
+
+
+def _flat(summary: dict[str, Any], before: str = "") -> list[tuple[str, Any]]:
+    """Return a nested summary line by line; zeros and empty lists say nothing."""
+    found: list[tuple[str, Any]] = []
+    for name, value in summary.items():
+        label = f"{before}{name}"
+        if isinstance(value, dict):
+            found += _flat(value, f"{label}.")
+        elif value not in (0, [], ""):
+            shown = ", ".join(map(str, value[:10])) if isinstance(value, list) else value
+            found.append((label, shown))
+    return found

@@ -1,0 +1,142 @@
+"""What can be imported: each app registers its importers; each is a kind of run, a command and a page."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import Promise
+
+from crowdrag.runs import kinds
+from crowdrag.runs.domain import running, uploads
+from crowdrag.runs.models import Run
+from crowdrag.studies.models import Study, User
+
+from . import inputs
+from .inputs import Inputs
+from .problems import BadInput, Problems
+from .reading import Report
+
+Text = str | Promise
+Options = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file that an import asks for."""
+
+    role: str
+    label: Text
+    help: Text = ""
+    many: bool = False
+
+
+@dataclass(frozen=True)
+class Importer:
+    """One kind of import.
+
+    Attributes
+    ----------
+    name
+        its name in commands and addresses; the run's kind is `import.` and the name.
+    read
+        reads and checks, and touches no database: (inputs, options, problems, report) -> what was read.
+    store
+        stores that in one transaction: (study, what was read, now) -> summary.
+    options
+        options of its form and command, by name.
+    template
+        the part of its page that shows the format.
+    """
+
+    name: str
+    title: Text
+    description: Text
+    inputs: tuple[Input, ...]
+    read: Callable[[Inputs, Options, Problems, Report], Any]
+    store: Callable[[Study, Any, datetime], dict[str, Any]]
+    template: str
+    options: tuple[str, ...] = ()
+    order: int = 100
+
+    @property
+    def kind(self) -> str:
+        """The name of its kind of run."""
+        return f"import.{self.name}"
+
+
+_importers: dict[str, Importer] = {}
+
+
+class UnknownImporter(LookupError):  # noqa: N818 -- reads as the sentence that it is
+    """There is no such kind of import."""
+
+
+def register(importer: Importer) -> None:
+    """Add a kind of import; called once from an app's `ready`."""
+    _importers[importer.name] = importer
+    kinds.register(kinds.Kind(name=importer.kind, title=importer.title, work=_worker(importer), result_url=_result_url))
+
+
+def every() -> list[Importer]:
+    """Return all kinds of import in the order in which pages list them."""
+    return sorted(_importers.values(), key=lambda importer: (importer.order, importer.name))
+
+
+def get(name: str) -> Importer:
+    """Return the importer of this name."""
+    try:
+        return _importers[name]
+    except KeyError:
+        raise UnknownImporter(f"There is no import called {name}; there are {', '.join(sorted(_importers))}.") from None
+
+
+def start(
+    *,
+    study: Study,
+    importer: Importer,
+    files: Mapping[str, Any],
+    options: Options | None = None,
+    by: User | None = None,
+    now: datetime | None = None,
+) -> Run:
+    """Start an import of files by role: each a path of this machine, or a list of uploaded files to be kept for the run."""
+    given: list[dict[str, Any]] = []
+    for role, value in files.items():
+        if isinstance(value, list):
+            kept = [uploads.store(study=study, source=file, name=file.name, by=by, now=now) for file in value]
+            given += [{"role": role, "upload": upload.pk} for upload in kept]
+        else:
+            given.append({"role": role, "path": str(value)})
+    return running.start(
+        study=study, kind=importer.kind, parameters={"inputs": given, **(options or {})}, by=by, now=now
+    )
+
+
+def _worker(importer: Importer) -> Callable[[kinds.Work], kinds.Effect]:
+    def work(unit: kinds.Work) -> kinds.Effect:
+        problems = Problems()
+        try:
+            with inputs.opened(unit.run, problems) as files:
+                found = importer.read(files, unit.run.parameters, problems, unit.report)
+                problems.refuse_any()
+                digest = files.digest()
+        except BadInput as refused:
+            raise kinds.Rejected(refused.as_rows()) from refused
+
+        def effect() -> None:
+            try:
+                summary = importer.store(unit.run.study, found, timezone.now())
+            except BadInput as refused:
+                raise kinds.Rejected(refused.as_rows()) from refused
+            running.note(run=unit.run, summary=summary, inputs_digest=digest)
+
+        return effect
+
+    return work
+
+
+def _result_url(run: Run) -> str:
+    return reverse("study", args=[run.study.slug])
