@@ -16,6 +16,7 @@ from crowdrag.runs.models import Run
 from crowdrag.studies.domain import studies
 from crowdrag.studies.models import Participant, Study, User
 from writing.domain import styles
+from writing.domain.imports import importers
 
 from . import texts
 
@@ -26,10 +27,10 @@ DESCRIPTION = (
     "the local language model writes what they leave open, and the crowd is simulated. Nothing in it is a finding."
 )
 IMPORTS = (
-    ("import.topics", "topics.jsonl"),
-    ("import.questionnaire", "questionnaire.json"),
-    ("import.responses", "responses.jsonl"),
-    ("import.responses", "systems.jsonl"),
+    ("topics", "topics.jsonl"),
+    ("questionnaire", "questionnaire.json"),
+    ("responses", "responses.jsonl"),
+    ("responses", "systems.jsonl"),
 )
 
 
@@ -61,8 +62,8 @@ def set_up(*, now: datetime | None = None) -> Demo:
     )
     styles.ensure(study=study, names=texts.STYLES, now=now)
     if not study.runs.filter(kind__in=("demo.write", "demo.judge")).exists():
-        for kind, name in IMPORTS:
-            _import(study, kind, texts.FOLDER / name, user)
+        for what, name in IMPORTS:
+            _import(study, what, texts.FOLDER / name, user)
         Participant.objects.filter(study=study, external_id__startswith="author-").update(is_simulated=True)
         _begin(study, user)
     return Demo(study=study, email=user.email, password=password)
@@ -83,10 +84,10 @@ def ensure_login(*, folder: Path) -> tuple[User, str]:
     return user, password
 
 
-def _import(study: Study, kind: str, path: Path, by: User) -> None:
-    run = running.wait(running.start(study=study, kind=kind, parameters={"path": str(path)}, by=by))
+def _import(study: Study, what: str, path: Path, by: User) -> None:
+    run = running.wait(importers.start(study=study, importer=importers.get(what), files={"file": path}, by=by))
     if run.state != RunState.DONE:
-        raise DemoError(f"{kind} of {path.name} ended as {run.get_state_display()}: {run.problems or run.error}")
+        raise DemoError(f"Import of {path.name} ended as {run.get_state_display()}: {run.problems or run.error}")
 
 
 def _begin(study: Study, user: User) -> Run:

@@ -22,7 +22,7 @@ _VALUES = {PAIRWISE: {-1, 0, 1}, POINTWISE: None}
 _LIKERT = [{"value": n, "label": str(n)} for n in range(1, 6)]
 
 SHAPE = {
-    "name": Identifier(100),
+    "name": Optional(Identifier(100)),
     "type": OneOf((PAIRWISE, POINTWISE)),
     "instructions": Text(),
     "questions": ListOf(
@@ -90,12 +90,12 @@ def read(member: Member, problems: Problems) -> QuestionnaireInput:
     _check_questions(data, member, problems)
     problems.refuse_any()
     questions = tuple(_question(given, data["type"]) for given in data["questions"])
-    return QuestionnaireInput(data["name"], data["type"], data["instructions"], questions)
+    return QuestionnaireInput(data["name"] or data["type"], data["type"], data["instructions"], questions)
 
 
 @transaction.atomic
 def store(*, study: Study, questionnaire: QuestionnaireInput, now: datetime) -> Stored:
-    """Store instructions and dimensions; what the study has already with the same content stays the version that it is."""
+    """Store instructions and dimensions; what the study has already with the same content stays as it is."""
     storing.hold(study)
     instructions, made = versions.ensure(
         Instructions, study=study, name=questionnaire.name, now=now, text=questionnaire.instructions
