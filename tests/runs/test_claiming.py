@@ -44,6 +44,23 @@ def test_each_claim_raises_the_fence_and_only_the_last_counts(study: Study) -> N
 
 
 @pytest.mark.django_db
+def test_a_claimer_that_is_stopped_right_after_does_not_wake_up_with_anothers_fence(study: Study) -> None:
+    run = plan(study, units=1)
+
+    def taken_over(execute, sql, params, many, context):
+        if sql.startswith('UPDATE "runs_run"'):  # the first thing after the claim's transaction
+            with connection.cursor() as cursor:
+                cursor.execute("UPDATE runs_unit SET fence = fence + 1, worker = 'b'")
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(taken_over):
+        unit = claiming.claim(worker="a", run=run, now=NOW)
+    assert (unit.worker, unit.fence) == ("a", 1)
+    with pytest.raises(claiming.LeaseLost):
+        claiming.complete(unit, effect=None)
+
+
+@pytest.mark.django_db
 def test_renewing_moves_the_lease(study: Study) -> None:
     unit = claiming.claim(worker="a", run=plan(study, units=1), now=NOW)
     later = NOW + timing.lease() - timedelta(seconds=1)

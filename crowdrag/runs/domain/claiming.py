@@ -47,8 +47,11 @@ def claim(*, worker: str, queue: str | None = None, run: Run | None = None, now:
                 total=0,
                 message="",
             )
+            # Read while the row is locked: a process that is stopped right after this must not wake up with another
+            # claim's fence.
+            unit = Unit.objects.select_related("run__study").get(pk=unit.pk)
         Run.objects.filter(pk=pk, state=RunState.PLANNED).update(state=RunState.RUNNING, started_at=moment)
-        return Unit.objects.select_related("run__study").get(pk=unit.pk)
+        return unit
     return None
 
 
