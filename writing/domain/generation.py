@@ -22,6 +22,9 @@ from . import responses
 # External ids of generated responses follow from what was asked, so that a resumed run writes nothing twice.
 NAMESPACE = UUID("5f9ab41c-6d0c-5d0b-8a55-6a0d1f6b9a11")
 
+# Some warmth, and a penalty on repeating itself, which very small models need.
+PARAMETERS = {"temperature": 0.4, "frequency_penalty": 0.6, "max_tokens": 900, "seed": 0}
+
 PROMPT = """You write a response to a query from retrieved passages.
 
 Query: {query}
@@ -69,7 +72,7 @@ def request(*, slot: Slot, sample: int = 0) -> gateway.Request:
     content = f"{instructions}\n\n{fence.note}\n\n{passages}\n\n{fence.reminder}"
     return gateway.Request(
         messages=[{"role": "user", "content": content}],
-        parameters={"temperature": 0.4, "max_tokens": 900, "seed": 0},
+        parameters=PARAMETERS,
         schema=answer_schema(len(slot.passages), slot.style.target_words),
         sample=sample,
     )
@@ -146,14 +149,14 @@ def store(*, slot: Slot, text: str, endpoint: Endpoint, study: Study, now: datet
 
 def participant(*, endpoint: Endpoint, study: Study, now: datetime) -> Participant:
     """Return the participant that a model is: version, prompt and parameters; another prompt is another participant."""
-    prompt = hashlib.sha256(PROMPT.encode()).hexdigest()
+    asked = hashlib.sha256(f"{PROMPT}{sorted(PARAMETERS.items())}".encode()).hexdigest()
     found, _created = Participant.objects.get_or_create(
         study=study,
         kind=ParticipantKind.MODEL,
-        external_id=f"{endpoint.model}/{prompt[:8]}",
+        external_id=f"{endpoint.model}/{asked[:8]}",
         defaults={
             "created_at": now,
-            "specification": {"model": endpoint.model, "endpoint": endpoint.name, "prompt": PROMPT, "temperature": 0.4},
+            "specification": {"model": endpoint.model, "endpoint": endpoint.name, "prompt": PROMPT, **PARAMETERS},
         },
     )
     return found
