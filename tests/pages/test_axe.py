@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, resolve, reverse
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Request
 
 from tests.factories import UserFactory
 
@@ -19,6 +19,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 OPTIONS = {"resultTypes": ["violations"], "runOnly": {"type": "tag", "values": RULES}}
 SCREENS = [(390, "light"), (1280, "light"), (390, "dark"), (1280, "dark")]
+# What the crawl looks at: each width and each theme once. The page of all components is looked at on every screen.
+TWO = [SCREENS[0], SCREENS[3]]
 LINKS = "links => links.filter(link => !link.hasAttribute('download')).map(link => link.href)"
 # Pages that one comes to otherwise than by a link.
 UNLINKED = {"home", "login", "healthz", "password_change_done", "components"}
@@ -35,6 +37,7 @@ def faults(page: Page, width: int, theme: str) -> list[str]:
     """What is wrong with the page on this screen."""
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+    page.keyboard.press("End")  # pictures further down are loaded when they come into sight
     page.evaluate("Promise.allSettled(document.getAnimations().map(animation => animation.finished))")
     found = violations(page)
     if (wide := page.evaluate("document.documentElement.scrollWidth")) > width:
@@ -50,13 +53,25 @@ def look(page: Page, url: str) -> list[str]:
         return [f"{urlsplit(url).path} answers {response.status}"]
     if "text/html" not in response.headers["content-type"]:
         return []
-    return [fault for width, theme in SCREENS for fault in faults(page, width, theme)]
+    return [fault for width, theme in TWO for fault in faults(page, width, theme)]
+
+
+def failed(request: Request) -> list[str]:
+    """What a page asked for and did not get."""
+    response = request.response()
+    if response is None or response.status < 400 or request.is_navigation_request():
+        return []
+    return [
+        f"{urlsplit(request.frame.url).path} asks for {urlsplit(request.url).path}, which answers {response.status}"
+    ]
 
 
 def crawl(page: Page, start: str) -> tuple[set[str], list[str]]:
     """Follow every link, to at most so many pages of each kind; return the kinds that were seen, and what is wrong."""
     base = "{0.scheme}://{0.netloc}".format(urlsplit(start))
     waiting, seen, visits, found = deque([start]), {start}, {}, []
+    # Pictures, styles and scripts that fail do not fail the page that holds them.
+    page.on("requestfinished", lambda request: found.extend(failed(request)))
     while waiting:
         url = waiting.popleft()
         match = resolve(urlsplit(url).path)

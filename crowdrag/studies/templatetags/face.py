@@ -189,7 +189,10 @@ def estimate(
             parts.append(interval_bar(value, low, high, minimum, maximum))
     if n is not None:
         parts.append(format_html('<span class="estimate-n"><i>n</i>\u00a0{}</span>', f"{n:,}"))
-    return format_html('<span class="estimate">{}</span>', format_html_join(" ", "{}", ((part,) for part in parts)))
+    fine = " estimate--fine" if digits > 2 else ""
+    return format_html(
+        '<span class="estimate{}">{}</span>', fine, format_html_join(" ", "{}", ((part,) for part in parts))
+    )
 
 
 @register.simple_tag
