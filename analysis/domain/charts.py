@@ -68,10 +68,13 @@ def specification(study: Study, run: Run, name: str, theme: str = "light") -> Sp
     return spec | {"config": look[theme]}
 
 
+def is_known(name: str, theme: str, form: str) -> bool:
+    """Say whether there is such a chart in such a theme and format."""
+    return name in CHARTS and theme in THEMES and form in MEDIA_TYPES
+
+
 def chart(study: Study, run: Run, name: str, theme: str, form: str) -> bytes:
-    """Return a chart of a run, drawn."""
-    if form not in MEDIA_TYPES:
-        raise UnknownChartError(f"There is no chart as {form!r}; there are {', '.join(MEDIA_TYPES)}.")
+    """Return a chart of a run, drawn; raises as `specification` and `draw` do."""
     return draw(specification(study, run, name, theme), form)
 
 

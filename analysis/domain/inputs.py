@@ -116,8 +116,8 @@ class Inputs:
     """What a run computes from.
 
     `pools` holds the analysed pool under `main`, and those that it is compared with (expert, pointwise) where there are
-    any. `counts` are sizes of what is only counted, such as the models' judgments; `seconds` the times that questionnaires
-    took; `simulated` says whether some of the analysed judgments are drawn by a generator, not made by people.
+    any. `counts` are sizes of what is only counted, such as the models' judgments; `seconds` the times that
+    questionnaires took; `simulated` says whether some of the judgments are a generator's.
     """
 
     pool: str

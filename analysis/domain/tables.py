@@ -77,8 +77,8 @@ def _json(rows: Sequence[Row], columns: Sequence[str]) -> bytes:
 
 
 def _csv(rows: Sequence[Row], columns: Sequence[str]) -> bytes:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)  # lines end as RFC 4180 says, so that a stray carriage return is quoted
     writer.writerow(columns)
     writer.writerows([_harmless(row.get(column)) for column in columns] for row in rows)
     return out.getvalue().encode()

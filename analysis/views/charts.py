@@ -22,12 +22,15 @@ def chart(request: HttpRequest, study: Study, name: str, form: str) -> HttpRespo
     """Send a chart of a run. A run's results never change: once seen, a browser need not ask again."""
     run, is_named = shared.done_run(request, study)
     theme = request.GET.get("theme", "light")
-    etag = f'"{run.key}-{name}-{theme}-{form}-{charts.DRAWING}"'
+    if not charts.is_known(name, theme, form):
+        raise Http404("There is no such chart.")
+    version = f"{run.key}-{name}-{theme}-{form}-{charts.DRAWING}"
+    etag = f'"{version}"'
     if etag in parse_etags(request.headers.get("If-None-Match", "")):
         return HttpResponse(status=304, headers={"ETag": etag})
     try:
-        drawn = cache.get_or_set(f"chart {etag}", lambda: charts.chart(study, run, name, theme, form), timeout=3600)
-    except (charts.UnknownChartError, charts.EmptyChartError) as error:
+        drawn = cache.get_or_set(f"chart-{version}", lambda: charts.chart(study, run, name, theme, form), timeout=3600)
+    except charts.EmptyChartError as error:
         raise Http404(str(error)) from None
     response = HttpResponse(drawn, content_type=charts.MEDIA_TYPES[form], headers={"ETag": etag})
     patch_cache_control(response, private=True, max_age=YEAR if is_named else 0)

@@ -1,0 +1,175 @@
+import numpy as np
+import pytest
+
+from analysis.domain import inputs, loading
+from annotation.enums import AssignmentState, CampaignKind, Judges
+from annotation.models import Assignment, Judgment
+from tests.analysis import small_study
+from tests.analysis.small_study import VOTES
+from tests.factories import (
+    AssignmentFactory,
+    CampaignFactory,
+    DimensionFactory,
+    ItemFactory,
+    QuestionnaireFactory,
+    QuestionnaireItemFactory,
+    StudyFactory,
+)
+from writing.models import Response
+
+pytestmark = pytest.mark.django_db
+
+
+def answers(found: inputs.Inputs, name: str = "crowd") -> dict[tuple[str, str, str, str], str]:
+    """What each judge answered: (left, right, dimension, judge) to the letter of the label."""
+    pool = found.pools[name]
+    return {
+        (
+            found.responses[pool.units[u][0]].name,
+            found.responses[pool.units[u][1]].name,
+            found.dimensions[d].name,
+            pool.participants[c],
+        ): "ANB"[v]
+        for u, c, d, v in zip(pool.unit, pool.coder, pool.dimension, pool.value, strict=True)
+    }
+
+
+def test_load_gives_each_answer_as_presented():
+    found = loading.load(small_study.make())
+    assert answers(found) == {
+        (left, right, dimension, judge): letter
+        for (left, right), letters in VOTES.items()
+        for dimension, row in zip(small_study.DIMENSIONS, letters, strict=True)
+        for judge, letter in zip(small_study.JUDGES, row, strict=True)
+    }
+    assert found.topics == ("t1", "t2")
+    assert found.styles == ("bullet", "essay")
+    assert [dimension.name for dimension in found.dimensions] == ["clear", "deep"]
+
+
+def test_votes_of_models_and_experts_are_pools_of_their_own():
+    study = small_study.make()
+    before = loading.load(study)
+    small_study.campaign(study, judges=Judges.MODEL, names=["gpt"], votes={("t1-x", "t1-y"): ("B", "B")})
+    small_study.campaign(study, judges=Judges.EXPERT, names=["e1", "e2"], votes={("t1-x", "t1-y"): ("BB", "NN")})
+    found = loading.load(study)
+    assert answers(found) == answers(before)
+    assert found.main.participants == small_study.JUDGES
+    assert set(answers(found, "expert")) == {
+        ("t1-x", "t1-y", dimension, judge) for dimension in ("clear", "deep") for judge in ("e1", "e2")
+    }
+    assert set(found.pools) == {"crowd", "expert"}
+    assert found.counts == {"crowd": 56, "expert": 4, "model": 2}
+    assert loading.load(study, pool=Judges.MODEL).main.participants == ("gpt",)
+
+
+@pytest.mark.parametrize(
+    "change", [{"is_included": False}, {"state": AssignmentState.REJECTED}, {"state": AssignmentState.SURPLUS}]
+)
+def test_assignments_that_do_not_count_are_left_out(change):
+    study = small_study.make()
+    Assignment.objects.filter(participant__external_id="w4").update(**change)
+    found = loading.load(study)
+    assert {judge for *_where, judge in answers(found)} == {"w1", "w2", "w3"}
+    assert found.main.participants == ("w1", "w2", "w3")
+
+
+def test_pairs_of_responses_that_are_not_included_are_left_out():
+    study = small_study.make()
+    Response.objects.filter(external_id="t1-z").update(is_included=False)
+    found = loading.load(study)
+    assert {where[:2] for where in answers(found)} == {pair for pair in VOTES if "t1-z" not in pair}
+    assert "t1-z" not in {response.name for response in found.responses}
+
+
+def test_repeated_answers_of_a_model_do_not_count():
+    study = small_study.make()
+    judgment = Judgment.objects.order_by("id").first()
+    again = {"assignment": judgment.assignment, "item": judgment.item, "dimension": judgment.dimension}
+    Judgment.objects.create(**again, value=1, repeat=1)
+    assert len(loading.load(study).main.unit) == 56
+
+
+def test_votes_count_in_the_order_of_questionnaires_and_the_first_k_are_found():
+    study = StudyFactory()
+    small_study.responses(study)
+    pair = {("t1-x", "t1-y"): ("AA", "AA")}
+    small_study.campaign(study, pair, names=["late", "later"], k=2)
+    _questionnaire_again(study.campaigns.get(), names=["z", "a"])
+    pool = loading.load(study).main
+    clear = pool.dimension == 0
+    by_vote = [pool.participants[c] for _, c in sorted(zip(pool.vote[clear], pool.coder[clear], strict=True))]
+    assert by_vote == ["late", "later", "z", "a"]
+    counted = pool.first_votes()
+    assert {pool.participants[c] for c in pool.coder[counted]} == {"late", "later"}
+    assert pool.first_votes(3).sum() == 6
+
+
+def _questionnaire_again(campaign, names):
+    questionnaire = QuestionnaireFactory(campaign=campaign)
+    item = campaign.items.get()
+    QuestionnaireItemFactory(questionnaire=questionnaire, item=item, position=3)
+    for name in names:
+        assignment = AssignmentFactory(questionnaire=questionnaire, participant__external_id=name)
+        for dimension in campaign.dimensions.order_by("id"):
+            Judgment.objects.create(assignment=assignment, item=item, dimension=dimension, value=1)
+
+
+def test_who_judges_the_same_pair_again_counts_once():
+    study = StudyFactory()
+    small_study.responses(study)
+    small_study.campaign(study, {("t1-x", "t1-y"): ("AA", "AA")}, names=["w1", "w2"])
+    small_study.campaign(study, {("t1-x", "t1-y"): ("BB", "BB")}, names=["w1", "w3"])
+    pool = loading.load(study).main
+    assert pool.repeated == 2
+    first = (pool.coder == pool.participants.index("w1")) & (pool.dimension == 0)
+    assert pool.value[first].tolist() == [0]
+    assert sorted(pool.vote[pool.dimension == 0].tolist()) == [0, 1, 2]
+
+
+def test_pointwise_ratings_count_along_their_own_options():
+    study = small_study.make()
+    campaign = CampaignFactory(study=study, kind=CampaignKind.POINTWISE)
+    options = [{"value": v, "label": str(v)} for v in (-3, -1, 1, 3)]
+    dimension = DimensionFactory(study=study, name="clear", version=2, options=options)
+    response = Response.objects.get(external_id="t1-x")
+    item = ItemFactory(campaign=campaign, pair=None, response=response, topic=response.topic)
+    entry = QuestionnaireItemFactory(item=item)
+    assignment = AssignmentFactory(questionnaire=entry.questionnaire)
+    Judgment.objects.create(assignment=assignment, item=item, dimension=dimension, value=3)
+    pool = loading.load(study).pools["pointwise"]
+    assert pool.value.tolist() == [3]
+    assert loading.load(study).dimensions[pool.dimension[0]] == inputs.Dimension("clear", "clear", (-3, -1, 1, 3))
+
+
+def test_digest_does_not_depend_on_row_ids_but_on_every_answer():
+    first, second = loading.load(small_study.make()), loading.load(small_study.make())
+    assert not np.array_equal(first.main.row, second.main.row)
+    assert first.digest == second.digest
+    changed = dict(VOTES)
+    changed["t1-x", "t1-y"] = ("AAAB", "AANA")
+    assert loading.load(small_study.make(changed)).digest != first.digest
+
+
+def test_pack_and_unpack_give_everything_back():
+    study = small_study.make()
+    small_study.campaign(study, judges=Judges.EXPERT, names=["e1"], votes={("t1-x", "t1-y"): ("B", "B")})
+    found = loading.load(study)
+    back = inputs.unpack(found.pack())
+    assert back.digest == found.digest
+    assert (back.topics, back.responses, back.dimensions) == (found.topics, found.responses, found.dimensions)
+    for name, pool in found.pools.items():
+        assert back.pools[name].units == pool.units
+        assert back.pools[name].row.tolist() == pool.row.tolist()
+
+
+def test_no_judgments_is_an_error_that_says_the_cure():
+    with pytest.raises(loading.NothingToAnalyseError, match="Import some, or collect them"):
+        loading.load(StudyFactory())
+
+
+@pytest.mark.parametrize("pairs", [1, 3])
+def test_load_takes_the_same_number_of_queries_whatever_there_is(pairs, django_assert_num_queries):
+    study = small_study.make(dict(list(VOTES.items())[:pairs]))
+    with django_assert_num_queries(12):
+        loading.load(study)
