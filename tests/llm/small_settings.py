@@ -1,6 +1,6 @@
-"""The settings of the processes that these tests start and kill: only the gateway's own apps, so that they start soon."""
+"""Settings of the processes that these tests start and kill: the gateway's own apps only, so that they start soon."""
 
-from crowdrag.settings import *
+from crowdrag.settings import *  # noqa: F403 - settings are all names of a module
 
 INSTALLED_APPS = [
     "django.contrib.auth",

@@ -160,14 +160,12 @@ def test_a_late_writer_does_not_overwrite_its_successor(endpoint, study, server)
     def verdict(text):
         return Verdict(Sent(AttemptState.ANSWERED, 0.1, reply=Reply(text, None, "stop", None)), Usage(7, 1))
 
-    mine = claims.claim(question=question, asker=slow)
-    started = claims.start(claimed=mine, asker=slow, bound=bound)
-    theirs = claims.claim(question=question, asker=quick)
+    mine, started = claims.begin(question=question, asker=slow, bound=lambda _complaint: bound)
+    theirs, again = claims.begin(question=question, asker=quick, bound=lambda _complaint: bound)
     assert theirs.fence == mine.fence + 1
     assert Attempt.objects.get(pk=started.attempt).state == AttemptState.UNKNOWN
     assert isinstance(claims.start(claimed=mine, asker=slow, bound=bound), claims.Held)
     assert claims.finish(started=started, claimed=mine, asker=slow, verdict=verdict("late")) is None
-    again = claims.start(claimed=theirs, asker=quick, bound=bound)
     claims.finish(started=again, claimed=theirs, asker=quick, verdict=verdict("in time"))
     assert Call.objects.get().text == "in time"
     assert claims.finish(started=started, claimed=mine, asker=slow, verdict=verdict("late")).text == "in time"

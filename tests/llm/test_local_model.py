@@ -1,6 +1,7 @@
 """The real local model: small, but it answers, keeps to a schema and gives log probabilities."""
 
 import math
+from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -21,7 +22,7 @@ SCHEMA = {
 @pytest.fixture
 def local(local_model_url, settings):
     settings.LLM_URL = local_model_url
-    call_command("local_endpoint", stdout=open("/dev/null", "w"))
+    call_command("local_endpoint", stdout=StringIO())
     return Endpoint.objects.get(name="local")
 
 
@@ -77,7 +78,7 @@ def test_it_can_be_tried_out(local):
 def test_the_command_may_be_run_again_and_keeps_what_the_operator_set(local, settings):
     Endpoint.objects.update(concurrency=7, is_allowed=False)
     settings.LLM_URL = "http://127.0.0.1:1/v1/"
-    call_command("local_endpoint", stdout=open("/dev/null", "w"))
+    call_command("local_endpoint", stdout=StringIO())
     again = Endpoint.objects.get()
     assert (again.pk, again.base_url, again.concurrency, again.is_allowed) == (
         local.pk,

@@ -22,7 +22,7 @@ def in_threads(count, function):
         try:
             barrier.wait()
             results[index] = function(index)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - what a thread raises is its result
             results[index] = error
         finally:
             connections.close_all()
@@ -82,7 +82,7 @@ def test_without_a_budget_nothing_paid_is_asked(study, paid, ask, server):
 
 def test_budget_and_prices_must_be_in_one_currency(study, paid, ask, server):
     Study.objects.update(currency="EUR")
-    with pytest.raises(gateway.BudgetError, match="USD .* EUR"):
+    with pytest.raises(gateway.BudgetError, match=r"USD .* EUR"):
         ask("ok")
     assert server.seen == []
 

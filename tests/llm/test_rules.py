@@ -61,9 +61,9 @@ def test_one_valid_document_is_read(text):
 @pytest.mark.parametrize(
     "text",
     [
-        None, "", "  ", "yes", '```json\n{"n": 1}\n```', 'Here: {"n": 1}', '{"n": 1} {"n": 2}', '{"n": 1}.', '{"n": 1', '{"n": "1"}',
-        '{"n": NaN}', '{"n": Infinity}', '{"n": 1e999}', '{"n": 1, "n": 2}', '{"n": 1, "m": 2}', "[1]", "{}", "null", '{"n": true}',
-        "{'n': 1}", "[" * 100_000,
+        None, "", "  ", "yes", '```json\n{"n": 1}\n```', 'Here: {"n": 1}', '{"n": 1} {"n": 2}', '{"n": 1}.', '{"n": 1',
+        '{"n": "1"}', '{"n": NaN}', '{"n": Infinity}', '{"n": 1e999}', '{"n": 1, "n": 2}', '{"n": 1, "m": 2}', "[1]",
+        "{}", "null", '{"n": true}', "{'n': 1}", "[" * 100_000,
     ],
 )  # fmt: skip
 def test_anything_else_is_not_guessed_at(text):
@@ -83,7 +83,7 @@ def test_a_schema_fetches_nothing():
         ({"type": "array", "items": SCHEMA}, True),
         ({**SCHEMA, "additionalProperties": True}, False),
         ({**SCHEMA, "required": []}, False),
-        ({"type": "object", "properties": {"a": {"type": "object"}}, "required": ["a"], "additionalProperties": False}, False),
+        ({**SCHEMA, "properties": {"n": {"type": "object"}}}, False),
     ],
 )  # fmt: skip
 def test_strict_mode_is_asked_for_only_where_a_server_can_give_it(schema, strict):

@@ -64,7 +64,7 @@ def check_url(url: str, *, is_local: bool) -> tuple[str, int]:
         raise BlockedAddressError(_("The base URL must hold no user, password, query or fragment."))
     if not parts.hostname or "%" in parts.netloc or any(character.isspace() or character == "\\" for character in url):
         raise BlockedAddressError(_("The base URL must name a host."))
-    allowed = [host.lower() for host in getattr(settings, "LLM_HOSTS", [])]
+    allowed = [host.lower() for host in settings.LLM_HOSTS]
     if allowed and parts.hostname.lower() not in allowed:
         raise BlockedAddressError(
             _("%(host)s is not among the hosts that CROWDRAG_LLM_HOSTS allows.") % {"host": parts.hostname}

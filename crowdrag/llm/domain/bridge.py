@@ -48,7 +48,8 @@ def run(main: Callable[[Call], Coroutine[Any, Any, T]]) -> T:
         bridge.abandon()
         raise
     bridge.thread.join()
-    return bridge.result()
+    result: T = bridge.result()
+    return result
 
 
 class _Bridge:

@@ -5,6 +5,7 @@ never ask the same at once, a lost process is succeeded when its lease runs out,
 its fence passed and cannot overwrite what its successor stored. What it was billed for is booked all the same.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -12,8 +13,8 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Case, F, Q, When
-from django.db.models.functions import Greatest
+from django.db.models import Case, Count, F, OuterRef, Q, Subquery, When
+from django.db.models.functions import Coalesce, Greatest
 from django.utils.translation import gettext as _
 
 from crowdrag.studies.models import Study
@@ -25,6 +26,13 @@ from .errors import GatewayError
 from .pacing import Policy
 from .replies import Reply, Sent
 from .requests import Answer, Question, stored
+
+BoundOf = Callable[[tuple[str, str] | None], costs.Bound]
+# Not the request: it stands already.
+STORED = (
+    "claimed_by", "claimed_until", "fault", "error", "state", "answered_at", "text", "refusal", "finish_reason",
+    "logprobs", "data", "prompt_tokens", "completion_tokens", "usage_estimated", "cost",
+)  # fmt: skip
 
 
 class EndpointNotAllowedError(GatewayError):
@@ -47,15 +55,17 @@ class Started:
     """An attempt is written and may be sent."""
 
     attempt: int
-    fence: int
+    number: int
+    bound: Decimal
 
 
 @dataclass(frozen=True)
 class Claimed:
-    """The question is ours to ask; what was answered to it before and did not fit, and how often."""
+    """The question is ours to ask: how often it was sent before, how often answered so that it did not fit, and how."""
 
     call: int
     fence: int
+    sent: int
     asks: int
     complaint: tuple[str, str] | None
 
@@ -80,77 +90,103 @@ def look_up(*, digests: list[str]) -> dict[str, Answer]:
     return found
 
 
-def claim(*, question: Question, asker: Asker) -> Claimed | Answer | Held:
-    """Take a question for asking, return its stored answer, or say that another process is asking it."""
+def begin(*, question: Question, asker: Asker, bound: BoundOf) -> tuple[Claimed, Started | Wait] | Answer | Held:
+    """Take a question for asking and write the intent to send it, in one transaction.
+
+    Or return its stored answer, or say that another process is asking it. The first commit is the one that stands
+    before the sending.
+    """
     with transaction.atomic(durable=True):
         now = asker.policy.clock()
-        _record(question, asker, now)
-        claimed = (
-            Call.objects.claimable(asker.token, now)
-            .filter(digest=question.digest)
-            .update(
-                fence=Case(When(claimed_by=asker.token, then=F("fence")), default=F("fence") + 1),
-                claimed_by=asker.token,
-                claimed_until=now + timedelta(seconds=asker.policy.lease),
-                state=CallState.OPEN,
-                fault=Fault.NONE,
-                error="",
-                erased_at=None,
-                request=question.content,
-            )
-        )
-        if not claimed:
-            call = Call.objects.settled().filter(digest=question.digest).first()
-            return stored(call) if call else Held()
-        call = Call.objects.only("id", "fence").get(digest=question.digest)
-        Attempt.objects.lost(now).filter(call=call).update(
-            state=AttemptState.UNKNOWN, fault=Fault.LOST, ended_at=now, error=_("The process that asked was lost.")
-        )
-        invalid = Attempt.objects.filter(call=call, fault=Fault.INVALID).order_by("-number")
-        asks, last = len(invalid), invalid[0] if invalid else None
-        return Claimed(call.pk, call.fence, asks, (last.reply or "", last.error) if last else None)
+        claimed = _claim(question, asker, now)
+        if not isinstance(claimed, Claimed):
+            return claimed
+        started = _start(claimed, asker, bound(claimed.complaint), now)
+        assert not isinstance(started, Held)
+    return claimed, started
 
 
 def start(*, claimed: Claimed, asker: Asker, bound: costs.Bound) -> Started | Wait | Held:
-    """Write and commit the intent to send, with the money for it held; or say what to wait for."""
-    amount = costs.price(endpoint=asker.endpoint, prompt=bound.prompt, completion=bound.completion)
+    """Write and commit the intent to send once more, with the money for it held; or say what to wait for."""
     with transaction.atomic(durable=True):
         now = asker.policy.clock()
-        if wait := _room(asker, now):
-            return wait
         # Locks the call's row and proves that it is still ours.
         if not _own(claimed, asker).update(claimed_until=now + timedelta(seconds=asker.policy.lease)):
             return Held()
-        if not ledger.hold(study=asker.study, amount=amount):
-            if _money_may_come_back(asker, now):
-                return Wait(asker.policy.poll)
-            raise ledger.BudgetExceededError(
-                _(
-                    "The budget for models of “%(study)s” (%(budget)s %(currency)s in minor units) would be passed: "
-                    "the next call may cost %(amount)s and %(left)s is left. What is answered is kept; "
-                    "raise the budget and resume."
-                )
-                % {
-                    "study": asker.study,
-                    "budget": Study.objects.values_list("llm_budget", flat=True).get(pk=asker.study.pk),  # type: ignore[union-attr]
-                    "currency": asker.endpoint.currency,
-                    "amount": f"{amount:f}",
-                    "left": f"{ledger.left(study=Study.objects.get(pk=asker.study.pk)):f}",  # type: ignore[union-attr]
-                }
-            )  # fmt: skip
-        last = Attempt.objects.filter(call=claimed.call).order_by("-number").values_list("number", flat=True).first()
-        attempt = Attempt.objects.create(
-            call_id=claimed.call,
-            study=asker.study,
-            endpoint=asker.endpoint,
-            number=(last or 0) + 1,
-            fence=claimed.fence,
-            bound=amount,
-            cost=amount,
-            currency=asker.endpoint.currency,
-            started_at=now,
-        )
-    return Started(attempt.pk, claimed.fence)
+        return _start(claimed, asker, bound, now)
+
+
+def _claim(question: Question, asker: Asker, now: datetime) -> Claimed | Answer | Held:
+    until = now + timedelta(seconds=asker.policy.lease)
+    fresh = Call(
+        digest=question.digest,
+        endpoint=asker.endpoint,
+        model=asker.endpoint.model,
+        sample=question.sample,
+        purpose=asker.purpose,
+        study=asker.study,
+        request=question.content,
+        created_at=now,
+        claimed_by=asker.token,
+        claimed_until=until,
+        fence=1,
+    )
+    # Most questions are new: one statement stores and claims them, and does nothing where somebody was first.
+    Call.objects.bulk_create([fresh], ignore_conflicts=True)
+    call = Call.objects.only("id", "fence", "claimed_by").get(digest=question.digest)
+    if call.claimed_by == asker.token and call.fence == 1:
+        return Claimed(call.pk, fence=1, sent=0, asks=0, complaint=None)
+    claimed = Call.objects.claimable(asker.token, now).filter(pk=call.pk)
+    if not claimed.update(
+        fence=Case(When(claimed_by=asker.token, then=F("fence")), default=F("fence") + 1),
+        claimed_by=asker.token,
+        claimed_until=until,
+        state=CallState.OPEN,
+        fault=Fault.NONE,
+        error="",
+        erased_at=None,
+        request=question.content,
+    ):
+        settled = Call.objects.settled().filter(pk=call.pk).first()
+        return stored(settled) if settled else Held()
+    call.refresh_from_db(fields=["fence"])
+    return _resumed(call, now)
+
+
+def _resumed(call: Call, now: datetime) -> Claimed:
+    """Return a claim with what was tried before: by others that were lost, or by ourselves."""
+    Attempt.objects.lost(now).filter(call=call).update(
+        state=AttemptState.UNKNOWN, fault=Fault.LOST, ended_at=now, error=_("The process that asked was lost.")
+    )
+    before = list(Attempt.objects.filter(call=call).order_by("number", "id"))
+    invalid = [attempt for attempt in before if attempt.fault == Fault.INVALID]
+    complaint = (invalid[-1].reply or "", invalid[-1].error) if invalid else None
+    return Claimed(call.pk, call.fence, sent=len(before), asks=len(invalid), complaint=complaint)
+
+
+def _start(claimed: Claimed, asker: Asker, bound: costs.Bound, now: datetime) -> Started | Wait:
+    """Write the attempt, with the call's row locked."""
+    if wait := _room(asker, now):
+        return wait
+    amount = costs.price(endpoint=asker.endpoint, prompt=bound.prompt, completion=bound.completion)
+    if not ledger.hold(study=asker.study, amount=amount):
+        assert asker.study is not None
+        ledger.give_up_lost(now=now)
+        if Attempt.objects.in_flight(now).filter(study=asker.study, bound__gt=0).exists():
+            return Wait(asker.policy.poll)  # their outcome may set money free
+        raise ledger.exceeded(study=asker.study, currency=asker.endpoint.currency, amount=amount)
+    attempt = Attempt.objects.create(
+        call_id=claimed.call,
+        study=asker.study,
+        endpoint=asker.endpoint,
+        number=claimed.sent + 1,
+        fence=claimed.fence,
+        bound=amount,
+        cost=amount,
+        currency=asker.endpoint.currency,
+        started_at=now,
+    )
+    return Started(attempt.pk, claimed.sent + 1, amount)
 
 
 @dataclass(frozen=True)
@@ -184,7 +220,7 @@ def finish(*, started: Started, claimed: Claimed, asker: Asker, verdict: Verdict
     with transaction.atomic(durable=True):
         now = asker.policy.clock()
         # The call's row first: every writer takes the rows in the order call, attempt, spend.
-        call = Call.objects.select_for_update().get(pk=claimed.call)
+        call = Call.objects.select_for_update().defer("request").get(pk=claimed.call)
         cost = _book(started, asker, verdict, now)
         if verdict.rest:
             until = now + timedelta(seconds=verdict.rest)
@@ -219,22 +255,6 @@ def free_again(*, digests: list[str], asker: Asker) -> set[str]:
     return set(digests) - set(held.values_list("digest", flat=True))
 
 
-def _record(question: Question, asker: Asker, now: datetime) -> None:
-    if Call.objects.filter(digest=question.digest).exists():
-        return
-    call = Call(
-        digest=question.digest,
-        endpoint=asker.endpoint,
-        model=asker.endpoint.model,
-        sample=question.sample,
-        purpose=asker.purpose,
-        study=asker.study,
-        request=question.content,
-        created_at=now,
-    )
-    Call.objects.bulk_create([call], ignore_conflicts=True)
-
-
 def _own(claimed: Claimed, asker: Asker) -> Any:
     return Call.objects.filter(
         pk=claimed.call, claimed_by=asker.token, fence=claimed.fence, state=CallState.OPEN, erased_at__isnull=True
@@ -243,49 +263,55 @@ def _own(claimed: Claimed, asker: Asker) -> Any:
 
 def _room(asker: Asker, now: datetime) -> Wait | None:
     """Say what to wait for: the endpoint rests, or is as busy as it may be with the calls of all processes."""
-    row = (
-        Endpoint.objects.filter(pk=asker.endpoint.pk).values_list("is_allowed", "resting_until", "concurrency").first()
+    busy = (
+        Attempt.objects.in_flight(now)
+        .filter(endpoint=OuterRef("pk"))
+        .order_by()
+        .values("endpoint")
+        .annotate(n=Count("*"))
     )
+    endpoint = Endpoint.objects.filter(pk=asker.endpoint.pk).annotate(busy=Coalesce(Subquery(busy.values("n")), 0))
+    row = endpoint.values_list("is_allowed", "resting_until", "concurrency", "busy").first()
     if row is None or not (row[0] or asker.study is None):
         raise EndpointNotAllowedError(
             _("The endpoint “%s” is not allowed (any more). An operator can allow it.") % asker.endpoint
         )
-    _allowed, resting_until, concurrency = row
+    _allowed, resting_until, concurrency, in_flight = row
     if resting_until is not None and resting_until > now:
         return Wait((resting_until - now).total_seconds())
-    if Attempt.objects.in_flight(now).filter(endpoint=asker.endpoint).count() >= concurrency:
-        return Wait(asker.policy.poll)
-    return None
-
-
-def _money_may_come_back(asker: Asker, now: datetime) -> bool:
-    """Whether calls in flight hold money of the study that their outcome may set free."""
-    ledger.give_up_lost(now=now)
-    return Attempt.objects.in_flight(now).filter(study=asker.study, bound__gt=0).exists()
+    return Wait(asker.policy.poll) if in_flight >= concurrency else None
 
 
 def _book(started: Started, asker: Asker, verdict: Verdict, now: datetime) -> Decimal:
-    attempt = Attempt.objects.select_for_update().get(pk=started.attempt)
-    if attempt.state not in ledger.OPEN_STATES:  # an operator settled it by the provider's bill meanwhile
-        return attempt.cost
     sent, usage = verdict.sent, verdict.usage
     if sent.state == AttemptState.UNKNOWN:
-        cost = attempt.bound
+        cost = started.bound
     elif usage is None:
         cost = ledger.ZERO
     else:
         cost = costs.price(endpoint=asker.endpoint, prompt=usage.prompt, completion=usage.completion)
-    ledger.settle(attempt=attempt, state=sent.state, cost=cost)
-    attempt.state, attempt.cost = sent.state, cost
-    attempt.fault, attempt.error = verdict.fault, verdict.error
-    attempt.http_status, attempt.retry_after, attempt.latency = sent.status, sent.retry_after, sent.latency
-    attempt.ended_at = now
+    figures: dict[str, Any] = {}
     if usage is not None:
-        attempt.prompt_tokens, attempt.completion_tokens = usage.prompt, usage.completion
-        attempt.usage_estimated = usage.estimated
-    if verdict.problem and sent.reply is not None:
-        attempt.reply = sent.reply.text or ""
-    attempt.save()
+        figures = {
+            "prompt_tokens": usage.prompt,
+            "completion_tokens": usage.completion,
+            "usage_estimated": usage.estimated,
+        }
+    booked = Attempt.objects.filter(pk=started.attempt, state__in=ledger.OPEN_STATES).update(
+        state=sent.state,
+        cost=cost,
+        fault=verdict.fault,
+        error=verdict.error,
+        reply=(sent.reply.text or "") if verdict.problem and sent.reply else None,
+        http_status=sent.status,
+        retry_after=sent.retry_after,
+        latency=sent.latency,
+        ended_at=now,
+        **figures,
+    )
+    # Not booked: an operator settled it by the provider's bill meanwhile.
+    if booked and sent.state != AttemptState.UNKNOWN:
+        ledger.settle(study=asker.study, bound=started.bound, cost=cost)
     return cost
 
 
@@ -301,4 +327,4 @@ def _store(call: Call, verdict: Verdict, cost: Decimal, now: datetime) -> None:
     if verdict.usage is not None:
         call.prompt_tokens, call.completion_tokens = verdict.usage.prompt, verdict.usage.completion
         call.usage_estimated, call.cost = verdict.usage.estimated, cost
-    call.save()
+    call.save(update_fields=STORED)

@@ -76,18 +76,28 @@ def hold(*, study: Study | None, amount: Decimal) -> bool:
     return bool(rows.filter(budget__gte=F("settled") + F("held") + amount).update(held=F("held") + amount))
 
 
-def settle(*, attempt: Attempt, state: AttemptState, cost: Decimal) -> None:
-    """Move an attempt's money from held to settled, or leave it held where the outcome stays unknown.
+def exceeded(*, study: Study, currency: str, amount: Decimal) -> BudgetExceededError:
+    """Return the error that says what is left and what the next call may cost."""
+    study.refresh_from_db(fields=["llm_budget"])
+    return BudgetExceededError(
+        _(
+            "The budget for models of “%(study)s” (%(budget)s %(currency)s in minor units) would be passed: "
+            "the next call may cost %(amount)s and %(left)s is left. What is answered is kept; raise the budget and resume."
+        )
+        % {
+            "study": study,
+            "budget": study.llm_budget,
+            "currency": currency,
+            "amount": f"{amount:.4f}",
+            "left": f"{left(study=study) or ZERO:.4f}",
+        }
+    )
 
-    Called with the attempt's row locked, in the transaction that changes its state.
-    """
-    if (
-        attempt.study_id is None
-        or not (attempt.bound or cost)
-        or state not in {AttemptState.ANSWERED, AttemptState.FAILED}
-    ):
-        return
-    Spend.objects.filter(study_id=attempt.study_id).update(held=F("held") - attempt.bound, settled=F("settled") + cost)
+
+def settle(*, study: Study | None, bound: Decimal, cost: Decimal) -> None:
+    """Move an attempt's money from held to settled, in the transaction that settles the attempt."""
+    if study is not None and (bound or cost):
+        Spend.objects.filter(study_id=study.pk).update(held=F("held") - bound, settled=F("settled") + cost)
 
 
 @transaction.atomic
@@ -96,7 +106,7 @@ def settle_unknown(*, attempts: Iterable[Attempt], cost: Decimal = ZERO) -> int:
     settled = 0
     ids = [attempt.pk for attempt in attempts]
     for attempt in Attempt.objects.select_for_update().unsettled().filter(pk__in=ids).order_by("id"):
-        settle(attempt=attempt, state=AttemptState.FAILED, cost=cost)
+        settle(study=attempt.study, bound=attempt.bound, cost=cost)
         attempt.state, attempt.cost = AttemptState.FAILED, cost
         attempt.save(update_fields=["state", "cost"])
         settled += 1

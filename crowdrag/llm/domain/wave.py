@@ -76,23 +76,28 @@ class Wave:
 
     async def _see_through(self, question: Question) -> None:
         """Ask one question until it is answered, given up, or found to be another process's."""
-        claimed = await self._call(claims.claim, question=question, asker=self._asker)
-        if isinstance(claimed, Answer):
-            return await self._answered(question, claimed)
-        if isinstance(claimed, Held):
+
+        def bound(complaint: tuple[str, str] | None) -> costs.Bound:
+            return compose(question, self._asker.endpoint, complaint)[2]
+
+        begun = await self._call(claims.begin, question=question, asker=self._asker, bound=bound)
+        if isinstance(begun, Answer):
+            return await self._answered(question, begun)
+        if isinstance(begun, Held):
             return await self._set_aside(question)
+        claimed, started = begun
         try:
-            return await self._ask(question, claimed)
+            return await self._ask(question, claimed, started)
         except BaseException:
             # Others need not wait for the lease of what we will not ask any more.
             await self._call(claims.release, claimed=claimed, asker=self._asker)
             raise
 
-    async def _ask(self, question: Question, claimed: Claimed) -> None:
+    async def _ask(self, question: Question, claimed: Claimed, started: Started | Wait | Held) -> None:
         tries = 0
         while True:
             body, extra, bound = compose(question, self._asker.endpoint, claimed.complaint)
-            started = await self._start(claimed, bound)
+            started = await self._started(claimed, bound, started)
             if isinstance(started, Held):
                 return await self._set_aside(question)
             tries += 1
@@ -105,6 +110,7 @@ class Wave:
                 return await self._answered(question, answer)
             if verdict.settled:  # our lease had run out, and whoever has the question now has not answered it yet
                 return await self._set_aside(question)
+            claimed = replace(claimed, sent=started.number)
             if verdict.problem:
                 reply = sent.reply.text if sent.reply else ""
                 claimed = replace(claimed, asks=claimed.asks + 1, complaint=(reply or "", verdict.problem))
@@ -112,15 +118,17 @@ class Wave:
             else:
                 wait = pacing.pause(tries=tries, retry_after=sent.retry_after, policy=self._policy, rng=self._rng)
                 await self._pause(wait)
+            started = Wait(0.0)
 
-    async def _start(self, claimed: Claimed, bound: costs.Bound) -> Started | Held:
-        while True:
+    async def _started(self, claimed: Claimed, bound: costs.Bound, started: Started | Wait | Held) -> Started | Held:
+        """Wait until there is room, and the intent to send is on record."""
+        while isinstance(started, Wait):
+            if started.seconds:
+                await self._pause(started.seconds * (1 + 0.2 * self._rng.random()))
             if self._stopped.is_set():
                 raise StoppedError
             started = await self._call(claims.start, claimed=claimed, asker=self._asker, bound=bound)
-            if not isinstance(started, Wait):
-                return started
-            await self._pause(started.seconds * (1 + 0.2 * self._rng.random()))
+        return started
 
     def _judge(self, question: Question, claimed: Claimed, sent: Sent, bound: costs.Bound, tries: int) -> Verdict:
         """Say what an attempt came to: its tokens, its document, and whether the question is settled by it."""
