@@ -151,6 +151,8 @@ CELERY_TASK_SERIALIZER = "json"
 
 # The local language model's OpenAI-compatible server; empty where there is none.
 LLM_URL = env.str("CROWDRAG_LLM_URL", default="")
+# The only hosts that endpoints of language models may have; empty: any that the address rules allow.
+LLM_HOSTS = env.list("CROWDRAG_LLM_HOSTS", default=[])
 
 # Security. Nothing comes from another host; no inline script or style anywhere.
 CONTENT_SECURITY_POLICY = {
@@ -195,4 +197,6 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
+    # A line for each of thousands of calls to a model says nothing: the gateway keeps each attempt as a row.
+    "loggers": {"httpx2": {"level": "WARNING"}, "httpx": {"level": "WARNING"}},
 }
