@@ -1,0 +1,111 @@
+"""The demo study is set up by one call, as often as one likes, and its long work ends in results."""
+
+import pytest
+from django.test import Client
+
+from analysis.models import Table
+from analysis.text import statements
+from annotation.models import Campaign, Judgment
+from crowdrag.demo import judging, setup
+from crowdrag.llm.domain import endpoints
+from crowdrag.runs.domain import running
+from crowdrag.runs.enums import RunState
+from crowdrag.runs.models import Run
+from crowdrag.studies.models import Study
+from tests.factories import NOW, RetrievedPassageFactory, StudyFactory, StyleFactory, TopicFactory
+from writing.domain import generation
+from writing.enums import Origin
+from writing.models import Response
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _folder(settings, tmp_path) -> None:
+    settings.DATA_DIR = tmp_path
+    settings.LLM_URL = ""
+
+
+def counts(study: Study) -> dict[str, int]:
+    return {
+        "topics": study.topics.count(),
+        "passages": study.passages.count(),
+        "human": study.responses.filter(origin=Origin.HUMAN).count(),
+        "system": study.responses.filter(origin=Origin.SYSTEM).count(),
+        "judgments": Judgment.objects.of_study(study).count(),
+        "runs": study.runs.count(),
+    }
+
+
+def finish_runs(study: Study) -> None:
+    while run := study.runs.filter(state__in=[RunState.PLANNED, RunState.RUNNING]).order_by("id").first():
+        assert running.wait(run).state == RunState.DONE, (run.kind, run.error)
+
+
+def test_the_demo_is_set_up_judged_and_analysed_without_a_model() -> None:
+    demo = setup.set_up(now=NOW)
+    finish_runs(demo.study)
+    found = counts(demo.study)
+    assert found | {"judgments": 0, "runs": 0} == {
+        "topics": 5, "passages": 100, "human": 8, "system": 10, "judgments": 0, "runs": 0,
+    }  # fmt: skip
+    campaign = Campaign.objects.get(study=demo.study)
+    assert campaign.is_simulated
+    assert campaign.name == judging.NAME
+    assert found["judgments"] == 7 * 5 * sum(q.entries.count() for q in campaign.questionnaires.all())
+    assert all(person.is_simulated for person in demo.study.participants.filter(kind="CROWD"))
+    tables = set(Table.objects.filter(run__study=demo.study).values_list("name", flat=True))
+    assert tables >= {"agreement", "competence", "gold", "grades", "grade_means", "key_figures"}
+
+    again = setup.set_up(now=NOW)
+    finish_runs(again.study)
+    assert counts(again.study) == found
+    assert again.password == demo.password
+
+
+def test_the_login_that_is_printed_opens_the_study() -> None:
+    demo = setup.set_up(now=NOW)
+    finish_runs(demo.study)
+    client = Client()
+    client.post("/login/", {"username": demo.email, "password": demo.password})
+    page = client.get("/studies/demo/")
+    assert page.status_code == 200
+    assert "simulated" in page.content.decode().lower()
+    kept = setup.settings.DATA_DIR / "demo-password"
+    assert kept.stat().st_mode & 0o077 == 0
+
+
+def test_each_slot_that_nobody_wrote_is_planned_for_the_model(settings, local_model_url) -> None:
+    settings.LLM_URL = local_model_url
+    demo = setup.set_up(now=NOW)
+    run = Run.objects.get(study=demo.study, kind="demo.write")
+    running.cancel(run=run)
+    people = {(r.topic_id, r.style_id) for r in demo.study.responses.filter(origin=Origin.HUMAN)}
+    planned = {(unit.payload["topic"], unit.payload["style"]) for unit in run.units.all()}
+    assert len(planned) == 15 - len(people)
+    assert not planned & people
+
+
+def test_the_local_model_writes_a_response_that_cites(settings, local_model_url) -> None:
+    study = StudyFactory()
+    topic = TopicFactory(study=study, query="how do heat pumps work in the cold")
+    for rank, text in enumerate(["Heat pumps move heat from outside to inside.", "They work below zero degrees."]):
+        RetrievedPassageFactory(topic=topic, rank=rank, passage__text=text)
+    style = StyleFactory(study=study, name="bullet", instructions="Write a list.", target_words=60)
+    endpoint = endpoints.ensure_local(url=local_model_url)
+    slot = generation.slot(topic=topic, style=style)
+    store = generation.write(slot=slot, endpoint=endpoint, study=study)
+    response = store(NOW)
+    assert store(NOW) == response  # a unit that runs again stores nothing twice
+    assert Response.objects.get(study=study).origin == Origin.MODEL
+    assert response.participant.specification["prompt"] == generation.PROMPT
+    parsed = statements.parse(response.text, passages=2)
+    assert parsed.cited_passages
+    assert set(parsed.cited_passages) <= {0, 1}
+    assert response.text.startswith("- ")
+
+
+def test_the_schema_bounds_citations_and_length() -> None:
+    schema = generation.answer_schema(passages=3, words=250)["properties"]["statements"]
+    assert schema["items"]["properties"]["citations"]["items"]["enum"] == [0, 1, 2]
+    assert (schema["minItems"], schema["maxItems"]) == (4, 8)
