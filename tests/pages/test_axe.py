@@ -160,3 +160,12 @@ def test_axe_sees_what_is_wrong(page: Page, live_server: Any) -> None:
     page.goto(f"{live_server.url}/components/")
     page.evaluate("document.querySelector('main').append(document.createElement('input'))")
     assert violations(page) == ["label: <input>"]
+
+
+def test_what_a_page_asks_for_in_vain_is_told(page: Page, live_server: Any) -> None:
+    told: list[str] = []
+    page.on("requestfinished", lambda request: told.extend(failed(request)))
+    page.route("**/icons.svg", lambda route: route.fulfill(status=500))
+    page.goto(f"{live_server.url}/components/")
+    page.wait_for_load_state("networkidle")
+    assert set(told) == {"/components/ asks for /static/icons/icons.svg, which answers 500"}
