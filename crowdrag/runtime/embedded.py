@@ -15,7 +15,7 @@ import redis
 
 from crowdrag.runtime import environment, status, valkey
 from crowdrag.runtime.folder import REPOSITORY, Folder
-from crowdrag.runtime.problems import Problem
+from crowdrag.runtime.problems import ALREADY, Problem
 from crowdrag.runtime.processes import tail
 
 PATIENCE = 120.0
@@ -47,9 +47,13 @@ def _await_stores(folder: Folder, options: tuple[str, ...]) -> None:
     deadline = time.monotonic() + PATIENCE
     starter: subprocess.Popen[bytes] | None = None
     while not answers(folder):
-        if starter is not None and starter.poll() not in (None, 0):
-            raise Problem(f"The stores could not be started:\n{tail(log)}")
-        if starter is None and not status.is_running(folder):
+        running = status.is_running(folder)
+        if starter is not None and starter.poll() is not None and not running:
+            # It may have met another command's supervisor, which has ended since; otherwise it has said why it failed.
+            if starter.returncode != ALREADY:
+                raise Problem(f"The stores could not be started:\n{tail(log)}")
+            starter = None
+        if starter is None and not running:
             folder.check_space()
             starter = _start(folder, options)
         if time.monotonic() > deadline:

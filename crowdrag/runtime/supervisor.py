@@ -19,7 +19,7 @@ from crowdrag.runtime import environment, leftovers, status
 from crowdrag.runtime.folder import REPOSITORY, Folder
 from crowdrag.runtime.keeper import Keeper
 from crowdrag.runtime.postgres import Postgres
-from crowdrag.runtime.problems import Problem
+from crowdrag.runtime.problems import ALREADY, Already, Problem
 from crowdrag.runtime.processes import Reaper, kill_group, rotate, spawn, tail, wait_for
 from crowdrag.runtime.service import Service
 from crowdrag.runtime.valkey import Valkey
@@ -46,11 +46,14 @@ def say(text: str) -> None:
 class Supervisor:
     """Keeps the services of one data folder."""
 
-    def __init__(self, folder: Folder, *, llm_url: str = "", tell: Callable[[str], None] = say) -> None:
+    def __init__(
+        self, folder: Folder, *, patience: float = WAIT_FOR_COMMANDS, tell: Callable[[str], None] = say
+    ) -> None:
         self.folder = folder
+        self._patience = patience
         self.keepers: list[Keeper] = []
         self.facts: dict[str, object] = {}
-        self.llm_url = llm_url
+        self.llm_url = ""
         self._tell = tell
         self._lock = folder.supervisor_lock
         self._signals = 0
@@ -62,6 +65,8 @@ class Supervisor:
     def __enter__(self) -> Self:
         """Take the folder's lock and clear away what an earlier supervisor left."""
         if not self._lock.acquire(wait=0.3):
+            if not self._patience:
+                raise Already
             self._wait_for_lock()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._asked_to_stop)
@@ -91,7 +96,7 @@ class Supervisor:
                 + "). Stop it with `crowdrag down`, or start another system with CROWDRAG_DATA_DIR=/path."
             )
         self._tell("Waiting for commands that use this data folder ...")
-        if not self._lock.acquire(wait=WAIT_FOR_COMMANDS):
+        if not self._lock.acquire(wait=self._patience):
             raise Problem(f"Commands still use {self.folder.root}. Try again when they have ended.")
 
     def _asked_to_stop(self, _number: int, _frame: FrameType | None) -> None:
@@ -273,7 +278,7 @@ def keep_stores(folder: Folder, *, durable: bool, remove: bool) -> None:
     """Keep PostgreSQL and Valkey until no command uses them."""
     folder.create()
     folder.check_space()
-    with Supervisor(folder) as supervisor, suppress(Stopped):
+    with Supervisor(folder, patience=0) as supervisor, suppress(Stopped):
         supervisor.facts = {"stores": True}
         supervisor.write_status()
         supervisor.wait_ready([supervisor.add(service) for service in stores(folder, durable=durable)])
@@ -292,6 +297,8 @@ def main() -> None:
     options = parser.parse_args()
     try:
         keep_stores(Folder.chosen(), durable=not options.volatile, remove=options.remove)
+    except Already:
+        sys.exit(ALREADY)
     except Problem as problem:
         say(str(problem))
         sys.exit(1)

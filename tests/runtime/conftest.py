@@ -8,6 +8,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +43,12 @@ def _lives(process: psutil.Process) -> bool:
 
 
 def eventually(check: Callable[[], Any], within: float = 60.0) -> Any:
-    """Return the first true answer of `check`; fail when there is none in time."""
+    """Return the first true answer of `check`; no connection is none. Fail when there is none in time."""
     deadline = time.monotonic() + within
     while True:
-        if found := check():
-            return found
+        with suppress(OSError, psycopg.Error, psutil.Error):
+            if found := check():
+                return found
         assert time.monotonic() < deadline, f"not within {within} s"
         time.sleep(0.05)
 

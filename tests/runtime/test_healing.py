@@ -18,8 +18,7 @@ SERVICES = ("postgres", "valkey", "llm", "web", "worker-default", "worker-llm", 
 @pytest.fixture(autouse=True)
 def _still_well(running: System) -> Iterator[None]:
     yield
-    eventually(lambda: all(map(running.ready, SERVICES)), within=60)
-    assert running.get() == 200
+    eventually(lambda: all(map(running.ready, SERVICES)) and running.get() == 200)
 
 
 def test_everything_is_there(running: System) -> None:
@@ -60,8 +59,8 @@ def test_a_killed_child_of_a_service_comes_back(running: System, service: str) -
     eventually(lambda: len(service_itself.children()) == 2 and children[0] not in service_itself.children())
 
 
-def test_a_killed_session_of_the_database_costs_no_request(running: System) -> None:
-    """PostgreSQL then restarts all its sessions; ours are checked before use."""
+def test_a_killed_session_of_the_database_is_healed(running: System) -> None:
+    """PostgreSQL then ends all sessions and recovers; ours are checked before use."""
     sessions = [p for p in psutil.Process(running.pid("postgres")).children() if "idle" in " ".join(p.cmdline())]
     for session in sessions[:1]:
         session.kill()
