@@ -175,7 +175,7 @@ def migrations(_folder: Folder) -> Finding:
 
 def language_model(folder: Folder) -> Finding:
     """Whether the local language model is installed, and answers when it runs."""
-    import httpx
+    import httpx2
 
     if environment.embeds_llm() and (reason := llm.missing()):
         return Finding("Language model", WRONG, "not installed", f"{reason}. A web-only machine does without.")
@@ -186,9 +186,9 @@ def language_model(folder: Folder) -> Finding:
         return Finding("Language model", OK, "installed; `crowdrag up` starts it")
     question = {"model": llm.MODEL, "messages": [{"role": "user", "content": "Say yes."}], "max_tokens": 4}
     try:
-        answer = httpx.post(f"{url}/chat/completions", json=question, timeout=60)
+        answer = httpx2.post(f"{url}/chat/completions", json=question, timeout=60)
         answer.raise_for_status()
-    except httpx.HTTPError as error:
+    except httpx2.HTTPError as error:
         return Finding("Language model", WRONG, f"{url} does not answer", f"{error}; see {folder.logs / 'llm.log'}")
     return Finding("Language model", OK, f"answers at {url}")
 
