@@ -82,7 +82,8 @@ def exceeded(*, study: Study, currency: str, amount: Decimal) -> BudgetExceededE
     return BudgetExceededError(
         _(
             "The budget for models of “%(study)s” (%(budget)s %(currency)s in minor units) would be passed: "
-            "the next call may cost %(amount)s and %(left)s is left. What is answered is kept; raise the budget and resume."
+            "the next call may cost %(amount)s and %(left)s is left. "
+            "What is answered is kept; raise the budget and resume."
         )
         % {
             "study": study,

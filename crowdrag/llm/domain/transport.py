@@ -33,6 +33,7 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
         self._resolver = resolver
         self._addresses: list[str] = []
         self._resolved_at = float("-inf")
+        self._resolving = asyncio.Lock()
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=endpoint.concurrency)
         self._inner = httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False, limits=limits)
 
@@ -57,15 +58,16 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
         await self._inner.aclose()
 
     async def _checked(self) -> list[str]:
-        if time.monotonic() - self._resolved_at > FRESH_SECONDS:
-            try:
-                self._addresses = await asyncio.to_thread(
-                    addresses.resolve, self.host, self.port, is_local=self.is_local, resolver=self._resolver
-                )
-            except ConnectionError as error:
-                raise httpx2.ConnectError(str(error)) from error
-            self._resolved_at = time.monotonic()
-        return self._addresses
+        async with self._resolving:  # a wave of requests that start together looks the name up once
+            if time.monotonic() - self._resolved_at > FRESH_SECONDS:
+                try:
+                    self._addresses = await asyncio.to_thread(
+                        addresses.resolve, self.host, self.port, is_local=self.is_local, resolver=self._resolver
+                    )
+                except ConnectionError as error:
+                    raise httpx2.ConnectError(str(error)) from error
+                self._resolved_at = time.monotonic()
+            return self._addresses
 
     def _addressed(self, request: httpx2.Request, address: str, body: bytes) -> httpx2.Request:
         """Return the request with the address in its URL, and the name where the server and its certificate look."""
