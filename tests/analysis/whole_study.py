@@ -129,4 +129,6 @@ def _analysed(study: Study) -> None:
         run=run, pool=taken.pool, digest=taken.digest, judgments=len(taken.main.unit), responses=len(taken.responses),
         mark=freshness.mark(study), payload=taken.pack(), created_at=NOW,
     )  # fmt: skip
-    Table.objects.create(run=run, name="key_figures", rows=[{"p_a": 0.1, "note": HOSTILE, "label": None}, {"p_a": 1e-17}])
+    Table.objects.create(
+        run=run, name="key_figures", rows=[{"p_a": 0.1, "note": HOSTILE, "label": None}, {"p_a": 1e-17}]
+    )

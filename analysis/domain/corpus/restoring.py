@@ -1,62 +1,109 @@
 """The import of an archive into a study that is still empty: an equal study, or the study as it was."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import IO, Any, cast
 
 from django.db import DataError, IntegrityError, transaction
-from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from crowdrag.runs import kinds
-from crowdrag.runs.domain import running
-from crowdrag.runs.models import Run, Upload
+from crowdrag.runs.models import Upload
 from crowdrag.studies.models import Study
-from writing.domain.imports import storing
+from writing.domain.imports import importers, storing
+from writing.domain.imports.importers import Importer, Input, Options
+from writing.domain.imports.inputs import Inputs
 from writing.domain.imports.problems import BadInput, Problems
+from writing.domain.imports.reading import Report
 
-from . import archiving, checking, consistent
+from . import archiving, checking
 from .columns import Places
 from .opening import Archive, opened
 from .tables import STUDY, TABLES, ArchiveTable, is_referred_to, loaders
 
-KIND = "import.archive"
 BATCH_ROWS = 1000
 BATCH_CHARACTERS = 8 * 1024**2
 
 
-def work(work: kinds.Work) -> Callable[[], None]:
-    """Verify and check the archive of the run's upload; the effect stores it, unless the study holds it already."""
-    study = work.run.study
-    upload = Upload.objects.get(pk=work.run.parameters["upload"], study=study)
-    problems = Problems()
-    try:
-        with upload.file.open("rb") as file, opened(_bytes(file), upload.name, problems, report=work.report) as archive:
-            counts = checking.check(archive, problems, report=work.report)
-            is_equal = _is_equal(study, archive)
-    except BadInput as bad:
-        raise kinds.Rejected(bad.as_rows()) from bad
-    if is_equal:
-        return partial(running.note, run=work.run, summary={"rows": counts, "changed": False})
-    return partial(_store_upload, work.run, upload, counts)
+@dataclass(frozen=True)
+class Given:
+    """An archive that was handed in, to be opened again when it is stored."""
+
+    name: str
+    open: Callable[[], IO[bytes]]
+    rows: dict[str, int]
+
+    @contextmanager
+    def opened(self, problems: Problems, report: Report = lambda *_: None) -> Iterator[Archive]:
+        """Open it and verify it: since it was read, it may have been changed."""
+        with self.open() as file, opened(file, self.name, problems, report=report) as archive:
+            yield archive
 
 
-def _bytes(file: Any) -> IO[bytes]:
+def read(files: Inputs, options: Options, problems: Problems, report: Report) -> Given:
+    """Verify an archive and check every row of it; the database is not asked for anything of the study.
+
+    Raises
+    ------
+    BadInput
+        with everything that is wrong with it.
+    """
+    inputs = options.get("inputs", [])
+    if len(inputs) != 1:
+        problems.add(file="", expected="one archive", message=f"there are {len(inputs)} files")
+        problems.refuse_any()
+    given = _given(inputs[0])
+    with given.opened(problems, report) as archive:
+        return Given(given.name, given.open, checking.check(archive, problems, report=report))
+
+
+def _given(handed_in: dict[str, Any]) -> Given:
+    if "path" in handed_in:
+        path = Path(handed_in["path"])
+        return Given(path.name, lambda: path.open("rb"), {})
+    upload = Upload.objects.get(pk=handed_in["upload"])
+    storage, name = upload.file.storage, str(upload.file.name)
     # Django's File is one in all but name.
-    return cast("IO[bytes]", file)
+    return Given(upload.name, lambda: cast("IO[bytes]", storage.open(name, "rb")), {})
 
 
-def _is_equal(study: Study, archive: Archive) -> bool:
-    """Say whether a study holds exactly what an archive holds; refuse the archive if the study holds anything else."""
-    with consistent.reading():
-        if is_empty(study):
-            return False
-        content = archiving.content(study)
-    given = {table.name: archive.files[table.file].content_sha256 for table in (STUDY, *TABLES)}
-    different = [name for name, digest in content.items() if given[name] != digest]
+@transaction.atomic
+def store(*, study: Study, given: Given) -> dict[str, Any]:
+    """Fill an empty study with a checked archive; leave one alone that holds exactly that. Return a summary.
+
+    Raises
+    ------
+    BadInput
+        if the study holds anything else; then it stays as it was.
+    """
+    storing.hold(study)
+    problems = Problems()
+    with given.opened(problems) as archive:
+        changed = is_empty(study)
+        if changed:
+            restore(archive, study=study)
+        else:
+            _refuse_other(study, archive)
+    outcome = "the study was filled" if changed else "the study held exactly this already"
+    return {"outcome": outcome, "changed": changed, "rows": given.rows}
+
+
+def _refuse_other(study: Study, archive: Archive) -> None:
+    """Refuse an archive that is not exactly what the study holds."""
+    content = archiving.content(study)
+    different = [table for table in (STUDY, *TABLES) if archive.files[table.file].content_sha256 != content[table.name]]
     if different:
-        raise _not_empty(f"it holds other rows than the archive in {', '.join(different)}")
-    return True
+        problems = Problems()
+        names = ", ".join(table.name for table in different)
+        problems.add(
+            file=different[0].file,
+            expected="a study that is empty: an archive is taken in as a whole, into a new study",
+            message=f"the study holds other rows in {names}",
+        )
+        raise BadInput(problems.found)
 
 
 def is_empty(study: Study) -> bool:
@@ -64,39 +111,14 @@ def is_empty(study: Study) -> bool:
     return not any(table.rows(study).exists() for table in TABLES)
 
 
-def _not_empty(message: str) -> BadInput:
-    problems = Problems()
-    problems.add(
-        file="",
-        expected="a study that is empty, or equal to the archive: an archive is taken in as a whole, into a new study",
-        message=message,
-    )
-    return BadInput(problems.found)
-
-
-def _store_upload(run: Run, upload: Upload, counts: dict[str, int]) -> None:
-    """Store the archive: everything or nothing. It was checked; the study may have been filled meanwhile."""
-    problems = Problems()
-    try:
-        with upload.file.open("rb") as file, opened(_bytes(file), upload.name, problems) as archive:
-            restore(archive, study=run.study)
-    except BadInput as bad:
-        raise kinds.Rejected(bad.as_rows()) from bad
-    running.note(run=run, summary={"rows": counts, "changed": True})
-
-
-@transaction.atomic
 def restore(archive: Archive, *, study: Study) -> None:
-    """Fill an empty study with what a verified archive holds.
+    """Fill an empty study, which the caller holds, with what a verified archive holds.
 
     Raises
     ------
     BadInput
-        if the study is not empty, or a row breaks a rule of the database.
+        if a row breaks a rule of the database.
     """
-    storing.hold(study)
-    if not is_empty(study):
-        raise _not_empty("it was filled in the meantime")
     places, problems = Places(), Problems()
     for _line, data in checking.rows(STUDY, archive, places, problems):
         Study.objects.filter(pk=study.pk).update(**data)
@@ -139,11 +161,21 @@ def _insert(table: ArchiveTable, batch: list[Any], last_line: int, keep: Callabl
         keep(row.pk)
 
 
-def result_url(run: Run) -> str:
-    """Where the imported study is."""
-    return reverse("study", args=[run.study.slug])
+def _store(study: Study, found: Given, _now: datetime) -> dict[str, Any]:
+    return store(study=study, given=found)
 
 
 def register() -> None:
-    """Make the import of archives known to the runs."""
-    kinds.register(kinds.Kind(name=KIND, title=_("Import of an archive"), work=work, result_url=result_url))
+    """Make the import of archives known: as a kind of run, a command and a page."""
+    importers.register(
+        Importer(
+            name="archive",
+            title=_("Archive"),
+            description=_("A whole study, as `crowdrag export` writes it, into a study that is still empty."),
+            inputs=(Input("file", _("Archive"), _("One zip file, as it was exported")),),
+            read=read,
+            store=_store,
+            template="analysis/_import_archive.html",
+            order=5,
+        )
+    )

@@ -29,6 +29,9 @@ Row = dict[str, Any]
 _COLUMNS = {
     "assignment": "assignment_id",
     "item": "item_id",
+    "shown_a": "item__pair__a_id",
+    "shown_b": "item__pair__b_id",
+    "shown_response": "item__response_id",
     "repeat": "repeat",
     "submission": "assignment__questionnaire__external_id",
     "worker": "assignment__participant__external_id",
@@ -52,13 +55,9 @@ class Judged:
     def __init__(self, study: Study, responses: "QuerySet[Response]", left_out: LeftOut) -> None:
         self._study = study
         self._left_out = left_out
-        kept = selecting.judgments(study, left_out)
-        shown = responses.order_by().values("pk")
-        pair = Q(item__pair__a__in=shown, item__pair__b__in=shown)
-        # A pointwise item that names no response of the study stands for itself.
-        single = Q(item__pair__isnull=True) & (Q(item__response__isnull=True) | Q(item__response__in=shown))
-        self._judgments = kept.filter(pair | single)
-        left_out.add(ON_WITHHELD, kept.count() - self._judgments.count())
+        self._judgments = selecting.judgments(study, left_out)
+        # Eight bytes and a little more for each, which the database would have to join again and again.
+        self._released = frozenset(responses.values_list("pk", flat=True))
 
     def votes(self) -> Iterator[Row]:
         """Yield the crowd's votes on pairs."""
@@ -162,6 +161,11 @@ class Judged:
             self._left_out.add(OTHER_MODELS, found.count() - kept.count())
         return kept
 
+    def _is_released(self, row: Row) -> bool:
+        # A pointwise item that names no response of the study stands for itself.
+        shown = (row["shown_a"], row["shown_b"], row["shown_response"])
+        return all(response is None or response in self._released for response in shown)
+
     def _answers(self, found: "QuerySet[Judgment]", words: dict[int, Any], *, count: bool = True) -> Iterator[Row]:
         """Yield answers whole in all seven dimensions, in the order in which votes count."""
         place = QuestionnaireItem.objects.filter(
@@ -175,6 +179,9 @@ class Judged:
         same: Callable[[Row], tuple[Any, ...]] = lambda row: (row["assignment"], row["repeat"], row["item"])  # noqa: E731
         for _key, group in groupby(dicts, key=same):
             judged = {row["dimension"]: row for row in group}
+            if not self._is_released(next(iter(judged.values()))):
+                self._left_out.add(ON_WITHHELD, len(judged) if count else 0)
+                continue
             ordered = [judged[name] for name in NAMES if name in judged and judged[name]["value"] in words]
             if len(ordered) < len(NAMES):
                 self._left_out.add(INCOMPLETE, len(judged) if count else 0)

@@ -58,7 +58,9 @@ def rows(analysis: Analysis, questionnaires: dict[tuple[str, str], str], release
     spam = {
         (row["participant"], row["dimension"]): row["spam_probability"] for row in _table(analysis.run, "competence")
     }
-    dimensions = {n: dimension for n, dimension in enumerate(taken.dimensions) if dimension.name in NAMES}
+    # Other pools may ask a dimension of the same name with other options.
+    dimensions = {n: taken.dimensions[n] for n in np.unique(pool.dimension).tolist()}
+    dimensions = {n: dimension for n, dimension in dimensions.items() if dimension.name in NAMES}
     first = np.flatnonzero(pool.first_votes())
     votes: dict[int, list[int]] = defaultdict(list)
     for place in first.tolist():

@@ -1,0 +1,223 @@
+"""Archives that are damaged, forged or made to harm: refused with file, line and field; the study stays as it was."""
+
+import base64
+import json
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import override_settings
+
+from analysis.domain.corpus import opening, restoring
+from analysis.domain.corpus.tables import ALL
+from crowdrag.runs.enums import RunState
+from crowdrag.studies.models import Participant
+from tests.factories import StudyFactory, TopicFactory
+from writing.models import Topic
+
+from .exported import Files, contents, export, forged, import_archive, packed, with_manifest, written
+from .whole_study import whole_study
+
+pytestmark = pytest.mark.django_db
+Problem = dict[str, Any]
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path: Path, settings) -> None:
+    settings.MEDIA_ROOT = tmp_path / "files"
+    settings.DATA_DIR = tmp_path
+
+
+@pytest.fixture(scope="module")
+def made(django_db_setup: None, django_db_blocker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Files]:
+    """An archive, made once: an export needs a snapshot of committed rows, an import does not."""
+    folder = tmp_path_factory.mktemp("made")
+    with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=folder, DATA_DIR=folder):
+        yield contents(export(whole_study()))
+        call_command("flush", verbosity=0, interactive=False, allow_cascade=True)
+
+
+@pytest.fixture
+def files(made: Files) -> Files:
+    return dict(made)
+
+
+def refused(path: Path) -> list[Problem]:
+    """Import into an empty study; return the problems when it was refused and is as empty as before."""
+    study = StudyFactory(title="As it was")
+    run = import_archive(study, path)
+    assert run.state == RunState.FAILED
+    assert run.problems, run.error
+    assert restoring.is_empty(study)
+    study.refresh_from_db()
+    assert study.title == "As it was"
+    return run.problems
+
+
+def place(problem: Problem) -> tuple[str, int, str]:
+    return problem["file"], problem["line"], problem["field"]
+
+
+def changed(name: str, value: Any, line: int = 1) -> Callable[[list[Any]], list[Any]]:
+    def change(rows: list[Any]) -> list[Any]:
+        rows[line - 1] = rows[line - 1] | {name: value}
+        return rows
+
+    return change
+
+
+def without(name: str) -> Callable[[list[Any]], list[Any]]:
+    return lambda rows: [{key: value for key, value in rows[0].items() if key != name}, *rows[1:]]
+
+
+@pytest.mark.parametrize(
+    ("table", "change", "line", "field"),
+    [
+        ("topics", changed("query", 5), 1, "query"),
+        ("topics", changed("query", "half \ud800 a pair", line=2), 2, "query"),
+        ("topics", changed("query", "nul \x00"), 1, "query"),
+        ("topics", changed("created_at", "yesterday"), 1, "created_at"),
+        ("topics", changed("created_at", "2026-01-01T12:00:00"), 1, "created_at"),
+        ("topics", changed("version", -1), 1, "version"),
+        ("topics", changed("version", 2**40), 1, "version"),
+        ("topics", changed("version", True), 1, "version"),
+        ("topics", changed("id", 7), 1, "id"),
+        ("topics", changed("study", 1), 1, ""),
+        ("topics", without("narrative"), 1, "narrative"),
+        ("participants", changed("kind", "ROBOT"), 1, "kind"),
+        ("participants", changed("identity", "x"), 1, ""),
+        ("participants", changed("platform_facts", {"a": ["\x00"]}), 1, "platform_facts"),
+        ("retrieved", changed("topic", 99), 1, "topic"),
+        ("retrieved", changed("topic", 0), 1, "topic"),
+        ("retrieved", changed("passage", "1"), 1, "passage"),
+        ("log_batches", changed("payload", "not base64!"), 1, "payload"),
+        ("log_batches", changed("payload", base64.b64encode(b"other").decode()), 1, "digest"),
+        ("snapshots", changed("payload", base64.b64encode(b"other").decode()), 1, "payload"),
+        ("snapshots", changed("digest", "0" * 64), 1, "payload"),
+        ("snapshots", changed("mark", {}), 1, "mark"),
+        ("judgments", changed("value", 1.5), 1, "value"),
+        ("judgments", lambda rows: [*rows, "{no json\n"], 10, ""),
+        ("judgments", lambda rows: [*rows, "[1, 2]\n"], 10, ""),
+        ("judgments", lambda rows: [*rows, "[" * 100_000 + "\n"], 10, ""),
+        ("study", lambda rows: [], 0, ""),
+        ("study", lambda rows: [*rows, rows[0] | {"id": 2}], 0, ""),
+        # Fit for their types, but not for the database's rules.
+        ("judgments", changed("value", 9), 9, ""),
+        ("judgments", lambda rows: [*rows, rows[0] | {"id": 10}], 10, ""),
+        ("topics", changed("query", ""), 2, ""),
+        ("pairs", changed("b", 1), 3, ""),
+    ],
+)
+def test_a_row_that_does_not_fit(files: Files, tmp_path: Path, table: str, change: Any, line: int, field: str) -> None:
+    problems = refused(written(forged(files, table, change), tmp_path / "a.zip"))
+    assert place(problems[0]) == (f"data/{table}.jsonl.gz", line, field)
+    assert problems[0]["expected"]
+
+
+def test_problems_end_at_a_hundred(files: Files, tmp_path: Path) -> None:
+    files = forged(files, "topics", lambda rows: [{"id": n} for n in range(1, 500)])
+    assert len(refused(written(files, tmp_path / "a.zip"))) == 100
+
+
+def test_rows_that_the_manifest_does_not_count(files: Files, tmp_path: Path) -> None:
+    manifest = json.loads(files["manifest.json"])
+    manifest["files"][1]["rows"] += 1
+    problems = refused(written(files | {"manifest.json": json.dumps(manifest).encode()}, tmp_path / "a.zip"))
+    assert problems[0]["file"] == ALL[1].file
+    assert "rows" in problems[0]["expected"]
+
+
+@pytest.mark.parametrize("share", [0, 0.1, 0.5, 0.9, 0.999])
+def test_cut_short(files: Files, tmp_path: Path, share: float) -> None:
+    whole = written(files, tmp_path / "a.zip").read_bytes()
+    path = tmp_path / "b.zip"
+    path.write_bytes(whole[: int(len(whole) * share)])
+    refused(path)
+
+
+def test_a_changed_byte_in_any_file(files: Files, tmp_path: Path) -> None:
+    for name in sorted(files.keys() - {"manifest.json"})[::4]:
+        content = bytearray(files[name])
+        content[len(content) // 2] ^= 1
+        problems = refused(written(files | {name: bytes(content)}, tmp_path / "a.zip"))
+        assert problems[0]["file"] == name
+        assert "SHA-256" in problems[0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"schema_version": 2}, "schema_version"),
+        ({"schema_version": None}, "schema_version"),
+        ({"format": "other"}, "format"),
+        ({"files": []}, "files"),
+        ({"files": "none"}, "files"),
+        ({"files": [{"path": "data/topics.jsonl.gz"}]}, "files[0]"),
+    ],
+)
+def test_a_manifest_of_something_else(files: Files, tmp_path: Path, change: dict[str, Any], field: str) -> None:
+    manifest = json.loads(files["manifest.json"]) | change
+    problems = refused(written(files | {"manifest.json": json.dumps(manifest).encode()}, tmp_path / "a.zip"))
+    assert place(problems[0]) == ("manifest.json", 0, field)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"[" * 100_000, b"\xff\xfe"])
+def test_a_manifest_that_is_none(files: Files, tmp_path: Path, content: bytes) -> None:
+    assert refused(written(files | {"manifest.json": content}, tmp_path / "a.zip"))[0]["file"] == "manifest.json"
+
+
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd", "/etc/passwd", "data/../x", "C:\\x", "data/other.jsonl.gz", "x" * 5000]
+)
+def test_a_name_that_leads_elsewhere(files: Files, tmp_path: Path, name: str) -> None:
+    before = {path for path in tmp_path.rglob("*") if "files" not in path.parts}
+    problems = refused(written(files | {name: b"x"}, tmp_path / "a.zip"))
+    assert "is no such file" in problems[0]["message"]
+    assert {path for path in tmp_path.rglob("*") if "files" not in path.parts} - before == {tmp_path / "a.zip"}
+
+
+def test_a_file_that_is_there_twice(files: Files, tmp_path: Path) -> None:
+    path = written(files, tmp_path / "a.zip")
+    with zipfile.ZipFile(path, "a") as zipped, pytest.warns(UserWarning, match="Duplicate"):
+        zipped.writestr("data/topics.jsonl.gz", packed([]))
+    assert "twice" in refused(path)[0]["message"]
+
+
+def test_a_file_that_is_missing(files: Files, tmp_path: Path) -> None:
+    del files["data/topics.jsonl.gz"]
+    assert place(refused(written(files, tmp_path / "a.zip"))[0]) == ("data/topics.jsonl.gz", 0, "")
+
+
+def test_a_file_that_unpacks_without_end(files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bomb = packed(['{"id": 1, "query": "', "0" * 50_000_000, '"}\n'])
+    # It says so: refused by its ratio, unread.
+    monkeypatch.setattr(opening, "RATIO_FROM", 1_000_000)
+    honest = with_manifest(files | {"data/topics.jsonl.gz": bomb})
+    problem = refused(written(honest, tmp_path / "a.zip"))[0]
+    assert (problem["file"], problem["expected"]) == ("data/topics.jsonl.gz", "packed 400 : 1 at most")
+    # It does not: no more is read than it says.
+    manifest = json.loads(honest["manifest.json"])
+    for entry in manifest["files"]:
+        entry["content_bytes"] = min(entry["content_bytes"], 1_000_000)
+    lying = honest | {"manifest.json": json.dumps(manifest).encode()}
+    assert place(refused(written(lying, tmp_path / "a.zip"))[0]) == ("data/topics.jsonl.gz", 1, "")
+
+
+@pytest.mark.parametrize("content", [b"", b"no zip at all", b"PK\x03\x04 no zip either"])
+def test_no_archive_at_all(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "a.zip"
+    path.write_bytes(content)
+    refused(path)
+
+
+def test_a_study_that_holds_anything_else_stays_as_it_is(files: Files, tmp_path: Path) -> None:
+    study = StudyFactory()
+    TopicFactory(study=study)
+    run = import_archive(study, written(files, tmp_path / "a.zip"))
+    assert run.state == RunState.FAILED
+    assert "a study that is empty" in run.problems[0]["expected"]
+    assert Topic.objects.filter(study=study).count() == 1
+    assert not Participant.objects.filter(study=study).exists()

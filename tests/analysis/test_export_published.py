@@ -1,0 +1,151 @@
+"""The published layout: what is exported reads as the published corpus does, and imports to the same study."""
+
+import gzip
+import io
+import json
+import os
+import zipfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from analysis.domain import analysing
+from analysis.domain.corpus import exporting
+from annotation.domain.defaults import NAMES
+from annotation.domain.imports import crowdrag25
+from crowdrag.runs.domain import running
+from crowdrag.runs.enums import RunState
+from crowdrag.studies.models import Study
+from tests.factories import StudyFactory
+from writing.domain.imports import sources
+from writing.domain.imports.problems import Problems
+
+pytestmark = pytest.mark.django_db(transaction=True)
+DATA = os.environ.get("CROWDRAG_DATA", "")
+Rows = list[dict[str, Any]]
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path: Path, settings) -> None:
+    settings.MEDIA_ROOT = tmp_path / "files"
+    settings.DATA_DIR = tmp_path
+
+
+def published(study: Study) -> dict[str, bytes]:
+    run = running.wait(exporting.start(study=study, format_="crowdrag25"))
+    assert run.state == RunState.DONE, run.error
+    with zipfile.ZipFile(run.artifacts.get().file.path) as zipped:
+        return {name: zipped.read(name) for name in zipped.namelist()}
+
+
+def rows(content: bytes) -> Rows:
+    return [json.loads(line) for line in gzip.decompress(content).splitlines()]
+
+
+def counted(given: Rows, *but: str) -> Counter[str]:
+    """Count rows, fields in one order, whole numbers as such, missing values as null."""
+    return Counter(json.dumps({k: _plain(v) for k, v in row.items() if k not in but}, sort_keys=True) for row in given)
+
+
+def _plain(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def import_folder(study: Study, members: list[sources.Member]) -> None:
+    problems = Problems()
+    crowdrag25.import_corpus(study=study, source=sources.Source(members, problems), now=timezone.now())
+
+
+def members_of(files: dict[str, bytes]) -> list[sources.Member]:
+    return [sources.Member(name, len(data), lambda data=data: io.BytesIO(data)) for name, data in files.items()]
+
+
+def experts(content: bytes) -> Rows:
+    columns = json.loads(gzip.decompress(content))
+    return [{name: column[n] for name, column in columns.items()} for n in columns["slide"]]
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(not DATA, reason="CROWDRAG_DATA is not set: the CrowdRAG-25 sample is not here")
+def test_the_sample_comes_out_as_it_came_in() -> None:
+    folder = Path(DATA) / "crowdrag25"
+    study = StudyFactory()
+    import_folder(study, list(sources.of_folder(folder)))
+    run = running.wait(analysing.start(study=study, parameters={"resamples": 2, "restarts": 1}))
+    assert run.state == RunState.DONE, run.error
+    files = published(study)
+    manifest = json.loads(files["manifest.json"])
+    assert manifest["left_out"] == []
+    assert manifest["omitted"] == {}
+    for name in (
+        "raw/study1_retrieval",
+        "raw/study1_tasks",
+        "raw/study1_responses_human",
+        "raw/study1_responses_llm",
+        "raw/study2_responses",
+        "raw/study2_pointwise",
+        "raw/study2_demographic",
+        "raw/llm_ratings_combined",
+        "artifacts/llm_ratings",
+    ):
+        given = (folder / f"{name}.jsonl.gz").read_bytes()
+        assert counted(rows(files[f"{name}.jsonl.gz"])) == counted(rows(given)), name
+    _same_order_of_snapshots(files["raw/study1_responses_human.jsonl.gz"], folder)
+    given = (folder / "raw/expert-response.jsonl.gz").read_bytes()
+    assert counted(experts(files["raw/expert-response.jsonl.gz"]), "timestamps") == counted(
+        experts(given), "timestamps"
+    )
+    _ratings_like_the_published(rows(files["artifacts/ratings.jsonl.gz"]), folder)
+    _imports_again(files)
+
+
+def _same_order_of_snapshots(ours: bytes, folder: Path) -> None:
+    def by_response(content: bytes) -> dict[str, list[tuple[int, str]]]:
+        found: dict[str, list[tuple[int, str]]] = {}
+        for row in rows(content):
+            found.setdefault(row["response"], []).append((row["timestamp"], row["text"]))
+        return found
+
+    theirs = (folder / "raw/study1_responses_human.jsonl.gz").read_bytes()
+    assert by_response(ours) == by_response(theirs)
+
+
+def _ratings_like_the_published(ours: Rows, folder: Path) -> None:
+    """The votes are the published ones; labels come of another fit, and of half of the corpus."""
+    theirs = rows((folder / "artifacts/ratings.jsonl.gz").read_bytes())
+    assert {frozenset(row) for row in ours} == {frozenset(row) for row in theirs}
+    by_pair = {(row["response_a"], row["response_b"]): row for row in theirs}
+    assert len(ours) == len(by_pair)
+    votes = rows((folder / "raw/study2_responses.jsonl.gz").read_bytes())
+    asked = {(vote["response_a"], vote["response_b"], vote["worker"]): vote["submission_id"] for vote in votes}
+    held: dict[tuple[str, str], set[str]] = {}
+    for vote in votes:
+        held.setdefault((vote["response_a"], vote["response_b"]), set()).add(vote["submission_id"])
+    same = 0
+    for row in ours:
+        published_row = by_pair[row["response_a"], row["response_b"]]
+        # Of a pair that two questionnaires held, the published file names either: we name the one of the votes.
+        pair = (row["response_a"], row["response_b"])
+        assert row["submission_id"] == asked[(*pair, row["worker"][0])]
+        assert row["submission_id"] == published_row["submission_id"] or len(held[pair]) == 2
+        fixed = ["query_id", "worker", *(f"{name}_vote" for name in NAMES)]
+        assert {name: row[name] for name in fixed} == {name: published_row[name] for name in fixed}
+        same += sum(row[f"{name}_gold"] == published_row[f"{name}_gold"] for name in NAMES)
+        for name in NAMES:
+            assert all(0 <= p <= 1 for p in row[f"{name}_spam_probability"])
+            letters = "ab" if f"{name}_p_n" not in row else "anb"
+            assert sum(row[f"{name}_p_{letter}"] for letter in letters) == pytest.approx(1)
+    assert same / (len(ours) * len(NAMES)) > 0.8
+
+
+def _imports_again(files: dict[str, bytes]) -> None:
+    other = StudyFactory()
+    import_folder(other, members_of({name: data for name, data in files.items() if name != "manifest.json"}))
+    again = published(other)
+    changed = {name for name in files if name != "manifest.json" and again.get(name) != files[name]}
+    # The second study was not analysed: it has no labels. All else is the same to the byte.
+    assert changed == {"artifacts/ratings.jsonl.gz"}
+    assert "artifacts/ratings.jsonl.gz" in json.loads(again["manifest.json"])["omitted"]
