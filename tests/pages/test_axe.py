@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, resolve, reverse
-from playwright.sync_api import Page, Request
+from playwright.sync_api import Page, Response
 
 from tests.factories import UserFactory
 
@@ -56,14 +56,12 @@ def look(page: Page, url: str) -> list[str]:
     return [fault for width, theme in TWO for fault in faults(page, width, theme)]
 
 
-def failed(request: Request) -> list[str]:
+def failed(response: Response) -> list[str]:
     """What a page asked for and did not get."""
-    response = request.response()
-    if response is None or response.status < 400 or request.is_navigation_request():
+    if response.status < 400 or response.request.is_navigation_request():
         return []
-    return [
-        f"{urlsplit(request.frame.url).path} asks for {urlsplit(request.url).path}, which answers {response.status}"
-    ]
+    page, asked = urlsplit(response.frame.url).path, urlsplit(response.url).path
+    return [f"{page} asks for {asked}, which answers {response.status}"]
 
 
 def crawl(page: Page, start: str) -> tuple[set[str], list[str]]:
@@ -71,7 +69,7 @@ def crawl(page: Page, start: str) -> tuple[set[str], list[str]]:
     base = "{0.scheme}://{0.netloc}".format(urlsplit(start))
     waiting, seen, visits, found = deque([start]), {start}, {}, []
     # Pictures, styles and scripts that fail do not fail the page that holds them.
-    page.on("requestfinished", lambda request: found.extend(failed(request)))
+    page.on("response", lambda response: found.extend(failed(response)))
     while waiting:
         url = waiting.popleft()
         match = resolve(urlsplit(url).path)
@@ -164,7 +162,7 @@ def test_axe_sees_what_is_wrong(page: Page, live_server: Any) -> None:
 
 def test_what_a_page_asks_for_in_vain_is_told(page: Page, live_server: Any) -> None:
     told: list[str] = []
-    page.on("requestfinished", lambda request: told.extend(failed(request)))
+    page.on("response", lambda response: told.extend(failed(response)))
     page.route("**/icons.svg", lambda route: route.fulfill(status=500))
     page.goto(f"{live_server.url}/components/")
     page.wait_for_load_state("networkidle")
