@@ -3,7 +3,6 @@
 from typing import Any
 
 from django import forms
-from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
 from .domain.imports import responses, trec
@@ -15,15 +14,19 @@ class FileInput(forms.FileInput):
 
     allow_multiple_selected = True
 
+    def value_from_datadict(self, _data: Any, files: Any, name: str) -> list[Any]:
+        """Return all files of the field."""
+        return files.getlist(name) if hasattr(files, "getlist") else [files[name]] if name in files else []
+
 
 class FilesField(forms.FileField):
     """One or more files; always a list."""
 
     def __init__(self, *, many: bool, **options: Any):
-        super().__init__(widget=FileInput(attrs={"multiple": True} if many else {}), **options)
+        super().__init__(widget=FileInput(attrs={"multiple": many}), **options)
         self.many = many
 
-    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile]:
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
         """Check each file; an empty one is refused."""
         given = data if isinstance(data, list | tuple) else [data]
         cleaned = [super(FilesField, self).clean(file, initial) for file in given or [None]]
@@ -44,7 +47,7 @@ class ImportForm(forms.Form):
             self.fields[name] = _OPTIONS[name]()
 
     @property
-    def files_by_role(self) -> dict[str, list[UploadedFile]]:
+    def files_by_role(self) -> dict[str, list[Any]]:
         """The uploaded files."""
         return {wanted.role: self.cleaned_data[wanted.role] for wanted in self.importer.inputs}
 

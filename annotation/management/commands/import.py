@@ -1,5 +1,7 @@
 """`crowdrag import`: the imports of the pages, as a command."""
 
+# ruff: noqa: N999 -- commands are called by their module's name
+
 import argparse
 import sys
 from pathlib import Path
@@ -25,7 +27,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 class Command(BaseCommand):
     """Import into a study, wait for it, and say what was made or what is wrong."""
 
-    help = "Import a corpus, topics, a TREC run, responses or a questionnaire into a study, which is made if it is not there."
+    help = "Import a corpus, topics, a TREC run, responses or a questionnaire into a study; made if it is not there."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Give each kind of import its own arguments."""

@@ -102,7 +102,7 @@ def start(
     by: User | None = None,
     now: datetime | None = None,
 ) -> Run:
-    """Start an import of files by role: each a path of this machine, or a list of uploaded files to be kept for the run."""
+    """Start an import of files by role: each a path of this machine, or a list of uploaded files to be kept."""
     given: list[dict[str, Any]] = []
     for role, value in files.items():
         if isinstance(value, list):

@@ -81,13 +81,13 @@ def _of_path(given: Mapping[str, Any], stack: ExitStack, problems: Problems) -> 
 
 
 def _of_upload(run: Run, given: Mapping[str, Any], stack: ExitStack, problems: Problems) -> list[Member]:
-    upload = Upload.objects.filter(study=run.study, pk=given.get("upload")).first()
+    upload = Upload.objects.filter(study=run.study, pk=given["upload"]).first()
     if upload is None:
         problems.add(
             file="", expected="an uploaded file of this study", message="it is not there any more; upload it again"
         )
         return []
-    opener = partial(upload.file.storage.open, upload.file.name, "rb")
+    opener = partial(upload.file.storage.open, str(upload.file.name), "rb")
     member = Member(upload.name, upload.size, lambda: cast("BinaryIO", opener()))
     return _looked_into(stack.enter_context(member.open()), member, stack, problems)
 

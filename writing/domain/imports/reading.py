@@ -80,16 +80,16 @@ def lines(
 
 
 def texts(
-    member: Member, problems: Problems, *, limits: Limits = STREAMED, report: Report = silent
+    member: Member, problems: Problems, *, limits: Limits = STREAMED, report: Report = silent, blank: bool = False
 ) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a file as text, blank ones left out; another encoding than UTF-8 is a problem."""
+    """Yield the lines of a file as text, without blank ones unless asked; another encoding than UTF-8 is a problem."""
     for number, line in lines(member, problems, limits=limits, report=report):
         if number == 1 and line.startswith(OTHER_ENCODINGS):
             problems.add(
                 file=member.name, line=1, expected="UTF-8", message="the file has another encoding (UTF-16 or UTF-32)"
             )
             return
-        if not line.strip():
+        if not blank and not line.strip():
             continue
         try:
             yield number, line.decode()
@@ -126,7 +126,7 @@ MISSING: Any = object()
 def parsed(text: str, problems: Problems, *, file: str, line: int) -> Any:
     """Return what a JSON text says, or `MISSING` with a problem noted."""
     try:
-        return json.loads(text)
+        return json.loads(text.rstrip())
     except json.JSONDecodeError as error:
         where = error.lineno - 1 + line
         message = f"is no JSON: {error.msg} at character {error.colno}"
@@ -156,10 +156,10 @@ def checked(value: Any, shape: Shape, problems: Problems, *, file: str, line: in
 def whole(member: Member, problems: Problems, *, limits: Limits = Limits(file=64 * MIB, line=64 * MIB)) -> str | None:
     """Return the text of a small file at once, or None with a problem noted."""
     before = len(problems.found)
-    text = "".join(part for _, part in texts(member, problems, limits=limits))
+    text = "".join(part for _, part in texts(member, problems, limits=limits, blank=True))
     if len(problems.found) > before:
         return None
-    if not text:
+    if not text.strip():
         problems.add(file=member.name, expected="JSON", message="the file is empty")
         return None
     return text

@@ -90,10 +90,11 @@ def read(
 
 def read_queries(member: Member, problems: Problems) -> list[Query]:
     """Read a topics' file: tab separated, classic `<top>`, or JSON lines; whichever it is."""
-    lines = list(reading.texts(member, problems, limits=_SMALL))
+    every = list(reading.texts(member, problems, limits=_SMALL, blank=True))
+    lines = [(number, text) for number, text in every if text.strip()]
     first = lines[0][1].lstrip() if lines else ""
     if first.lower().startswith("<"):
-        found = list(_classic(member, "".join(text for _, text in lines), problems))
+        found = list(_classic(member, "".join(text for _, text in every), problems))
     elif first.startswith("{"):
         found = list(_json(member, lines, problems))
     else:

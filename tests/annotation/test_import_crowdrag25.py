@@ -1,0 +1,420 @@
+"""A folder in the layout of the published corpus becomes a study, row for row."""
+
+import io
+import tarfile
+import zipfile
+from datetime import UTC, datetime
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.domain.imports import crowdrag25
+from annotation.enums import CampaignKind, Inference, Judges
+from annotation.models import Assignment, Campaign, Item, Judgment, Pair, PlatformSubmission, QuestionnaireItem
+from crowdrag.studies.enums import ParticipantKind
+from crowdrag.studies.models import Participant, Study
+from tests.annotation.corpora import CORPUS, NOW, Folder, bring_in, everything
+from tests.factories import StudyFactory
+from writing.domain import logs
+from writing.domain.imports import sources
+from writing.domain.imports.problems import Problems
+from writing.domain.imports.sources import Source
+from writing.enums import Origin, TaskState
+from writing.models import Response, SurveyAnswers, WritingLog, WritingTask
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study() -> Study:
+    return StudyFactory()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return Folder(tmp_path / "corpus")
+
+
+def at(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def votes(campaign: str, **conditions: Any) -> list[tuple[Any, ...]]:
+    """Return a campaign's judgments in the order in which they were stored."""
+    found = Judgment.objects.filter(item__campaign__name=campaign, **conditions).order_by("id")
+    return list(
+        found.values_list(
+            "assignment__participant__external_id",
+            "item__pair__a__external_id",
+            "item__pair__b__external_id",
+            "dimension__name",
+            "value",
+        )
+    )
+
+
+def test_the_summary_counts_what_was_made(study: Study) -> None:
+    summary = bring_in(study, CORPUS)
+
+    assert summary["made"] == {
+        "topics": 2,
+        "topics_unchanged": 0,
+        "passages": 6,
+        "writing_tasks": 4,
+        "writing_logs": 4,
+        "responses": 8,
+        "responses_unchanged": 0,
+        "citations_of_no_passage": 1,
+        "crowd-pairwise": {
+            "pairs": 3,
+            "questionnaires": 2,
+            "assignments": 4,
+            "judgments": 56,
+            "judgments_unchanged": 0,
+        },
+        "crowd-pointwise": {
+            "pairs": 0,
+            "questionnaires": 1,
+            "assignments": 2,
+            "judgments": 63,
+            "judgments_unchanged": 0,
+        },
+        "experts-pairwise": {
+            "pairs": 0,
+            "questionnaires": 1,
+            "assignments": 3,
+            "judgments": 21,
+            "judgments_unchanged": 0,
+        },
+        "model-combined": {
+            "pairs": 0,
+            "questionnaires": 1,
+            "assignments": 1,
+            "judgments": 21,
+            "judgments_unchanged": 0,
+        },
+        "model-individual": {
+            "pairs": 0,
+            "questionnaires": 1,
+            "assignments": 1,
+            "judgments": 14,
+            "judgments_unchanged": 0,
+        },
+        "experts_left_out": 1,
+        "platform_submissions": 2,
+    }
+    assert summary["files_not_there"] == []
+    assert summary["snapshots"] == 11
+    assert summary["pointwise_repeats"] == 3
+    assert summary["model_combined"] == {
+        "equal_in_both_files": 3,
+        "different": 0,
+        "only_in_raw": 0,
+        "only_in_artifacts": 0,
+    }
+    assert summary["published_ratings"] == {"pairs": 3, "equal": 3, "different": 0, "examples": [], "unreadable": []}
+    assert summary["published_responses"] == {
+        "compared": 2,
+        "equal": 1,
+        "different": 1,
+        "examples": ["m-2"],
+        "not_in_raw_files": 1,
+        "unreadable": [],
+    }
+
+
+def test_the_same_folder_twice_touches_no_row(study: Study) -> None:
+    bring_in(study, CORPUS)
+    before = everything()
+
+    again = bring_in(study, CORPUS)
+
+    assert everything() == before
+    made = again["made"]
+    assert [made[name] for name in ("topics", "passages", "writing_tasks", "writing_logs", "responses")] == [0] * 5
+    assert [made[name]["judgments"] for name in made if "-" in name] == [0] * 5
+    assert made["crowd-pairwise"]["judgments_unchanged"] == 56
+
+
+def test_a_task_has_its_times_surveys_and_response(study: Study) -> None:
+    bring_in(study, CORPUS)
+
+    task = WritingTask.objects.get(study=study, external_id="h-1")
+    assert (task.topic.external_id, task.style.name) == ("t-1", "bullet")
+    assert (task.participant.external_id, task.participant.kind) == ("w-1", ParticipantKind.CROWD)
+    assert (task.state, task.claimed_at, task.submitted_at) == (
+        TaskState.ACCEPTED,
+        at(1728671105500),
+        at(1728671106400),
+    )
+    assert task.response.text == "- Leaves fall in autumn [0].\n- Trees save water [1, 2]."
+    assert (task.response.origin, task.response.submitted_at) == (Origin.HUMAN, at(1728671106400))
+    assert dict(SurveyAnswers.objects.filter(task=task).values_list("survey__kind", "answers")) == {
+        "ENTRY": {"query_answerable": 1, "query_controversial": -1, "worker_knowledge": 3, "worker_expertise": 1},
+        "EXIT": {"worker_satisfaction": 1, "references_quality": 5, "references_extra": 1, "references_omission": -1},
+    }
+    # Who answered nothing has no answers, rather than made-up ones.
+    assert not SurveyAnswers.objects.filter(task__external_id="h-4").exists()
+    # The published corpus has people who wrote twice on a topic.
+    assert WritingTask.objects.filter(topic=task.topic, participant=task.participant).count() == 2
+
+
+def test_a_log_gives_back_every_snapshot(study: Study, folder: Folder) -> None:
+    bring_in(study, CORPUS)
+
+    given: dict[str, list[tuple[int, str]]] = {}
+    for row in folder.rows("raw/study1_responses_human"):
+        given.setdefault(row["response"], []).append((row["timestamp"], row["text"]))
+    for log in WritingLog.objects.select_related("task"):
+        snapshots = given.pop(log.task.external_id)
+        origin = snapshots[0][0]
+        assert log.started_at == at(origin)
+        assert list(logs.snapshots(log)) == [(ms - origin, text) for ms, text in snapshots]
+        assert logs.text_at(log, 300) == snapshots[1][1]
+        assert log.task.response.text == snapshots[-1][1]
+    assert given == {}
+
+
+def test_a_log_may_come_in_pieces(study: Study, folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crowdrag25.corpus_, "SEAL_AT", 3)
+    monkeypatch.setattr(crowdrag25.corpus_, "SEAL_ON_CHANGE", 1)
+    rows = folder.rows("raw/study1_responses_human")
+    # One snapshot of each response after another, as if all had been written at once.
+    of_each: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        of_each.setdefault(row["response"], []).append(row)
+    rows = [row for several in zip_longest(*of_each.values()) for row in several if row]
+    folder.write("raw/study1_responses_human", rows)
+
+    bring_in(study, folder.path)
+
+    log = WritingLog.objects.get(task__external_id="h-1")
+    batches = list(log.batches.order_by("number").values_list("number", "first_event", "event_count"))
+    assert len(batches) > 1
+    assert [first for _, first, _ in batches] == [sum(n for _, _, n in batches[:i]) for i in range(len(batches))]
+    assert [text for _, text in logs.snapshots(log)] == [row["text"] for row in rows if row["response"] == "h-1"]
+
+
+def test_the_crowds_votes_stand_as_presented_in_the_order_of_the_file(study: Study, folder: Folder) -> None:
+    bring_in(study, CORPUS)
+
+    names = [
+        "validity",
+        "coherence_logical",
+        "coherence_stylistic",
+        "coverage_broad",
+        "coverage_deep",
+        "consistency_internal",
+        "quality_overall",
+    ]
+    stored_as = dict(zip(names, crowdrag25.shapes.NAMES, strict=True))
+    expected = [
+        (row["worker"], row["response_a"], row["response_b"], stored_as[name], {"A": -1, "N": 0, "B": 1}[row[name]])
+        for row in folder.rows("raw/study2_responses")
+        for name in names
+    ]
+    assert votes("crowd-pairwise") == expected
+    # A pair in two questionnaires has all its votes; the first ones of the file are the first ones here.
+    pair = Pair.objects.get(a__external_id="h-1", b__external_id="m-1")
+    judges = Judgment.objects.filter(
+        item__pair=pair, dimension__name="coverage_broad", item__campaign__judges=Judges.CROWD
+    )
+    assert list(judges.order_by("id").values_list("assignment__participant__external_id", flat=True)) == [
+        "j-1",
+        "j-2",
+        "j-3",
+        "w-1",
+    ]
+    places = QuestionnaireItem.objects.filter(questionnaire__external_id="q-1").order_by("position")
+    assert list(places.values_list("position", "item__pair__a__external_id")) == [(1, "h-1"), (2, "m-1"), (4, "h-3")]
+
+
+def test_who_wrote_and_judged_is_one_participant(study: Study) -> None:
+    bring_in(study, CORPUS)
+
+    writer = Participant.objects.get(study=study, external_id="w-1")
+    assert writer.responses.count() == 2
+    assert writer.assignments.count() == 1
+    model = Participant.objects.get(study=study, kind=ParticipantKind.MODEL)
+    assert (model.external_id, model.specification) == ("gpt-4o-2024-08-06", {"model": "gpt-4o-2024-08-06"})
+    assert model.responses.count() == 4
+    assert model.assignments.count() == 2
+
+
+def test_pointwise_items_are_a_workers_rows_in_order_and_a_second_pass_is_a_repeat(
+    study: Study, folder: Folder
+) -> None:
+    bring_in(study, CORPUS)
+
+    items = Item.objects.filter(campaign__name="crowd-pointwise").order_by("entries__position")
+    assert list(items.values_list("external_id", "topic__external_id")) == [
+        ("q-9/t-1/1", "t-1"),
+        ("q-9/t-2/1", "t-2"),
+        ("q-9/t-1/2", "t-1"),
+    ]
+    stored = Judgment.objects.filter(item__campaign__name="crowd-pointwise", dimension__name="coverage_deep").order_by(
+        "id"
+    )
+    given = folder.rows("raw/study2_pointwise")
+    fields = (
+        "assignment__participant__external_id",
+        "item__topic__external_id",
+        "external_id",
+        "value",
+        "judged_at",
+        "repeat",
+    )
+    assert list(stored.values_list(*fields)) == [
+        (row["worker"], row["query_id"], row["response"], row["coverage_deep"], at(row["submitted_at"]), int(n >= 6))
+        for n, row in enumerate(given)
+    ]
+    assert Judgment.objects.filter(item__campaign__name="crowd-pointwise").counted().count() == 6 * 7
+    assert Assignment.objects.get(participant__external_id="p-2").submitted_at == at(given[5]["submitted_at"])
+    campaign = Campaign.objects.get(name="crowd-pointwise")
+    assert campaign.dimensions.get(name="coverage_deep").values == [-3, -1, 1, 3]
+
+
+def test_experts_come_with_their_times_and_one_is_left_out_for_a_reason(study: Study) -> None:
+    bring_in(study, CORPUS)
+
+    campaign = Campaign.objects.get(study=study, name="experts-pairwise")
+    assert (campaign.kind, campaign.judges) == (CampaignKind.EXPERT, Judges.EXPERT)
+    included = Assignment.objects.filter(questionnaire__campaign=campaign).order_by("id")
+    assert list(included.values_list("participant__external_id", "is_included")) == [
+        ("annot1", True),
+        ("annot2", True),
+        ("annot5", False),
+    ]
+    decision = included.get(is_included=False).decisions.get()
+    assert (decision.holds, decision.reason) == (False, "The published analysis takes annot1, annot2 and annot4 only.")
+    assert Judgment.objects.pool(Judges.EXPERT).count() == 14
+    times = Judgment.objects.filter(assignment__participant__external_id="annot1").order_by("dimension__name")
+    assert dict(times.values_list("dimension__name", "judged_at")) | {} == {
+        "correctness_topical": datetime(2024, 11, 19, 8, 38, 39, 626000, UTC),
+        "quality_overall": datetime(2024, 11, 19, 8, 38, 55, 376000, UTC),
+    } | dict.fromkeys(crowdrag25.shapes.NAMES[1:-1])
+    assert included[0].submitted_at == datetime(2024, 11, 19, 9, tzinfo=UTC)
+
+
+def test_a_decision_on_an_expert_stays_when_the_folder_comes_again(study: Study) -> None:
+    bring_in(study, CORPUS)
+    Assignment.objects.filter(participant__external_id="annot5").update(is_included=True)
+
+    assert bring_in(study, CORPUS)["made"]["experts_left_out"] == 0
+    assert Assignment.objects.get(participant__external_id="annot5").is_included
+
+
+def test_a_models_first_judgment_counts_and_the_others_are_kept(study: Study) -> None:
+    bring_in(study, CORPUS)
+
+    combined = Campaign.objects.get(study=study, name="model-combined")
+    assert (combined.judges, combined.inference) == (Judges.MODEL, Inference.COMBINED)
+    found = Judgment.objects.filter(item__campaign=combined, dimension__name="correctness_topical").order_by("id")
+    fields = ("item__pair__a__external_id", "repeat", "value", "justification")
+    assert list(found.values_list(*fields)) == [
+        ("h-1", 0, 1, "because 1"),
+        ("m-1", 0, -1, "because 1"),
+        ("h-1", 1, -1, "because 1"),
+    ]
+    # A model may answer "neither" where people had to decide: it was asked another version of the dimension.
+    assert combined.dimensions.get(name="quality_overall").values == [-1, 0, 1]
+    assert Campaign.objects.get(name="crowd-pairwise").dimensions.get(name="quality_overall").values == [-1, 1]
+    assert {row[3:] for row in votes("model-individual", item__pair__a__external_id="h-1")} == {
+        (name, 0 if name == "coherence_stylistic" else 1) for name in crowdrag25.shapes.NAMES
+    }
+
+
+def test_what_the_platform_said_is_kept(study: Study) -> None:
+    bring_in(study, CORPUS)
+
+    rows = PlatformSubmission.objects.filter(campaign__study=study).order_by("external_id")
+    assert list(rows.values_list("external_id", "participant__external_id", "seconds", "approvals")) == [
+        ("s-1", "j-1", 1022.0, 2503),
+        ("s-2", None, None, 7),
+    ]
+
+
+def test_parts_of_the_corpus_come_one_after_another(study: Study, folder: Folder) -> None:
+    writing = ["raw/study1_retrieval", "raw/study1_tasks", "raw/study1_responses_human", "raw/study1_responses_llm"]
+    judging = [
+        "raw/study2_responses",
+        "raw/study2_pointwise",
+        "raw/study2_demographic",
+        "raw/expert-response",
+        "raw/llm_ratings_combined",
+    ]
+    artifacts = ["artifacts/llm_ratings", "artifacts/ratings", "artifacts/responses"]
+    folder.remove(*judging, *artifacts)
+
+    first = bring_in(study, folder.path)
+
+    assert first["made"]["responses"] == 8
+    assert first["files_not_there"] == [
+        Path(name).name for name in (*judging, "artifacts/llm_ratings", "artifacts/ratings", "artifacts/responses")
+    ]
+    second = Folder(folder.path.parent / "second")
+    second.remove(*writing)
+    assert bring_in(study, second.path)["made"]["crowd-pairwise"]["judgments"] == 56
+    before = everything()
+    bring_in(study, CORPUS)
+    assert everything() == before
+
+
+def test_two_studies_hold_the_same_corpus_side_by_side(study: Study) -> None:
+    bring_in(study, CORPUS)
+    bring_in(StudyFactory(), CORPUS)
+
+    assert Response.objects.filter(external_id="h-1").count() == 2
+    assert Pair.objects.filter(study=study).count() == 3
+
+
+def test_the_models_judgments_come_from_the_artifacts_alone(study: Study, folder: Folder) -> None:
+    folder.remove("raw/llm_ratings_combined")
+
+    made = bring_in(study, folder.path)["made"]
+
+    assert made["model-combined"]["judgments"] == 21
+    assert Judgment.objects.filter(repeat=1, item__campaign__name="model-combined").count() == 7
+
+
+def test_differences_of_derived_files_are_said_and_no_reason_to_refuse(study: Study, folder: Folder) -> None:
+    def change(rows: list[dict[str, Any]]) -> None:
+        rows[0]["coverage_deep_vote"][0] = "N"
+        rows[1]["worker"] = "nobody"
+
+    folder.change("artifacts/ratings", change)
+    folder.change("artifacts/llm_ratings", lambda rows: rows[0].update(coverage_deep="n"))
+    (folder.path / "artifacts/responses.jsonl").write_bytes(b"\xff\xfe rubbish")
+
+    summary = bring_in(study, folder.path)
+
+    assert summary["published_ratings"]["equal"] == 1
+    assert summary["published_ratings"]["examples"] == ["h-1 m-1", "m-1 h-1"]
+    assert summary["model_combined"] == {
+        "equal_in_both_files": 2,
+        "different": 1,
+        "only_in_raw": 0,
+        "only_in_artifacts": 0,
+    }
+    assert summary["published_responses"]["compared"] == 0
+    assert "UTF-8" in summary["published_responses"]["unreadable"][0]
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar"])
+def test_an_archive_of_the_folder_is_read_as_the_folder(kind: str, study: Study, tmp_path: Path) -> None:
+    file = io.BytesIO()
+    if kind == "zip":
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in CORPUS.rglob("*.jsonl"):
+                archive.write(path, f"my corpus/{path.relative_to(CORPUS)}")
+    else:
+        with tarfile.open(fileobj=file, mode="w:gz") as tarred:
+            tarred.add(CORPUS, "my corpus")
+    problems = Problems()
+
+    with sources.of_archive(file, f"corpus.{kind}", problems) as members:
+        corpus = crowdrag25.read(Source(members, problems), problems)
+
+    assert crowdrag25.store(study=study, corpus=corpus, now=NOW)["made"]["crowd-pairwise"]["judgments"] == 56

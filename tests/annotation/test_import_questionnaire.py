@@ -1,0 +1,140 @@
+"""Questionnaires as JSON: a new version only when something changed."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.domain import defaults
+from annotation.domain.imports import questionnaire
+from annotation.models import Dimension, Instructions
+from crowdrag.studies.models import Study
+from tests.factories import StudyFactory
+from writing.domain.imports import sources
+from writing.domain.imports.problems import BadInput, Problems
+
+pytestmark = pytest.mark.django_db
+
+SAMPLE: dict[str, Any] = json.loads((Path(__file__).parent.parent / "data/imports/questionnaire.json").read_text())
+NOW = datetime(2026, 2, 3, tzinfo=UTC)
+QUESTION = {"name": "depth", "text": "How deep?"}
+
+
+def read(given: Any, tmp_path: Path) -> questionnaire.QuestionnaireInput:
+    path = tmp_path / "questionnaire.json"
+    path.write_text(given if isinstance(given, str) else json.dumps(given, indent=1))
+    return questionnaire.read(sources.of_path(path), Problems())
+
+
+def bring_in(study: Study, given: Any, tmp_path: Path) -> questionnaire.Stored:
+    return questionnaire.store(study=study, questionnaire=read(given, tmp_path), now=NOW)
+
+
+def test_it_becomes_instructions_and_dimensions(tmp_path: Path) -> None:
+    stored = bring_in(StudyFactory(), SAMPLE, tmp_path)
+
+    assert (stored.instructions.name, stored.instructions.text) == ("utility", "# Compare\n\nRead both.")
+    first, second = stored.dimensions
+    assert (first.name, first.question, first.description) == (
+        "correctness_topical",
+        "Which answers better?",
+        "On the query.",
+    )
+    assert (first.asks_justification, second.asks_justification) == (True, False)
+    assert first.options == defaults.CHOICE
+    assert second.options == [{"value": -1, "label": "Left"}, {"value": 1, "label": "Right"}]
+    assert (first.label, second.label) == ("Correctness topical", "Quality overall")
+    assert stored.made == {"instructions": 1, "dimensions": 2}
+
+
+def test_the_same_again_makes_no_version(tmp_path: Path) -> None:
+    study = StudyFactory()
+    first = bring_in(study, SAMPLE, tmp_path)
+
+    again = bring_in(study, SAMPLE, tmp_path)
+
+    assert again.made == {"instructions": 0, "dimensions": 0}
+    assert (again.instructions, again.dimensions) == (first.instructions, first.dimensions)
+
+
+def test_what_changed_is_a_new_version_and_what_did_not_is_not(tmp_path: Path) -> None:
+    study = StudyFactory()
+    bring_in(study, SAMPLE, tmp_path)
+    changed = json.loads(json.dumps(SAMPLE))
+    changed["questions"][0]["text"] = "Which one answers better?"
+
+    stored = bring_in(study, changed, tmp_path)
+
+    assert stored.made == {"instructions": 0, "dimensions": 1}
+    assert [dimension.version for dimension in stored.dimensions] == [2, 1]
+    assert bring_in(study, SAMPLE, tmp_path).dimensions[0].version == 1
+    assert (Dimension.objects.filter(study=study).count(), Instructions.objects.filter(study=study).count()) == (3, 1)
+
+
+def test_a_pointwise_question_has_a_scale(tmp_path: Path) -> None:
+    given = {"name": "p", "type": "pointwise", "instructions": "Rate.", "questions": [QUESTION]}
+
+    stored = bring_in(StudyFactory(), given, tmp_path)
+
+    assert stored.dimensions[0].values == [1, 2, 3, 4, 5]
+
+
+BASE = {"name": "q", "type": "pairwise", "instructions": "Read.", "questions": [QUESTION]}
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "message"),
+    [
+        (BASE | {"type": "triple"}, "type", "got 'triple'"),
+        (BASE | {"instructions": ""}, "instructions", "is empty"),
+        (BASE | {"questions": []}, "questions", "has 0"),
+        (BASE | {"questions": [{"name": "x"}]}, "questions[0].text", "is missing"),
+        (BASE | {"questions": [QUESTION, QUESTION]}, "questions[1].name", "depth is there already"),
+        (BASE | {"questions": [QUESTION | {"options": [{"value": 1, "label": "x"}]}]}, "questions[0].options", None),
+        (
+            BASE | {"questions": [QUESTION | {"options": [{"value": 1, "label": "x"}, {"value": 5, "label": "y"}]}]},
+            "questions[0].options",
+            "got [1, 5]",
+        ),
+        (
+            BASE | {"questions": [QUESTION | {"options": [{"value": 1, "label": "x"}, {"value": 1, "label": "y"}]}]},
+            "questions[0].options",
+            "got [1, 1]",
+        ),
+        (BASE | {"questions": [QUESTION | {"justification": "yes"}]}, "questions[0].justification", "got 'yes'"),
+        ([BASE], "", None),
+        ("", "", "the file is empty"),
+        ('{\n "name": "q",\n "type"\n}', "", "is no JSON: Expecting ':' delimiter at character 1"),
+    ],
+)
+def test_what_is_wrong_is_named(given: Any, field: str, message: str | None, tmp_path: Path) -> None:
+    with pytest.raises(BadInput) as refused:
+        read(given, tmp_path)
+
+    problem = refused.value.problems[0]
+    assert problem.field == field
+    assert message is None or problem.message == message
+
+
+def test_a_place_in_a_file_of_many_lines_is_its_line(tmp_path: Path) -> None:
+    with pytest.raises(BadInput) as refused:
+        read('{\n\n "name": "q",\n "type"\n}', tmp_path)
+
+    assert refused.value.problems[0].line == 5
+
+
+def test_the_default_dimensions_are_those_of_the_paper() -> None:
+    study = StudyFactory()
+
+    pairwise = defaults.ensure_pairwise(study=study, now=NOW)
+
+    assert [dimension.name for dimension in pairwise] == list(defaults.NAMES)
+    assert [dimension.values for dimension in pairwise] == [[-1, 0, 1]] * 6 + [[-1, 1]]
+    assert pairwise[3].question == "Which response looks at more aspects of the topic?"
+    assert [d.values for d in defaults.ensure_pointwise(study=study, now=NOW)] == [[-3, -1, 1, 3]] * 7
+    assert defaults.ensure_pairwise(study=study, now=NOW) == pairwise
+    models = defaults.ensure_pairwise(study=study, now=NOW, always_neither=True)
+    assert models[:6] == pairwise[:6]
+    assert models[6].values == [-1, 0, 1]

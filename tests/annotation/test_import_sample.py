@@ -1,0 +1,130 @@
+"""The sample of the published corpus, whole: every row, every snapshot, and the figures that an import must keep."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from annotation.enums import Judges
+from annotation.models import Assignment, Campaign, Judgment, Pair, PlatformSubmission
+from crowdrag.studies.models import Participant, Study
+from tests.annotation.corpora import bring_in, everything
+from tests.factories import StudyFactory
+from writing.domain import logs
+from writing.enums import Origin
+from writing.models import Passage, Response, RetrievedPassage, SurveyAnswers, Topic, WritingLog
+
+DATA = os.environ.get("CROWDRAG_DATA", "")
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.skipif(not DATA, reason="CROWDRAG_DATA is not set: the sample of the corpus is not here"),
+    pytest.mark.timeout(600),
+]
+FOLDER = Path(DATA) / "crowdrag25"
+
+
+def rows(name: str) -> Iterator[dict[str, Any]]:
+    with gzip.open(FOLDER / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
+@pytest.fixture
+def study() -> Study:
+    return StudyFactory()
+
+
+def test_the_sample_is_imported_row_for_row(study: Study) -> None:
+    begun = time.monotonic()
+    summary = bring_in(study, FOLDER)
+    seconds = time.monotonic() - begun
+
+    assert (Topic.objects.count(), Passage.objects.count(), RetrievedPassage.objects.count()) == (150, 2999, 3000)
+    assert Counter(Response.objects.values_list("origin", flat=True)) == {Origin.HUMAN: 450, Origin.MODEL: 450}
+    assert SurveyAnswers.objects.count() == 2 * 435
+    assert Participant.objects.filter(kind="CROWD", writing_tasks__isnull=False).distinct().count() == 25
+    judged = {
+        name: Judgment.objects.filter(item__campaign__name=name).count()
+        for name in Campaign.objects.values_list("name", flat=True)
+    }
+    assert judged == {
+        "crowd-pairwise": 4290 * 7,
+        "crowd-pointwise": 78 * 7,
+        "experts-pairwise": 80 * 7,
+        "model-combined": 732 * 7,
+        "model-individual": 775 * 7,
+    }
+    assert Pair.objects.count() == 840
+    assert Judgment.objects.pool(Judges.MODEL).count() == 2 * 480 * 7
+    assert Judgment.objects.pool(Judges.EXPERT).count() == 60 * 7
+    assert (PlatformSubmission.objects.count(), Assignment.objects.filter(is_included=False).count()) == (360, 1)
+    assert summary["published_ratings"] == {
+        "pairs": 840,
+        "equal": 840,
+        "different": 0,
+        "examples": [],
+        "unreadable": [],
+    }
+    assert summary["model_combined"] == {
+        "equal_in_both_files": 732,
+        "different": 0,
+        "only_in_raw": 0,
+        "only_in_artifacts": 0,
+    }
+    _every_snapshot_comes_back()
+    _the_logs_are_small(summary)
+    before = everything()
+    bring_in(study, FOLDER)
+    assert everything() == before
+    assert seconds < 60
+
+
+def _every_snapshot_comes_back() -> None:
+    """Compare all 94,587 snapshots with what the logs say, time and text."""
+    stored = {log.task.external_id: log for log in WritingLog.objects.select_related("task")}
+    found: Iterator[tuple[int, str]] = iter(())
+    current, origin, count = "", 0, 0
+    for row in rows("raw/study1_responses_human"):
+        if row["response"] != current:
+            assert next(found, None) is None
+            current, origin = row["response"], row["timestamp"]
+            found = logs.snapshots(stored.pop(current))
+        assert next(found) == (row["timestamp"] - origin, row["text"])
+        count += 1
+    assert next(found, None) is None
+    assert (count, stored) == (94_587, {})
+
+
+def _the_logs_are_small(summary: dict[str, Any]) -> None:
+    """The tables of the log, indexes and all, take 5 % of the snapshots' texts or less."""
+    with connection.cursor() as cursor:
+        tables = ["writing_writinglog", "writing_logbatch"]
+        cursor.execute("SELECT sum(pg_total_relation_size(t)) FROM unnest(%s::regclass[]) t", [tables])
+        size = int(cursor.fetchone()[0])
+    texts = sum(len(row["text"].encode()) for row in rows("raw/study1_responses_human"))
+    assert summary["snapshot_characters"] <= texts
+    assert size <= 0.05 * texts
+
+
+def test_reading_the_sample_takes_little_memory() -> None:
+    """In a process of its own, whose peak is nobody else's."""
+    program = (
+        "import os, resource, django; django.setup(); from pathlib import Path;"
+        "from annotation.domain.imports import crowdrag25; from writing.domain.imports.problems import Problems;"
+        "from writing.domain.imports.sources import Source, of_folder;"
+        f"crowdrag25.read(Source(of_folder(Path({str(FOLDER)!r})), Problems()));"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "crowdrag.settings"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    assert int(done.stdout) * unit < 1024**3

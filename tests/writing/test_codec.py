@@ -1,0 +1,76 @@
+"""The writing log's codec: every text comes back, exactly, at every moment."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from writing.domain import codec
+
+# Text as people type it, and what breaks offsets: astral characters, combining marks, right-to-left, line ends.
+TEXTS = st.text(
+    alphabet=st.one_of(
+        st.sampled_from("ab \r\n"), st.sampled_from("é\u0301❄🧊👩\u200d🔬שλ"), st.characters(exclude_categories=["Cs"])
+    ),
+    max_size=40,
+)
+SNAPSHOTS = st.lists(st.tuples(st.integers(0, 10**13), TEXTS), max_size=25)
+
+
+@given(SNAPSHOTS)
+def test_every_snapshot_comes_back(snapshots: list[tuple[int, str]]) -> None:
+    events = codec.unpack(codec.pack(codec.encode(snapshots)))
+
+    origin = snapshots[0][0] if snapshots else 0
+    assert list(codec.states(events)) == [(ms - origin, text) for ms, text in snapshots]
+    assert codec.final_text(events) == (snapshots[-1][1] if snapshots else "")
+
+
+@given(TEXTS, TEXTS)
+def test_a_splice_is_the_smallest_single_change(before: str, after: str) -> None:
+    position, deleted, inserted = codec.splice(before, after)
+
+    assert before[:position] + inserted + before[position + deleted :] == after
+    # No smaller one: neither end of what goes and of what comes is the same.
+    gone = before[position : position + deleted]
+    assert not (gone and inserted and (gone[0] == inserted[0] or gone[-1] == inserted[-1]))
+
+
+@given(st.lists(st.tuples(st.integers(0, 1000), TEXTS), min_size=1, max_size=12), st.integers(-10, 1100))
+def test_the_text_at_a_moment_is_the_latest_one_by_then(steps: list[tuple[int, str]], ms: int) -> None:
+    snapshots = sorted(steps, key=lambda step: step[0])
+    origin = snapshots[0][0]
+
+    expected = ""
+    for at, text in snapshots:
+        if at - origin <= ms:
+            expected = text
+    assert codec.text_at(codec.encode(snapshots), ms) == expected
+
+
+def test_a_repeated_text_keeps_its_time() -> None:
+    assert codec.encode([(5, "a"), (9, "a")]) == [["s", 0, 0, 0, "a"], ["s", 4, 1, 0, ""]]
+
+
+def test_events_of_other_kinds_are_passed_over() -> None:
+    events = [["s", 0, 0, 0, "ab"], ["caret", 3, 1], ["s", 5, 1, 1, "c"]]
+
+    assert list(codec.states(events)) == [(0, "ab"), (5, "ac")]
+
+
+@pytest.mark.parametrize("payload", [b"", b"no zstd", codec.pack([])[:-1]])
+def test_a_damaged_batch_is_said_to_be_one(payload: bytes) -> None:
+    with pytest.raises(codec.BrokenLog):
+        codec.unpack(payload)
+
+
+def test_a_batch_of_something_else_is_refused() -> None:
+    with pytest.raises(codec.BrokenLog, match="no list"):
+        codec.unpack(codec.pack({"not": "events"}))  # type: ignore[arg-type]
+    with pytest.raises(codec.BrokenLog, match="Update"):
+        codec.unpack(codec.pack([]), "json-zstd-2")
+
+
+@pytest.mark.parametrize("event", [["s", 0, 3, 0, "x"], ["s", 0, 0, 3, ""], ["s", 0, -1, 0, "x"]])
+def test_a_splice_outside_the_text_is_refused(event: codec.Event) -> None:
+    with pytest.raises(codec.BrokenLog, match="splice"):
+        codec.final_text([["s", 0, 0, 0, "ab"], event])
