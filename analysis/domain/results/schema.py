@@ -29,8 +29,6 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "iterations",
         "converged",
     ),
-    "order_effects": ("dimension", "effect", "part", "alpha", "low", "high", "items"),
-    "interdependence": ("dimension_1", "dimension_2", "tau", "low", "high", "items"),
 }
 # fmt: on
 
