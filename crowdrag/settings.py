@@ -18,7 +18,7 @@ env = environ.Env()
 
 def required(name: str, what: str) -> str:
     """Return an environment variable that must be set, or say what it is for."""
-    value = env.str(name, default="")
+    value: str = env.str(name, default="")
     if not value:
         raise ImproperlyConfigured(f"{name} is not set: {what}. `crowdrag up` sets it; see docs/guides/operators.md.")
     return value

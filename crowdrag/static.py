@@ -3,7 +3,7 @@
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
-class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):
+class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc] # it comes without types
     """Hash every file, and rewrite `import` lines inside our ES modules to the hashed names."""
 
     support_js_module_import_aggregation = True
