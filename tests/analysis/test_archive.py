@@ -9,9 +9,10 @@ import pytest
 from django.apps import apps
 from django.conf import settings as django_settings
 
-from analysis.domain import analysing
+from analysis.domain import analysing, inputs
 from analysis.domain.corpus import dictionary, left_out, meanings
 from analysis.domain.corpus.tables import ALL, STUDY, TABLES
+from analysis.models import Snapshot
 from annotation.models import Judgment
 from crowdrag.runs.enums import RunState
 from crowdrag.studies.domain import identity
@@ -55,9 +56,6 @@ def test_an_imported_snapshot_names_the_judgments_of_the_imported_study() -> Non
     state = analysing.state(other)
     assert state.run is not None
     assert not state.changed
-    from analysis.domain import inputs
-    from analysis.models import Snapshot
-
     taken = inputs.unpack(bytes(Snapshot.objects.get(run=state.run).payload))
     named = Judgment.objects.filter(pk__in=taken.main.row.tolist())
     assert named.count() == len(taken.main.row) == Judgment.objects.of_study(other).count() > 0

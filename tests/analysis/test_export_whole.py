@@ -1,0 +1,222 @@
+"""An export is whole or not there, is of one moment, and takes little memory however large the study is."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tracemalloc
+import zipfile
+from itertools import pairwise
+from pathlib import Path
+from threading import Thread
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import pytest
+from django.conf import settings as django_settings
+from django.db import InternalError, connection
+
+from analysis.domain.corpus import archiving, exporting
+from analysis.domain.corpus.packing import Package
+from annotation.models import Assignment, Item, Judgment, Pair, QuestionnaireItem
+from crowdrag.runs import kinds
+from crowdrag.runs.domain import running
+from crowdrag.runs.enums import RunState
+from crowdrag.runs.models import Artifact, Run
+from crowdrag.studies.models import Study
+from tests import factories
+from writing.models import Passage, Response
+
+from .exported import contents, export, rows
+from .whole_study import whole_study
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path: Path, settings) -> None:
+    settings.MEDIA_ROOT = tmp_path / "files"
+    settings.DATA_DIR = tmp_path
+
+
+def left_behind(folder: Path) -> list[str]:
+    return [path.name for path in folder.rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize("format_", list(exporting.WRITERS))
+def test_an_error_in_the_middle_leaves_nothing(format_: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(package: Package, work: kinds.Work) -> dict[str, Any]:
+        exporting_as_ever(package, work)
+        raise OSError(28, "No space left on device")
+
+    exporting_as_ever = exporting.WRITERS[format_]
+    monkeypatch.setitem(exporting.WRITERS, format_, broken)
+    monkeypatch.setattr("crowdrag.runs.domain.timing.MAX_ATTEMPTS", 1)
+    run = running.wait(exporting.start(study=whole_study(), format_=format_))
+    assert run.state == RunState.FAILED
+    assert "No space left" in run.error
+    assert not Artifact.objects.exists()
+    assert left_behind(tmp_path) == []
+
+
+def test_a_cancelled_export_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cancelled(package: Package, work: kinds.Work) -> dict[str, Any]:
+        exporting_as_ever(package, work)
+        raise kinds.Cancelled
+
+    exporting_as_ever = exporting.WRITERS["archive"]
+    monkeypatch.setitem(exporting.WRITERS, "archive", cancelled)
+    run = exporting.start(study=whole_study(), format_="archive")
+    with pytest.raises(kinds.Cancelled):
+        exporting.work(kinds.Work(run, run.units.get()), format_="archive")
+    assert left_behind(tmp_path) == []
+
+
+KILLED = """
+import os, signal, django
+django.setup()
+from analysis.domain.corpus import archiving, exporting
+from crowdrag.runs.domain import executing
+from crowdrag.runs.models import Run
+
+def killed(package, work):
+    exporting_as_ever(package, work)
+    package._file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+exporting_as_ever = exporting.WRITERS["archive"]
+exporting.WRITERS["archive"] = killed
+executing.work_next(Run.objects.get(kind="export.archive"))
+"""
+
+
+def test_killed_in_the_middle_and_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = exporting.start(study=whole_study(), format_="archive")
+    url = urlsplit(os.environ["DATABASE_URL"])
+    environment = os.environ | {
+        "DATABASE_URL": urlunsplit(url._replace(path="/" + str(connection.settings_dict["NAME"]))),
+        "DJANGO_SETTINGS_MODULE": "crowdrag.settings",
+        "CROWDRAG_DATA_DIR": str(tmp_path),
+    }
+    command = [sys.executable, "-c", KILLED]
+    process = subprocess.run(command, cwd=django_settings.BASE_DIR, env=environment, capture_output=True, check=False)
+    assert process.returncode == -signal.SIGKILL, process.stderr.decode()
+    # What it wrote so far is there, under no name that anybody would take for an export.
+    assert left_behind(tmp_path) == [f"export-{run.key}-1.partial"]
+    assert not Artifact.objects.exists()
+    run.refresh_from_db()
+    assert run.state == RunState.RUNNING
+    # Its lease runs out; another worker does it again, and clears up.
+    run = running.wait(run)
+    assert run.state == RunState.DONE
+    assert left_behind(tmp_path) == ["whole-archive.zip"]
+    with zipfile.ZipFile(run.artifacts.get().file.path) as zipped:
+        assert zipped.testzip() is None
+
+
+def test_is_of_one_moment_while_others_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = whole_study()
+    before = {name: content for name, content in contents(export(study)).items() if name != "manifest.json"}
+    written = []
+
+    def write_meanwhile() -> None:
+        try:
+            topic = factories.TopicFactory(study=study)
+            factories.RetrievedPassageFactory(topic=topic, passage=Passage.objects.filter(study=study).first())
+            Response.objects.filter(study=study).update(is_included=False)
+            written.append(topic)
+        finally:
+            connection.close()
+
+    def interrupted(table: Any, *arguments: Any) -> None:
+        archiving_as_ever(table, *arguments)
+        if table.name == "study":
+            thread = Thread(target=write_meanwhile)
+            thread.start()
+            thread.join()
+
+    archiving_as_ever = archiving.write_table
+    monkeypatch.setattr(archiving, "write_table", interrupted)
+    during = contents(export(study))
+    assert len(written) == 1
+    assert {name: content for name, content in during.items() if name != "manifest.json"} == before
+    monkeypatch.undo()
+
+
+def test_writes_nothing_to_the_database_while_it_reads() -> None:
+    study = whole_study()
+
+    def writing(*_: Any) -> dict[str, Any]:
+        factories.TopicFactory(study=study)
+        return {}
+
+    run = Run.objects.create(study=study, kind="export.archive", code_version="1", created_at=factories.NOW)
+    work = SimpleNamespace(run=run, unit=SimpleNamespace(fence=1))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(exporting.WRITERS, "archive", writing)
+        with pytest.raises(InternalError, match="read-only"):
+            exporting.work(work, format_="archive")  # type: ignore[arg-type]
+
+
+def filled(study: Study, pairs: int, people: int) -> None:
+    """Give a study judgments: each of the pairs judged by each of the people."""
+    topic = factories.TopicFactory(study=study)
+    campaign = factories.CampaignFactory(study=study)
+    dimension = factories.DimensionFactory(study=study)
+    writer, style = factories.ParticipantFactory(study=study), factories.StyleFactory(study=study)
+    head = {"study": study, "topic": topic, "style": style, "participant": writer, "created_at": factories.NOW}
+    responses = Response.objects.bulk_create(
+        Response(external_id=f"r{n}", origin="HUMAN", text="word " * 250, words=250, **head) for n in range(pairs + 1)
+    )
+    shown = Pair.objects.bulk_create(Pair(study=study, a=a, b=b) for a, b in pairwise(responses))
+    items = Item.objects.bulk_create(Item(campaign=campaign, pair=pair, topic=topic) for pair in shown)
+    sheet = factories.QuestionnaireFactory(campaign=campaign)
+    QuestionnaireItem.objects.bulk_create(
+        QuestionnaireItem(questionnaire=sheet, item=item, position=n) for n, item in enumerate(items)
+    )
+    given = [factories.AssignmentFactory(questionnaire=sheet) for _ in range(people)]
+    assert Assignment.objects.filter(questionnaire=sheet).count() == people
+    Judgment.objects.bulk_create(
+        (
+            Judgment(assignment=each, item=item, dimension=dimension, value=n % 3 - 1, justification="so " * 30)
+            for each in given
+            for n, item in enumerate(items)
+        ),
+        batch_size=5000,
+    )
+
+
+def peak_of(study: Study) -> int:
+    run = exporting.start(study=study, format_="archive")
+    tracemalloc.start()
+    try:
+        exporting.work(kinds.Work(run, run.units.get()), format_="archive")
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_does_not_grow_with_the_study() -> None:
+    small, large = factories.StudyFactory(), factories.StudyFactory()
+    filled(small, pairs=200, people=10)
+    filled(large, pairs=1000, people=20)
+    peak_of(small)  # what is loaded once
+    few, many = peak_of(small), peak_of(large)
+    size = sum(len(json.dumps(row)) for row in rows(contents(export(large))["data/judgments.jsonl.gz"]))
+    assert size > 4_000_000
+    # Ten times the judgments: a few bytes each for where they stand, and the chunk that is at work.
+    assert many - few < 1_500_000, (few, many)
+    assert many < 12_000_000
+
+
+def test_progress_is_told() -> None:
+    study = factories.StudyFactory()
+    filled(study, pairs=200, people=10)
+    told: list[tuple[int, int, str]] = []
+    run = exporting.start(study=study, format_="archive")
+    exporting.work(kinds.Work(run, run.units.get(), lambda *each: told.append(each)), format_="archive")
+    assert {total for _, total, _ in told} == {sum(archiving.counts(study).values())}
+    assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
+    assert told[-1][0] == told[-1][1]
