@@ -131,7 +131,7 @@ def _agreement(rows: list[Row], labels: Labels, colours: Spec, parameters: Spec)
         yOffset=alt.YOffset("coders:N", sort=coders),
         color=alt.Color("coders:N", scale=scale, title="Judges"),
     )
-    axis = alt.Axis(tickCount=4, labelOverlap=True)
+    axis = alt.Axis(tickCount=4, labelFlush=False)
     rules = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title="Krippendorff's alpha", axis=axis), x2="high:Q")
     shape = alt.Shape("coders:N", scale=alt.Scale(domain=coders), title="Judges")
     points = base.mark_point(filled=True, opacity=1, size=55).encode(x="alpha:Q", shape=shape)
