@@ -1,0 +1,224 @@
+"""What the published layout leaves out is counted with its reason; consent decides what is released."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.domain.corpus.published.judged import INCOMPLETE
+from annotation.domain.defaults import NAMES, ensure_pairwise
+from annotation.enums import AssignmentState, Inference, Judges
+from annotation.models import Campaign, Judgment, PlatformSubmission
+from crowdrag.studies.enums import ParticipantKind
+from crowdrag.studies.models import Consent, ConsentText, Participant, Study
+from tests import factories
+from tests.factories import NOW, StudyFactory
+from writing.domain import codec
+from writing.enums import LogSource, Origin, TaskState
+from writing.models import LogBatch, Response, WritingLog, WritingTask
+
+from .exported import contents, export, rows
+from .whole_study import HOSTILE
+
+pytestmark = pytest.mark.django_db(transaction=True)
+MS = 1767268800000  # NOW
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path: Path, settings) -> None:
+    settings.MEDIA_ROOT = tmp_path / "files"
+    settings.DATA_DIR = tmp_path
+
+
+@pytest.fixture
+def study() -> Study:
+    """One topic; responses of a person with a log, of a model, of a system; a pair of the first two, judged twice."""
+    made = StudyFactory()
+    topic = factories.TopicFactory(study=made, external_id="t")
+    for rank in range(2):
+        factories.RetrievedPassageFactory(topic=topic, passage__study=made, rank=rank)
+    style = factories.StyleFactory(study=made, name="essay")
+    person = factories.ParticipantFactory(study=made, external_id="writer")
+    task = WritingTask.objects.create(
+        study=made,
+        external_id="task",
+        topic=topic,
+        style=style,
+        participant=person,
+        state=TaskState.ACCEPTED,
+        created_at=NOW,
+    )
+    log = WritingLog.objects.create(task=task, source=LogSource.EDITOR, started_at=NOW, created_at=NOW)
+    payload = codec.pack([["s", 0, 0, 0, "a"], ["focus", 5], ["s", 7, 1, 0, HOSTILE]])
+    LogBatch.objects.create(
+        log=log, number=0, first_event=0, event_count=3, codec=codec.CODEC, payload=payload,
+        digest=codec.digest(payload), received_at=NOW,
+    )  # fmt: skip
+    response(made, "human", participant=person, task=task, text="a" + HOSTILE)
+    response(made, "model", origin=Origin.MODEL, participant=participant(made, ParticipantKind.MODEL))
+    response(made, "system", origin=Origin.SYSTEM, participant=participant(made, ParticipantKind.SYSTEM))
+    judged(
+        made, Campaign.objects.create(study=made, name="c", kind="PAIRWISE", judges="CROWD", created_at=NOW), people=2
+    )
+    return made
+
+
+def participant(study: Study, kind: str) -> Participant:
+    return factories.ParticipantFactory(study=study, kind=kind)
+
+
+def response(study: Study, name: str, **given: Any) -> Response:
+    topic, style = study.topics.get(version=1), study.styles.get()
+    return factories.ResponseFactory(study=study, topic=topic, style=style, external_id=name, **given)
+
+
+def judged(study: Study, campaign: Campaign, *, people: int = 1, a: str = "human", b: str = "model") -> None:
+    dimensions = ensure_pairwise(study=study, now=NOW)
+    left, right = study.responses.get(external_id=a), study.responses.get(external_id=b)
+    pair = study.pairs.filter(a=left, b=right).first() or factories.PairFactory(a=left, b=right)
+    item = factories.ItemFactory(campaign=campaign, pair=pair)
+    entry = factories.QuestionnaireItemFactory(
+        item=item, questionnaire__external_id=f"{campaign.name}-{a}-{b}", position=4
+    )
+    kind = ParticipantKind.MODEL if campaign.judges == Judges.MODEL else ParticipantKind.CROWD
+    for n in range(people):
+        assignment = factories.AssignmentFactory(
+            questionnaire=entry.questionnaire, participant__study=study, participant__kind=kind
+        )
+        for m, dimension in enumerate(dimensions):
+            value = (-1, 1)[(n + m) % 2]
+            Judgment.objects.create(assignment=assignment, item=item, dimension=dimension, value=value)
+
+
+def exported(study: Study) -> tuple[dict[str, list[dict[str, Any]]], dict[str, Any]]:
+    files = contents(export(study, "crowdrag25"))
+    manifest = json.loads(files.pop("manifest.json"))
+    assert set(manifest["fields"]) == set(files) == {entry["path"] for entry in manifest["files"]}
+    for path, content in files.items():
+        names = [field["name"] for field in manifest["fields"][path]["fields"]]
+        for row in rows(content):
+            assert set(row) <= set(names), path
+    return {path.split("/")[1].split(".")[0]: rows(content) for path, content in files.items()}, manifest
+
+
+def left_out(manifest: dict[str, Any]) -> dict[str, int]:
+    return {each["what"].split(":")[0]: each["count"] for each in manifest["left_out"]}
+
+
+def consent(person: Participant, **releases: Any) -> None:
+    text, _ = ConsentText.objects.get_or_create(
+        study=person.study, name="c", defaults={"text": "c", "text_licence": "CC0-1.0", "created_at": NOW}
+    )
+    Consent.objects.create(participant=person, text=text, given_at=NOW, **releases)
+
+
+def test_what_there_is(study: Study) -> None:
+    files, manifest = exported(study)
+    assert left_out(manifest) == {"responses of RAG systems": 1}
+    assert [row["text"] for row in files["study1_responses_human"]] == ["a", "a" + HOSTILE]
+    assert [row["timestamp"] for row in files["study1_responses_human"]] == [MS, MS + 7]
+    assert [row["response"] for row in files["study1_responses_llm"]] == ["model"]
+    assert files["study1_tasks"][0]["worker"] == "writer"
+    assert files["study1_tasks"][0]["worker_expertise"] is None
+    votes = files["study2_responses"]
+    assert [(vote["submission_id"], vote["item_index"]) for vote in votes] == [("c-human-model", 4)] * 2
+    assert [vote["validity"] for vote in votes] == ["A", "B"]
+    assert [vote["coherence_logical"] for vote in votes] == ["B", "A"]
+    assert {row["response"]: row["kind"] for row in files["responses"]} == {"human": "human", "model": "llm"}
+    assert manifest["omitted"]["artifacts/ratings.jsonl.gz"].startswith("There is no finished analysis")
+    assert manifest["omitted"]["raw/expert-response.jsonl.gz"] == "The study holds nothing of this kind."
+
+
+def test_an_empty_study_is_a_manifest() -> None:
+    files, manifest = exported(StudyFactory())
+    assert files == {}
+    assert len(manifest["omitted"]) == 12
+
+
+def test_a_writer_who_did_not_agree(study: Study) -> None:
+    consent(Participant.objects.get(external_id="writer"), releases_text=False, releases_log=True)
+    files, manifest = exported(study)
+    assert "study1_responses_human" not in files
+    assert "study2_responses" not in files
+    found = left_out(manifest)
+    assert found["responses whose writers did not agree to their release"] == 1
+    assert found["judgments of responses that are not released"] == 2 * len(NAMES)
+
+
+def test_a_writer_who_agreed_to_the_text_alone(study: Study) -> None:
+    consent(Participant.objects.get(external_id="writer"), releases_text=True, releases_log=False)
+    files, manifest = exported(study)
+    assert [row["text"] for row in files["study1_responses_human"]] == ["a" + HOSTILE]
+    assert left_out(manifest)["writing logs whose writers did not agree to their release"] == 1
+
+
+def test_a_writer_who_withdrew(study: Study) -> None:
+    consent(Participant.objects.get(external_id="writer"), releases_log=True, withdrawn_at=NOW)
+    files, _ = exported(study)
+    assert "study1_tasks" not in files
+
+
+def test_a_judge_who_withdrew_and_one_whose_timing_stays(study: Study) -> None:
+    gone, stays = [each.participant for each in study.campaigns.get().questionnaires.get().assignments.order_by("id")]
+    for n, person in enumerate((gone, stays)):
+        PlatformSubmission.objects.create(campaign=study.campaigns.get(), external_id=f"s{n}", participant=person)
+    consent(gone, withdrawn_at=NOW, releases_timing=True)
+    consent(stays, releases_timing=False)
+    files, manifest = exported(study)
+    assert [vote["worker"] for vote in files["study2_responses"]] == [stays.external_id]
+    assert "study2_demographic" not in files
+    found = left_out(manifest)
+    assert found["judgments of participants who withdrew their consent"] == len(NAMES)
+    assert found["platform's records of participants who did not agree to the release of timing"] == 2
+
+
+def test_what_is_excluded_or_not_accepted(study: Study) -> None:
+    first, second = study.campaigns.get().questionnaires.get().assignments.order_by("id")
+    first.is_included = False
+    first.save()
+    second.state = AssignmentState.REJECTED
+    second.save()
+    files, manifest = exported(study)
+    assert "study2_responses" not in files
+    assert left_out(manifest)["crowd's judgments that are excluded from the analysis"] == len(NAMES)
+
+
+def test_an_excluded_response_goes_with_its_judgments(study: Study) -> None:
+    study.responses.filter(external_id="model").update(is_included=False)
+    files, manifest = exported(study)
+    assert "study1_responses_llm" not in files
+    assert "study2_responses" not in files
+    assert left_out(manifest)["responses that are excluded from the analysis"] == 1
+
+
+def test_older_versions_and_gaps(study: Study) -> None:
+    factories.TopicFactory(study=study, external_id="t", version=2)
+    gap = factories.TopicFactory(study=study, external_id="gap")
+    for rank in (0, 2):
+        factories.RetrievedPassageFactory(topic=gap, passage__study=study, rank=rank)
+    files, manifest = exported(study)
+    assert [(row["topic"], row["references_ids"]) for row in files["study1_retrieval"]] == [("t", [])]
+    found = left_out(manifest)
+    assert found["topics in an older version, and responses to them"] == 1 + 2
+    assert found["topics whose passages' ranks have gaps, and responses to them"] == 1
+
+
+def test_an_answer_that_lacks_a_dimension(study: Study) -> None:
+    Judgment.objects.filter(dimension__name="coverage_deep").order_by("id").last().delete()  # type: ignore[union-attr]
+    files, manifest = exported(study)
+    assert len(files["study2_responses"]) == 1
+    assert left_out(manifest)[INCOMPLETE] == 6
+
+
+def test_a_second_model_cannot_be_told_from_the_first(study: Study) -> None:
+    for name in ("first", "second"):
+        campaign = Campaign.objects.create(
+            study=study, name=name, kind="PAIRWISE", judges="MODEL", inference=Inference.COMBINED, k=1, created_at=NOW
+        )
+        judged(study, campaign)
+    files, manifest = exported(study)
+    assert len(files["llm_ratings_combined"]) == len(files["llm_ratings"]) == 1
+    assert files["llm_ratings"][0]["inference"] == "combined"
+    assert files["llm_ratings"][0]["quality_overall"] in ("a", "b")
+    assert left_out(manifest)["judgments of further models' campaigns"] == len(NAMES)
