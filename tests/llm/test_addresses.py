@@ -118,7 +118,7 @@ def _ask(endpoint, study, resolver, *texts):
     )
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_no_socket_is_opened_to_a_blocked_address(endpoint, study, server, connections):
     Endpoint.objects.update(base_url="https://model.example.org/v1", is_local=False)
     endpoint.refresh_from_db()
@@ -128,7 +128,7 @@ def test_no_socket_is_opened_to_a_blocked_address(endpoint, study, server, conne
     assert connections == []
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_a_name_that_changes_after_the_check_changes_nothing(endpoint, study, server, connections):
     """The checked address is the one that is connected to: the name is not looked up again in between."""
     port = server.server_address[1]
@@ -142,7 +142,7 @@ def test_a_name_that_changes_after_the_check_changes_nothing(endpoint, study, se
     assert {headers["host"] for headers, _body in server.seen} == {f"model.example.org:{port}"}
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_when_it_is_looked_up_again_it_is_checked_again(endpoint, study, server, connections, monkeypatch):
     monkeypatch.setattr(transport, "FRESH_SECONDS", -1.0)
     Endpoint.objects.update(base_url=f"http://model.example.org:{server.server_address[1]}/v1", concurrency=1)
@@ -152,14 +152,14 @@ def test_when_it_is_looked_up_again_it_is_checked_again(endpoint, study, server,
     assert set(connections) == {"127.0.0.1"}
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_a_redirect_to_a_blocked_address_is_not_followed(endpoint, study, server, connections):
     [answer] = _ask(endpoint, study, addresses.system_resolver, "redirect:http://169.254.169.254/latest/meta-data")
     assert answer.fault == Fault.REDIRECTED
     assert set(connections) == {"127.0.0.1"}
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_the_next_address_is_tried_where_one_takes_no_connection(endpoint, study, server, connections):
     Endpoint.objects.update(base_url=f"http://model.example.org:{server.server_address[1]}/v1")
     endpoint.refresh_from_db()

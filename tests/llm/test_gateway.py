@@ -11,7 +11,7 @@ from crowdrag.llm.domain.pacing import Policy
 from crowdrag.llm.enums import AttemptState, CallState, Fault
 from crowdrag.llm.models import Attempt, Call
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def test_an_answer_is_stored_once_and_answered_from_the_store(ask, server):

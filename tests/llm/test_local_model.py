@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from crowdrag.llm.domain import endpoints, gateway
 from crowdrag.llm.models import Call, Endpoint
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 SCHEMA = {
     "type": "object",

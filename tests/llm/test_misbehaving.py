@@ -11,7 +11,7 @@ from crowdrag.llm.domain.pacing import Policy
 from crowdrag.llm.enums import AttemptState, Fault
 from crowdrag.llm.models import Attempt, Call, Endpoint
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def attempts():

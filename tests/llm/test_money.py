@@ -11,7 +11,7 @@ from crowdrag.llm.enums import AttemptState, Fault
 from crowdrag.llm.models import Attempt, Call, Spend
 from crowdrag.studies.models import Study
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def in_threads(count, function):
@@ -35,6 +35,7 @@ def in_threads(count, function):
     return results
 
 
+@pytest.mark.django_db(transaction=True)
 def test_twenty_threads_cannot_pass_a_budget_by_a_single_hold(study, paid):
     """Room for exactly seven of twenty."""
     Study.objects.update(llm_budget=7)
@@ -45,6 +46,7 @@ def test_twenty_threads_cannot_pass_a_budget_by_a_single_hold(study, paid):
     assert Spend.objects.get().total == 7
 
 
+@pytest.mark.django_db(transaction=True)
 def test_askers_at_once_stop_before_the_budget_is_passed(study, paid, ask, server):
     Study.objects.update(llm_budget=1)  # 50 answers of 0.02 minor units; about 0.2 is held for each beforehand
 

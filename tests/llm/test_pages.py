@@ -10,7 +10,7 @@ from crowdrag.studies.domain import members
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import User
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 SECRET = "sk-verysecretindeed0123456789"
 
 

@@ -83,24 +83,27 @@ def test_a_process_killed_in_mid_call_leaves_an_unknown_attempt_at_its_upper_bou
     assert check_books(study, server).held == lost.bound
 
 
-def test_killed_again_and_again_nothing_is_lost_stored_twice_or_unpaid(study, paid, ask, server, start):
+@pytest.mark.parametrize(
+    ("kills", "calls"), [(5, 60), pytest.param(100, 4000, marks=[pytest.mark.soak, pytest.mark.timeout(7200)])]
+)
+def test_killed_again_and_again_nothing_is_lost_stored_twice_or_unpaid(study, paid, ask, server, start, kills, calls):
     allow(paid, 8)
-    texts = [f"slow:0.02 {n}" for n in range(60)]
+    texts = [f"slow:0.02 {n}" for n in range(calls)]
     rng = random.Random(5)
-    for _kill in range(5):
+    for _kill in range(kills):
         process = start(*texts, lease=0.5)
         before = len(server.seen)
         until(lambda before=before, process=process: len(server.seen) > before or process.poll() is not None)
-        time.sleep(rng.uniform(0, 0.12))
+        time.sleep(rng.uniform(0, 0.12 if calls < 1000 else 1.0))
         process.send_signal(signal.SIGKILL)
         process.wait()
         check_books(study, server)
     answers = ask(*texts)
-    assert [answer.text for answer in answers] == ["late"] * 60
-    assert Call.objects.filter(state=CallState.ANSWERED).count() == Call.objects.count() == 60
+    assert [answer.text for answer in answers] == ["late"] * calls
+    assert Call.objects.filter(state=CallState.ANSWERED).count() == Call.objects.count() == calls
     assert not Attempt.objects.filter(state=AttemptState.INTENDED).exists()
     lost = Attempt.objects.unsettled().count()
-    assert len(server.seen) <= 60 + lost
+    assert len(server.seen) <= calls + lost
     check_books(study, server)
 
 
