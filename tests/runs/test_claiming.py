@@ -96,6 +96,7 @@ def test_a_queue_serves_its_runs_by_turns(study: Study) -> None:
     assert claiming.claim(worker="a", queue="gpu", now=NOW) is None
 
 
+@pytest.mark.timeout(30)  # without SKIP LOCKED it would wait for ever
 @pytest.mark.django_db(transaction=True)
 def test_a_claim_passes_by_what_others_have_locked() -> None:
     run = plan(StudyFactory(), units=2)
