@@ -80,7 +80,7 @@ def test_an_upload_becomes_a_run_that_stores_it(study: Study) -> None:
     assert run.parameters == {"inputs": [{"role": "file", "upload": kept.pk}]}
     assert executing.work_next(run)
     run.refresh_from_db()
-    assert (run.state, run.summary["made"]["topics"]) == (RunState.DONE, 2)
+    assert (run.state, run.summary["topics"]) == (RunState.DONE, 2)
     assert Topic.objects.filter(study=study).count() == 2
     assert client.get(response.url).status_code == 200  # type: ignore[attr-defined]
 

@@ -102,14 +102,12 @@ def _files(importer: Importer, options: dict[str, Any]) -> dict[str, Path]:
     return {role: path.resolve() for role, path in files.items()}
 
 
-def _flat(summary: dict[str, Any], before: str = "") -> list[tuple[str, Any]]:
-    """Return a nested summary line by line; zeros and empty lists say nothing."""
+def _flat(summary: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return a nested summary line by line."""
     found: list[tuple[str, Any]] = []
     for name, value in summary.items():
-        label = f"{before}{name}"
         if isinstance(value, dict):
-            found += _flat(value, f"{label}.")
-        elif value not in (0, [], ""):
-            shown = ", ".join(map(str, value[:10])) if isinstance(value, list) else value
-            found.append((label, shown))
-    return found
+            found += [(f"{name}.{key}", part) for key, part in value.items()]
+        else:
+            found.append((name, value))
+    return [(name, ", ".join(map(str, value[:10])) if isinstance(value, list) else value) for name, value in found]

@@ -39,9 +39,13 @@ def cell(row: dict[str, Any], key: str) -> str:
 
 @register.filter
 def plainly(value: Any) -> str:
-    """Write a value of JSON as a person would: text and numbers as they are, the rest as JSON."""
+    """Write a value of JSON as a person would; what holds more than one level stays JSON."""
     if value is None or value == "":
         return "–"
     if isinstance(value, bool):
         return _("yes") if value else _("no")
+    if isinstance(value, dict) and not any(isinstance(part, dict | list) for part in value.values()):
+        return ", ".join(f"{name.replace('_', ' ')} {plainly(part)}" for name, part in value.items()) or "–"
+    if isinstance(value, list) and not any(isinstance(part, dict | list) for part in value):
+        return ", ".join(map(plainly, value)) or "–"
     return str(value) if isinstance(value, str | int | float) else json.dumps(value, ensure_ascii=False)

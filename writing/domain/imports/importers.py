@@ -131,11 +131,22 @@ def _worker(importer: Importer) -> Callable[[kinds.Work], kinds.Effect]:
                 summary = importer.store(unit.run.study, found, timezone.now())
             except BadInput as refused:
                 raise kinds.Rejected(refused.as_rows()) from refused
-            running.note(run=unit.run, summary=summary, inputs_digest=digest)
+            running.note(run=unit.run, summary=_told(summary), inputs_digest=digest)
 
         return effect
 
     return work
+
+
+def _told(summary: dict[str, Any]) -> dict[str, Any]:
+    """Return a summary as its run keeps it: what was made among the rest, and nothing that says nothing."""
+    flat = {**summary.get("made", {}), **{name: value for name, value in summary.items() if name != "made"}}
+    told = {}
+    for name, value in flat.items():
+        kept = {key: part for key, part in value.items() if part} if isinstance(value, dict) else value
+        if kept:
+            told[name] = kept
+    return told
 
 
 def _result_url(run: Run) -> str:

@@ -67,7 +67,7 @@ TREC = Importer(
     title=_("TREC topics and run"),
     description=_("A topics' file, a run file, and the passages that the run names."),
     inputs=(
-        Input("topics", _("Topics"), _("Tab separated, classic <top> blocks, or JSON lines")),
+        Input("topics", _("Topics"), _("Tab separated, in the classic form of TREC, or JSON lines")),
         Input("run", _("Run"), _("Six columns: topic, Q0, passage, rank, score, tag")),
         Input("passages", _("Passages"), _LINES),
     ),
