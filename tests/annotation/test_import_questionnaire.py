@@ -138,3 +138,28 @@ def test_the_default_dimensions_are_those_of_the_paper() -> None:
     models = defaults.ensure_pairwise(study=study, now=NOW, always_neither=True)
     assert models[:6] == pairwise[:6]
     assert models[6].values == [-1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("type_", "options", "values"),
+    [
+        ("pairwise", ["B", "A"], [-1, 1]),
+        ("pairwise", ["A", "N", "B"], [-1, 0, 1]),
+        ("pairwise", ["left", "neither", "right"], [-1, 0, 1]),
+        ("pairwise", ["left", "right"], [-1, 1]),
+        ("pointwise", ["basic", "rather basic", "rather detailed", "detailed"], [1, 2, 3, 4]),
+    ],
+)
+def test_options_may_be_plain_words(type_: str, options: list[str], values: list[int], tmp_path: Path) -> None:
+    given = {"type": type_, "instructions": "Read.", "questions": [QUESTION | {"options": options}]}
+    found = read(given, tmp_path)
+    assert found.name == type_
+    [question] = found.questions
+    assert [option["value"] for option in question.content["options"]] == values
+    assert sorted(option["label"] for option in question.content["options"]) == sorted(options)
+
+
+def test_more_words_than_a_pair_has_answers_are_refused(tmp_path: Path) -> None:
+    given = {"type": "pairwise", "instructions": "Read.", "questions": [QUESTION | {"options": list("wxyz")}]}
+    with pytest.raises(BadInput):
+        read(given, tmp_path)

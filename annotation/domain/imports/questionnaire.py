@@ -18,6 +18,7 @@ from writing.domain.imports.sources import Member
 
 PAIRWISE, POINTWISE = "pairwise", "pointwise"
 MAX_VALUE = 32_767
+LETTERS = {"a": -1, "n": 0, "b": 1}
 _VALUES = {PAIRWISE: {-1, 0, 1}, POINTWISE: None}
 _LIKERT = [{"value": n, "label": str(n)} for n in range(1, 6)]
 
@@ -84,7 +85,7 @@ def read(member: Member, problems: Problems) -> QuestionnaireInput:
     text = reading.whole(member, problems)
     value = reading.MISSING if text is None else reading.parsed(text, problems, file=member.name, line=1)
     problems.refuse_any()
-    data = reading.checked(value, SHAPE, problems, file=member.name, line=1)
+    data = reading.checked(_with_values(value), SHAPE, problems, file=member.name, line=1)
     problems.refuse_any()
     assert data is not None  # or there was a problem
     _check_questions(data, member, problems)
@@ -117,6 +118,34 @@ def _question(given: dict[str, Any], type_: str) -> Question:
         "asks_justification": bool(given["justification"]),
     }
     return Question(given["name"], content)
+
+
+def _with_values(value: Any) -> Any:
+    """Give options that are plain words their values; anything else is left for the shape to judge."""
+    if not isinstance(value, dict) or not isinstance(value.get("questions"), list):
+        return value
+    questions = [
+        given | {"options": _valued(given["options"], value.get("type"))}
+        if isinstance(given, dict) and isinstance(given.get("options"), list)
+        else given
+        for given in value["questions"]
+    ]
+    return value | {"questions": questions}
+
+
+def _valued(options: list[Any], type_: Any) -> list[Any]:
+    # Letters say which side they mean; other words stand in order: left, (neither,) right, or from the lowest up.
+    if not all(isinstance(option, str) for option in options):
+        return options
+    letters = [LETTERS.get(option.strip().lower()) for option in options]
+    if type_ == PAIRWISE:
+        ordered = {2: [-1, 1], 3: [-1, 0, 1]}.get(len(options))
+        values = letters if None not in letters else ordered
+    else:
+        values = list(range(1, len(options) + 1))
+    if values is None:
+        return options
+    return [{"value": value, "label": label} for value, label in zip(values, options, strict=True)]
 
 
 def _default_options(type_: str) -> list[dict[str, Any]]:
