@@ -8,16 +8,21 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 from django.conf import settings as django_settings
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from analysis.domain import analysing, inputs
-from analysis.domain.corpus import dictionary, left_out, meanings
+from analysis.domain.corpus import archiving, dictionary, left_out, meanings
+from analysis.domain.corpus.columns import DanglingError
 from analysis.domain.corpus.tables import ALL, STUDY, TABLES
 from analysis.models import Snapshot
 from annotation.models import Judgment
+from crowdrag.runs.domain import running
 from crowdrag.runs.enums import RunState
 from crowdrag.studies.domain import identity
 from crowdrag.studies.models import Membership, Participant, Study
 from tests.factories import StudyFactory
+from writing.domain.imports import importers
+from writing.models import Citation
 
 from .exported import contents, export, import_archive, rows
 from .whole_study import HOSTILE, PLATFORM_ID, whole_study
@@ -66,14 +71,38 @@ def test_an_imported_snapshot_names_the_judgments_of_the_imported_study() -> Non
 def test_the_same_archive_twice_changes_nothing() -> None:
     path = Path(export(whole_study()).file.path)
     other = StudyFactory()
-    assert import_archive(other, path).summary["changed"] is True
+    assert import_archive(other, path).summary["judgments"] == 9
     before = contents(export(other))
     run = import_archive(other, path)
-    assert (run.state, run.summary["changed"]) == (RunState.DONE, False)
+    assert run.state == RunState.DONE, (run.problems, run.error, run.units.get().error)
+    assert run.summary["held_already"]["judgments"] == 9
+    assert "judgments" not in run.summary
     after = contents(export(other))
     assert {name: after[name] for name in after if name != "manifest.json"} == {
         name: before[name] for name in before if name != "manifest.json"
     }
+
+
+@ours
+def test_an_uploaded_archive_is_taken_in_likewise() -> None:
+    path = Path(export(whole_study()).file.path)
+    other = StudyFactory()
+    upload = SimpleUploadedFile("any name.zip", path.read_bytes())
+    run = running.wait(importers.start(study=other, importer=importers.get("archive"), files={"file": [upload]}))
+    assert (run.state, run.summary["judgments"]) == (RunState.DONE, 9)
+    assert archiving.content(other)["judgments"] == archiving.content(Study.objects.get(slug="whole"))["judgments"]
+
+
+@ours
+def test_a_row_of_another_study_is_not_exported() -> None:
+    study, elsewhere = whole_study(), whole_study("elsewhere")
+    citation = Citation.objects.filter(statement__response__study=study).first()
+    foreign = Citation.objects.filter(statement__response__study=elsewhere).last()
+    assert citation is not None
+    assert foreign is not None
+    Citation.objects.filter(pk=citation.pk).update(retrieved=foreign.retrieved)
+    with pytest.raises(DanglingError, match=f"row {foreign.retrieved_id} of retrieved"):
+        archiving.content(study)
 
 
 @ours

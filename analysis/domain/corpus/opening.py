@@ -74,16 +74,6 @@ def opened(file: IO[bytes], name: str, problems: Problems, *, report: Report = l
         problems.refuse_any()
 
 
-def is_archive(file: IO[bytes]) -> bool:
-    """Say whether a file is an archive of ours, by its manifest."""
-    try:
-        with zipfile.ZipFile(file) as zipped, zipped.open(MANIFEST) as entry:
-            found = json.loads(entry.read(MAX_MANIFEST))
-            return isinstance(found, dict) and found.get("format") == FORMAT
-    except (*UNREADABLE, KeyError, ValueError, OSError):
-        return False
-
-
 def _read(zipped: zipfile.ZipFile, name: str, problems: Problems) -> Archive:
     expected = {MANIFEST, *(table.file for table in ALL)}
     found: dict[str, zipfile.ZipInfo] = {}

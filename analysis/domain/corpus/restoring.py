@@ -87,8 +87,7 @@ def store(*, study: Study, given: Given) -> dict[str, Any]:
             restore(archive, study=study)
         else:
             _refuse_other(study, archive)
-    outcome = "the study was filled" if changed else "the study held exactly this already"
-    return {"outcome": outcome, "changed": changed, "rows": given.rows}
+    return {"made": given.rows} if changed else {"held_already": given.rows}
 
 
 def _refuse_other(study: Study, archive: Archive) -> None:
