@@ -1,10 +1,12 @@
 """The page of exports and the command."""
 
 import hashlib
+import shutil
 from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
@@ -166,6 +168,27 @@ def test_a_damaged_export_is_not_handed_out(tmp_path: Path, monkeypatch: pytest.
     assert not list(tmp_path.glob(".study*"))
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_file_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    study, out = StudyFactory(), tmp_path / "study.zip"
+    out.write_bytes(b"as it was")
+    monkeypatch.setattr(Path, "replace", full)
+    monkeypatch.setattr("crowdrag.runs.domain.storing.move_in", shutil_move)
+    with pytest.raises(CommandError, match="No space left on device"):
+        call_command("export", study.slug, "--out", str(out))
+    assert out.read_bytes() == b"as it was"
+    assert not list(tmp_path.glob(".study*"))
+
+
+def shutil_move(_storage: object, *, path: Path, name: str) -> None:
+    target = Path(default_storage.path(name))
+    target.parent.mkdir(parents=True)
+    shutil.move(path, target)
+
+
 @pytest.mark.django_db
 def test_the_command_says_what_is_missing(tmp_path: Path) -> None:
     study = StudyFactory(slug="here")
@@ -175,4 +198,6 @@ def test_the_command_says_what_is_missing(tmp_path: Path) -> None:
         call_command("export", study.slug)
     with pytest.raises(CommandError, match="There is no folder"):
         call_command("export", study.slug, "--out", str(tmp_path / "no" / "a.zip"))
+    with pytest.raises(CommandError, match="is a folder"):
+        call_command("export", study.slug, "--out", str(tmp_path))
     assert not Run.objects.exists()

@@ -45,12 +45,19 @@ class Command(BaseCommand):
             raise CommandError(f"There is no study {slug}. There are: {known}.")
         if not out.parent.is_dir():
             raise CommandError(f"There is no folder {out.parent} to put the file into. Make it first.")
+        if out.is_dir():
+            raise CommandError(f"{out} is a folder. Say the file's name, too: {out / (slug + '.zip')}")
         run = running.wait(exporting.start(study=study, format_=options["format"]), report=self._tell)
         self._end_line()
         if run.state != RunState.DONE:
             raise CommandError(_why(run))
         artifact = run.artifacts.get()
-        _copy(artifact, out)
+        try:
+            _copy(artifact, out)
+        except OSError as error:
+            raise CommandError(
+                f"{out} cannot be written: {error.strerror}. The export itself is on the study's page."
+            ) from error
         self.stdout.write(f"{out}  {artifact.size:,} bytes  SHA-256 {artifact.sha256}")
 
     def _tell(self, progress: Progress) -> None:
