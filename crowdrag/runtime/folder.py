@@ -99,9 +99,9 @@ class Folder:
     def create(self) -> None:
         """Make the folders; say what to do if that is not allowed."""
         try:
-            for path in (self.root, self.logs, self.run, self.files, self.temporary):
-                path.mkdir(parents=True, exist_ok=True)
-            self.keys.mkdir(mode=0o700, exist_ok=True)
+            self.root.mkdir(parents=True, exist_ok=True)
+            for path in (self.logs, self.run, self.files, self.temporary, self.keys):
+                path.mkdir(mode=0o700, exist_ok=True)  # texts and data of people pass through all of them
         except OSError as error:
             raise Problem(
                 f"The data folder {self.root} cannot be written ({error.strerror}). "

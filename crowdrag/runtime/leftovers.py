@@ -43,7 +43,7 @@ def of_status(services: dict[str, dict[str, object]]) -> list[psutil.Process]:
             continue
         with suppress(psutil.Error):
             process = psutil.Process(pid)
-            if abs(process.create_time() - born) < 1.0:
+            if abs(process.create_time() - born) < 1.0 and process.status() != psutil.STATUS_ZOMBIE:
                 found += [process, *process.children(recursive=True)]
     return found
 

@@ -184,14 +184,13 @@ def _move_in(folder: Folder, staging: Path) -> None:
         fresh, old = staging / place.name, folder.root / f"{place.name}.old"
         if place == folder.keys and not fresh.exists():
             continue  # the operator keeps them outside
-        fresh.mkdir(mode=0o700 if place == folder.keys else 0o755, exist_ok=True)
+        fresh.mkdir(mode=0o700, exist_ok=True)
+        fresh.chmod(0o700)
         shutil.rmtree(old, ignore_errors=True)
         if place.exists():
             place.rename(old)
         fresh.rename(place)
         shutil.rmtree(old, ignore_errors=True)
-    folder.keys.mkdir(mode=0o700, exist_ok=True)
-    folder.keys.chmod(0o700)
 
 
 def _forget_messages(folder: Folder) -> None:

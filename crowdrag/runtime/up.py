@@ -100,17 +100,17 @@ def _processes(folder: Folder, wish: Wish, listener: socket.socket | None, llm_u
 
 
 def _welcome(supervisor: Supervisor, wish: Wish) -> None:
-    url = supervisor.facts.get("url")
-    if wish.demo:
-        say("")
-        supervisor.run_once("Demo study", [sys.executable, "-m", "django", "demo_study"], echo=True)
+    url = str(supervisor.facts.get("url", ""))
     say("")
-    if url:
-        say(f"Open {url}")
-        if not wish.demo:
-            say("A login for yourself: crowdrag createsuperuser")
-        if wish.demo and wish.port is None and not str(url).endswith(f":{DEFAULT_PORT}/"):
-            say(f"(Port {DEFAULT_PORT} is taken{ports.holder(DEFAULT_PORT)}, so this is the next free one.)")
+    if wish.demo:
+        command = [sys.executable, "-m", "django", "demo_study", "--address", url.rstrip("/")]
+        supervisor.run_once("Demo study", command, echo=True)
+        if wish.port is None and not url.endswith(f":{DEFAULT_PORT}/"):
+            say(f"  (Port {DEFAULT_PORT} is taken{ports.holder(DEFAULT_PORT)}, so this is the next free one.)")
+    elif url:
+        say(f"  Address   {url}")
+        say("  A login for yourself: crowdrag createsuperuser")
+    say("")
     say("Ctrl-C stops everything.")
 
 

@@ -35,6 +35,9 @@ QUEUES = (
 class Beating(Service):
     """A program that touches a file as long as it is well (CROWDRAG_HEARTBEAT)."""
 
+    start_within = 120.0
+    silent_for = 30.0
+
     def __init__(self, folder: Folder, llm_url: str) -> None:
         super().__init__(folder)
         self.llm_url = llm_url
@@ -72,7 +75,8 @@ class Worker(Beating):
         options += ["--hostname", f"{self.queue.name}-{self.folder.mark}@%h", "--loglevel", "INFO"]
         options += ["--without-gossip", "--without-mingle", "--include", "crowdrag.runtime.heartbeat"]
         # SIGTERM shall end a worker within its time limit, not whenever its task is done.
-        return Launch([*command, *options], env={**self._environment(), "REMAP_SIGTERM": "SIGQUIT"}, cwd=REPOSITORY)
+        more = {"REMAP_SIGTERM": "SIGQUIT", "CROWDRAG_QUEUE": self.queue.name}
+        return Launch([*command, *options], env={**self._environment(), **more}, cwd=REPOSITORY)
 
 
 class Sweep(Beating):

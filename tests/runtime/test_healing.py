@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import psutil
 import pytest
+from celery import Celery
 
-from crowdrag.runtime import status
+from crowdrag.runtime import status, valkey
 
 from .conftest import System, eventually, living
 
@@ -34,6 +35,27 @@ def test_a_killed_service_comes_back(running: System, service: str) -> None:
     os.kill(before, signal.SIGKILL)
     eventually(lambda: running.pid(service) not in (0, before) and running.ready(service))
     assert not living(group, within=1), "the dead one's children live on"
+
+
+@pytest.mark.parametrize("harm", ["killed", "emptied"])
+def test_workers_take_messages_after_their_broker_was_harmed(running: System, harm: str) -> None:
+    with valkey.client(running.folder) as broker:
+        if harm == "killed":
+            before = running.pid("valkey")
+            os.kill(before, signal.SIGKILL)
+            eventually(lambda: running.pid("valkey") not in (0, before) and running.ready("valkey"))
+        else:
+            broker.flushall()
+        for queue in ("default", "llm", "gpu"):
+            eventually(lambda queue=queue: send(running, queue))
+        eventually(lambda: not any(map(broker.llen, ("default", "llm", "gpu"))))
+
+
+def send(system: System, queue: str) -> bool:
+    """Tell a queue's worker that something may be due, as the sweep does."""
+    with Celery(broker=system.folder.broker_url) as sender:
+        sender.send_task("crowdrag.runs.work", kwargs={"queue": queue}, queue=queue, retry=False)
+    return True
 
 
 def _group(process: psutil.Process) -> int:

@@ -2,14 +2,15 @@
 
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from crowdrag.runtime import heartbeat, processes
 from crowdrag.runtime import keeper as module
-from crowdrag.runtime import processes
 from crowdrag.runtime.folder import Folder
 from crowdrag.runtime.keeper import Keeper
 from crowdrag.runtime.processes import Reaper
@@ -39,6 +40,27 @@ class Told(Service):
 
     def mourn(self, failures: int) -> None:
         self.mourned.append(failures)
+
+
+def test_a_worker_that_fetches_nothing_is_deaf(monkeypatch) -> None:
+    queue = {"waiting": 1}
+    monkeypatch.setattr(heartbeat, "waiting", lambda _: queue["waiting"])
+    ear = heartbeat.Ear()
+    assert not ear.is_deaf("llm", now=100.0)
+    assert not ear.is_deaf("llm", now=115.0)
+    assert ear.is_deaf("llm", now=121.0)
+    # Busy: what waits must wait.
+    monkeypatch.setattr(heartbeat.state, "active_requests", {"a task"})
+    assert not ear.is_deaf("llm", now=122.0)
+    monkeypatch.setattr(heartbeat.state, "active_requests", set())
+    assert not ear.is_deaf("llm", now=128.0)
+    # An empty queue in between: it does fetch.
+    queue["waiting"] = 0
+    assert not ear.is_deaf("llm", now=134.0)
+    queue["waiting"] = 1
+    assert not ear.is_deaf("llm", now=150.0)
+    assert not ear.is_deaf("llm", now=165.0)
+    assert ear.is_deaf("llm", now=171.0)
 
 
 SLEEP = "import time; time.sleep(60)"
@@ -122,6 +144,8 @@ def test_the_reaper_ends_what_its_owner_leaves(folder: Folder) -> None:
         [sys.executable, "-c", stubborn], log=folder.logs / "told.log", env={}, death_signal=signal.SIGTERM
     )
     reaper.add(process.pid, signal.SIGKILL)
+    # Buried at once, as init does with orphans.
+    threading.Thread(target=process.wait).start()
     reaper.close()
     assert process.wait(5) == -signal.SIGKILL
 
