@@ -1,7 +1,7 @@
 """What the corpus publishes as derived data, compared with what follows from its raw files. Nothing of it is stored."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analysis.text import statements
@@ -14,6 +14,7 @@ from . import judgments, shapes
 from .corpus import Corpus
 
 EXAMPLES = 5
+DEPTH = 20  # passages of a topic that the folder does not hold
 
 
 def compare(source: Source, corpus: Corpus) -> dict[str, Any]:
@@ -74,7 +75,10 @@ def _parsed(member: Member, corpus: Corpus) -> dict[str, Any]:
     """Compare the published statements' citations with what we parse; its columns are not documented, so be liberal."""
     texts = {given.external_id: given.text or "" for given in corpus.model_responses}
     texts |= {name: log.text for name, log in corpus.logs.items()}
-    passages = {topic.external_id: len(topic.passages) for topic in corpus.topics}
+    ranks = {
+        topic.external_id: {passage.external_id: rank for rank, passage in enumerate(topic.passages)}
+        for topic in corpus.topics
+    }
     unreadable: list[str] = []
     different: list[str] = []
     unknown = equal = compared = 0
@@ -85,11 +89,12 @@ def _parsed(member: Member, corpus: Corpus) -> dict[str, Any]:
         if name not in texts:
             unknown += 1
             continue
-        theirs = _citations(record.get("statements"))
+        of_topic = ranks.get(str(record.get("topic")), {})
+        theirs = _citations(record.get("statements"), of_topic)
         if theirs is None:
             continue
         compared += 1
-        ours = statements.parse(texts[name], passages=passages.get(str(record.get("topic")), 20))
+        ours = statements.parse(texts[name], passages=len(of_topic) or DEPTH)
         if [sorted(s.citations) for s in ours.statements] == theirs:
             equal += 1
         else:
@@ -104,8 +109,11 @@ def _parsed(member: Member, corpus: Corpus) -> dict[str, Any]:
     }
 
 
-def _citations(given: Any) -> list[list[int]] | None:
-    """Return the citations of published statements, or None where they have another form than we know."""
+def _citations(given: Any, ranks: Mapping[str, int]) -> list[list[int]] | None:
+    """Return the ranks that published statements cite, or None where they have another form than we know.
+
+    A statement cites passages by their rank or by their id.
+    """
     if not isinstance(given, list):
         return None
     found = []
@@ -115,7 +123,16 @@ def _citations(given: Any) -> list[list[int]] | None:
         cited: list[Any] = next(
             (statement[key] for key in ("citations", "references", "cites") if isinstance(statement.get(key), list)), []
         )
-        if not all(isinstance(index, int) or (isinstance(index, str) and index.isdecimal()) for index in cited):
+        indices = [_rank(index, ranks) for index in cited]
+        if None in indices:
             return None
-        found.append(sorted({int(index) for index in cited}))
+        found.append(sorted({index for index in indices if index is not None}))
     return found
+
+
+def _rank(index: Any, ranks: Mapping[str, int]) -> int | None:
+    if isinstance(index, int):
+        return index
+    if not isinstance(index, str):
+        return None
+    return ranks.get(index, int(index) if index.isdecimal() else None)
