@@ -1,6 +1,7 @@
 """The simulated crowd's judgments as rows, marked as simulated wherever they show."""
 
 import json
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -21,14 +22,17 @@ from annotation.models import (
 )
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Participant, Study
+from writing.domain.imports import storing
 from writing.enums import Origin
 from writing.models import Response
 
 from . import crowd, texts
 
 NAME = "Simulated crowd"
-# Fewer people than the published study had, so that each answers several questionnaires and can be told apart.
-SETTINGS = crowd.Settings(participants=15)
+SECOND = "Simulated crowd, on what the model wrote"
+# Fewer people than the published study had, so that each answers several questionnaires and can be told apart. A small
+# spread, so that a response is about as good in the second wave as it was in the first.
+SETTINGS = crowd.Settings(participants=15, spread=0.4)
 # What the local model writes is centred well below what people wrote; it is a very small model.
 MODEL_MERIT = -1.5
 
@@ -46,14 +50,33 @@ def responses(study: Study) -> tuple[dict[str, list[str]], dict[str, float]]:
     return topics, expected
 
 
+def unjudged(study: Study, simulated: crowd.Crowd) -> crowd.Crowd:
+    """Keep of a simulation the pairs that nobody has judged yet, in either order."""
+    judged = {frozenset(pair) for pair in study.pairs.values_list("a__external_id", "b__external_id")}
+    kept = [
+        replace(given, pairs=pairs)
+        for given in simulated.questionnaires
+        if (pairs := tuple(pair for pair in given.pairs if {pair.left, pair.right} not in judged))
+    ]
+    numbers = {given.number for given in kept}
+    return replace(
+        simulated,
+        questionnaires=tuple(kept),
+        assignments=tuple(given for given in simulated.assignments if given.questionnaire in numbers),
+        judgments=tuple(g for g in simulated.judgments if {g.pair.left, g.pair.right} not in judged),
+    )
+
+
 @transaction.atomic
-def store(*, study: Study, simulated: crowd.Crowd, now: datetime) -> Campaign:
-    """Store what the crowd judged as a campaign; a study that has it keeps the one it has."""
-    if found := Campaign.objects.filter(study=study, name=NAME).first():
-        return found
+def store(*, study: Study, simulated: crowd.Crowd, now: datetime) -> Campaign | None:
+    """Store what the crowd judged as a campaign, pairs that were judged before left out; None if nothing is new."""
+    storing.hold(study)
+    simulated = unjudged(study, simulated)
+    if not simulated.questionnaires:
+        return None
     campaign = Campaign.objects.create(
         study=study,
-        name=NAME,
+        name=SECOND if Campaign.objects.filter(study=study, name=NAME).exists() else NAME,
         kind=CampaignKind.PAIRWISE,
         judges=Judges.CROWD,
         k=simulated.settings.judges,
@@ -135,10 +158,11 @@ def _assignments(
 
 
 def _people(study: Study, simulated: crowd.Crowd, now: datetime) -> dict[str, Participant]:
+    wave = Campaign.objects.filter(study=study, is_simulated=True).count()
     people = Participant.objects.bulk_create(
         Participant(
             study=study,
-            external_id=person.id,
+            external_id=f"{person.id}-{wave}",
             kind=ParticipantKind.CROWD,
             is_simulated=True,
             created_at=now,
@@ -146,4 +170,4 @@ def _people(study: Study, simulated: crowd.Crowd, now: datetime) -> dict[str, Pa
         )
         for person in simulated.truth.people
     )
-    return {person.external_id: person for person in people}
+    return {person.id: row for person, row in zip(simulated.truth.people, people, strict=True)}

@@ -12,7 +12,6 @@ from django.utils import timezone
 from crowdrag.llm.domain import endpoints
 from crowdrag.runs.domain import running
 from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
 from crowdrag.studies.domain import studies
 from crowdrag.studies.models import Participant, Study, User
 from writing.domain import styles
@@ -61,7 +60,7 @@ def set_up(*, now: datetime | None = None) -> Demo:
         slug=SLUG, title="Demo", description=DESCRIPTION, by=user, now=now, is_simulated=True, text_licence="CC0-1.0"
     )
     styles.ensure(study=study, names=texts.STYLES, now=now)
-    if not study.runs.filter(kind__in=("demo.write", "demo.judge")).exists():
+    if not study.runs.filter(kind="demo.judge").exists():
         for what, name in IMPORTS:
             _import(study, what, texts.FOLDER / name, user)
         Participant.objects.filter(study=study, external_id__startswith="author-").update(is_simulated=True)
@@ -90,10 +89,10 @@ def _import(study: Study, what: str, path: Path, by: User) -> None:
         raise DemoError(f"Import of {path.name} ended as {run.get_state_display()}: {run.problems or run.error}")
 
 
-def _begin(study: Study, user: User) -> Run:
-    """Let the local model write what is open; without a model the crowd judges what there is."""
+def _begin(study: Study, user: User) -> None:
+    """Let the crowd judge what there is; where there is a model, let it write what is open, which is judged then."""
     with transaction.atomic():
+        running.start(study=study, kind="demo.judge", by=user)
         if settings.LLM_URL:
             endpoints.ensure_local()
-            return running.start(study=study, kind="demo.write", by=user)
-        return running.start(study=study, kind="demo.judge", by=user)
+            running.start(study=study, kind="demo.write", by=user)

@@ -1,4 +1,4 @@
-"""The demo's long work: the local model writes what people left open, a simulated crowd judges, the analysis follows.
+"""The demo's long work: a simulated crowd judges, the local model writes what is open, and that is judged as well.
 
 Each step starts the next one when it ends, in the transaction that ends it, so that a demo that was killed anywhere
 goes on where it was.

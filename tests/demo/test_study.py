@@ -11,8 +11,17 @@ from crowdrag.llm.domain import endpoints
 from crowdrag.runs.domain import running
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
+from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Study
-from tests.factories import NOW, RetrievedPassageFactory, StudyFactory, StyleFactory, TopicFactory
+from tests.factories import (
+    NOW,
+    ParticipantFactory,
+    ResponseFactory,
+    RetrievedPassageFactory,
+    StudyFactory,
+    StyleFactory,
+    TopicFactory,
+)
 from writing.domain import generation
 from writing.enums import Origin
 from writing.models import Response
@@ -63,6 +72,24 @@ def test_the_demo_is_set_up_judged_and_analysed_without_a_model() -> None:
     assert again.password == demo.password
 
 
+def test_what_the_model_wrote_is_judged_in_a_second_wave() -> None:
+    study = setup.set_up(now=NOW).study
+    finish_runs(study)
+    judged = set(study.pairs.values_list("a", "b"))
+    topic, style = study.topics.order_by("id")[0], study.styles.get(name="news")
+    writer = ParticipantFactory(study=study, kind=ParticipantKind.MODEL)
+    new = ResponseFactory(topic=topic, style=style, participant=writer, origin=Origin.MODEL)
+    running.start(study=study, kind="demo.judge", now=NOW)
+    finish_runs(study)
+    added = set(study.pairs.values_list("a", "b")) - judged
+    assert added
+    assert all(new.pk in pair for pair in added)
+    assert list(study.campaigns.order_by("id").values_list("name", flat=True)) == [judging.NAME, judging.SECOND]
+    running.start(study=study, kind="demo.judge", now=NOW)  # nothing is new: nothing is added
+    finish_runs(study)
+    assert study.campaigns.count() == 2
+
+
 def test_the_login_that_is_printed_opens_the_study() -> None:
     demo = setup.set_up(now=NOW)
     finish_runs(demo.study)
@@ -80,6 +107,7 @@ def test_each_slot_that_nobody_wrote_is_planned_for_the_model(settings, local_mo
     demo = setup.set_up(now=NOW)
     run = Run.objects.get(study=demo.study, kind="demo.write")
     running.cancel(run=run)
+    finish_runs(demo.study)
     people = {(r.topic_id, r.style_id) for r in demo.study.responses.filter(origin=Origin.HUMAN)}
     planned = {(unit.payload["topic"], unit.payload["style"]) for unit in run.units.all()}
     assert len(planned) == 15 - len(people)
