@@ -1,10 +1,13 @@
 """A process of its own that asks: `python -m tests.llm.asker LEASE TEXT...`; prints each answer when it is stored."""
 
+import signal
 import sys
 
 import django
 
 if __name__ == "__main__":
+    # A shell that runs the tests in the background has told its children to ignore interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     django.setup()
     from crowdrag.llm.domain import gateway
     from crowdrag.llm.domain.pacing import Policy
