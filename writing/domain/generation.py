@@ -34,6 +34,8 @@ Query: {query}
 Write about {words} words in statements of one or two sentences. After each statement name the numbers of the passages
 that support it. Use only what the passages say, in your own words, and never refer to the passages as such."""
 
+TASK = "Write the response to this query now: {query}"
+
 
 class NoAnswerError(RuntimeError):
     """The model gave no usable answer; what it said is kept with the call."""
@@ -69,7 +71,9 @@ def request(*, slot: Slot, sample: int = 0) -> gateway.Request:
     instructions = PROMPT.format(
         query=slot.topic.query, instructions=slot.style.instructions, words=slot.style.target_words
     )
-    content = f"{instructions}\n\n{fence.note}\n\n{passages}\n\n{fence.reminder}"
+    # The query once more at the end: a small model has forgotten it after twenty passages.
+    task = TASK.format(query=slot.topic.query)
+    content = f"{instructions}\n\n{fence.note}\n\n{passages}\n\n{fence.reminder}\n\n{task}"
     return gateway.Request(
         messages=[{"role": "user", "content": content}],
         parameters=PARAMETERS,
@@ -149,14 +153,20 @@ def store(*, slot: Slot, text: str, endpoint: Endpoint, study: Study, now: datet
 
 def participant(*, endpoint: Endpoint, study: Study, now: datetime) -> Participant:
     """Return the participant that a model is: version, prompt and parameters; another prompt is another participant."""
-    asked = hashlib.sha256(f"{PROMPT}{sorted(PARAMETERS.items())}".encode()).hexdigest()
+    asked = hashlib.sha256(f"{PROMPT}{TASK}{sorted(PARAMETERS.items())}".encode()).hexdigest()
     found, _created = Participant.objects.get_or_create(
         study=study,
         kind=ParticipantKind.MODEL,
         external_id=f"{endpoint.model}/{asked[:8]}",
         defaults={
             "created_at": now,
-            "specification": {"model": endpoint.model, "endpoint": endpoint.name, "prompt": PROMPT, **PARAMETERS},
+            "specification": {
+                "model": endpoint.model,
+                "endpoint": endpoint.name,
+                "prompt": PROMPT,
+                "task": TASK,
+                **PARAMETERS,
+            },
         },
     )
     return found
