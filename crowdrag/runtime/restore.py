@@ -31,9 +31,10 @@ FURNITURE = {
     "django_session",
     "llm_endpoint",
 }
-# The dump makes the schema; what it says of owners and rights is left out, so initdb's are put back.
-BEFORE = "SET lock_timeout = '30s'; DROP SCHEMA IF EXISTS public CASCADE"
-AFTER = "ALTER SCHEMA public OWNER TO pg_database_owner; GRANT USAGE ON SCHEMA public TO PUBLIC"
+# The dump makes the schema; what it says of owners and rights is left out, so initdb's are put back. COMMIT is the very
+# last line: whoever is killed in between, psql's input ends without it, and nothing has happened.
+BEFORE = b"BEGIN; SET LOCAL lock_timeout = '30s'; DROP SCHEMA IF EXISTS public CASCADE;\n"
+AFTER = b"\nALTER SCHEMA public OWNER TO pg_database_owner; GRANT USAGE ON SCHEMA public TO PUBLIC; COMMIT;\n"
 
 
 def restore(folder: Folder, source: Path, *, force: bool) -> dict[str, Any]:
@@ -52,7 +53,11 @@ def restore(folder: Folder, source: Path, *, force: bool) -> dict[str, Any]:
                 _refuse_if_used(folder, url)
             note = folder.root / "restoring"
             note.write_text(f"{source.resolve()}\n")
-            load_database(url, staging / archive.DUMP)
+            try:
+                load_database(url, staging / archive.DUMP)
+            except Problem:
+                note.unlink()
+                raise
             _verify_rows(url, manifest)
             _move_in(folder, staging)
             note.unlink()
@@ -141,9 +146,8 @@ def load_database(url: str, dump: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    options = ["-X", "-q", "-1", "-v", "ON_ERROR_STOP=1", "-o", os.devnull]
     server = subprocess.Popen(
-        [program("psql"), *options, "-c", BEFORE, "-f", "-", "-c", AFTER, url],
+        [program("psql"), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-o", os.devnull, "-f", "-", url],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -151,21 +155,21 @@ def load_database(url: str, dump: Path) -> None:
     assert script.stderr is not None
     assert server.stdin is not None
     assert server.stderr is not None
+    said = b""
     with suppress(BrokenPipeError):
+        server.stdin.write(BEFORE)
         for chunk in archive.chunks(script.stdout):
             server.stdin.write(chunk)
-        script.stdout.close()
-    said = script.stderr.read().decode(errors="replace")
-    if script.wait() != 0:
-        # Killed before its input ends: an end of input would be a commit.
-        server.kill()
-        server.wait()
-        raise Problem(f"The dump in the backup could not be read; nothing was changed:\n{said.strip()}")
+        said = script.stderr.read()
+        if script.wait() == 0:
+            server.stdin.write(AFTER)
+    script.kill()
     with suppress(BrokenPipeError):
         server.stdin.close()
-    complaint = server.stderr.read().decode(errors="replace")
-    if server.wait() != 0:
-        raise Problem(f"The database could not be restored; nothing was changed:\n{complaint.strip()}")
+    complaint = server.stderr.read()
+    if server.wait() != 0 or script.wait() != 0:
+        why = (said + complaint).decode(errors="replace").strip()
+        raise Problem(f"The database could not be restored, and is as it was:\n{why}")
 
 
 def _verify_rows(url: str, manifest: dict[str, Any]) -> None:

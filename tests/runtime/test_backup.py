@@ -3,12 +3,17 @@
 import io
 import json
 import os
+import subprocess
 import tarfile
+from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
-from crowdrag.runtime import archive
+from crowdrag.runtime import archive, restore
+from crowdrag.runtime.postgres import program
+from crowdrag.runtime.problems import Problem
 
 from .conftest import System, rows_of
 
@@ -79,6 +84,44 @@ def test_a_damaged_backup_changes_nothing(saved: Path, system: System, tmp_path:
     assert "Traceback" not in said
     assert not system.folder.postgres.exists(), "checked before anything starts"
     assert not (system.folder.root / "restore.new").exists()
+
+
+@pytest.fixture
+def used(running: System) -> Iterator[str]:
+    """A database with a table that a restore would replace."""
+    url = running.folder.database_url("used")
+    with psycopg.connect(running.folder.database_url(), autocommit=True) as connection:
+        connection.execute("CREATE DATABASE used")
+        with psycopg.connect(url) as own:
+            own.execute("CREATE TABLE mine AS SELECT generate_series(1, 10) AS n")
+        yield url
+        connection.execute("DROP DATABASE used")
+
+
+def test_a_dump_that_breaks_off_leaves_the_database_as_it_was(saved: Path, used: str, tmp_path: Path) -> None:
+    """The sums would tell before; the transaction holds even so."""
+    dump = tmp_path / "broken.dump"
+    with tarfile.open(saved) as tar:
+        content = tar.extractfile(archive.DUMP).read()
+    for share in (0.0, 0.3, 0.6, 0.95):
+        dump.write_bytes(content[: int(len(content) * share)])
+        with pytest.raises(Problem, match="is as it was"):
+            restore.load_database(used, dump)
+        assert psycopg.connect(used).execute("SELECT sum(n) FROM mine").fetchone() == (55,)
+
+
+def test_a_restore_that_is_killed_leaves_the_database_as_it_was(saved: Path, used: str, tmp_path: Path) -> None:
+    """Whoever feeds psql and dies ends its input without COMMIT."""
+    with tarfile.open(saved) as tar:
+        tar.extract(archive.DUMP, tmp_path, filter="data")
+    script = subprocess.run(
+        [program("pg_restore"), "--file=-", tmp_path / archive.DUMP], capture_output=True, check=True
+    )
+    fed = restore.BEFORE + script.stdout
+    for part in (fed, fed[: len(fed) // 2]):
+        psql = [program("psql"), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-o", os.devnull, "-f", "-", used]
+        subprocess.run(psql, input=part, capture_output=True, check=False)
+        assert psycopg.connect(used).execute("SELECT sum(n) FROM mine").fetchone() == (55,)
 
 
 def test_a_name_that_leads_out_of_the_folder_is_refused(system: System, tmp_path: Path) -> None:
