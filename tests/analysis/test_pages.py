@@ -214,6 +214,23 @@ def test_participant_page_sets_each_answer_beside_the_gold_label(study):
     assert "No judgments" in member_of(study).get(address(study, f"competence/{nobody.pk}/")).content.decode()
 
 
+def test_surplus_answers_stand_in_brackets_and_are_not_tallied(study):
+    Judgment.objects.filter(assignment__participant__external_id="w1").order_by("pk")[0].delete()
+    running.wait(analysing.start(study=study, parameters=QUICK | {"k": 3}))
+    person = Participant.objects.get(external_id="w4")
+    answer = member_of(study).get(address(study, f"competence/{person.pk}/"))
+    (own,) = answer.context["summary"]
+    assert own["judgments"] == 1
+    assert own["count_a"] + own["count_n"] + own["count_b"] == own["labelled"] == 1
+    assert sum(not pair["cells"][0]["counted"] for pair in answer.context["pairs"]) == 6
+
+
+def test_a_run_without_parameters_names_the_default_limit(study):
+    run = analyse(study)
+    Run.objects.filter(pk=run.pk).update(parameters={})
+    assert "on the dimension exceeds 0.7." in member_of(study).get(address(study)).content.decode()
+
+
 def test_pairs_pass_filters(study):
     run = analyse(study)
     client = member_of(study)

@@ -164,8 +164,8 @@ def _cell(answer: tuple[str, bool] | None, label: str | None) -> dict[str, Any] 
 
 
 def _tally(cells: list[dict[str, Any] | None]) -> dict[str, Any]:
-    """How often each answer was given, and how often it was the gold label."""
-    given = [cell for cell in cells if cell is not None]
+    """How often each answer was given, and how often it was the gold label; surplus answers do not count."""
+    given = [cell for cell in cells if cell is not None and cell["counted"]]
     labelled = [cell for cell in given if cell["gold"] is not None]
     agreeing = sum(cell["agrees"] for cell in labelled)
     return {

@@ -47,6 +47,7 @@ def overview(study: Study, state: State) -> dict[str, Any]:
         "agreement": _grid(crowd, found["agreement_means"], labels),
         "others": _grid(others, found["agreement_means"], labels),
         "notes": _notes(found["agreement"], labels),
+        "threshold": state.run.parameters.get("spam_threshold", 0.7),
         "models": [row | {"label": labels.get(row["dimension"], row["dimension"])} for row in found["mace"]],
     }
 
