@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from django.utils import timezone
 
+from analysis.domain import analysing
 from crowdrag.llm.domain import endpoints
 from crowdrag.llm.models import Endpoint
 from crowdrag.runs.domain import running
@@ -76,4 +77,4 @@ def judge(work: Work) -> Callable[[], None]:
 
 def after_judging(run: Run) -> None:
     """Analyse what the crowd judged."""
-    running.start(study=run.study, kind="analysis", by=run.created_by, seed=run.seed)
+    analysing.start(study=run.study, by=run.created_by, seed=run.seed)
