@@ -2,10 +2,10 @@
 
 from django.core.validators import MinValueValidator
 from django.db import models
-from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import Study
+from crowdrag.studies.models.counting import rows
 
 from ..enums import CampaignKind, CampaignState, Inference, Judges
 from .dimension import Dimension
@@ -15,25 +15,14 @@ from .instructions import Instructions
 class CampaignQuerySet(models.QuerySet["Campaign"]):
     """What can be said of campaigns."""
 
-    def of_pool(self, judges: str) -> "CampaignQuerySet":
-        """Keep those whose judges are of this pool."""
-        return self.filter(judges=judges)
-
     def with_counts(self) -> "CampaignQuerySet":
         """Annotate `item_count`, `questionnaire_count`, `participant_count` and `judgment_count`."""
         return self.annotate(
-            item_count=_rows("items"),
-            questionnaire_count=_rows("questionnaires"),
-            participant_count=_rows("questionnaires__assignments__participant", distinct=True),
-            judgment_count=_rows("items__judgments"),
+            item_count=rows(Campaign, "items"),
+            questionnaire_count=rows(Campaign, "questionnaires"),
+            participant_count=rows(Campaign, "questionnaires__assignments__participant", distinct=True),
+            judgment_count=rows(Campaign, "items__judgments"),
         )
-
-
-def _rows(relation: str, *, distinct: bool = False) -> Coalesce:
-    # A subquery each: joining several relations at once would multiply the rows before counting them.
-    own = Campaign.objects.filter(pk=models.OuterRef("pk")).order_by().values("pk")
-    counted = own.annotate(n=models.Count(relation, distinct=distinct)).values("n")
-    return Coalesce(models.Subquery(counted, output_field=models.IntegerField()), 0)
 
 
 class Campaign(models.Model):

@@ -8,6 +8,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from crowdrag.studies.admin import ReadOnlyAdmin
+
 from .domain import addresses, keys, ledger
 from .domain.errors import GatewayError
 from .models import Attempt, Call, Endpoint, Spend
@@ -51,22 +53,6 @@ class EndpointAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # Django's clas
     def has_key(self, endpoint: Endpoint) -> bool | None:
         """Whether its variable is set; nothing where it needs no key."""
         return keys.is_set(endpoint) if endpoint.key_variable else None
-
-
-class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # Django's class takes no argument
-    """What the gateway wrote is not edited by hand."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Nobody adds."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody changes."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody deletes."""
-        return False
 
 
 @admin.register(Call)

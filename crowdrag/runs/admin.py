@@ -1,25 +1,14 @@
 """Runs in the operator's admin."""
 
 from django.contrib import admin
-from django.http import HttpRequest
+
+from crowdrag.studies.admin import UneditedAdmin
 
 from .models import Artifact, Run, Unit, Upload, WorkerBeat
 
 
-class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg] # Django's class takes no argument
-    """What only the system writes: to look at, and to delete."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Nobody makes these by hand."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: object | None = None) -> bool:
-        """Nobody changes these by hand."""
-        return False
-
-
 @admin.register(Run)
-class RunAdmin(ReadOnly):
+class RunAdmin(UneditedAdmin):
     """Runs."""
 
     list_display = ("key", "study", "kind", "queue", "state", "created_by", "created_at", "finished_at")
@@ -30,7 +19,7 @@ class RunAdmin(ReadOnly):
 
 
 @admin.register(Unit)
-class UnitAdmin(ReadOnly):
+class UnitAdmin(UneditedAdmin):
     """Units of runs."""
 
     list_display = ("run", "position", "state", "fence", "attempts", "lost", "worker", "due_at", "lease_until")
@@ -41,7 +30,7 @@ class UnitAdmin(ReadOnly):
 
 
 @admin.register(Artifact)
-class ArtifactAdmin(ReadOnly):
+class ArtifactAdmin(UneditedAdmin):
     """Files of runs."""
 
     list_display = ("name", "run", "media_type", "size", "created_at")
@@ -51,7 +40,7 @@ class ArtifactAdmin(ReadOnly):
 
 
 @admin.register(Upload)
-class UploadAdmin(ReadOnly):
+class UploadAdmin(UneditedAdmin):
     """Input files."""
 
     list_display = ("name", "study", "size", "uploaded_by", "uploaded_at")
@@ -61,7 +50,7 @@ class UploadAdmin(ReadOnly):
 
 
 @admin.register(WorkerBeat)
-class WorkerBeatAdmin(ReadOnly):
+class WorkerBeatAdmin(UneditedAdmin):
     """Signs of life."""
 
     list_display = ("name", "queue", "at")

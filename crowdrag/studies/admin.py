@@ -12,8 +12,8 @@ from django.utils.translation import gettext_lazy as _
 from .models import Consent, ConsentText, Membership, Participant, Study, User
 
 
-class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Rows that only the domain makes and changes: they are looked at here, nothing more."""
+class UneditedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Rows that only the system writes: to look at, and to delete."""
 
     def has_add_permission(self, *args: Any) -> bool:
         """Nothing is added by hand."""
@@ -22,6 +22,10 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     def has_change_permission(self, *args: Any) -> bool:
         """Nothing is changed by hand."""
         return False
+
+
+class ReadOnlyAdmin(UneditedAdmin):
+    """Rows that are looked at here, nothing more."""
 
     def has_delete_permission(self, *args: Any) -> bool:
         """Nothing is deleted by hand: erasure has its own way."""

@@ -1,12 +1,11 @@
 """A query with its id."""
 
-from typing import Any
-
 import pgtrigger
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import Study
+from crowdrag.studies.models.counting import rows
 
 
 class TopicQuerySet(models.QuerySet["Topic"]):
@@ -27,18 +26,7 @@ class TopicQuerySet(models.QuerySet["Topic"]):
 
     def with_counts(self) -> "TopicQuerySet":
         """Annotate `passage_count` and `response_count`."""
-        from .response import Response
-        from .retrieval import RetrievedPassage
-
-        return self.annotate(
-            passage_count=_count(RetrievedPassage.objects.filter(topic=models.OuterRef("pk"))),
-            response_count=_count(Response.objects.filter(topic=models.OuterRef("pk"))),
-        )
-
-
-def _count(rows: "models.QuerySet[Any]") -> models.functions.Coalesce:
-    counted = rows.order_by().values("topic").annotate(n=models.Count("pk")).values("n")
-    return models.functions.Coalesce(models.Subquery(counted, output_field=models.IntegerField()), 0)
+        return self.annotate(passage_count=rows(Topic, "retrieved"), response_count=rows(Topic, "responses"))
 
 
 class Topic(models.Model):

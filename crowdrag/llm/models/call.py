@@ -32,10 +32,6 @@ class CallQuerySet(models.QuerySet["Call"]):
         free = Q(claimed_by=token) | Q(claimed_until__isnull=True) | Q(claimed_until__lt=now)
         return self.filter(unsettled & free)
 
-    def in_study(self, study: Study) -> "CallQuerySet":
-        """Keep those that this study asked first."""
-        return self.filter(study=study)
-
     def holding(self, text: str) -> "CallQuerySet":
         """Keep those whose question or answer holds a text, for its erasure. Reads every call: not for pages."""
         quoted = json.dumps(text, ensure_ascii=False)[1:-1]

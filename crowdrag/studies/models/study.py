@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.core.validators import MinValueValidator
 from django.db import models
-from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 
 from ..enums import Role
+from .counting import rows
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -35,22 +35,12 @@ class StudyQuerySet(models.QuerySet["Study"]):
         return self.annotate(role=models.Subquery(own))
 
     def with_counts(self) -> "StudyQuerySet":
-        """Annotate `topic_count`, `response_count`, `participant_count` (by relation name: upper apps own the rows)."""
+        """Annotate `topic_count`, `response_count`, `participant_count`."""
         return self.annotate(
-            topic_count=_rows("topics"), response_count=_rows("responses"), participant_count=_rows("participants")
+            topic_count=rows(Study, "topics"),
+            response_count=rows(Study, "responses"),
+            participant_count=rows(Study, "participants"),
         )
-
-
-def _rows(relation: str) -> Coalesce:
-    # A subquery each: joining three relations at once would multiply the rows before counting them.
-    counted = (
-        Study.objects.filter(pk=models.OuterRef("pk"))
-        .order_by()
-        .values("pk")
-        .annotate(n=models.Count(relation))
-        .values("n")
-    )
-    return Coalesce(models.Subquery(counted, output_field=models.IntegerField()), 0)
 
 
 class Study(models.Model):
