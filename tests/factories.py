@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from functools import cache
+from uuid import uuid4
 
 import factory
 from django.contrib.auth.hashers import make_password
@@ -19,9 +20,18 @@ from annotation.models import (
     QuestionnaireItem,
 )
 from crowdrag.studies.enums import ParticipantKind, Role
-from crowdrag.studies.models import Membership, Participant, Study, User
-from writing.enums import Origin
-from writing.models import Passage, Response, RetrievedPassage, Style, Topic
+from crowdrag.studies.models import ConsentText, Membership, Participant, Study, User
+from writing.enums import Origin, TaskState
+from writing.models import (
+    Passage,
+    Response,
+    RetrievedPassage,
+    Style,
+    Topic,
+    WritingInstructions,
+    WritingPlan,
+    WritingTask,
+)
 
 PASSWORD = "correct horse battery"
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -218,3 +228,60 @@ class JudgmentFactory(factory.django.DjangoModelFactory):
     assignment = factory.SubFactory(AssignmentFactory, questionnaire=factory.SelfAttribute("..entry.questionnaire"))
     dimension = factory.SubFactory(DimensionFactory, study=factory.SelfAttribute("..item.campaign.study"))
     value = 1
+
+
+class WritingTaskFactory(factory.django.DjangoModelFactory):
+    """A free slot; `claimed` gives it to a writer with a lease that lasts."""
+
+    class Meta:
+        model = WritingTask
+
+    class Params:
+        claimed = factory.Trait(
+            state=TaskState.CLAIMED,
+            participant=factory.SubFactory(ParticipantFactory, study=factory.SelfAttribute("..topic.study")),
+            claimed_at=NOW,
+            lease_until=datetime(2036, 1, 1, tzinfo=UTC),
+        )
+
+    topic = factory.SubFactory(TopicFactory)
+    study = factory.SelfAttribute("topic.study")
+    style = factory.SubFactory(StyleFactory, study=factory.SelfAttribute("..topic.study"))
+    external_id = factory.LazyFunction(lambda: str(uuid4()))
+    pay = 250
+    created_at = NOW
+
+
+class ConsentTextFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = ConsentText
+
+    study = factory.SubFactory(StudyFactory)
+    name = factory.Sequence(lambda n: f"consent-{n}")
+    text = "We record what you write, and how."
+    text_licence = "CC-BY-4.0"
+    created_at = NOW
+
+
+class WritingInstructionsFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = WritingInstructions
+
+    study = factory.SubFactory(StudyFactory)
+    name = factory.Sequence(lambda n: f"instructions-{n}")
+    text = "Write, and cite."
+    created_at = NOW
+
+
+class WritingPlanFactory(factory.django.DjangoModelFactory):
+    """A plan that is open; styles and trial topics are added by the test."""
+
+    class Meta:
+        model = WritingPlan
+
+    study = factory.SubFactory(StudyFactory)
+    is_open = True
+    instructions = factory.SubFactory(WritingInstructionsFactory, study=factory.SelfAttribute("..study"))
+    consent_text = factory.SubFactory(ConsentTextFactory, study=factory.SelfAttribute("..study"))
+    pay = 250
+    updated_at = NOW

@@ -21,6 +21,7 @@ class TaskState(models.TextChoices):
     ACCEPTED = "ACCEPTED", _("accepted")
     REJECTED = "REJECTED", _("rejected")
     RETURNED = "RETURNED", _("returned")
+    REVISION = "REVISION", _("sent back for revision")
 
 
 class SurveyKind(models.TextChoices):
@@ -35,3 +36,13 @@ class LogSource(models.TextChoices):
 
     EDITOR = "EDITOR", _("recorded by the editor")
     SNAPSHOTS = "SNAPSHOTS", _("imported snapshots")
+
+
+class AnswerOutcome(models.TextChoices):
+    """What came of asking a model for a response."""
+
+    WRITTEN = "WRITTEN", _("written")
+    OVERLONG = "OVERLONG", _("too long")
+    EMPTY = "EMPTY", _("empty")
+    REFUSED = "REFUSED", _("refused")
+    FAILED = "FAILED", _("no usable answer")

@@ -7,12 +7,14 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, render
 
 from .enums import Role
-from .models import Study
+from .models import Participant, Study
 
 View = Callable[..., HttpResponseBase]
+# In the session: study's key (as a string, since sessions are JSON) -> participant's key.
+PARTICIPANTS = "participants"
 
 
 def study_page(role: Role) -> Callable[[View], View]:
@@ -68,3 +70,43 @@ def operator_page(view: View) -> View:
 
     checked.access = "operator"  # type: ignore[attr-defined]
     return checked
+
+
+def participant_page(view: View) -> View:
+    """Let in who takes part in the study `<slug:taking_part>`; the view gets the participant in place of the slug.
+
+    Participants have no accounts: their link put them into the session (`remember`). Whoever comes without is told to
+    open their link again, with 403; so is everybody for a study that is not there.
+    """
+
+    @wraps(view)
+    def checked(request: HttpRequest, taking_part: str, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        participant = _participant(request, taking_part)
+        if participant is None:
+            return render(request, "studies/participant/unknown.html", status=403)
+        request.participant = participant  # type: ignore[attr-defined]
+        return view(request, participant, *args, **kwargs)
+
+    checked.access = "participant"  # type: ignore[attr-defined]
+    return checked
+
+
+def remember(request: HttpRequest, participant: Participant) -> None:
+    """Keep in the session that this browser is this participant's; one participant a study."""
+    known = request.session.get(PARTICIPANTS, {})
+    request.session[PARTICIPANTS] = known | {str(participant.study_id): participant.pk}
+
+
+def forget(request: HttpRequest, participant: Participant) -> None:
+    """Take the participant out of the session."""
+    known = request.session.get(PARTICIPANTS, {})
+    request.session[PARTICIPANTS] = {study: key for study, key in known.items() if key != participant.pk}
+
+
+def _participant(request: HttpRequest, slug: str) -> Participant | None:
+    keys = request.session.get(PARTICIPANTS, {}).values()
+    return (
+        Participant.objects.select_related("study")
+        .filter(pk__in=list(keys), study__slug=slug, erased_at__isnull=True)
+        .first()
+    )

@@ -27,3 +27,19 @@ class Verdict(models.TextChoices):
 
     PAY = "PAY", _("paid")
     INCLUDE = "INCLUDE", _("included in the analysis")
+
+
+class EntryKind(models.TextChoices):
+    """Whom a link lets in."""
+
+    PERSONAL = "PERSONAL", _("personal invitation")
+    OPEN = "OPEN", _("open link")
+    PLATFORM = "PLATFORM", _("recruitment platform")
+
+
+class EnquiryKind(models.TextChoices):
+    """What a participant wants of the researchers."""
+
+    QUESTION = "QUESTION", _("question")
+    PROBLEM = "PROBLEM", _("problem")
+    CONTEST = "CONTEST", _("contested rejection")

@@ -61,7 +61,7 @@ def _written(study: Study, person, member) -> None:
     )
     WritingTask.objects.create(
         external_id="t2", participant=factories.ParticipantFactory(study=study), state=TaskState.CLAIMED,
-        draft=HOSTILE, claimed_at=NOW, **draft,
+        draft=HOSTILE, claimed_at=NOW, lease_until=NOW, **draft,
     )  # fmt: skip
     survey = Survey.objects.create(
         study=study, name="entry", kind=SurveyKind.ENTRY, questions=[{"name": "q"}], created_at=NOW

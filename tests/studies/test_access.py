@@ -9,7 +9,8 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
-from tests.factories import MembershipFactory, StudyFactory, UserFactory
+from tests.factories import MembershipFactory, ParticipantFactory, StudyFactory, UserFactory
+from tests.participants import as_participant
 
 pytestmark = pytest.mark.django_db
 
@@ -80,6 +81,23 @@ def test_a_page_of_a_study_opens_for_its_members_alone(route: str, pattern: URLP
         elif role < needed:
             assert not allowed, role
         assert statuses[role.name].status_code < 500, role
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_a_page_for_participants_opens_for_those_of_the_study_alone(method: str) -> None:
+    routes = [route for route, pattern in ROUTES if "<slug:taking_part>" in route]
+    marked = [route for route, pattern in ROUTES if pattern.callback.access == "participant"]
+    assert routes == marked
+    mine, other = ParticipantFactory(), ParticipantFactory()
+    for route in routes:
+        path = filled(route.replace("<slug:taking_part>", mine.study.slug), "none")
+        nobody, stranger, member, person = Client(), Client(), Client(), Client()
+        as_participant(stranger, other)
+        member.force_login(MembershipFactory(study=mine.study, role=Role.OWNER).user)
+        as_participant(person, mine)
+        for client in (nobody, stranger, member):
+            assert getattr(client, method)(path).status_code == 403, route
+        assert getattr(person, method)(path).status_code != 403, route
 
 
 def test_operator_opens_every_study() -> None:

@@ -94,7 +94,7 @@ def test_a_list_holds_passages_of_its_own_study() -> None:
 def test_a_task_that_is_taken_has_a_participant() -> None:
     task(external_id="open")
     with pytest.raises(IntegrityError, match="task_taken_has_a_participant"):
-        task(external_id="taken", state=TaskState.CLAIMED)
+        task(external_id="taken", state=TaskState.CLAIMED, lease_until=NOW)
 
 
 def test_a_task_has_a_known_state_and_an_id_of_its_own() -> None:
@@ -109,9 +109,9 @@ def test_nobody_writes_twice_on_a_topic() -> None:
     topic = TopicFactory()
     writer = ParticipantFactory(study=topic.study)
     task(topic=topic, external_id="given back", participant=writer, state=TaskState.RETURNED)
-    task(topic=topic, external_id="1", participant=writer, state=TaskState.CLAIMED)
+    task(topic=topic, external_id="1", participant=writer, state=TaskState.CLAIMED, lease_until=NOW)
     with pytest.raises(IntegrityError, match="nobody_writes_twice"):
-        task(topic=topic, external_id="2", participant=writer, state=TaskState.CLAIMED)
+        task(topic=topic, external_id="2", participant=writer, state=TaskState.CLAIMED, lease_until=NOW)
 
 
 @pytest.mark.parametrize(

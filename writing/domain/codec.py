@@ -125,7 +125,7 @@ def text_at(events: Iterable[Event], ms: int) -> str:
 
 
 def _applied(text: str, event: Event) -> str:
-    _, _, position, deleted, inserted = event
+    _, _, position, deleted, inserted = event[:5]
     if not 0 <= position <= position + deleted <= len(text):
         raise BrokenLog(f"A splice at {position} deletes {deleted} of a text of {len(text)} characters.")
     return f"{text[:position]}{inserted}{text[position + deleted :]}"

@@ -28,10 +28,34 @@ class WritingLog(models.Model):
         return getattr(self.task, "response", None)
 
 
+class Sitting(models.Model):
+    """One opening of the editor, in one tab: a sequence of events of its own, numbered from 0.
+
+    It began with the text that the events before `base_events` of the sitting `base` made (an empty one where there is
+    none). Whoever opens the editor again fences the sittings before it: what they still send is stored and
+    acknowledged, but the text goes on from the latest sitting.
+    """
+
+    log = models.ForeignKey(WritingLog, models.CASCADE, related_name="sittings")
+    number = models.PositiveIntegerField()
+    base = models.ForeignKey("self", models.CASCADE, null=True, blank=True, related_name="continued")
+    base_events = models.PositiveIntegerField(default=0)
+    # What the next batch must be called, and the number of its first event.
+    next_batch = models.PositiveIntegerField(default=0)
+    next_event = models.PositiveIntegerField(default=0)
+    opened_at = models.DateTimeField()
+    last_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["log", "number"], name="sitting_number_once_per_log")]
+
+
 class LogBatch(models.Model):
     """Consecutive events, compressed, frozen when numbered. A batch is never changed; a resent one is the same."""
 
     log = models.ForeignKey(WritingLog, models.CASCADE, related_name="batches")
+    # The number of its sitting; what was imported has one, 0, without a row of its own.
+    sitting = models.PositiveIntegerField(default=0)
     number = models.PositiveIntegerField()
     first_event = models.PositiveIntegerField()
     event_count = models.PositiveIntegerField()
@@ -42,8 +66,10 @@ class LogBatch(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["log", "number"], name="log_batch_number_once_per_log"),
-            models.UniqueConstraint(fields=["log", "first_event"], name="log_batch_first_event_once_per_log"),
+            models.UniqueConstraint(fields=["log", "sitting", "number"], name="log_batch_number_once_per_sitting"),
+            models.UniqueConstraint(
+                fields=["log", "sitting", "first_event"], name="log_batch_first_event_once_per_sitting"
+            ),
             models.CheckConstraint(condition=models.Q(event_count__gte=1), name="log_batch_not_empty"),
         ]
         triggers = [pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update)]

@@ -2,10 +2,24 @@
 
 from .consent import Consent, ConsentText
 from .decision import Decision
+from .enquiry import Enquiry
+from .entry import Arrival, EntryLink
 from .member import Membership
 from .participant import Participant
 from .study import Study
 from .user import User
 from .versioned import Versioned
 
-__all__ = ["Consent", "ConsentText", "Decision", "Membership", "Participant", "Study", "User", "Versioned"]
+__all__ = [
+    "Arrival",
+    "Consent",
+    "ConsentText",
+    "Decision",
+    "Enquiry",
+    "EntryLink",
+    "Membership",
+    "Participant",
+    "Study",
+    "User",
+    "Versioned",
+]

@@ -33,6 +33,8 @@ class Participant(models.Model):
     platform_facts = models.JSONField(_("what the platform said"), default=dict, blank=True)
     is_simulated = models.BooleanField(default=False)
     created_at = models.DateTimeField()
+    # Withdrawn: takes no further part. Erased: moreover, what they gave is gone and this row is the tombstone.
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
     erased_at = models.DateTimeField(null=True, blank=True)
 
     objects = ParticipantQuerySet.as_manager()

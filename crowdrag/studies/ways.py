@@ -1,0 +1,69 @@
+"""What a person can take part in: each app registers its own way, so that the pages for people need not know the apps.
+
+A way is what an entry link is for (`EntryLink.purpose`). It says what it offers before anything else happens, and shows
+its part of the participant's own page.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.functional import Promise
+
+from .models import ConsentText, Participant, Study
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What somebody is told before they decide to take part. Money in minor units of the study's currency."""
+
+    title: str
+    what: str
+    minutes: int
+    pay: int
+    # What the pay is for: "per response".
+    per: str
+    consent_text: ConsentText
+    is_open: bool = True
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way of taking part.
+
+    Attributes
+    ----------
+    name
+        what entry links call it, as in `writing`.
+    offer
+        what it offers at present; None where the study has not set it up.
+    start
+        name of the URL where the work begins, reversed with `taking_part=study.slug`.
+    template, context
+        its part of the participant's own page, as with `nav.register_card`.
+    """
+
+    name: str
+    label: str | Promise
+    offer: Callable[[Study], Offer | None]
+    start: str
+    template: str
+    context: Callable[[Participant], dict[str, Any]]
+
+
+_ways: dict[str, Way] = {}
+
+
+def register_way(way: Way) -> None:
+    """Add a way; called once from an app's `ready`."""
+    _ways[way.name] = way
+
+
+def get(name: str) -> Way | None:
+    """Return the way of this name, if an app registered it."""
+    return _ways.get(name)
+
+
+def every() -> list[Way]:
+    """Return all ways, in the order in which the apps registered them."""
+    return list(_ways.values())
