@@ -16,6 +16,8 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from ..domain import markdown as rendering
+from ..domain import prose
 from ..enums import Role
 
 register = template.Library()
@@ -36,6 +38,9 @@ STATES = {
     "cancelled": (gettext_lazy("cancelled"), "", "stop"),
     "stale": (gettext_lazy("out of date"), "warn", "clock"),
 }
+# How many digits a currency's minor unit has, where it is not two (ISO 4217).
+MINOR_DIGITS = dict.fromkeys(("CLP", "ISK", "JPY", "KRW", "PYG", "UGX", "VND", "XAF", "XOF"), 0)
+MINOR_DIGITS |= dict.fromkeys(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"), 3)
 ROLE_TONES = {Role.OWNER: "accent", Role.EDITOR: "info", Role.REVIEWER: "good"}
 
 
@@ -78,6 +83,27 @@ def duration(seconds: Any) -> str:
     if whole < 3600:
         return _("%(minutes)d\u00a0min %(seconds)d\u00a0s") % {"minutes": whole // 60, "seconds": whole % 60}
     return _("%(hours)d\u00a0h %(minutes)d\u00a0min") % {"hours": whole // 3600, "minutes": whole % 3600 // 60}
+
+
+@register.filter
+def markdown(text: str) -> SafeString:
+    """Show a researcher's Markdown as safe HTML; put it into `<div class="prose">`."""
+    return rendering.render(text)
+
+
+@register.filter
+def money(amount: Any, currency: str) -> str:
+    """Write an amount in minor units with its currency: USD 2.50."""
+    if not is_number(amount):
+        return UNDEFINED
+    digits = MINOR_DIGITS.get(currency, 2)
+    return f"{currency}\u00a0{figure(amount / 10**digits, digits)}"
+
+
+@register.filter
+def markdown(text: str) -> SafeString:
+    """Show a study's own text, written in Markdown, as safe HTML."""
+    return prose.render(text)
 
 
 @register.simple_tag
