@@ -17,7 +17,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from ..domain import markdown as rendering
-from ..domain import prose
 from ..enums import Role
 
 register = template.Library()
@@ -98,12 +97,6 @@ def money(amount: Any, currency: str) -> str:
         return UNDEFINED
     digits = MINOR_DIGITS.get(currency, 2)
     return f"{currency}\u00a0{figure(amount / 10**digits, digits)}"
-
-
-@register.filter
-def markdown(text: str) -> SafeString:
-    """Show a study's own text, written in Markdown, as safe HTML."""
-    return prose.render(text)
 
 
 @register.simple_tag
