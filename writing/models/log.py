@@ -43,6 +43,8 @@ class Sitting(models.Model):
     # What the next batch must be called, and the number of its first event.
     next_batch = models.PositiveIntegerField(default=0)
     next_event = models.PositiveIntegerField(default=0)
+    # How many characters its text has after the events that are stored: a splice beyond its end is refused at once.
+    length = models.PositiveIntegerField(default=0)
     opened_at = models.DateTimeField()
     last_at = models.DateTimeField()
 
