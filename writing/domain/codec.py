@@ -102,7 +102,7 @@ def states(events: Iterable[Event]) -> Iterator[tuple[int, str]]:
     text = ""
     for event in events:
         if event[0] == SPLICE:
-            text = _applied(text, event)
+            text = applied(text, event)
             yield event[1], text
 
 
@@ -124,7 +124,14 @@ def text_at(events: Iterable[Event], ms: int) -> str:
     return text
 
 
-def _applied(text: str, event: Event) -> str:
+def applied(text: str, event: Event) -> str:
+    """Return the text after one splice.
+
+    Raises
+    ------
+    BrokenLog
+        if the splice lies outside the text.
+    """
     _, _, position, deleted, inserted = event[:5]
     if not 0 <= position <= position + deleted <= len(text):
         raise BrokenLog(f"A splice at {position} deletes {deleted} of a text of {len(text)} characters.")
