@@ -2,14 +2,11 @@
 
 from typing import Any
 
-import nh3
 from django.db.models import Count
-from markdown_it import MarkdownIt
+
+from crowdrag.studies.domain import markdown
 
 from ..models import Assignment, Campaign, Dimension, Judgment
-
-# Instructions are a researcher's own words, and still only text: no raw HTML, and sanitised last.
-_markdown = MarkdownIt("commonmark", {"html": False})
 
 
 def describe(campaign: Campaign) -> dict[str, Any]:
@@ -22,7 +19,7 @@ def describe(campaign: Campaign) -> dict[str, Any]:
     return {
         "dimensions": [_with_answers(entry.dimension, counts.get(entry.dimension_id, {})) for entry in asked],
         "states": states(campaign),
-        "instructions": render_markdown(campaign.instructions.text) if campaign.instructions else "",
+        "instructions": markdown.render(campaign.instructions.text) if campaign.instructions else "",
     }
 
 
@@ -31,11 +28,6 @@ def states(campaign: Campaign) -> list[tuple[str, int]]:
     rows = Assignment.objects.filter(questionnaire__campaign=campaign).values("state").annotate(n=Count("pk"))
     labels = dict(Assignment._meta.get_field("state").flatchoices)
     return [(str(labels[row["state"]]), row["n"]) for row in rows.order_by("state")]
-
-
-def render_markdown(text: str) -> str:
-    """Turn Markdown into safe HTML."""
-    return nh3.clean(_markdown.render(text))
 
 
 def _with_answers(dimension: Dimension, counts: dict[int, int]) -> dict[str, Any]:

@@ -1,4 +1,18 @@
-"""Who may open what. Every view wears one of these; a test walks the URLs and fails on one that does not."""
+"""Who may open what. Every view wears one of these; a test walks the URLs and fails on one that does not.
+
+Researchers' pages: `study_page(role)`, `signed_in`, `operator_page`. Pages of people who take part:
+
+- `participant_page`: whoever their link let in, consent or not (own page, consent page, asking, withdrawing).
+- `consented_page("writing")`: those who also consented to the text of this way (`ways.Way`) and have not withdrawn.
+  **Whatever records something, or shows the work itself, wears this one.** It is a `participant_page` and calls the
+  view with the participant in place of the slug. Whoever has not consented to the version that holds now is sent to
+  the consent page, and comes from there to the way's start; whoever withdrew, to their own page. A request that
+  carries JSON is not redirected: it gets 403 with `{"problem": "consent" | "withdrawn", "next": address}`, and consent
+  to an earlier version of the text is enough for it, so that nobody loses what they are in the middle of when a
+  researcher changes the text.
+
+`public` is for the rest.
+"""
 
 from collections.abc import Callable
 from functools import wraps
@@ -6,9 +20,12 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponseBase
-from django.shortcuts import get_object_or_404, render
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 
+from . import ways
+from .domain import consenting
 from .enums import Role
 from .models import Participant, Study
 
@@ -91,6 +108,20 @@ def participant_page(view: View) -> View:
     return checked
 
 
+def consented_page(way: str) -> Callable[[View], View]:
+    """Let in who takes part and consented to the text of this way; the view gets the participant, as above."""
+
+    def decorate(view: View) -> View:
+        @participant_page
+        @wraps(view)
+        def checked(request: HttpRequest, participant: Participant, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            return _elsewhere(request, participant, way) or view(request, participant, *args, **kwargs)
+
+        return checked
+
+    return decorate
+
+
 def remember(request: HttpRequest, participant: Participant) -> None:
     """Keep in the session that this browser is this participant's; one participant a study."""
     known = request.session.get(PARTICIPANTS, {})
@@ -101,6 +132,21 @@ def forget(request: HttpRequest, participant: Participant) -> None:
     """Take the participant out of the session."""
     known = request.session.get(PARTICIPANTS, {})
     request.session[PARTICIPANTS] = {study: key for study, key in known.items() if key != participant.pk}
+
+
+def _elsewhere(request: HttpRequest, participant: Participant, name: str) -> HttpResponseBase | None:
+    """Return where somebody goes who may not work on yet, or no longer; None for whoever may."""
+    slug, as_json = participant.study.slug, request.content_type == "application/json"
+    way = ways.get(name)
+    offer = way and way.offer(participant.study)
+    if participant.withdrawn_at or offer is None:
+        problem, target = "withdrawn", reverse("work", args=[slug])
+    else:
+        suffices = consenting.holds_some_version if as_json else consenting.holds
+        if suffices(participant=participant, text=offer.consent_text):
+            return None
+        problem, target = "consent", f"{reverse('work_consent', args=[slug])}?way={name}"
+    return JsonResponse({"problem": problem, "next": target}, status=403) if as_json else redirect(target)
 
 
 def _participant(request: HttpRequest, slug: str) -> Participant | None:
