@@ -1,0 +1,37 @@
+"""What a writing log tells of how a text came about, as pure functions of its events: no Django, no app.
+
+>>> from analysis.process import activity, provenance, signals
+>>> events = [["s", 0, 0, 0, "Leaves", "typed", "insertText"], ["s", 400, 6, 0, " fall.", "typed", "insertText"]]
+>>> activity(events).kept
+12
+
+Events are lists as in docs/guides/log-format.md, in the order in which they changed the text. The method is described
+in docs/methods/writing-process.md.
+"""
+
+from analysis.process.matching import Match, Sources
+from analysis.process.origins import Arrival, Origin, Provenance, Run, provenance
+from analysis.process.pace import Activity, Burst, BurstEnd, Pause, Revision, activity
+from analysis.process.signs import Level, Signal, Span, signals
+from analysis.process.thresholds import Thresholds
+
+__all__ = [
+    "Activity",
+    "Arrival",
+    "Burst",
+    "BurstEnd",
+    "Level",
+    "Match",
+    "Origin",
+    "Pause",
+    "Provenance",
+    "Revision",
+    "Run",
+    "Signal",
+    "Sources",
+    "Span",
+    "Thresholds",
+    "activity",
+    "provenance",
+    "signals",
+]
