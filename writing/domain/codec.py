@@ -91,6 +91,26 @@ def encode(snapshots: Iterable[tuple[int, str]]) -> list[Event]:
     return encoder.events
 
 
+class Replay:
+    """A text as events make it, one at a time."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def apply(self, event: Event) -> bool:
+        """Apply an event; say whether it was a change of the text.
+
+        Raises
+        ------
+        BrokenLog
+            if it is a splice outside the text that it changes.
+        """
+        if event[0] != SPLICE:
+            return False
+        self.text = applied(self.text, event)
+        return True
+
+
 def states(events: Iterable[Event]) -> Iterator[tuple[int, str]]:
     """Yield (milliseconds since the start, text) after each change of the text.
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from ..enums import LogSource
 from ..models import LogBatch, WritingLog, WritingTask
@@ -53,10 +54,33 @@ def _rows(log: WritingLog, batches: Iterable[Packed], now: datetime) -> Iterator
         first += batch.count
 
 
+def ends(log: WritingLog) -> dict[int, int | None]:
+    """Return the sittings that lead to a log's text, each with how many of its events do; None: all of them.
+
+    The text is the latest sitting's. It began with what some events of an earlier one had made, and so on. What that
+    one sent beyond is a branch. What was imported has one sitting, 0, and no row of it.
+    """
+    sittings = {sitting.pk: sitting for sitting in log.sittings.all()} if log.source == LogSource.EDITOR else {}
+    if not sittings:
+        return {0: None}
+    sitting = max(sittings.values(), key=lambda each: each.number)
+    found: dict[int, int | None] = {sitting.number: None}
+    while sitting.base_id is not None:
+        base = sittings[sitting.base_id]
+        found[base.number] = sitting.base_events
+        sitting = base
+    return found
+
+
 def events(log: WritingLog) -> Iterator[codec.Event]:
-    """Yield a log's events in order, a batch at a time."""
-    for batch in log.batches.order_by("number", "id").iterator(chunk_size=50):
-        yield from codec.unpack(bytes(batch.payload), batch.codec)
+    """Yield the events that lead to a log's text, in order, a batch at a time. Branches are left out."""
+    until = ends(log)
+    for batch in log.batches.filter(sitting__in=until).order_by("sitting", "number", "id").iterator(chunk_size=50):
+        last = until[batch.sitting]
+        if last is None:
+            yield from codec.unpack(bytes(batch.payload), batch.codec)
+        elif batch.first_event < last:
+            yield from islice(codec.unpack(bytes(batch.payload), batch.codec), last - batch.first_event)
 
 
 def snapshots(log: WritingLog) -> Iterator[tuple[int, str]]:
