@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from django.conf import settings as django_settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from analysis.domain import analysing, inputs
-from analysis.domain.corpus import archiving, dictionary, left_out, meanings
+from analysis.domain.corpus import archiving, dictionary, left_out, meanings, since
 from analysis.domain.corpus.columns import DanglingError
 from analysis.domain.corpus.tables import ALL, STUDY, TABLES
 from analysis.models import Snapshot
@@ -20,9 +21,10 @@ from crowdrag.runs.domain import running
 from crowdrag.runs.enums import RunState
 from crowdrag.studies.domain import identity
 from crowdrag.studies.models import Membership, Participant, Study
-from tests.factories import StudyFactory
+from tests.factories import StudyFactory, WritingPlanFactory
 from writing.domain.imports import importers
-from writing.models import Citation
+from writing.enums import TaskState
+from writing.models import Citation, Sitting, WritingPlan
 
 from .exported import contents, export, import_archive, rows
 from .whole_study import HOSTILE, PLATFORM_ID, whole_study
@@ -160,6 +162,51 @@ def test_equal_studies_give_equal_bytes() -> None:
     assert {**times[0], "created": ""} == {**times[1], "created": ""}
 
 
+@ours
+def test_a_plan_comes_in_closed_and_a_revision_still_revises() -> None:
+    study, other = whole_study(), StudyFactory()
+    assert import_archive(other, Path(export(study).file.path)).state == RunState.DONE
+    assert study.writing_plan.is_open
+    assert not other.writing_plan.is_open
+    assert other.writing_plan.consent_text.study == other
+    chain = other.writing_tasks.filter(revises__isnull=False).order_by("id").values_list("external_id", "revises")
+    names = dict(other.writing_tasks.values_list("pk", "external_id"))
+    assert [(name, names[revised]) for name, revised in chain] == [("again-1", "again-0"), ("again-2", "again-1")]
+    later = Sitting.objects.get(log__task__study=other, number=1)
+    assert (later.base.number, later.base.log) == (0, later.log)
+
+
+@ours
+def test_an_archive_of_the_first_version_is_taken_in_and_is_an_equal_study() -> None:
+    old = Path(django_settings.BASE_DIR) / "tests" / "data" / "archives" / "version-1.zip"
+    study = StudyFactory()
+    run = import_archive(study, old)
+    assert run.state == RunState.DONE, (run.problems, run.error)
+    with zipfile.ZipFile(old) as zipped:
+        declared = {Path(each["path"]).name: each for each in json.loads(zipped.read("manifest.json"))["files"]}
+    held = archiving.content(study, version=1)
+    assert held == {table: declared[f"{table}.jsonl.gz"]["content_sha256"] for table in held}
+    assert len(held) == len(declared) < len(ALL)
+    assert not WritingPlan.objects.filter(study=study).exists()
+    # Nobody holds a task for ever whose lease was not kept.
+    task = study.writing_tasks.get(state=TaskState.CLAIMED)
+    assert task.lease_until == task.claimed_at
+    # Again: nothing changes. With more in the study: refused.
+    assert import_archive(study, old).summary["held_already"]["judgments"] == 9
+    WritingPlanFactory(study=study)
+    refused = import_archive(study, old)
+    assert refused.state == RunState.FAILED
+    assert "writing_plans" in refused.problems[0]["message"]
+    assert import_archive(StudyFactory(), Path(export(study).file.path)).state == RunState.DONE
+
+
+def test_what_came_later_is_named_by_tables_and_columns_that_are_there() -> None:
+    columns = {(table.name, column.name) for table in ALL for column in table.columns}
+    assert set(since.COLUMNS) <= columns
+    assert set(since.TABLES) <= {table.name for table in ALL}
+    assert {of for of, _default in since.COLUMNS.values()} | set(since.TABLES.values()) <= set(since.READABLE)
+
+
 def test_every_table_and_field_is_there_or_left_out_with_a_reason() -> None:
     tables = {table.model: {column.name for column in table.columns} for table in ALL}
     models = {model for label in OUR_APPS for model in apps.get_app_config(label).get_models()}
@@ -189,8 +236,8 @@ def test_every_many_to_many_relation_has_its_rows_exported() -> None:
 def test_tables_stand_before_those_that_refer_to_them() -> None:
     seen: set[str] = set()
     for table in TABLES:
+        seen.add(table.name)  # to its own earlier rows, a table may refer
         assert {column.references for column in table.columns if column.references} <= seen, table.name
-        seen.add(table.name)
 
 
 def test_every_field_has_a_meaning() -> None:

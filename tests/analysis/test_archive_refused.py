@@ -12,6 +12,7 @@ from django.core.management import call_command
 from django.test import override_settings
 
 from analysis.domain.corpus import opening, restoring
+from analysis.domain.corpus.since import LATEST
 from analysis.domain.corpus.tables import ALL
 from crowdrag.runs.enums import RunState
 from crowdrag.studies.models import Participant
@@ -93,6 +94,9 @@ def without(name: str) -> Callable[[list[Any]], list[Any]]:
         ("retrieved", changed("topic", 99), 1, "topic"),
         ("retrieved", changed("topic", 0), 1, "topic"),
         ("retrieved", changed("passage", "1"), 1, "passage"),
+        ("tasks", changed("revises", 3, line=3), 3, "revises"),  # itself
+        ("tasks", changed("revises", 4, line=3), 3, "revises"),  # one that stands later
+        ("sittings", changed("base", 0, line=2), 2, "base"),
         ("log_batches", changed("payload", "not base64!"), 1, "payload"),
         ("log_batches", changed("payload", base64.b64encode(b"other").decode()), 1, "digest"),
         ("snapshots", changed("payload", base64.b64encode(b"other").decode()), 1, "payload"),
@@ -150,7 +154,10 @@ def test_a_changed_byte_in_any_file(files: Files, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "field"),
     [
-        ({"schema_version": 2}, "schema_version"),
+        ({"schema_version": LATEST + 1}, "schema_version"),
+        ({"schema_version": 0}, "schema_version"),
+        ({"schema_version": True}, "schema_version"),
+        ({"schema_version": 1}, "files"),  # it holds files that the first version had not
         ({"schema_version": None}, "schema_version"),
         ({"format": "other"}, "format"),
         ({"files": []}, "files"),

@@ -12,15 +12,22 @@ from crowdrag.studies.models import Consent, ConsentText, Study
 from tests import factories
 from tests.factories import NOW
 from writing.domain import codec
-from writing.enums import LogSource, SurveyKind, TaskState
+from writing.enums import AnswerOutcome, LogSource, SurveyKind, TaskState
 from writing.models import (
     Citation,
     LogBatch,
+    ModelAnswer,
+    PlanStyle,
+    PlanTrialTopic,
     ResponseDecision,
+    Sitting,
     Statement,
     Survey,
     SurveyAnswers,
+    TaskPayment,
+    TaskTransition,
     WritingLog,
+    WritingPrompt,
     WritingTask,
 )
 
@@ -63,11 +70,14 @@ def _written(study: Study, person, member) -> None:
         external_id="t2", participant=factories.ParticipantFactory(study=study), state=TaskState.CLAIMED,
         draft=HOSTILE, claimed_at=NOW, lease_until=NOW, **draft,
     )  # fmt: skip
+    _planned(study, topic, style, task, member)
     survey = Survey.objects.create(
         study=study, name="entry", kind=SurveyKind.ENTRY, questions=[{"name": "q"}], created_at=NOW
     )
     SurveyAnswers.objects.create(task=task, survey=survey, answers={"q": 5, "text": HOSTILE})
     log = WritingLog.objects.create(task=task, source=LogSource.EDITOR, started_at=NOW, created_at=NOW)
+    first = Sitting.objects.create(log=log, number=0, next_batch=2, next_event=2, opened_at=NOW, last_at=NOW)
+    Sitting.objects.create(log=log, number=1, base=first, base_events=1, opened_at=NOW, last_at=NOW)
     for number in range(2):
         payload = codec.pack([["s", number, 0, 0, HOSTILE]])
         LogBatch.objects.create(
@@ -82,6 +92,28 @@ def _written(study: Study, person, member) -> None:
     statement = Statement.objects.create(response=response, position=0, start=0, end=4, closing=".")
     for each in retrieved:
         Citation.objects.create(statement=statement, retrieved=each)
+
+
+def _planned(study: Study, topic, style, task, member) -> None:
+    plan = factories.WritingPlanFactory(study=study, tax=19, wage_floor=1200, tasks_per_person=3)
+    PlanStyle.objects.create(plan=plan, style=style, position=1)
+    PlanTrialTopic.objects.create(plan=plan, topic=topic)
+    WritingTask.objects.filter(pk=task.pk).update(
+        slot=0, instructions=plan.instructions, pay=250, seconds=0.1, active_seconds=1e-9, finished_at=NOW
+    )
+    TaskTransition.objects.create(task=task, after=TaskState.ACCEPTED, cause="x", note=HOSTILE, at=NOW, by=member)
+    TaskPayment.objects.create(task=task, amount=250, reason="accepted", at=NOW, by=member)
+    # A revision of a revision: each refers to the row right before it.
+    for number, state in enumerate((TaskState.REVISION, TaskState.REVISION, TaskState.SUBMITTED)):
+        again = {"topic": topic, "participant": factories.ParticipantFactory(study=study), "state": state}
+        task = factories.WritingTaskFactory(
+            external_id=f"again-{number}", revises=task if number else None, is_trial=number == 0, **again
+        )
+    model = factories.ParticipantFactory(study=study, kind=ParticipantKind.MODEL)
+    WritingPrompt.objects.create(study=study, name="prompt", text=HOSTILE, created_at=NOW)
+    ModelAnswer.objects.create(
+        participant=model, topic=topic, style=style, outcome=AnswerOutcome.REFUSED, text=HOSTILE, answered_at=NOW
+    )
 
 
 def _judged(study: Study, person, member) -> None:

@@ -38,14 +38,19 @@ def write(package: Package, work: Work) -> dict[str, Any]:
 
 
 def write_table(
-    table: ArchiveTable, study: Study, places: Places, lines: Lines, tick: Callable[[int], None] = lambda _rows: None
+    table: ArchiveTable,
+    study: Study,
+    places: Places,
+    lines: Lines,
+    tick: Callable[[int], None] = lambda _rows: None,
+    version: int = SCHEMA_VERSION,
 ) -> None:
     """Write one table's rows as lines, a chunk in memory at a time, and note where they stand."""
-    names = [column.name for column in table.columns]
-    sources = [column.source for column in table.columns]
+    names = [column.name for column in table.columns_of(version)]
+    sources = [column.source for column in table.columns_of(version)]
     places.begin(table.name)
     is_referred_to = tables.is_referred_to(table.name)
-    convert = dumpers(table, study, places)
+    convert = dumpers(table, study, places, version)
     rows = table.rows(study).values_list("pk", *sources).iterator(chunk_size=table.chunk)
     for number, (pk, *values) in enumerate(rows, start=1):
         if is_referred_to:
@@ -64,13 +69,13 @@ def counts(study: Study) -> dict[str, int]:
     return {table.name: table.rows(study).count() for table in ALL}
 
 
-def content(study: Study) -> dict[str, str]:
-    """Return the digest of each table as an archive would hold it: equal digests, equal studies."""
+def content(study: Study, version: int = SCHEMA_VERSION) -> dict[str, str]:
+    """Return the digest of each table as an archive of a version would hold it: equal digests, equal studies."""
     found = {}
     places = Places()
-    for table in ALL:
+    for table in tables.of_version(version):
         lines = Lines(lambda _data: None)
-        write_table(table, study, places, lines)
+        write_table(table, study, places, lines, version=version)
         lines.flush()
         found[table.name] = lines.content_sha256
     return found

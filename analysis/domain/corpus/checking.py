@@ -9,10 +9,10 @@ from writing.domain.imports import reading
 from writing.domain.imports.fields import Field, Mismatch
 from writing.domain.imports.problems import Problems
 
-from . import translations
+from . import since, tables, translations
 from .columns import Places
 from .opening import Archive
-from .tables import ALL, ArchiveTable
+from .tables import ArchiveTable
 
 TICK = 500
 
@@ -29,7 +29,7 @@ def check(archive: Archive, problems: Problems, *, report: reading.Report = read
     total = sum(declared.rows for declared in archive.files.values())
     done = 0
     counts = {}
-    for table in ALL:
+    for table in tables.of_version(archive.version):
         places.begin(table.name)
         for number, _row in rows(table, archive, places, problems):
             places.add(table.name, number)  # its line for now: what may be referred to is what was read
@@ -41,7 +41,7 @@ def check(archive: Archive, problems: Problems, *, report: reading.Report = read
             expected = f"{archive.files[table.file].rows} rows, as the manifest says"
             problems.add(file=table.file, expected=expected, message=f"has {counts[table.name]}")
     if counts["study"] != 1:
-        problems.add(file=ALL[0].file, expected="one row", message=f"has {counts['study']}")
+        problems.add(file=tables.STUDY.file, expected="one row", message=f"has {counts['study']}")
     problems.refuse_any()
     return counts
 
@@ -49,8 +49,9 @@ def check(archive: Archive, problems: Problems, *, report: reading.Report = read
 def rows(
     table: ArchiveTable, archive: Archive, places: Places, problems: Problems
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the rows of a table with their lines, cleaned; what does not fit is a problem."""
-    shape: dict[str, Field] = {column.name: column.checker(places) for column in table.columns}
+    """Yield the rows of a table with their lines, cleaned and completed; what does not fit is a problem."""
+    version = archive.version
+    shape: dict[str, Field] = {column.name: column.checker(places) for column in table.columns_of(version)}
     member, limits = archive.members[table.file], archive.files[table.file].limits
     known = {"id", *shape}
     for line, text in reading.texts(member, problems, limits=limits):
@@ -67,7 +68,7 @@ def rows(
         if found.get("id") != line:
             problems.add(file=table.file, line=line, field="id", expected=str(line), message=f"got {found.get('id')!r}")
         _check_content(table, data, places, problems, line)
-        yield line, data
+        yield line, since.completed(version, table.name, data)
 
 
 def _check_content(table: ArchiveTable, data: dict[str, Any], places: Places, problems: Problems, line: int) -> None:

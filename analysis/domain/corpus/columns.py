@@ -4,7 +4,7 @@ import base64
 import binascii
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -40,6 +40,11 @@ class Places:
     def add(self, table: str, pk: int) -> None:
         """Note the primary key of the next row."""
         self._keys[table].append(pk)
+
+    def settle(self, table: str, pks: Sequence[int]) -> None:
+        """Give the last rows that were noted their keys, in their order."""
+        keys = self._keys[table]
+        keys[len(keys) - len(pks) :] = array("q", pks)
 
     def count(self, table: str) -> int:
         """Return how many rows were noted."""

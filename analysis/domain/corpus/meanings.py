@@ -1,5 +1,7 @@
 """What each table of an archive holds, and what each of its columns means. A test checks that none is missing."""
 
+from . import meanings_of_writing
+
 ID = "The row's line in its file, from 1; other tables refer to it by this."
 COMMON = {
     "name": "What it is called in this study; all versions of it have this name.",
@@ -32,6 +34,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "kind": "CROWD (crowd worker), EXPERT, MODEL (language model) or SYSTEM (RAG system).",
             "specification": "Of a model: which version, with which prompt and parameters.",
             "platform_facts": "What the platform said of a person, its ids taken out.",
+            "withdrawn_at": "When the person took part no further; null: they did not withdraw.",
             "erased_at": "When what is known of the person was erased; null: it was not.",
         },
     ),
@@ -56,123 +59,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "withdrawn_at": "When the consent was withdrawn; null: it holds.",
         },
     ),
-    "styles": (
-        "Discourse styles, by version.",
-        {
-            "label": "What readers see.",
-            "instructions": "What writers are told, in Markdown.",
-            "target_words": "How many words are asked for.",
-        },
-    ),
-    "topics": (
-        "Queries, by version.",
-        {
-            "external_id": "The corpus's id of the topic.",
-            "query": "The query.",
-            "narrative": "What is to be found, at length, where there is such a text.",
-        },
-    ),
-    "passages": (
-        "Retrieved texts, by version.",
-        {
-            "external_id": "The collection's id of the passage.",
-            "text": "The text.",
-            "title": "Its title, if it has one.",
-            "url": "Where it was found, if that is known.",
-        },
-    ),
-    "retrieved": (
-        "The ranked passages of each topic.",
-        {
-            "topic": "For which topic.",
-            "passage": "Which passage.",
-            "rank": "Its rank from 0, as citation markers count.",
-            "score": "The retrieval's score; null: not known.",
-        },
-    ),
-    "surveys": (
-        "Questions before and after writing, by version.",
-        {
-            "kind": "ENTRY (before writing) or EXIT (after).",
-            "questions": "The questions in order: name, text, options, whether one must answer.",
-        },
-    ),
-    "tasks": (
-        "Responses to be written: one topic in one style by one participant.",
-        {
-            "external_id": "The study's id of the task.",
-            "topic": "On which topic.",
-            "style": "In which style.",
-            "participant": "By whom; null: nobody has taken it.",
-            "state": "OPEN, CLAIMED, SUBMITTED, ACCEPTED, REJECTED or RETURNED.",
-            "claimed_at": "When it was taken.",
-            "submitted_at": "When its text was submitted.",
-            "draft": "The text while it is being written.",
-            "is_imported": "Whether others collected it, under their own rules.",
-        },
-    ),
-    "survey_answers": (
-        "Answers to surveys.",
-        {
-            "task": "In which task.",
-            "survey": "To which survey.",
-            "answers": "Question name to value; an unanswered question is absent.",
-            "answered_at": "When.",
-        },
-    ),
-    "logs": (
-        "Writing logs: the append-only record of what happened in the editor.",
-        {
-            "task": "Of which task.",
-            "source": "EDITOR (recorded) or SNAPSHOTS (made of imported snapshots).",
-            "started_at": "The clock time of offset 0; events carry milliseconds since then.",
-        },
-    ),
-    "log_batches": (
-        "Consecutive events of a log, packed (docs/guides/log-format.md).",
-        {
-            "log": "Of which log.",
-            "number": "The batch's number in its log.",
-            "first_event": "The number of its first event.",
-            "event_count": "How many events it holds.",
-            "codec": "How the payload is packed.",
-            "payload": "The events, packed.",
-            "digest": "SHA-256 of the payload.",
-            "received_at": "When the server had it.",
-        },
-    ),
-    "responses": (
-        "Texts for one topic in one style by one participant, as submitted.",
-        {
-            "external_id": "The corpus's id of the response.",
-            "topic": "On which topic.",
-            "style": "In which style.",
-            "participant": "By whom.",
-            "origin": "HUMAN, MODEL or SYSTEM.",
-            "task": "The task that it came of; null: it was written elsewhere.",
-            "text": "The text with its citation markers, as submitted.",
-            "words": "Its words, separated by spaces, markers left out.",
-            "dropped_citations": "How many citations were of no passage.",
-            "submitted_at": "When it was submitted.",
-            "created_at": "When it was stored.",
-            "erased_at": "When its text was erased; null: it was not.",
-        },
-    ),
-    "response_decisions": ("Decisions about responses; none is ever changed.", {"response": "About which response."}),
-    "statements": (
-        "Spans of responses up to their citation markers.",
-        {
-            "response": "Of which response.",
-            "position": "Its number in the response, from 0.",
-            "start": "Its first character in the text, in code points from 0.",
-            "end": "The character after its last one.",
-            "closing": "The punctuation right after the marker.",
-        },
-    ),
-    "citations": (
-        "Passages that statements cite.",
-        {"statement": "Which statement.", "retrieved": "Which passage of the topic's list."},
-    ),
+    **meanings_of_writing.TABLES,
     "dimensions": (
         "Questions asked of each item, by version.",
         {

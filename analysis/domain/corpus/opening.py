@@ -16,8 +16,9 @@ from writing.domain.imports.problems import Problems, shown
 from writing.domain.imports.reading import GIB, MIB, Limits
 from writing.domain.imports.sources import UNREADABLE, Member
 
+from . import since, tables
 from .packing import MANIFEST
-from .tables import ALL, FORMAT, SCHEMA_VERSION
+from .tables import FORMAT, SCHEMA_VERSION
 
 MAX_MANIFEST = 8 * MIB
 MAX_UNPACKED = 256 * GIB
@@ -54,6 +55,11 @@ class Archive:
     members: dict[str, Member]
     manifest: dict[str, Any]
 
+    @property
+    def version(self) -> int:
+        """The schema version that it was written in."""
+        return int(self.manifest["schema_version"])
+
 
 @contextmanager
 def opened(file: IO[bytes], name: str, problems: Problems, *, report: Report = lambda *_: None) -> Iterator[Archive]:
@@ -75,10 +81,10 @@ def opened(file: IO[bytes], name: str, problems: Problems, *, report: Report = l
 
 
 def _read(zipped: zipfile.ZipFile, name: str, problems: Problems) -> Archive:
-    expected = {MANIFEST, *(table.file for table in ALL)}
+    known = {MANIFEST, *(table.file for table in tables.ALL)}
     found: dict[str, zipfile.ZipInfo] = {}
     for info in zipped.infolist():
-        if info.filename not in expected:
+        if info.filename not in known:
             problems.add(file=info.filename, expected="the files of an archive only", message="is no such file")
         elif info.filename in found:
             problems.add(file=info.filename, expected="each file once", message="is there twice")
@@ -89,9 +95,13 @@ def _read(zipped: zipfile.ZipFile, name: str, problems: Problems) -> Archive:
         problems.add(file=name, expected="an archive made by `crowdrag export`", message=f"there is no {MANIFEST}")
         problems.refuse_any()
     manifest = _manifest(zipped, problems)
-    files = _declared(manifest, problems)
-    for path in sorted(expected - {MANIFEST} - set(found)):
+    expected = {table.file for table in tables.of_version(manifest["schema_version"])}
+    files = _declared(manifest, expected, problems)
+    for path in sorted(expected - set(found)):
         problems.add(file=path, expected="all files of an archive", message="is missing")
+    for path in sorted(set(found) & known - expected - {MANIFEST}):
+        message = f"is none of schema version {manifest['schema_version']}"
+        problems.add(file=path, expected="the files of an archive only", message=message)
     problems.refuse_any()
     for path, declared in files.items():
         if found[path].file_size != declared.bytes:
@@ -120,15 +130,19 @@ def _manifest(zipped: zipfile.ZipFile, problems: Problems) -> dict[str, Any]:
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         message = f"got {shown(found.get('format') if isinstance(found, dict) else found)}"
         problems.add(file=MANIFEST, field="format", expected=f"{FORMAT}, made by `crowdrag export`", message=message)
-    elif found.get("schema_version") != SCHEMA_VERSION:
-        expected = f"{SCHEMA_VERSION}, which this version reads; export it again, or update this system"
+    elif not _is_readable(found.get("schema_version")):
+        expected = f"{SCHEMA_VERSION} or less, which this version reads; export it again, or update this system"
         message = f"got {shown(found.get('schema_version'))}"
         problems.add(file=MANIFEST, field="schema_version", expected=expected, message=message)
     problems.refuse_any()
     return found  # type: ignore[no-any-return] # it is an object, see above
 
 
-def _declared(manifest: dict[str, Any], problems: Problems) -> dict[str, Declared]:
+def _is_readable(version: Any) -> bool:
+    return isinstance(version, int) and not isinstance(version, bool) and version in since.READABLE
+
+
+def _declared(manifest: dict[str, Any], expected: set[str], problems: Problems) -> dict[str, Declared]:
     given = manifest.get("files")
     files: dict[str, Declared] = {}
     for number, each in enumerate(given if isinstance(given, list) else []):
@@ -149,7 +163,7 @@ def _declared(manifest: dict[str, Any], problems: Problems) -> dict[str, Declare
         if declared.content_bytes > max(RATIO_FROM, declared.bytes * MAX_RATIO):
             message = f"{declared.bytes} bytes would become {declared.content_bytes}"
             problems.add(file=declared.path, expected=f"packed {MAX_RATIO} : 1 at most", message=message)
-    for path in sorted({table.file for table in ALL} ^ set(files)):
+    for path in sorted(expected ^ set(files)):
         problems.add(file=MANIFEST, field="files", expected="the files of an archive", message=f"not so: {path}")
     problems.refuse_any()
     return files

@@ -19,13 +19,15 @@ from writing.domain.imports.inputs import Inputs
 from writing.domain.imports.problems import BadInput, Problems
 from writing.domain.imports.reading import Report
 
-from . import archiving, checking
+from . import archiving, checking, tables
 from .columns import Places
 from .opening import Archive, opened
 from .tables import STUDY, TABLES, ArchiveTable, is_referred_to, loaders
 
 BATCH_ROWS = 1000
 BATCH_CHARACTERS = 8 * 1024**2
+# Stands for the key of a row that was read and is not inserted yet.
+PENDING = 0
 
 
 @dataclass(frozen=True)
@@ -92,8 +94,10 @@ def store(*, study: Study, given: Given) -> dict[str, Any]:
 
 def _refuse_other(study: Study, archive: Archive) -> None:
     """Refuse an archive that is not exactly what the study holds."""
-    content = archiving.content(study)
-    different = [table for table in (STUDY, *TABLES) if archive.files[table.file].content_sha256 != content[table.name]]
+    content = archiving.content(study, archive.version)
+    held = tables.of_version(archive.version)
+    different = [table for table in held if archive.files[table.file].content_sha256 != content[table.name]]
+    different += [table for table in TABLES if table not in held and table.rows(study).exists()]
     if different:
         problems = Problems()
         names = ", ".join(table.name for table in different)
@@ -121,7 +125,7 @@ def restore(archive: Archive, *, study: Study) -> None:
     places, problems = Places(), Problems()
     for _line, data in checking.rows(STUDY, archive, places, problems):
         Study.objects.filter(pk=study.pk).update(**data)
-    for table in TABLES:
+    for table in tables.of_version(archive.version)[1:]:
         _restore_table(table, archive, study, places, problems)
     problems.refuse_any()
 
@@ -132,12 +136,19 @@ def _restore_table(table: ArchiveTable, archive: Archive, study: Study, places: 
     sources = [column.source for column in table.columns]
     names = [column.name for column in table.columns]
     own = {"study": study} if table.path == "study" else {}
-    keep = partial(places.add, table.name) if is_referred_to(table.name) else lambda _pk: None
+    keeps = is_referred_to(table.name)
+    keep = partial(places.settle, table.name) if keeps else lambda _pks: None
     batch: list[Any] = []
     size = 0
     for line, data in checking.rows(table, archive, places, problems):
+        if any((data[name] or 0) >= line - len(batch) for name in table.own_references):
+            # It refers to a row that has no key yet.
+            _insert(table, batch, line - 1, keep)
+            batch, size = [], 0
         values = {source: load(data[name]) for source, name, load in zip(sources, names, convert, strict=True)}
         batch.append(table.model(**own, **values))
+        if keeps:
+            places.add(table.name, PENDING)
         size += sum(len(value) for value in data.values() if isinstance(value, str | bytes))
         if len(batch) >= BATCH_ROWS or size >= BATCH_CHARACTERS:
             _insert(table, batch, line, keep)
@@ -146,7 +157,7 @@ def _restore_table(table: ArchiveTable, archive: Archive, study: Study, places: 
     storing.analyse(table.model)
 
 
-def _insert(table: ArchiveTable, batch: list[Any], last_line: int, keep: Callable[[int], None]) -> None:
+def _insert(table: ArchiveTable, batch: list[Any], last_line: int, keep: Callable[[list[int]], None]) -> None:
     """Insert rows in their order, and note their keys in it."""
     try:
         with transaction.atomic():
@@ -156,8 +167,7 @@ def _insert(table: ArchiveTable, batch: list[Any], last_line: int, keep: Callabl
         message = f"a row from line {last_line - len(batch) + 1} on breaks a rule: {str(error).splitlines()[0]}"
         problems.add(file=table.file, line=last_line, expected="rows that go together", message=message)
         raise BadInput(problems.found) from error
-    for row in made:
-        keep(row.pk)
+    keep([row.pk for row in made])
 
 
 def _store(study: Study, found: Given, _now: datetime) -> dict[str, Any]:

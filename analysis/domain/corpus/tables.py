@@ -20,10 +20,10 @@ from crowdrag.studies.models import Study
 from writing import models as writing
 
 from ...models import Snapshot, Table
-from . import columns, left_out, translations
+from . import columns, left_out, since, translations
 from .columns import Column, Places
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = since.LATEST
 FORMAT = "crowdrag-archive"
 FOLDER = "data"
 Converter = Callable[[Any], Any]
@@ -59,6 +59,15 @@ class ArchiveTable:
         """Its columns in the order of the model's fields."""
         return _columns(self.model)
 
+    def columns_of(self, version: int) -> tuple[Column, ...]:
+        """Return the columns that it has in archives of a schema version."""
+        return tuple(each for each in self.columns if since.has_column(version, self.name, each.name))
+
+    @property
+    def own_references(self) -> tuple[str, ...]:
+        """The columns that refer to rows of this table itself: to earlier ones."""
+        return tuple(each.name for each in self.columns if each.references == self.name)
+
 
 TABLES: tuple[ArchiveTable, ...] = (
     ArchiveTable("participants", studies.Participant),
@@ -69,14 +78,23 @@ TABLES: tuple[ArchiveTable, ...] = (
     ArchiveTable("passages", writing.Passage, chunk=200),
     ArchiveTable("retrieved", writing.RetrievedPassage, "topic__study"),
     ArchiveTable("surveys", writing.Survey),
+    ArchiveTable("writing_instructions", writing.WritingInstructions),
+    ArchiveTable("writing_prompts", writing.WritingPrompt),
+    ArchiveTable("writing_plans", writing.WritingPlan),
+    ArchiveTable("plan_styles", writing.PlanStyle, "plan__study"),
+    ArchiveTable("plan_trial_topics", writing.PlanTrialTopic, "plan__study"),
     ArchiveTable("tasks", writing.WritingTask, chunk=200),
+    ArchiveTable("task_transitions", writing.TaskTransition, "task__study"),
+    ArchiveTable("task_payments", writing.TaskPayment, "task__study"),
     ArchiveTable("survey_answers", writing.SurveyAnswers, "task__study"),
     ArchiveTable("logs", writing.WritingLog, "task__study"),
+    ArchiveTable("sittings", writing.Sitting, "log__task__study"),
     ArchiveTable("log_batches", writing.LogBatch, "log__task__study", chunk=50),
     ArchiveTable("responses", writing.Response, chunk=200),
     ArchiveTable("response_decisions", writing.ResponseDecision, "response__study"),
     ArchiveTable("statements", writing.Statement, "response__study"),
     ArchiveTable("citations", writing.Citation, "statement__response__study"),
+    ArchiveTable("model_answers", writing.ModelAnswer, "participant__study", chunk=200),
     ArchiveTable("dimensions", annotation.Dimension),
     ArchiveTable("instructions", annotation.Instructions),
     ArchiveTable("campaigns", annotation.Campaign),
@@ -122,10 +140,15 @@ def _is_kept(model: type[models.Model], field: "models.Field[Any, Any]") -> bool
     return f"{model._meta.label}.{field.name}" not in left_out.FIELDS
 
 
-def dumpers(table: ArchiveTable, study: Study, places: Places) -> list[Converter]:
+def of_version(version: int) -> tuple[ArchiveTable, ...]:
+    """Return the tables, the study itself first, that archives of a schema version hold."""
+    return tuple(table for table in ALL if since.has_table(version, table.name))
+
+
+def dumpers(table: ArchiveTable, study: Study, places: Places, version: int = SCHEMA_VERSION) -> list[Converter]:
     """Return what turns each column's value of the database into one of JSON."""
     found = []
-    for column in table.columns:
+    for column in table.columns_of(version):
         dump, _load = _TRANSLATED.get((table.name, column.name), (None, None))
         found.append(dump(study, places) if dump else column.dumper(places))
     return found
