@@ -1,0 +1,43 @@
+"""What somebody has in hand, and for how long it is theirs."""
+
+from datetime import datetime, timedelta
+
+from django.db.models import F, Value
+from django.db.models.functions import Greatest
+
+from crowdrag.studies.models import Participant
+
+from ...enums import TaskState
+from ...models import WritingPlan, WritingTask
+
+# Where a study has no plan any more.
+DEFAULT = timedelta(hours=24)
+# Who has had a response sent back is not at the page just now: so many leases pass before the slot is free.
+REVISION_LEASES = 3
+
+
+def in_hand(participant: Participant) -> WritingTask | None:
+    """Return the task that somebody is writing now: what they began before what was sent back to them."""
+    mine = WritingTask.objects.filter(participant=participant, state=TaskState.CLAIMED, is_imported=False)
+    order = (F("revises_id").asc(nulls_first=True), "claimed_at", "id")
+    return mine.select_related("study", "topic", "style").order_by(*order).first()
+
+
+def written(participant: Participant) -> int:
+    """Return how many responses somebody has written or is writing, trial apart; a revision is no further one."""
+    tasks = WritingTask.objects.filter(participant=participant, is_imported=False, is_trial=False)
+    return tasks.exclude(state__in=[TaskState.RETURNED, TaskState.REVISION]).count()
+
+
+def lease(study_id: int) -> timedelta:
+    """Return how long a claim holds after the last sign of life."""
+    hours = WritingPlan.objects.filter(study=study_id).values_list("lease_hours", flat=True).first()
+    return DEFAULT if hours is None else timedelta(hours=hours)
+
+
+def extend(task: WritingTask, now: datetime) -> datetime | None:
+    """Take a sign of life: the lease holds its full length from now, and is never cut short. None if none holds."""
+    claimed = WritingTask.objects.filter(pk=task.pk, state=TaskState.CLAIMED)
+    if not claimed.update(lease_until=Greatest(F("lease_until"), Value(now + lease(task.study_id)))):
+        return None
+    return claimed.values_list("lease_until", flat=True).first()

@@ -1,0 +1,82 @@
+"""What a writer reads of their tasks: what became of each, what they were told, and what they earned."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from crowdrag.studies.models import Participant
+
+from ...enums import TaskState
+from ...models import TaskPayment, WritingPlan, WritingTask
+from . import holding, leases, paying, trials
+
+# Words to a writer stand in these transitions' notes; what they themselves said when giving back does not.
+TOLD = (TaskState.ACCEPTED, TaskState.REJECTED, TaskState.REVISION)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A task as its writer sees it."""
+
+    task: WritingTask
+    note: str
+    paid: int
+    payments: list[TaskPayment] = field(default_factory=list)
+    can_resume: bool = False
+
+    @property
+    def deadline(self) -> datetime | None:
+        """Until when the task is theirs without a sign of life."""
+        return self.task.lease_until if self.task.state == TaskState.CLAIMED else None
+
+    @property
+    def can_hand_in(self) -> bool:
+        """Whether text is there of a task that went to somebody else meanwhile."""
+        return self.task.state == TaskState.RETURNED and not self.can_resume and bool(self.task.draft.strip())
+
+    @property
+    def can_contest(self) -> bool:
+        """Whether there is a decision to be contested."""
+        return self.task.state == TaskState.REJECTED
+
+
+@dataclass(frozen=True)
+class Overview:
+    """All of a writer's tasks, the latest first, and the sums: minor units of the study's currency."""
+
+    rows: list[Row]
+    earned: int
+    awaited: int
+    in_hand: WritingTask | None
+    trial: trials.Standing
+
+
+def overview(participant: Participant) -> Overview:
+    """Return what a writer reads of their tasks."""
+    tasks = (
+        WritingTask.objects.filter(participant=participant, is_imported=False)
+        .select_related("topic", "style", "study")
+        .prefetch_related("transitions", "payments")
+        .order_by("-claimed_at", "-id")
+    )
+    plan = WritingPlan.objects.filter(study=participant.study_id).first()
+    return Overview(
+        rows=[row(task) for task in tasks],
+        earned=paying.earned(participant),
+        awaited=paying.awaited(participant),
+        in_hand=holding.in_hand(participant),
+        trial=trials.Standing(trials.Stage.NONE) if plan is None else trials.standing(plan, participant),
+    )
+
+
+def row(task: WritingTask) -> Row:
+    """Return a task as its writer sees it."""
+    moves = sorted(task.transitions.all(), key=lambda each: each.pk)
+    notes = [each.note for each in moves if each.note and (each.after in TOLD or not each.before)]
+    payments = sorted(task.payments.all(), key=lambda each: each.pk)
+    return Row(
+        task=task,
+        note=notes[-1] if notes else "",
+        paid=sum(payment.amount for payment in payments),
+        payments=payments,
+        can_resume=task.state == TaskState.RETURNED and leases.can_resume(task),
+    )

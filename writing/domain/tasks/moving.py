@@ -1,0 +1,79 @@
+"""Every change of a task's state goes through here, and leaves a row with its cause."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from django.db import transaction
+
+from crowdrag.studies.models import User
+
+from ...enums import TaskState
+from ...models import TaskTransition, WritingTask
+from .problems import NotAllowed
+
+S = TaskState
+# What may follow on what. A slot that is free again is a new row; the old row keeps its text and its log.
+AFTER: Final[Mapping[str, frozenset[str]]] = {
+    S.OPEN: frozenset({S.CLAIMED}),
+    S.CLAIMED: frozenset({S.SUBMITTED, S.RETURNED}),
+    # The writer came back: in time they go on, too late they may hand in what they have.
+    S.RETURNED: frozenset({S.CLAIMED, S.SUBMITTED}),
+    S.SUBMITTED: frozenset({S.ACCEPTED, S.REJECTED, S.REVISION}),
+    # A rejection that was contested, and reversed.
+    S.REJECTED: frozenset({S.ACCEPTED}),
+    S.ACCEPTED: frozenset(),
+    S.REVISION: frozenset(),
+}
+
+
+@transaction.atomic
+def move(
+    task: WritingTask,
+    after: TaskState,
+    cause: str,
+    *,
+    note: str = "",
+    by: User | None = None,
+    now: datetime,
+    **changes: Any,
+) -> WritingTask:
+    """Put a task into another state, with whatever else changes along, and write down why.
+
+    The state that the caller has seen is compared with the row's in the same statement: of two who saw the same,
+    one succeeds. `note` is for the writer to read.
+
+    Raises
+    ------
+    NotAllowed
+        if this state does not follow on the task's, or the task has left the state in which the caller saw it.
+    """
+    before = TaskState(task.state)
+    if after not in AFTER[before]:
+        raise NotAllowed(task, after)
+    if not WritingTask.objects.filter(pk=task.pk, state=before).update(state=after, **changes):
+        task.refresh_from_db()
+        raise NotAllowed(task, after)
+    task.state = after
+    for name, value in changes.items():
+        setattr(task, name, value)
+    record(task, before, cause, note=note, by=by, now=now)
+    return task
+
+
+def record(
+    task: WritingTask, before: str, cause: str, *, note: str = "", by: User | None = None, now: datetime
+) -> None:
+    """Write down that a task has come into its state; `before` is empty for a task that begins in it."""
+    TaskTransition.objects.create(
+        task=task, before=before, after=task.state, cause=cause[:200], note=note, by=by, at=now
+    )
+
+
+def locked(task: WritingTask) -> WritingTask:
+    """Return the task as it is now, held until the transaction ends."""
+    return (
+        WritingTask.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("study", "topic", "style", "participant")
+        .get(pk=task.pk)
+    )

@@ -1,0 +1,188 @@
+"""What reviewers decide. Paying and including are two decisions, each with its reason."""
+
+from datetime import datetime
+from typing import Final
+from uuid import uuid4
+
+from django.db import transaction
+
+from crowdrag.studies.enums import Verdict
+from crowdrag.studies.models import User
+
+from ...enums import TaskState
+from ...models import Response, ResponseDecision, WritingTask
+from . import holding, moving, paying, problems, slots
+
+WRITTEN_AS_ASKED: Final = "Written as asked."
+SENT_BACK: Final = "Sent back for revision."
+
+
+@transaction.atomic
+def accept(*, task: WritingTask, by: User, now: datetime, note: str = "") -> WritingTask:
+    """Accept a response: it is paid, and counts in the analysis unless it was decided otherwise before.
+
+    Accepted again it stays accepted, and is paid once. A rejected one is accepted by `reverse`.
+    """
+    task = moving.locked(task)
+    if task.state == TaskState.ACCEPTED:
+        return task
+    _may_decide(task, by, TaskState.ACCEPTED, now)
+    moving.move(task, TaskState.ACCEPTED, "accepted", note=note, by=by, now=now, **_let_go())
+    if task.pay:
+        paying.pay(task=task, amount=task.pay, reason=paying.ACCEPTED, by=by, now=now)
+    reason = note.strip() or WRITTEN_AS_ASKED
+    _decide(task.response, Verdict.PAY, holds=True, reason=reason, by=by, now=now)
+    if not task.response.decisions.filter(about=Verdict.INCLUDE).exists():
+        _decide(task.response, Verdict.INCLUDE, holds=True, reason=reason, by=by, now=now)
+    return task
+
+
+@transaction.atomic
+def reject(*, task: WritingTask, reason: str, pay_part: int = 0, by: User, now: datetime) -> WritingTask:
+    """Reject a response: nothing, a part or all of its pay; left out of the analysis; the slot is free again.
+
+    Raises
+    ------
+    NeedsReason, BadAmount, NotAllowed, UnderReview
+    """
+    if not (reason := reason.strip()):
+        raise problems.NeedsReason
+    task = moving.locked(task)
+    if task.state == TaskState.REJECTED:
+        return task
+    _may_decide(task, by, TaskState.REJECTED, now)
+    if not 0 <= pay_part <= (task.pay or 0):
+        raise problems.BadAmount(task.pay or 0)
+    moving.move(task, TaskState.REJECTED, "rejected", note=reason, by=by, now=now, **_let_go())
+    if pay_part:
+        paying.pay(task=task, amount=pay_part, reason=paying.PART, by=by, now=now)
+    evidence = {"amount": pay_part, "of": task.pay or 0}
+    _decide(task.response, Verdict.PAY, holds=pay_part > 0, reason=reason, by=by, now=now, evidence=evidence)
+    _decide(task.response, Verdict.INCLUDE, holds=False, reason=reason, by=by, now=now)
+    slots.refill(task, now)
+    return task
+
+
+@transaction.atomic
+def send_back(*, task: WritingTask, note: str, by: User, now: datetime) -> WritingTask:
+    """Ask for a revision, and return the new task: the same writer's, beginning with the old text.
+
+    The old response is kept and left out; what will be paid is the revision.
+
+    Raises
+    ------
+    NeedsReason, NotAllowed, UnderReview
+    """
+    if not (note := note.strip()):
+        raise problems.NeedsReason
+    task = moving.locked(task)
+    if task.state == TaskState.REVISION:
+        return task.revision
+    _may_decide(task, by, TaskState.REVISION, now)
+    moving.move(task, TaskState.REVISION, "sent back", note=note, by=by, now=now, **_let_go())
+    _decide(task.response, Verdict.INCLUDE, holds=False, reason=SENT_BACK, by=by, now=now)
+    fresh = WritingTask.objects.create(
+        study=task.study,
+        external_id=uuid4().hex,
+        topic=task.topic,
+        style=task.style,
+        slot=task.slot,
+        is_trial=task.is_trial,
+        revises=task,
+        participant=task.participant,
+        instructions=task.instructions,
+        pay=task.pay,
+        state=TaskState.CLAIMED,
+        created_at=now,
+        claimed_at=now,
+        lease_until=now + holding.REVISION_LEASES * holding.lease(task.study_id),
+        draft=task.response.text,
+    )
+    moving.record(fresh, "", "sent back for revision", note=note, by=by, now=now)
+    return fresh
+
+
+@transaction.atomic
+def reverse(*, task: WritingTask, note: str, by: User, now: datetime) -> WritingTask:
+    """Accept a response that was rejected, and pay the rest.
+
+    The slot is its own again if nobody has begun to write in it; else the response is a surplus one, paid and not
+    counted. Whether it counts in the analysis is a decision of its own: it does when it has its slot again.
+    """
+    if not (note := note.strip()):
+        raise problems.NeedsReason
+    task = moving.locked(task)
+    if task.state == TaskState.ACCEPTED:
+        return task
+    if task.state != TaskState.REJECTED:
+        raise problems.NotAllowed(task, TaskState.ACCEPTED)
+    slots.hold_of(task)  # nobody makes the slot free between the look at it and the taking of it
+    counts = task.slot is not None and (slots.take_over(task) or slots.holder(task) is None)
+    slot = task.slot if counts else None
+    moving.move(task, TaskState.ACCEPTED, "rejection reversed", note=note, by=by, now=now, **_let_go(), slot=slot)
+    part = task.payments.filter(reason=paying.PART).values_list("amount", flat=True).first() or 0
+    rest = (task.pay or 0) - part
+    if rest > 0:
+        paying.pay(task=task, amount=rest, reason=paying.REVERSED, by=by, now=now)
+    _decide(task.response, Verdict.PAY, holds=True, reason=note, by=by, now=now)
+    if counts:
+        _decide(task.response, Verdict.INCLUDE, holds=True, reason=note, by=by, now=now)
+    return task
+
+
+def include(*, response: Response, reason: str, by: User, now: datetime) -> ResponseDecision:
+    """Let a response count in the analysis, whatever it was paid."""
+    return _change(response, reason, by, now, holds=True)
+
+
+def exclude(*, response: Response, reason: str, by: User, now: datetime) -> ResponseDecision:
+    """Leave a response out of the analysis, whatever it was paid."""
+    return _change(response, reason, by, now, holds=False)
+
+
+@transaction.atomic
+def _change(response: Response, reason: str, by: User, now: datetime, *, holds: bool) -> ResponseDecision:
+    if not (reason := reason.strip()):
+        raise problems.NeedsReason
+    response = Response.objects.select_for_update(no_key=True).get(pk=response.pk)
+    last = response.decisions.filter(about=Verdict.INCLUDE).order_by("-decided_at", "-id").first()
+    if last is not None and (last.holds, last.reason, last.decided_by_id) == (holds, reason, by.pk):
+        return last  # the same request once more
+    return _decide(response, Verdict.INCLUDE, holds=holds, reason=reason, by=by, now=now)
+
+
+def _decide(
+    response: Response,
+    about: Verdict,
+    *,
+    holds: bool,
+    reason: str,
+    by: User,
+    now: datetime,
+    evidence: dict[str, int] | None = None,
+) -> ResponseDecision:
+    if about is Verdict.INCLUDE and response.is_included != holds:
+        response.is_included = holds
+        response.save(update_fields=["is_included"])
+    return ResponseDecision.objects.create(
+        response=response,
+        about=about,
+        holds=holds,
+        reason=reason,
+        evidence=evidence or {},
+        decided_at=now,
+        decided_by=by,
+    )
+
+
+def _may_decide(task: WritingTask, by: User, after: TaskState, now: datetime) -> None:
+    if task.state != TaskState.SUBMITTED:
+        raise problems.NotAllowed(task, after)
+    theirs = task.reviewer_id is not None and task.reviewer_id != by.pk
+    if theirs and task.reviewing_until is not None and task.reviewing_until > now:
+        raise problems.UnderReview(task)
+
+
+def _let_go() -> dict[str, None]:
+    """Return what no decided task has any more: a reviewer who has it open."""
+    return {"reviewer": None, "reviewing_until": None}

@@ -1,0 +1,56 @@
+"""What is due next of a task: questions, writing, questions, done."""
+
+from datetime import datetime
+from enum import Enum
+
+from django.db import transaction
+
+from ...enums import SurveyKind, TaskState
+from ...models import WritingTask
+from .. import surveys
+from . import moving, problems
+
+
+class Step(Enum):
+    """A step of a task, named after its page."""
+
+    ENTRY = "writing_entry"
+    WRITE = "writing_editor"
+    EXIT = "writing_exit"
+    DONE = "writing_done"
+    RETURNED = "writing_return"
+
+
+def due(task: WritingTask) -> Step:
+    """Return the step that is due."""
+    if task.state == TaskState.RETURNED:
+        return Step.RETURNED
+    if task.state != TaskState.CLAIMED:
+        return Step.DONE
+    if task.finished_at is not None:
+        return Step.EXIT
+    # Who revises a response has answered for it.
+    asked = task.revises_id is None and surveys.of_plan(task, SurveyKind.ENTRY) is not None
+    if asked and not surveys.answered(task, SurveyKind.ENTRY):
+        return Step.ENTRY
+    return Step.WRITE
+
+
+@transaction.atomic
+def answer_entry(*, task: WritingTask, answers: dict[str, object], now: datetime) -> WritingTask:
+    """Store the answers to the questions before writing, once; sent again they change nothing."""
+    task = moving.locked(task)
+    if task.state in {TaskState.OPEN, TaskState.RETURNED}:
+        raise problems.NotAllowed(task, TaskState.CLAIMED)
+    surveys.answer(task=task, kind=SurveyKind.ENTRY, answers=answers, now=now)
+    return task
+
+
+@transaction.atomic
+def back_to_text(*, task: WritingTask) -> WritingTask:
+    """Open a finished text again, for its writer to go on; what is submitted stays so."""
+    task = moving.locked(task)
+    if task.state == TaskState.CLAIMED and task.finished_at is not None:
+        WritingTask.objects.filter(pk=task.pk).update(finished_at=None)
+        task.finished_at = None
+    return task
