@@ -8,29 +8,22 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from analysis.process import Origin, provenance
+
 from ..enums import LogSource
 from ..models import WritingLog
 from . import codec
 from .events import ELSEWHERE, SOURCES
 from .linear import Linear, of
-from .whence import Places
 
 VERSION = 1
-# So many characters at once are told as an arrival of their own, whatever brought them.
-AT_ONCE = 40
-# A clipboard event belongs to the changes that come within so many milliseconds of it.
-BELONGS = 1_000
-# From these sources every change is an arrival.
-FROM_CLIPBOARD = ("pasted", "dropped")
-# These put back what was there before, or what the writer asked for: no arrivals, however long.
-KNOWN = ("undone", "redone", "cited", "cut", "deleted")
-# In imported snapshots nothing says how a change came about.
+# The source of a change in imported snapshots, which do not say how it came about; its number follows the others'.
 SNAPSHOT = "snapshot"
 UNTOLD = len(SOURCES)
 
 
-def document(log: WritingLog, passages: Sequence[tuple[int, str]]) -> dict[str, Any]:
-    """Return what the player needs of a log; `passages` are (rank, text) of its topic.
+def document(log: WritingLog, passages: Sequence[str]) -> dict[str, Any]:
+    """Return what the player needs of a log; `passages` are its topic's, by rank.
 
     Raises
     ------
@@ -45,7 +38,7 @@ def document(log: WritingLog, passages: Sequence[tuple[int, str]]) -> dict[str, 
         "started": log.started_at.isoformat() if log.started_at else None,
         "end": line.end,
         "sources": [*SOURCES, SNAPSHOT],
-        **_text(line, Places(passages)),
+        **_text(line, passages),
         "keys": _keys(line.events),
         "open": _spans(line, "o"),
         "view": _seen(line.events),
@@ -64,22 +57,22 @@ def document(log: WritingLog, passages: Sequence[tuple[int, str]]) -> dict[str, 
     }
 
 
-def _text(line: Linear, places: Places) -> dict[str, Any]:
+def _text(line: Linear, passages: Sequence[str]) -> dict[str, Any]:
     """Return the changes and carets in UTF-16 units, and what arrived at once."""
     state = _State()
     changes: list[list[Any]] = []
     carets: list[list[int]] = []
-    arrivals = _Arrivals(places, [event for event in line.events if event[0] == "p"])
+    numbers: list[int] = []
     for event in line.events:
+        numbers.append(len(changes))
         if event[0] == codec.SPLICE:
-            before = state.text
             position, deleted = state.apply(event)
             source = SOURCES.index(event[5]) if len(event) > 5 and event[5] in SOURCES else UNTOLD
-            arrivals.see(len(changes), event, before)
             changes.append([event[1], position, deleted, event[4], source])
         elif event[0] == "c":
             carets.append([event[1], len(changes), state.units(event[2]), state.units(event[3])])
-    return {"changes": changes, "carets": carets, "arrivals": arrivals.found, "length": len(state.text)}
+    arrivals = _arrivals(line, passages, numbers)
+    return {"changes": changes, "carets": carets, "arrivals": arrivals, "length": len(state.text)}
 
 
 class _State:
@@ -105,64 +98,35 @@ class _State:
         return units, deleted + lost
 
 
-class _Arrivals:
-    """Collects what came at once: pastes with where they are from, and jumps."""
+def _arrivals(line: Linear, passages: Sequence[str], numbers: Sequence[int]) -> list[dict[str, Any]]:
+    """Return what came at once: when, by which changes, how, from where, and how much of it is there in the end.
 
-    def __init__(self, places: Places, clipboard: list[codec.Event]) -> None:
-        self.places = places
-        self.clipboard = clipboard
-        self.found: list[dict[str, Any]] = []
-        self.last: codec.Event | None = None
-        self.texts: list[str] = []
+    `numbers` says of each event how many changes came before it.
+    """
+    told = provenance(line.events, passages)
+    return [
+        {
+            "t": arrival.ms,
+            "change": numbers[arrival.event],
+            "changes": _parts(line.events[arrival.event :], arrival.length),
+            "how": "came at once" if arrival.origin is Origin.AT_ONCE else arrival.origin.value,
+            "length": arrival.length,
+            "place": ELSEWHERE if arrival.place is None else arrival.place,
+            "share": round(arrival.share, 3),
+            "survived": arrival.survived,
+        }
+        for arrival in told.arrivals
+    ]
 
-    def see(self, number: int, event: codec.Event, before: str) -> None:
-        """Look at a change; `number` is its place among the changes."""
-        how = event[5] if len(event) > 5 else SNAPSHOT
-        at_once = how in FROM_CLIPBOARD or (len(event[4]) >= AT_ONCE and how not in KNOWN)
-        if not at_once or not event[4]:
-            self.last = None
-            return
-        told = self._told(event[1]) if how in FROM_CLIPBOARD else None
-        if self._goes_on(event, number):
-            self._add(event, before)
-        else:
-            self.texts = [event[4]]
-            self.found.append({"t": event[1], "change": number, "changes": 1, "how": how, "length": len(event[4])})
-            self._say_whence(told, before)
-        self.last = event
 
-    def _goes_on(self, event: codec.Event, number: int) -> bool:
-        """Say whether the change continues the arrival before it: a large paste is split into several."""
-        if self.last is None or not self.found or self.found[-1]["change"] + self.found[-1]["changes"] != number:
-            return False
-        after = self.last[2] + len(self.last[4])
-        return (
-            len(event) > 5
-            and event[5] == self.found[-1]["how"]
-            and event[2] == after
-            and event[3] == 0
-            and event[1] - self.last[1] <= 50
-        )
-
-    def _add(self, event: codec.Event, before: str) -> None:
-        arrival = self.found[-1]
-        arrival["changes"] += 1
-        arrival["length"] += len(event[4])
-        self.texts.append(event[4])
-        if not arrival["told"]:
-            self._say_whence(None, before[: event[2] - arrival["length"] + len(event[4])])
-
-    def _say_whence(self, told: codec.Event | None, before: str) -> None:
-        whence = self.places.of("".join(self.texts), before)
-        place, share = (told[2], told[4]) if told is not None else (whence.place, whence.share)
-        if place == ELSEWHERE and whence.place != ELSEWHERE:  # by its words it stands in a passage all the same
-            place, share = whence.place, whence.share
-        self.found[-1] |= {"place": place, "share": share, "told": told is not None}
-
-    def _told(self, at: int) -> codec.Event | None:
-        """Return what the editor said of the paste at this moment."""
-        near = [event for event in self.clipboard if abs(event[1] - at) <= BELONGS]
-        return min(near, key=lambda event: abs(event[1] - at), default=None)
+def _parts(events: Sequence[codec.Event], length: int) -> int:
+    """Return how many changes brought an arrival: a large paste is recorded as several."""
+    came = 0
+    for count, event in enumerate((event for event in events if event[0] == codec.SPLICE), start=1):
+        came += len(event[4])
+        if came >= length:
+            return count
+    return 1
 
 
 def _wide(text: str) -> int:
