@@ -1,0 +1,164 @@
+"""What the editor sends is checked field by field; what does not fit is refused with the place where it does not."""
+
+import json
+from typing import Any
+
+import pytest
+
+from writing.domain import incoming
+from writing.domain.events import RECORDED
+
+FITTING: dict[str, Any] = {
+    "position": 3,
+    "deleted": 0,
+    "inserted": "é🧊\n",
+    "source": "typed",
+    "input_type": "insertText",
+    "start": 0,
+    "end": 9,
+    "class": "letter",
+    "held": 80,
+    "place": -2,
+    "cut": 0,
+    "length": 12,
+    "share": 100,
+    "on": 1,
+    "rank": 19,
+    "milliseconds": -86_400_000,
+    "percent": 50,
+    "words": "solar",
+    "hits": 2,
+    "way": "button",
+    "width": 390,
+    "height": 844,
+    "digest": "0123456789abcdef",
+    "clock": 1_767_268_800_000,
+    "touch": True,
+}
+UNFIT: dict[str, Any] = {
+    "position": -1,
+    "deleted": 1.5,
+    "inserted": "a\0",
+    "source": "guessed",
+    "input_type": "x" * 51,
+    "start": "0",
+    "end": None,
+    "class": "e",
+    "held": -1,
+    "place": -3,
+    "cut": 2,
+    "length": [],
+    "share": 101,
+    "on": "yes",
+    "rank": -1,
+    "milliseconds": 10**12,
+    "percent": -1,
+    "words": "\ud800",
+    "hits": {},
+    "way": "magic",
+    "width": 10**6,
+    "height": True,
+    "digest": "XYZ45678",
+    "clock": -1,
+    "touch": "no",
+}
+FIELDS = [(each.code, name) for each in RECORDED for name in each.fields]
+
+
+def event(code: str, **other: Any) -> list[Any]:
+    fields = next(each.fields for each in RECORDED if each.code == code)
+    return [code, 5, *((FITTING | other)[name] for name in fields)]
+
+
+def body(events: Any, **other: Any) -> bytes:
+    return json.dumps({"number": 0, "first": 0, "events": events} | other).encode()
+
+
+def test_every_field_that_is_recorded_has_a_rule() -> None:
+    assert {name for _, name in FIELDS} == incoming.FIELDS.keys() == FITTING.keys() == UNFIT.keys()
+
+
+def test_all_kinds_are_taken_in() -> None:
+    events = [event(each.code) for each in RECORDED]
+
+    found = incoming.batch(body(events, number=7, first=90, wall=1.5, mono=0.25, visible=True, more="later"))
+
+    assert (found.number, found.first, found.events) == (7, 90, events)
+
+
+@pytest.mark.parametrize(("code", "field"), FIELDS)
+def test_a_field_of_another_type_or_range_is_refused_with_its_place(code: str, field: str) -> None:
+    with pytest.raises(incoming.BadInputError) as caught:
+        incoming.batch(body([event("f"), event(code, **{field: UNFIT[field]})]))
+
+    assert caught.value.facts["where"] == f"events[1].{field}"
+
+
+@pytest.mark.parametrize(
+    ("events", "where"),
+    [
+        (None, "events"),
+        ([], "events"),
+        ({"0": 1}, "events"),
+        ([5], "events[0]"),
+        ([[]], "events[0]"),
+        ([[["s"], 0]], "events[0]"),
+        ([["nothing", 0]], "events[0]"),
+        ([["f", 0]], "events[0]"),
+        ([["f", 0, 1, 1]], "events[0]"),
+        ([["f", -1, 1]], "events[0].ms"),
+        ([["f", 0.5, 1]], "events[0].ms"),
+        ([["f", True, 1]], "events[0].ms"),
+        ([["f", 10**12, 1]], "events[0].ms"),
+    ],
+)
+def test_what_is_no_event_is_refused(events: Any, where: str) -> None:
+    with pytest.raises(incoming.BadInputError) as caught:
+        incoming.batch(body(events))
+
+    assert caught.value.facts["where"] == where
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"\xff",
+        b"[]",
+        b'{"number": NaN}',
+        b'{"number": 0, "first": 0, "events": [["f", Infinity, 1]]}',
+        b'{"number": 1' + b"0" * 5000 + b"}",
+        b"[" * 100_000,
+        body([["f", 0, 1]], number=-1),
+        body([["f", 0, 1]], first=2**31),
+        body([["f", 0, 1]], number="0"),
+    ],
+)
+def test_what_is_no_batch_is_refused(sent: bytes) -> None:
+    with pytest.raises(incoming.BadInputError):
+        incoming.batch(sent)
+
+
+def test_too_many_events_are_to_be_split() -> None:
+    assert len(incoming.batch(body([["f", 0, 1]] * incoming.MOST_EVENTS)).events) == incoming.MOST_EVENTS
+    with pytest.raises(incoming.TooLargeError):
+        incoming.batch(body([["f", 0, 1]] * (incoming.MOST_EVENTS + 1)))
+
+
+def test_a_batch_says_how_long_a_text_it_needs_and_leaves() -> None:
+    typed = ["s", 0, 5, 2, "abc", "typed", ""]
+    behind = ["s", 0, 9, 0, "", "typed", ""]
+
+    assert incoming.extent([typed]) == incoming.Extent(needs=7, grows=1, changes=True)
+    assert incoming.extent([typed, behind]) == incoming.Extent(needs=8, grows=1, changes=True)
+    assert incoming.extent([["f", 0, 1]]) == incoming.Extent(needs=0, grows=0, changes=False)
+
+
+def test_the_word_that_it_is_done_is_checked_too() -> None:
+    digest = "a" * 64
+    said = json.dumps({"sitting": 0, "events": 3, "digest": digest}).encode()
+    assert incoming.finish(said) == incoming.Finish(0, 3, digest)
+    for wrong in ({"sitting": None}, {"events": -1}, {"digest": "a" * 63}, {"digest": 5}):
+        with pytest.raises(incoming.BadInputError) as caught:
+            incoming.finish(json.dumps(json.loads(said) | wrong).encode())
+        assert caught.value.facts["where"] == next(iter(wrong))

@@ -1,0 +1,278 @@
+"""Batches: stored once, in order, acknowledged after the commit; whatever else comes is refused with what to do."""
+
+import json
+import threading
+from datetime import timedelta
+
+import pytest
+from django.core import signing
+from django.db import IntegrityError, connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from tests.factories import NOW
+from writing.domain import codec, incoming, sittings
+from writing.domain.sittings import tokens
+from writing.models import LogBatch, Sitting
+
+from .typist import Editor, typed
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def editor() -> Editor:
+    made = Editor()
+    assert made.open().status_code == 201
+    return made
+
+
+def stored(editor: Editor) -> list[tuple[int, int, int]]:
+    rows = LogBatch.objects.filter(log__task=editor.task).order_by("sitting", "number")
+    return list(rows.values_list("number", "first_event", "event_count"))
+
+
+def test_a_batch_is_stored_as_it_came(editor: Editor) -> None:
+    events = [["f", 3, 1], *typed("é🧊"), ["k", 90, "letter", 70]]
+    before = timezone.now()
+    assert editor.send(events).json() == {
+        "acked": 0,
+        "next_event": 4,
+        "fenced": False,
+        "lease_until": "2036-01-01T00:00:00Z",
+    }
+    batch = LogBatch.objects.get()
+    assert codec.unpack(bytes(batch.payload), batch.codec) == events
+    assert bytes(batch.digest) == codec.digest(bytes(batch.payload))
+    assert before <= batch.received_at <= timezone.now()
+    sitting = Sitting.objects.get()
+    assert (sitting.next_batch, sitting.next_event, sitting.length, sitting.last_at) == (1, 4, 2, batch.received_at)
+
+
+def test_the_same_batch_again_changes_nothing_and_is_answered_alike(editor: Editor) -> None:
+    batch = editor.batch(typed("abc"))
+    first = editor.post_batch(batch)
+    for _ in range(3):
+        again = editor.post_batch(batch)
+        assert (again.status_code, again.json()) == (200, first.json())
+    editor.number, editor.first, editor.text = 1, 3, "abc"
+    editor.type("def")
+    late = editor.post_batch(batch)
+    assert (late.status_code, late.json()) == (200, first.json())
+    assert stored(editor) == [(0, 0, 3), (1, 3, 3)]
+
+
+def test_the_same_events_packed_otherwise_are_the_same(editor: Editor) -> None:
+    batch = editor.batch(typed("abc"))
+    editor.post_batch(batch)
+    row = LogBatch.objects.get()
+    LogBatch.objects.all().delete()
+    row.payload = codec.zstandard.ZstdCompressor(level=1).compress(json.dumps(batch["events"]).encode())
+    row.digest = codec.digest(row.payload)
+    row.save(force_insert=True)
+    assert editor.post_batch(batch).status_code == 200
+
+
+@pytest.mark.parametrize("other", [{"events": typed("abX")}, {"events": typed("ab")}, {"first": 1}])
+def test_a_number_stands_for_the_same_events_for_ever(editor: Editor, other: dict) -> None:
+    batch = editor.batch(typed("abc"))
+    editor.post_batch(batch)
+    answer = editor.post_batch(batch | other)
+    assert (answer.status_code, answer.json()["problem"]) == (409, "other")
+    assert sittings.text(editor.task) == "abc"
+
+
+@pytest.mark.parametrize("other", [{"number": 2}, {"first": 4}, {"first": 2}, {"number": 9, "first": 3}])
+def test_a_gap_is_refused_with_what_is_expected(editor: Editor, other: dict) -> None:
+    editor.type("abc")
+    answer = editor.post_batch(editor.batch(typed("def", at=3)) | other)
+    assert answer.status_code == 409
+    assert answer.json() == {"problem": "gap", "next_batch": 1, "next_event": 3}
+    assert stored(editor) == [(0, 0, 3)]
+
+
+@pytest.mark.parametrize(
+    "splice", [["s", 0, 4, 0, "x"], ["s", 0, 0, 4, ""], ["s", 0, 3, 1, "long enough to hide it"], ["s", 0, 2, 2, ""]]
+)
+def test_a_splice_beyond_the_text_is_refused_at_once(editor: Editor, splice: list) -> None:
+    editor.type("abc")
+    answer = editor.send([[*splice, "typed", ""]])
+    assert (answer.status_code, answer.json()["where"]) == (400, "events")
+    assert stored(editor) == [(0, 0, 3)]
+    # The number is free for what is right.
+    assert editor.type("d").status_code == 200
+
+
+def test_a_text_may_be_very_long_but_not_endless(editor: Editor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(incoming, "MOST_CHARACTERS", 5)
+    assert editor.type("12345").status_code == 200
+    assert editor.type("6").status_code == 400
+
+
+def test_bad_shape_is_refused_with_its_place(editor: Editor) -> None:
+    answer = editor.send([["s", 0, 0, 0, "a\0", "typed", ""]])
+    assert answer.status_code == 400
+    assert (answer.json()["problem"], answer.json()["where"]) == ("bad", "events[0].inserted")
+    headers = {"X-Writing-Token": editor.told["token"]}
+    answer = editor.client.post(reverse("writing_log"), b"{", content_type="application/json", headers=headers)
+    assert (answer.status_code, answer.json()["problem"]) == (400, "bad")
+    assert stored(editor) == []
+
+
+def test_a_body_that_is_too_large_is_refused_unread(editor: Editor) -> None:
+    large = editor.send([["s", 0, 0, 0, "x" * incoming.MOST_BYTES, "pasted", ""]])
+    assert (large.status_code, large.json()["most_bytes"]) == (413, incoming.MOST_BYTES)
+    many = editor.send([["f", 0, 1]] * (incoming.MOST_EVENTS + 1))
+    assert (many.status_code, many.json()["most_events"]) == (413, incoming.MOST_EVENTS)
+    assert stored(editor) == []
+
+
+def test_the_token_is_the_key(editor: Editor, settings) -> None:
+    batch = editor.batch(typed("abc"))
+    stranger = Client(enforce_csrf_checks=True)
+    url = reverse("writing_log")
+
+    def post(token: str):
+        return stranger.post(
+            url, json.dumps(batch), content_type="application/json", headers={"X-Writing-Token": token}
+        )
+
+    token = editor.told["token"]
+    for wrong in (
+        "",
+        "nonsense",
+        token[:-2],
+        token + "x",
+        signing.dumps([1, 1]),
+        signing.dumps([0, 0], salt=tokens.SALT),
+    ):
+        assert post(wrong).status_code in (403, 410), wrong
+    assert stored(editor) == []
+    # No session and no CSRF token: an expired login never stops the saving.
+    assert post(token).status_code == 200
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "another-key-that-is-long-enough", [settings.SECRET_KEY]
+    assert post(token).status_code == 200
+    settings.SECRET_KEY_FALLBACKS = []
+    assert (post(token).status_code, post(token).json()["problem"]) == (403, "token")
+
+
+def test_a_token_lasts_a_month(editor: Editor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "VALID_FOR", timedelta(seconds=-1))
+    answer = editor.type("abc")
+    assert (answer.status_code, answer.json()["problem"]) == (403, "token")
+
+
+def test_a_sitting_that_is_gone_asks_for_a_new_one_and_an_erased_task_for_none(editor: Editor) -> None:
+    Sitting.objects.all().delete()
+    assert editor.type("abc").status_code == 403
+    editor.task.log.delete()
+    editor.task.delete()
+    assert editor.type("abc").status_code == 410
+
+
+def test_only_posts_are_taken() -> None:
+    assert Client().get(reverse("writing_log")).status_code == 405
+
+
+def test_order_is_by_number_whatever_the_clocks_say(editor: Editor) -> None:
+    """The device's clock is set by a day, and it sleeps: the order stays, and the jump is on record."""
+    day = 86_400_000
+    events = [
+        ["s", 100, 0, 0, "a", "typed", ""],
+        ["j", 200, day],
+        ["s", 200 + day, 1, 0, "b", "typed", ""],
+        ["j", 300, -2 * day],
+        ["s", 250, 2, 0, "c", "typed", ""],
+    ]
+    for n, each in enumerate(events):
+        batch = editor.batch([each]) | {"wall": (-1) ** n * day}
+        assert editor.post_batch(batch).status_code == 200
+        editor.number, editor.first = n + 1, n + 1
+    # Whenever the server had them: its clock may be set too.
+    rows = list(LogBatch.objects.order_by("number"))
+    LogBatch.objects.all().delete()
+    for n, row in enumerate(rows):
+        row.received_at = NOW - timedelta(days=n)
+        row.save(force_insert=True)
+    line = sittings.chain(editor.task.log).events
+    assert [placed.event for placed in line] == events
+    assert sittings.text(editor.task) == "abc"
+    assert Editor(editor.task, editor.client).open().json()["elapsed"] == 200 + day
+
+
+def test_a_number_is_stored_once_even_without_the_lock(editor: Editor) -> None:
+    editor.type("abc")
+    row = LogBatch.objects.get()
+    for field, value in (("first_event", 3), ("number", 1)):
+        copy = LogBatch.objects.get()
+        copy.pk = None
+        setattr(copy, field, value)
+        with pytest.raises(IntegrityError), transaction.atomic():
+            copy.save(force_insert=True)
+    assert LogBatch.objects.get() == row
+
+
+def test_a_batch_takes_few_queries(editor: Editor) -> None:
+    editor.type("abc")
+    with CaptureQueriesContext(
+        connection,
+    ) as captured:
+        editor.type("d")
+    kinds = [query["sql"].split()[0] for query in captured.captured_queries]
+    assert [kind for kind in kinds if kind not in ("SAVEPOINT", "RELEASE")] == ["SELECT", "SELECT", "INSERT", "UPDATE"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_ten_copies_at_once_have_one_effect_and_one_answer() -> None:
+    """The answer got lost after the commit, and everything is sent again, at once."""
+    editor = Editor()
+    editor.open()
+    editor.type("abc")
+    for _ in range(5):
+        batch = editor.batch(typed("de", at=len(editor.text)))
+        answers: list[tuple[int, bytes]] = []
+        start = threading.Barrier(10)
+
+        def post(batch=batch, answers=answers, start=start) -> None:
+            start.wait()
+            answer = editor.post_batch(batch)
+            answers.append((answer.status_code, answer.content))
+            connection.close()
+
+        threads = [threading.Thread(target=post) for _ in range(10)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(answers) == 10
+        assert {status for status, _ in answers} == {200}
+        assert len(set(answers)) == 1
+        editor.number, editor.first, editor.text = editor.number + 1, editor.first + 2, editor.text + "de"
+    assert sittings.text(editor.task) == "abc" + "de" * 5
+    assert [first for _, first, _ in stored(editor)] == [0, 3, 5, 7, 9, 11]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_opening_beside_a_batch_takes_it_in_or_fences_it() -> None:
+    """Whichever comes first: an acknowledged batch that is not fenced is in the text of the new sitting."""
+    for n in range(10):
+        editor = Editor()
+        editor.open()
+        other = Editor(editor.task, editor.client)
+        told = {}
+        start = threading.Barrier(2)
+
+        def send(editor=editor, told=told, start=start) -> None:
+            start.wait()
+            told["sent"] = editor.type("abc").json()
+            connection.close()
+
+        thread = threading.Thread(target=send)
+        thread.start()
+        start.wait()
+        text = other.open().json()["text"]
+        thread.join()
+        assert told["sent"]["acked"] == 0, n
+        assert text == ("" if told["sent"]["fenced"] else "abc")
