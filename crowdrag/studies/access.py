@@ -138,7 +138,7 @@ def _elsewhere(request: HttpRequest, participant: Participant, name: str) -> Htt
     """Return where somebody goes who may not work on yet, or no longer; None for whoever may."""
     slug, as_json = participant.study.slug, request.content_type == "application/json"
     way = ways.get(name)
-    offer = way and way.offer(participant.study)
+    offer = way.offer(participant.study) if way else None
     if participant.withdrawn_at or offer is None:
         problem, target = "withdrawn", reverse("work", args=[slug])
     else:

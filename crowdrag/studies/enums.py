@@ -43,3 +43,12 @@ class EnquiryKind(models.TextChoices):
     QUESTION = "QUESTION", _("question")
     PROBLEM = "PROBLEM", _("problem")
     CONTEST = "CONTEST", _("contested rejection")
+
+
+class Outcome(models.TextChoices):
+    """How somebody's visit ended, for the platform that sent them."""
+
+    COMPLETED = "COMPLETED", _("took part")
+    NO_CONSENT = "NO_CONSENT", _("did not agree")
+    NO_WORK = "NO_WORK", _("found no work left")
+    WITHDRAWN = "WITHDRAWN", _("withdrew")

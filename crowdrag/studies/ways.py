@@ -2,10 +2,15 @@
 
 A way is what an entry link is for (`EntryLink.purpose`). It says what it offers before anything else happens, and shows
 its part of the participant's own page.
+
+Each app also registers what must happen to its own rows when somebody leaves: `register_leaver` for work in flight
+(somebody else gets it), `register_eraser` for what they gave (it goes). Both are called with the participant's row
+locked, inside one transaction, and must be safe to call again.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.utils.functional import Promise
@@ -40,7 +45,8 @@ class Way:
     start
         name of the URL where the work begins, reversed with `taking_part=study.slug`.
     template, context
-        its part of the participant's own page, as with `nav.register_card`.
+        its part of the participant's own page, as with `nav.register_card`. What the context calls `earned`, in minor
+        units, goes into the sum at the top of the page.
     """
 
     name: str
@@ -51,7 +57,11 @@ class Way:
     context: Callable[[Participant], dict[str, Any]]
 
 
+Leaving = Callable[[Participant, datetime], None]
+
 _ways: dict[str, Way] = {}
+_leavers: list[Leaving] = []
+_erasers: list[Leaving] = []
 
 
 def register_way(way: Way) -> None:
@@ -67,3 +77,23 @@ def get(name: str) -> Way | None:
 def every() -> list[Way]:
     """Return all ways, in the order in which the apps registered them."""
     return list(_ways.values())
+
+
+def register_leaver(leaver: Leaving) -> None:
+    """Add what is done when somebody stops taking part, erasure or not: give back what they had begun."""
+    _leavers.append(leaver)
+
+
+def register_eraser(eraser: Leaving) -> None:
+    """Add what is done when somebody has all that they gave erased; the leavers were called before."""
+    _erasers.append(eraser)
+
+
+def leavers() -> list[Leaving]:
+    """Return what is done when somebody stops taking part."""
+    return list(_leavers)
+
+
+def erasers() -> list[Leaving]:
+    """Return what is done when what somebody gave is erased: upper apps first, since they lean on lower ones."""
+    return list(reversed(_erasers))

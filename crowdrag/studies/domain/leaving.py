@@ -1,0 +1,43 @@
+"""Withdrawing from a study: stopping, or stopping and having everything erased."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from .. import ways
+from ..models import Arrival, Consent, Enquiry, EntryLink, Participant
+
+
+@transaction.atomic
+def withdraw(*, participant: Participant, now: datetime) -> Participant:
+    """Let somebody stop taking part: what they had begun goes to others, what they gave stays. Twice is once."""
+    held = Participant.objects.select_for_update().get(pk=participant.pk)
+    if held.withdrawn_at is None:
+        held.withdrawn_at = now
+        held.save(update_fields=["withdrawn_at"])
+        for leaver in ways.leavers():
+            leaver(held, now)
+    return held
+
+
+@transaction.atomic
+def erase(*, participant: Participant, now: datetime) -> Participant:
+    """Let somebody stop and erase what they gave; the participant's row stays as a tombstone, with its pseudonym.
+
+    Each app erases its own rows (`ways.register_eraser`). What they are still owed stays on its task: it belongs to the
+    tombstone, and says nothing of what was written.
+    """
+    held = withdraw(participant=participant, now=now)
+    if held.erased_at:
+        return held
+    for eraser in ways.erasers():
+        eraser(held, now)
+    Enquiry.objects.filter(participant=held).delete()
+    Consent.objects.filter(participant=held, withdrawn_at__isnull=True).update(withdrawn_at=now)
+    Arrival.objects.filter(participant=held).delete()
+    EntryLink.objects.filter(participant=held).delete()
+    held.erased_at = now
+    held.identity = held.identity_hash = None
+    held.platform_facts, held.specification = {}, {}
+    held.save(update_fields=["erased_at", "identity", "identity_hash", "platform_facts", "specification"])
+    return held
