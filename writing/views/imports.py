@@ -12,7 +12,7 @@ from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 
 from ..domain.imports import importers
-from ..forms import ImportForm
+from ..forms.imports import ImportForm
 
 MAX_REQUEST = 2 * 1024**3
 

@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from ..domain import markdown as rendering
+from ..domain import money as amounts
 from ..enums import Role
 
 register = template.Library()
@@ -37,9 +38,6 @@ STATES = {
     "cancelled": (gettext_lazy("cancelled"), "", "stop"),
     "stale": (gettext_lazy("out of date"), "warn", "clock"),
 }
-# How many digits a currency's minor unit has, where it is not two (ISO 4217).
-MINOR_DIGITS = dict.fromkeys(("CLP", "ISK", "JPY", "KRW", "PYG", "UGX", "VND", "XAF", "XOF"), 0)
-MINOR_DIGITS |= dict.fromkeys(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"), 3)
 ROLE_TONES = {Role.OWNER: "accent", Role.EDITOR: "info", Role.REVIEWER: "good"}
 
 
@@ -95,7 +93,7 @@ def money(amount: Any, currency: str) -> str:
     """Write an amount in minor units with its currency: USD 2.50."""
     if not is_number(amount):
         return UNDEFINED
-    digits = MINOR_DIGITS.get(currency, 2)
+    digits = amounts.digits(currency)
     return f"{currency}\u00a0{figure(amount / 10**digits, digits)}"
 
 

@@ -1,12 +1,12 @@
-"""Forms of writing."""
+"""The forms of imports."""
 
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from .domain.imports import responses, trec
-from .domain.imports.importers import Importer
+from ..domain.imports import responses, trec
+from ..domain.imports.importers import Importer
 
 
 class FileInput(forms.FileInput):

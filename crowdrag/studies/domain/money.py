@@ -1,0 +1,38 @@
+"""Amounts of money: kept in whole minor units (cents), written and read in major ones (dollars)."""
+
+from decimal import ROUND_HALF_EVEN, Decimal
+from typing import Final
+
+# How many digits a currency's minor unit has, where it is not two (ISO 4217).
+MINOR_DIGITS: Final = dict.fromkeys(
+    ("BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF"), 0
+) | dict.fromkeys(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"), 3)
+
+
+class FineError(ValueError):
+    """An amount is finer than the currency has coins."""
+
+
+def digits(currency: str) -> int:
+    """Return how many digits the currency has after the point."""
+    return MINOR_DIGITS.get(currency, 2)
+
+
+def to_major(amount: int, currency: str) -> Decimal:
+    """Return an amount in minor units as people write it: 250 cents are 2.50 dollars."""
+    places = digits(currency)
+    return (Decimal(amount) / 10**places).quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_EVEN)
+
+
+def to_minor(amount: Decimal, currency: str) -> int:
+    """Return an amount as it is kept.
+
+    Raises
+    ------
+    FineError
+        if it has more digits after the point than the currency; nothing is rounded.
+    """
+    minor = amount.scaleb(digits(currency))
+    if minor != minor.to_integral_value():
+        raise FineError(f"{amount} is finer than {currency} is counted.")
+    return int(minor)
