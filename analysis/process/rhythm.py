@@ -28,7 +28,7 @@ class Typing:
     at_end : int
         How many of them at the end of the text (white space behind them aside).
     sentences : int
-        How many sentences were begun by typing.
+        How many sentences were begun by typing, the first one left out.
     after_pause : int
         How many of them after a pause.
     begun : tuple of int
@@ -62,11 +62,13 @@ def typing(log: Log, *, thresholds: Thresholds) -> Typing:
     for change, before in texts(log.changes):
         if change.source in TYPED and change.inserted and len(change.inserted) < thresholds.jump:
             characters += len(change.inserted)
-            if not before[change.position + change.deleted :].strip():
+            rest = before[change.position + change.deleted :]
+            if not rest or rest.isspace():
                 at_end += len(change.inserted)
-            if _begins_sentence(change, before):
+            # Before the first sentence nothing was written that a pause could follow.
+            if last_at is not None and _begins_sentence(change, before):
                 sentences += 1
-                if last_at is None or change.at - last_at >= thresholds.pause:
+                if change.at - last_at >= thresholds.pause:
                     after_pause += 1
                 else:
                     begun.append(change.ms)
