@@ -1,0 +1,144 @@
+"""All that a reviewer sees of a response beside its text: answers, history, the writer's record, an earlier version."""
+
+import difflib
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+
+from ...enums import SurveyKind, TaskState
+from ...models import ResponseDecision, SurveyAnswers, TaskTransition, WritingTask
+
+TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
+# So many of a writer's other responses are listed.
+OTHERS = 12
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question of a survey with what was answered; empty where nothing was."""
+
+    kind: str
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the difference between two versions: `same`, `gone` or `new`."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a writer has written in the study so far, and what came of it."""
+
+    written: int
+    waiting: int
+    accepted: int
+    rejected: int
+    revision: int
+    others: list[WritingTask]
+    notes: list[TaskTransition]
+
+
+@dataclass(frozen=True)
+class Dossier:
+    """What is known of a response beside its text and log."""
+
+    answers: list[Answer]
+    history: list[TaskTransition]
+    decisions: list[ResponseDecision]
+    payments: list[Any]
+    paid: int
+    record: Record
+    earlier: WritingTask | None
+    changes: list[Part]
+
+
+def of(task: WritingTask) -> Dossier:
+    """Collect it. The task comes with its participant, its response, and the task that it revises."""
+    earlier = task.revises
+    lineage = _lineage(task)
+    payments = list(task.payments.select_related("by").order_by("at", "id"))
+    transitions = TaskTransition.objects.filter(task__in=lineage).select_related("by", "task").order_by("at", "id")
+    return Dossier(
+        answers=_answers(task),
+        history=list(transitions),
+        decisions=list(task.response.decisions.select_related("decided_by").order_by("decided_at", "id")),
+        payments=payments,
+        paid=sum(payment.amount for payment in payments),
+        record=_record(task),
+        earlier=earlier,
+        changes=difference(earlier.response.text, task.response.text) if earlier is not None else [],
+    )
+
+
+def difference(before: str, after: str) -> list[Part]:
+    """Return what changed between two texts, word by word."""
+    old, new = TOKEN.findall(before), TOKEN.findall(after)
+    parts: list[Part] = []
+    for kind, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            parts.append(Part("same", "".join(old[a:b])))
+            continue
+        if b > a:
+            parts.append(Part("gone", "".join(old[a:b])))
+        if d > c:
+            parts.append(Part("new", "".join(new[c:d])))
+    return parts
+
+
+def _lineage(task: WritingTask) -> list[int]:
+    """Return the task and those that it revises, one after the other."""
+    found: list[int] = []
+    current: WritingTask | None = task
+    while current is not None:
+        found.append(current.pk)
+        current = current.revises
+    return found
+
+
+def _answers(task: WritingTask) -> list[Answer]:
+    given = SurveyAnswers.objects.filter(task=task, answered_at__isnull=False).select_related("survey").order_by("id")
+    found = sorted(given, key=lambda each: each.survey.kind != SurveyKind.ENTRY)
+    return [
+        Answer(each.survey.kind, str(question.get("text", name)), _label(question, each.answers.get(name)))
+        for each in found
+        for question in each.survey.questions
+        if (name := question.get("name")) is not None
+    ]
+
+
+def _label(question: dict[str, Any], value: Any) -> str:
+    if value is None:
+        return ""
+    labels = {str(option["value"]): option["label"] for option in question.get("options", [])}
+    shown = str(labels.get(str(value), value))
+    if question.get("kind") == "scale" and (most := len(labels)):
+        return f"{shown} / {most}"
+    return shown
+
+
+def _record(task: WritingTask) -> Record:
+    """Look up what else the writer wrote; imported responses count too."""
+    others: QuerySet[WritingTask] = WritingTask.objects.filter(
+        participant=task.participant_id, response__isnull=False
+    ).exclude(pk=task.pk)
+    states = {
+        "waiting": TaskState.SUBMITTED,
+        "accepted": TaskState.ACCEPTED,
+        "rejected": TaskState.REJECTED,
+        "revision": TaskState.REVISION,
+    }
+    sums = others.aggregate(**{name: Count("id", filter=Q(state=state)) for name, state in states.items()})
+    notes = TaskTransition.objects.filter(task__in=others).exclude(note="").select_related("task__topic", "by")
+    return Record(
+        written=sum(sums.values()) + 1,
+        **sums,
+        others=list(others.select_related("topic", "style", "response").order_by("-submitted_at", "-id")[:OTHERS]),
+        notes=list(notes.order_by("-at", "-id")[:OTHERS]),
+    )

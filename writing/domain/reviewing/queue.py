@@ -1,0 +1,153 @@
+"""Which responses wait for a reviewer, and who has which one open.
+
+Whoever opens a response for review has it for some minutes, renewed while they look at it, so that several reviewers at
+once do not read the same one. Who takes it is decided by the database: of two requests at the same moment one succeeds.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Count, Prefetch, Q, QuerySet
+
+from crowdrag.studies.models import Study, User
+
+from ...enums import TaskState
+from ...models import Sitting, WritingTask
+from . import evidence
+
+HOLD = timedelta(minutes=10)
+# In which lists decided responses can be looked up.
+LISTS = {
+    "waiting": TaskState.SUBMITTED,
+    "accepted": TaskState.ACCEPTED,
+    "rejected": TaskState.REJECTED,
+    "revision": TaskState.REVISION,
+}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a reviewer asks the queue for; empty fields ask for everything."""
+
+    style: str = ""
+    writer: str = ""
+    trial: bool = False
+    signals: bool = False
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many responses stand where."""
+
+    waiting: int
+    open: int
+    accepted: int
+    rejected: int
+    revision: int
+
+
+def listed(study: Study, name: str, wanted: Wanted) -> QuerySet[WritingTask]:
+    """Return the tasks of one list: what waits, the oldest first; what was decided, the latest first."""
+    order = ("submitted_at", "id") if name == "waiting" else ("-submitted_at", "-id")
+    found = _asked(study, wanted).filter(state=LISTS[name])
+    return found.select_related("topic", "style", "participant", "reviewer", "response", "log").order_by(*order)
+
+
+def counts(study: Study, now: datetime) -> Counts:
+    """Count a study's responses by where they stand."""
+    sums = {name: Count("id", filter=Q(state=state)) for name, state in LISTS.items()}
+    held = Count("id", filter=Q(state=TaskState.SUBMITTED, reviewing_until__gt=now))
+    return Counts(**WritingTask.objects.filter(study=study, is_imported=False).aggregate(**sums, open=held))
+
+
+def narrowed(tasks: Sequence[WritingTask], wanted: Wanted) -> list[WritingTask]:
+    """Keep those with signals where that is asked for."""
+    if not wanted.signals:
+        return list(tasks)
+    flagged = evidence.flagged(tasks)
+    return [task for task in tasks if task.pk in flagged]
+
+
+def take_next(
+    *, study: Study, by: User, now: datetime, wanted: Wanted | None = None, after: WritingTask | None = None
+) -> WritingTask | None:
+    """Give a reviewer the next response: the one that they hold already, else the oldest that nobody holds.
+
+    `after`: what they have just put aside; the search goes on behind it and comes back to the beginning in the end.
+    """
+    wanted = wanted or Wanted()
+    found = with_log(_asked(study, wanted).filter(state=TaskState.SUBMITTED)).order_by("submitted_at", "id")
+    if after is None:
+        held = found.filter(reviewer=by, reviewing_until__gt=now).first()
+        if held is not None and hold(task=held, by=by, now=now):
+            return held
+    free = found.filter(_free(now))
+    behind = Q()
+    if after is not None and after.submitted_at is not None:
+        free = free.exclude(pk=after.pk)
+        behind = Q(submitted_at__gt=after.submitted_at) | Q(submitted_at=after.submitted_at, pk__gt=after.pk)
+    for part in (free.filter(behind), free.exclude(behind)) if behind else (free,):
+        for task in _in_turn(part, wanted):
+            if _take(task, by, now):
+                return task
+    return None
+
+
+def hold(*, task: WritingTask, by: User, now: datetime) -> bool:
+    """Take a response for review, or hold it for longer; say whether it is theirs now."""
+    return _claim(task, Q(reviewer=by) | _free(now), by, now)
+
+
+def take_over(*, task: WritingTask, by: User, now: datetime) -> bool:
+    """Take a response from the reviewer who has it open; say whether it still waits for a decision."""
+    return _claim(task, Q(), by, now)
+
+
+def let_go(*, task: WritingTask, by: User) -> None:
+    """Put a response back for others."""
+    mine = WritingTask.objects.filter(pk=task.pk, reviewer=by, state=TaskState.SUBMITTED)
+    mine.update(reviewer=None, reviewing_until=None)
+
+
+def with_log(tasks: QuerySet[WritingTask]) -> QuerySet[WritingTask]:
+    """Fetch what signals are made of along: logs with their sittings and batches, passages."""
+    sittings = Prefetch("log__sittings", Sitting.objects.order_by("number", "id"))
+    return tasks.select_related("topic", "response", "log").prefetch_related(sittings)
+
+
+def _asked(study: Study, wanted: Wanted) -> QuerySet[WritingTask]:
+    found = WritingTask.objects.filter(study=study, is_imported=False, response__isnull=False)
+    if wanted.style:
+        found = found.filter(style__name=wanted.style)
+    if wanted.writer:
+        found = found.filter(participant__external_id=wanted.writer)
+    return found.filter(is_trial=True) if wanted.trial else found
+
+
+def _free(now: datetime) -> Q:
+    return Q(reviewer__isnull=True) | Q(reviewing_until__isnull=True) | Q(reviewing_until__lte=now)
+
+
+def _in_turn(tasks: QuerySet[WritingTask], wanted: Wanted) -> Iterator[WritingTask]:
+    """Yield tasks in order, few at a time: another reviewer may take one while we look."""
+    seen: list[int] = []
+    while rows := list(tasks.exclude(pk__in=seen)[:20]):
+        seen += [task.pk for task in rows]
+        yield from narrowed(rows, wanted)
+
+
+@transaction.atomic
+def _take(task: WritingTask, by: User, now: datetime) -> bool:
+    """Take a task that nobody else is taking at this moment."""
+    row = WritingTask.objects.select_for_update(skip_locked=True, no_key=True).filter(pk=task.pk).first()
+    return row is not None and _claim(task, _free(now), by, now)
+
+
+def _claim(task: WritingTask, condition: Q, by: User, now: datetime) -> bool:
+    mine = WritingTask.objects.filter(condition, pk=task.pk, state=TaskState.SUBMITTED)
+    if not mine.update(reviewer=by, reviewing_until=now + HOLD):
+        return False
+    task.reviewer, task.reviewing_until = by, now + HOLD
+    return True
