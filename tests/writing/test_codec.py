@@ -1,6 +1,9 @@
 """The writing log's codec: every text comes back, exactly, at every moment."""
 
+import json
+
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,9 +68,60 @@ def test_a_damaged_batch_is_said_to_be_one(payload: bytes) -> None:
 
 def test_a_batch_of_something_else_is_refused() -> None:
     with pytest.raises(codec.BrokenLog, match="no list"):
-        codec.unpack(codec.pack({"not": "events"}))  # type: ignore[arg-type]
+        codec.unpack(compressed({"not": "events"}), codec.PLAIN)
     with pytest.raises(codec.BrokenLog, match="Update"):
         codec.unpack(codec.pack([]), "json-zstd-2")
+
+
+def compressed(form: object) -> bytes:
+    return zstandard.ZstdCompressor().compress(json.dumps(form).encode())
+
+
+SIMPLE = st.one_of(st.integers(), st.text(max_size=5), st.booleans(), st.none(), st.floats(allow_nan=False))
+EVENTS = st.lists(st.builds(lambda kind, rest: [kind, *rest], st.sampled_from("sckz"), st.lists(SIMPLE, max_size=4)))
+
+
+@given(EVENTS)
+def test_events_of_any_form_come_back(events: list[codec.Event]) -> None:
+    found = codec.unpack(codec.pack(events))
+
+    assert found == events
+    assert [[type(each) for each in event] for event in found] == [[type(each) for each in event] for event in events]
+
+
+def test_logs_that_were_packed_before_stay_readable() -> None:
+    events = [["s", 0, 0, 0, "é"], ["k", 5, "letter", 80]]
+
+    assert codec.unpack(compressed(events), "json-zstd-1") == events
+
+
+WHOLE = {"groups": [["s", 3, [[1, [1, 2]]]]], "order": [0, 0], "times": [1, [5, 5]]}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"groups": 5},
+        {"groups": [["s", 3]]},
+        {"groups": [["s", 4, [[1, [1, 2]]]]]},
+        {"groups": [["s", 3, [[1, [1, 2, 3]]]]]},
+        {"groups": [["s", 3, [[1, ["1", 2]]]]]},
+        {"groups": [["s", 3, [[0, "12"]]]]},
+        {"groups": [["s", 4, [[0, [1, 2]], [0, [1]]]]]},
+        {"order": [0]},
+        {"order": [0, 0, 0]},
+        {"order": [0, 1]},
+        {"order": [0, -1]},
+        {"order": ["0"]},
+        {"times": [1, [5]]},
+        {"times": [1, [5, 5, 5]]},
+        {"times": None},
+    ],
+)
+def test_columns_that_do_not_fit_together_are_a_broken_log(other: dict[str, object]) -> None:
+    assert codec.unpack(compressed(WHOLE)) == [["s", 5, 1], ["s", 10, 3]]
+    with pytest.raises(codec.BrokenLog):
+        codec.unpack(compressed(WHOLE | other))
 
 
 @pytest.mark.parametrize("event", [["s", 0, 3, 0, "x"], ["s", 0, 0, 3, ""], ["s", 0, -1, 0, "x"]])

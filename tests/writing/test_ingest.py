@@ -70,7 +70,7 @@ def test_the_same_events_packed_otherwise_are_the_same(editor: Editor) -> None:
     row = LogBatch.objects.get()
     LogBatch.objects.all().delete()
     row.payload = codec.zstandard.ZstdCompressor(level=1).compress(json.dumps(batch["events"]).encode())
-    row.digest = codec.digest(row.payload)
+    row.digest, row.codec = codec.digest(row.payload), codec.PLAIN
     row.save(force_insert=True)
     assert editor.post_batch(batch).status_code == 200
 

@@ -85,5 +85,5 @@ def _check_content(table: ArchiveTable, data: dict[str, Any], places: Places, pr
 
 
 def _check_batch(data: dict[str, Any]) -> None:
-    if data["codec"] == codec.CODEC and hashlib.sha256(data["payload"]).digest() != data["digest"]:
+    if data["codec"] in codec.CODECS and hashlib.sha256(data["payload"]).digest() != data["digest"]:
         raise Mismatch("the SHA-256 of the payload", "is another", "digest")

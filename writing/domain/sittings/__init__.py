@@ -1,6 +1,7 @@
 """Sittings: the editor is opened, sends what happens in it, and says that the text is done (docs/adr/0015)."""
 
 from .chains import Branch, Chain, Placed, chain
+from .compacting import compact, compact_abandoned
 from .finishing import BehindError, DiffersError, FencedError, finish
 from .holding import ClosedError
 from .opening import Opened, Other, open  # noqa: A004 -- a sitting is opened
@@ -23,6 +24,8 @@ __all__ = [
     "Placed",
     "Receipt",
     "chain",
+    "compact",
+    "compact_abandoned",
     "finish",
     "log_of",
     "open",

@@ -1,0 +1,86 @@
+"""Events by columns, which compress to less than half: each kind's fields lie together, times and positions as steps.
+
+Events are grouped by kind and length. The form is a JSON object:
+
+- `groups`: a list of [kind, fields, columns]; a column is [is_steps, values]
+- `order`: for each event the number of its group
+- `times`: a column for the second elements of all events that have one
+"""
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+Event = list[Any]
+
+
+def pack(events: Sequence[Event]) -> dict[str, Any]:
+    """Return events by columns. Every event is a list whose first element is its kind."""
+    numbers: dict[tuple[str, int], int] = {}
+    order = [numbers.setdefault((event[0], len(event)), len(numbers)) for event in events]
+    members: list[list[Event]] = [[] for _ in numbers]
+    for number, event in zip(order, events, strict=True):
+        members[number].append(event)
+    groups = [
+        [kind, length, [_column([event[i] for event in found]) for i in range(2, length)]]
+        for ((kind, length), found) in zip(numbers, members, strict=True)
+    ]
+    return {"groups": groups, "order": order, "times": _column([event[1] for event in events if len(event) > 1])}
+
+
+def unpack(form: Any) -> list[Event]:
+    """Return the events of what `pack` made.
+
+    Raises
+    ------
+    ValueError, TypeError, KeyError, IndexError
+        if it is something else.
+    """
+    groups = [(kind, length, [_values(column) for column in columns]) for kind, length, columns in form["groups"]]
+    times = iter(_values(form["times"]))
+    rows = [zip(*columns, strict=True) if columns else None for _, _, columns in groups]
+    events: list[Event] = []
+    for number in form["order"]:
+        if number < 0:
+            raise IndexError(number)
+        kind, length, _columns = groups[number]
+        found = rows[number]
+        event = [kind] if length < 2 else [kind, _next(times)]
+        if found is not None:
+            event += _next(found)
+        if len(event) != length:
+            raise ValueError("the fields of an event are too many or too few")
+        events.append(event)
+    if any(_is_left(rest) for rest in [times, *filter(None, rows)]):
+        raise ValueError("columns are longer than there are events")
+    return events
+
+
+def _column(values: list[Any]) -> list[Any]:
+    """Return a column: whole numbers as steps from one to the next, where those are smaller."""
+    if all(type(value) is int for value in values):
+        steps = [after - before for before, after in zip([0, *values], values, strict=False)]
+        if sum(map(abs, steps)) < sum(map(abs, values)):
+            return [1, steps]
+    return [0, values]
+
+
+def _values(column: Any) -> list[Any]:
+    is_steps, values = column
+    if not isinstance(values, list):
+        raise TypeError("a column's values are a list")
+    if not is_steps:
+        return values
+    if not all(type(value) is int for value in values):
+        raise TypeError("steps are whole numbers")
+    return list(accumulate(values))
+
+
+def _next(values: Any) -> Any:
+    for value in values:
+        return value
+    raise ValueError("a column is shorter than there are events")
+
+
+def _is_left(values: Any) -> bool:
+    return next(iter(values), None) is not None
