@@ -4,7 +4,7 @@ from django.contrib import admin
 
 from crowdrag.studies.admin import UneditedAdmin
 
-from .models import Artifact, Run, Unit, Upload, WorkerBeat
+from .models import Artifact, Duty, Run, Unit, Upload, WorkerBeat
 
 
 @admin.register(Run)
@@ -56,3 +56,11 @@ class WorkerBeatAdmin(UneditedAdmin):
     list_display = ("name", "queue", "at")
     list_filter = ("queue",)
     ordering = ("-at", "-id")
+
+
+@admin.register(Duty)
+class DutyAdmin(UneditedAdmin):
+    """What is done from time to time."""
+
+    list_display = ("name", "at")
+    ordering = ("name",)

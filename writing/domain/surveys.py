@@ -244,6 +244,14 @@ def answer(*, task: WritingTask, kind: SurveyKind, answers: Mapping[str, Any] | 
     SurveyAnswers.objects.create(task=task, survey=survey, answers=dict(answers), answered_at=now)
 
 
+def carry_over(before: WritingTask, after: WritingTask, kind: SurveyKind) -> None:
+    """Let the answers given for one task stand for another one: who revises a response is not asked once more."""
+    for given in SurveyAnswers.objects.filter(task=before, survey__kind=kind):
+        SurveyAnswers.objects.create(
+            task=after, survey=given.survey, answers=given.answers, answered_at=given.answered_at
+        )
+
+
 def _storable(text: str) -> str:
     """Replace what the database cannot hold: U+0000 and lone surrogates."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()

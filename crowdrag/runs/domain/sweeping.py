@@ -1,10 +1,12 @@
-"""The sweep finds what is due, stale or only waits to be concluded: whatever a message should have said and did not."""
+"""The sweep finds what is due, stale or only waits to be concluded: whatever a message should have said and did not.
+
+And it does what must be done from time to time (`crowdrag.runs.duties`)."""
 
 import logging
 import socket
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.db import DatabaseError, close_old_connections
@@ -12,7 +14,7 @@ from django.db import DatabaseError, close_old_connections
 from .. import tasks
 from ..enums import Queue
 from ..models import Run, Unit, WorkerBeat
-from . import beating, claiming, concluding, timing
+from . import attending, beating, claiming, concluding, timing
 
 KEEP_BEATS = timedelta(days=1)
 LONGEST_PAUSE = 15.0
@@ -27,6 +29,7 @@ class Swept:
     concluded: int
     due: dict[str, int]
     broker: bool
+    duties: list[str] = field(default_factory=list)
 
 
 def sweep(*, now: datetime | None = None) -> Swept:
@@ -38,13 +41,14 @@ def sweep(*, now: datetime | None = None) -> Swept:
     complete = list(Run.objects.concludable().order_by("id").values_list("pk", flat=True))
     for pk in complete:
         concluding.conclude(pk, now=now)
+    duties = attending.do_due(now=now)
     due = {queue: _due(queue, now) for queue in Queue.values}
     broker = True
     for queue, count in due.items():
         broker = broker and tasks.top_up(queue=queue, due=max(count, 1))
     beating.beat(name=f"sweep@{socket.gethostname()}", queue="sweep", now=now)
     WorkerBeat.objects.filter(at__lt=timing.later(now, -KEEP_BEATS)).delete()
-    return Swept(returned, len(complete), due, broker)
+    return Swept(returned, len(complete), due, broker, duties)
 
 
 def keep_sweeping(*, every: float, stop: threading.Event, alive: Callable[[], None] = lambda: None) -> None:

@@ -2,8 +2,9 @@
 
 from .artifact import Artifact
 from .beat import WorkerBeat
+from .duty import Duty
 from .run import Run
 from .unit import Unit
 from .upload import Upload
 
-__all__ = ["Artifact", "Run", "Unit", "Upload", "WorkerBeat"]
+__all__ = ["Artifact", "Duty", "Run", "Unit", "Upload", "WorkerBeat"]

@@ -5,7 +5,7 @@
 | `slots` | the rows that are there to be claimed, as the plan asks for them |
 | `claiming` | one person gets one of them, exactly once |
 | `trials` | whether somebody must first write on the trial topics, and how they fare |
-| `holding` | what somebody has in hand, and until when; signs of life |
+| `holding` | what somebody has in hand, and until when |
 | `leases` | what becomes of a claim without a sign of life; late owners |
 | `steps` | what is due next of a claimed task |
 | `submitting` | the text becomes a response |

@@ -1,9 +1,8 @@
 """What somebody has in hand, and for how long it is theirs."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from django.db.models import F, Value
-from django.db.models.functions import Greatest
+from django.db.models import F
 
 from crowdrag.studies.models import Participant
 
@@ -33,11 +32,3 @@ def lease(study_id: int) -> timedelta:
     """Return how long a claim holds after the last sign of life."""
     hours = WritingPlan.objects.filter(study=study_id).values_list("lease_hours", flat=True).first()
     return DEFAULT if hours is None else timedelta(hours=hours)
-
-
-def extend(task: WritingTask, now: datetime) -> datetime | None:
-    """Take a sign of life: the lease holds its full length from now, and is never cut short. None if none holds."""
-    claimed = WritingTask.objects.filter(pk=task.pk, state=TaskState.CLAIMED)
-    if not claimed.update(lease_until=Greatest(F("lease_until"), Value(now + lease(task.study_id)))):
-        return None
-    return claimed.values_list("lease_until", flat=True).first()

@@ -9,6 +9,7 @@ from crowdrag.studies.models import Participant
 
 from ...enums import TaskState
 from ...models import WritingPlan, WritingTask
+from .. import sittings
 from . import holding, moving, problems, slots, submitting
 
 # One pass of the sweep takes so many; the next pass goes on.
@@ -32,7 +33,10 @@ def expire(*, now: datetime, at_once: int = AT_ONCE) -> int:
 
 @transaction.atomic
 def _expire(pk: int, now: datetime) -> bool:
-    # Looked at again under the lock: its writer may have come back in this moment.
+    # Looked at again under the locks: its writer may have come back in this moment.
+    people = Participant.objects.select_for_update(no_key=True, skip_locked=True)
+    if not people.filter(writing_tasks=pk):
+        return False
     held = WritingTask.objects.select_for_update(of=("self",), no_key=True, skip_locked=True)
     task = (
         held.select_related("study", "topic", "style", "participant")
@@ -56,8 +60,6 @@ def _expire(pk: int, now: datetime) -> bool:
 
 def let_go(task: WritingTask, *, cause: str, note: str = "", now: datetime) -> WritingTask:
     """Return a task that the caller has locked: its text is kept, its slot is free."""
-    from .. import sittings
-
     moving.move(task, TaskState.RETURNED, cause, note=note, now=now, lease_until=None, draft=sittings.text(task))
     slots.refill(task, now)
     return task
@@ -98,6 +100,15 @@ def resume(*, task: WritingTask, now: datetime) -> WritingTask:
             )
     except IntegrityError as error:
         raise problems.TakenByAnother from error
+
+
+def leave(participant: Participant, now: datetime) -> None:
+    """Give to others what somebody had begun who withdraws; their text is kept. The caller holds the participant."""
+    mine = WritingTask.objects.filter(participant=participant, state=TaskState.CLAIMED, is_imported=False)
+    for task in mine.order_by("id"):
+        held = moving.locked(task)
+        if held.state == TaskState.CLAIMED:
+            let_go(held, cause="withdrew", now=now)
 
 
 def can_resume(task: WritingTask) -> bool:

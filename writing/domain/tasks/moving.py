@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from django.db import transaction
 
-from crowdrag.studies.models import User
+from crowdrag.studies.models import Participant, User
 
 from ...enums import TaskState
 from ...models import TaskTransition, WritingTask
@@ -71,7 +71,12 @@ def record(
 
 
 def locked(task: WritingTask) -> WritingTask:
-    """Return the task as it is now, held until the transaction ends."""
+    """Return the task as it is now, held until the transaction ends; its writer is held before it.
+
+    What is stored about a task refers to its writer, and whoever lets somebody withdraw holds the writer first.
+    """
+    if task.participant_id is not None:
+        Participant.objects.select_for_update(no_key=True).filter(pk=task.participant_id).order_by().first()
     return (
         WritingTask.objects.select_for_update(of=("self",), no_key=True)
         .select_related("study", "topic", "style", "participant")

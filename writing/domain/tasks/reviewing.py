@@ -9,8 +9,9 @@ from django.db import transaction
 from crowdrag.studies.enums import Verdict
 from crowdrag.studies.models import User
 
-from ...enums import TaskState
+from ...enums import SurveyKind, TaskState
 from ...models import Response, ResponseDecision, WritingTask
+from .. import surveys
 from . import holding, moving, paying, problems, slots
 
 WRITTEN_AS_ASKED: Final = "Written as asked."
@@ -98,6 +99,7 @@ def send_back(*, task: WritingTask, note: str, by: User, now: datetime) -> Writi
         lease_until=now + holding.REVISION_LEASES * holding.lease(task.study_id),
         draft=task.response.text,
     )
+    surveys.carry_over(task, fresh, SurveyKind.ENTRY)
     moving.record(fresh, "", "sent back for revision", note=note, by=by, now=now)
     return fresh
 

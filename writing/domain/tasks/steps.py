@@ -18,7 +18,7 @@ class Step(Enum):
     WRITE = "writing_editor"
     EXIT = "writing_exit"
     DONE = "writing_done"
-    RETURNED = "writing_return"
+    RETURNED = "writing_task"
 
 
 def due(task: WritingTask) -> Step:
@@ -29,9 +29,7 @@ def due(task: WritingTask) -> Step:
         return Step.DONE
     if task.finished_at is not None:
         return Step.EXIT
-    # Who revises a response has answered for it.
-    asked = task.revises_id is None and surveys.of_plan(task, SurveyKind.ENTRY) is not None
-    if asked and not surveys.answered(task, SurveyKind.ENTRY):
+    if surveys.of_plan(task, SurveyKind.ENTRY) is not None and not surveys.answered(task, SurveyKind.ENTRY):
         return Step.ENTRY
     return Step.WRITE
 

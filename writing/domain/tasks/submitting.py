@@ -10,7 +10,7 @@ from crowdrag.studies.enums import Verdict
 
 from ...enums import SurveyKind, TaskState
 from ...models import Response, ResponseDecision, WritingTask
-from .. import responses, surveys
+from .. import responses, sittings, surveys
 from . import moving, problems, slots, times
 
 TRIAL: Final = "A trial: kept apart from the corpus."
@@ -64,8 +64,6 @@ def hand_in(*, task: WritingTask, now: datetime) -> Response:
 
 
 def _store(task: WritingTask, cause: str, now: datetime, *, surplus: bool = False) -> Response:
-    from .. import sittings
-
     assert task.participant is not None
     text = sittings.text(task)
     if not text.strip():
