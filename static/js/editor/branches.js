@@ -1,0 +1,88 @@
+/**
+ * The same task in two tabs or on two devices: writing goes on in one of them. The other says so, keeps its text in sight
+ * and lets the writer go on there; text that was left in the other is offered. Nothing is thrown away unasked.
+ */
+
+import { byId, make } from "./dom.js";
+import { desk } from "./desk.js";
+import { announce, say } from "./say.js";
+
+const dialog = byId("branch-dialog", HTMLDialogElement);
+const title = byId("branch-title", HTMLElement);
+const lede = byId("branch-lede", HTMLElement);
+const place = byId("branch-texts", HTMLElement);
+const keep = byId("branch-keep", HTMLButtonElement);
+const main = byId("branch-main", HTMLButtonElement);
+
+/** @typedef {{sitting: number, text: string}} Branch */
+
+/** @param {string} text take it in place of what stands here; one undo brings that back */
+async function replace(text) {
+  await desk.writing?.takeOver(text);
+  announce(say("branch.taken"));
+}
+
+/**
+ * @param {string} name
+ * @param {string} text
+ * @param {(() => void) | null} take
+ */
+function card(name, text, take) {
+  const body = make("div", { class: "branch-text", text: text || say("branch.nothing"), attributes: { dir: "auto", lang: desk.text.lang, tabindex: "0", role: "region", "aria-label": name } });
+  const section = make("section", { class: "branch" }, make("h3", { text: name }), body);
+  if (take) {
+    const button = make("button", { class: "button", text: say("branch.take"), attributes: { type: "button" } });
+    button.addEventListener("click", () => {
+      dialog.close();
+      take();
+    });
+    section.append(button);
+  }
+  return section;
+}
+
+/** @param {Branch[]} others what other tabs or devices left behind */
+export function offer(others) {
+  const found = others.filter(({ text }) => text.trim() && text !== desk.text.value);
+  if (!found.length) return;
+  dialog.dataset.kind = "branch";
+  main.hidden = true;
+  title.textContent = say("branch.title");
+  lede.textContent = say("branch.lede", { n: found.length });
+  place.replaceChildren(
+    card(say("branch.here"), desk.text.value, null),
+    ...found.map(({ text }, number) => card(say("branch.there", { i: number + 1 }), text, () => void replace(text))),
+  );
+  keep.textContent = say("branch.keep");
+  if (!dialog.open) dialog.showModal();
+}
+
+/** @param {string} kind @param {(() => void) | null} go what the first button does; null: the dialog only closes */
+function told(kind, go) {
+  if (dialog.open && dialog.dataset.kind === kind) return;
+  dialog.dataset.kind = kind;
+  title.textContent = say(`${kind}.title`);
+  lede.textContent = say(`${kind}.lede`);
+  place.replaceChildren(card(say(`${kind}.here`), desk.text.value, null));
+  keep.textContent = say(`${kind}.leave`);
+  main.hidden = go === null;
+  main.textContent = say(`${kind}.go`);
+  main.onclick = go;
+  if (!dialog.open) dialog.showModal();
+}
+
+/** Writing goes on elsewhere: say so, and offer to go on here. */
+export function fenced() {
+  // Opened anew, the page has what was written there since, and offers what was written here beside it.
+  told("fenced", () => location.reload());
+}
+
+/** @param {string} next the task is not to be written any more; where that is said */
+export function closed(next) {
+  if (!byId("finish-dialog", HTMLDialogElement).open) told("closed", next ? () => location.assign(next) : null);
+}
+
+/** The text is open again. */
+export function resumed() {
+  if (dialog.open && dialog.dataset.kind === "fenced") dialog.close();
+}

@@ -1,0 +1,96 @@
+/** The list of what is worth a look, kept up to date quietly; each entry leads to its place in the text. */
+
+import { check } from "./check.js";
+import { byId, debounced, make } from "./dom.js";
+import { desk } from "./desk.js";
+import { show } from "./panes.js";
+import { scrollTo } from "./place.js";
+import { announce, say } from "./say.js";
+
+// After the last key; longer than it takes to type the next letter.
+const QUIET = 600;
+const SHOWN = 50;
+const QUOTED = 70;
+
+const list = byId("findings", HTMLElement);
+const nothing = byId("findings-none", HTMLElement);
+const figure = byId("findings-count", HTMLElement);
+
+/** @type {import("./check.js").Finding[]} */
+let findings = [];
+let drawn = "";
+
+/** @param {import("./check.js").Finding} finding @returns {string} */
+export function wording(finding) {
+  return say(`finding.${finding.kind}`, { marker: finding.cited ?? finding.about, last: desk.passages.length - 1 });
+}
+
+/** @param {string} text @returns {string} */
+const quoted = (text) => (text.length > QUOTED ? `${text.slice(0, QUOTED).trimEnd()}\u2026` : text);
+
+/** @param {import("./check.js").Finding} finding go to its place in the text */
+export function goTo(finding) {
+  show("text");
+  desk.text.focus({ preventScroll: true });
+  const at = finding.kind === "missing" || finding.kind === "empty" ? finding.start + 1 : finding.end;
+  desk.text.setSelectionRange(at, at);
+  scrollTo(desk.text, at);
+  announce(wording(finding));
+}
+
+/** @param {import("./check.js").Finding} finding @param {number} number */
+function entry(finding, number) {
+  const about = finding.wrong && finding.kind !== "unclosed" ? [] : [make("q", { class: "finding-about", text: quoted(finding.about), attributes: { dir: "auto", lang: desk.text.lang } })];
+  const button = make(
+    "button",
+    { class: "finding-go", attributes: { type: "button", "data-number": String(number) } },
+    make("span", { class: `finding-kind${finding.wrong ? " is-wrong" : ""}`, text: say(finding.wrong ? "wrong" : "look") }),
+    make("span", { class: "finding-words" }, wording(finding), ...(about.length ? [" "] : []), ...about),
+    make("span", { class: "finding-to", text: say("go") }),
+  );
+  return make("li", {}, button);
+}
+
+function draw() {
+  const key = JSON.stringify([desk.text.value ? 1 : 0, findings.map(({ kind, about, cited }) => [kind, about, cited])]);
+  if (key === drawn) return;
+  drawn = key;
+  list.replaceChildren(...findings.slice(0, SHOWN).map(entry));
+  nothing.hidden = findings.length > 0;
+  nothing.textContent = say(desk.text.value.trim() ? "findings.none" : "findings.empty");
+  figure.textContent = String(findings.length);
+  figure.classList.toggle("is-none", findings.length === 0);
+}
+
+function look() {
+  findings = check(desk.text.value, desk.passages.length, document.activeElement === desk.text ? desk.text.selectionEnd : -1);
+  draw();
+}
+
+/** @returns {import("./check.js").Finding[]} of the text as it is now, wherever the caret is */
+export const whole = () => check(desk.text.value, desk.passages.length);
+
+/** @param {number} by 1: the next from the caret on, -1: the one before; around the end */
+export function step(by) {
+  look();
+  if (!findings.length) {
+    announce(say("findings.none"));
+    return;
+  }
+  const caret = desk.text.selectionEnd;
+  const ahead = findings.find((each) => each.start > caret);
+  const behind = findings.findLast((each) => each.end < caret);
+  goTo((by > 0 ? ahead : behind) ?? findings.at(by > 0 ? 0 : -1) ?? findings[0]);
+}
+
+export function start() {
+  const idle = window.requestIdleCallback ?? ((/** @type {() => void} */ act) => setTimeout(act));
+  const later = debounced(() => idle(look), QUIET);
+  desk.watch(later);
+  desk.text.addEventListener("blur", later);
+  list.addEventListener("click", (event) => {
+    const button = event.target instanceof Element ? event.target.closest("[data-number]") : null;
+    if (button instanceof HTMLElement) goTo(findings[Number(button.dataset.number)]);
+  });
+  draw();
+}

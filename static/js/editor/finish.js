@@ -1,0 +1,76 @@
+/** Finishing: says what is missing, asks once, sends the last of the text, and goes on. Nothing here is a wall but an empty text. */
+
+import { byId, make } from "./dom.js";
+import { desk } from "./desk.js";
+import { goTo, whole, wording } from "./findings.js";
+import { say } from "./say.js";
+import { lengthOf } from "./words.js";
+
+const SHOWN = 6;
+
+const dialog = byId("finish-dialog", HTMLDialogElement);
+const lede = byId("finish-lede", HTMLElement);
+const list = byId("finish-list", HTMLElement);
+const progress = byId("finish-progress", HTMLElement);
+const confirm = byId("finish-confirm", HTMLButtonElement);
+const look = byId("finish-look", HTMLButtonElement);
+
+let under = false;
+
+function describe() {
+  const { n, target, length } = lengthOf(desk.text.value);
+  const findings = whole();
+  const points = [];
+  if (length === "short" || length === "long") points.push(say(`finish.${length}`, { n, target }));
+  if (length !== "empty" && !desk.reading().cited.size) points.push(say("finish.nothing_cited"));
+  for (const finding of findings.slice(0, SHOWN)) points.push(wording(finding));
+  if (findings.length > SHOWN) points.push(say("finish.further", { n: findings.length - SHOWN }));
+  list.replaceChildren(...points.map((text) => make("li", { text })));
+  list.hidden = points.length === 0;
+  lede.textContent = length === "empty" ? say("finish.empty") : points.length ? say("finish.look", { n: points.length }) : say("finish.ready", { n });
+  confirm.hidden = length === "empty";
+  confirm.textContent = say(points.length ? "finish.anyway" : "finish.yes");
+  look.hidden = findings.length === 0;
+  progress.textContent = "";
+}
+
+export function open() {
+  if (!desk.writing || dialog.open) return;
+  if (!under) describe();
+  dialog.showModal();
+}
+
+/** @param {boolean} on */
+function busy(on) {
+  under = on;
+  confirm.disabled = on;
+  confirm.setAttribute("aria-busy", String(on));
+}
+
+async function send() {
+  if (!desk.writing || under) return;
+  busy(true);
+  progress.textContent = say("finish.sending");
+  try {
+    const done = await desk.writing.finish();
+    if ("next" in done) {
+      location.assign(done.next);
+      return;
+    }
+    const known = `finish.problem.${done.problem}`;
+    progress.textContent = say(known) === known ? say("finish.problem") : say(known);
+  } catch {
+    progress.textContent = say("finish.problem");
+  }
+  busy(false);
+}
+
+export function start() {
+  byId("finish", HTMLButtonElement).addEventListener("click", open);
+  confirm.addEventListener("click", send);
+  look.addEventListener("click", () => {
+    dialog.close();
+    const [first] = whole();
+    if (first) goTo(first);
+  });
+}

@@ -1,0 +1,53 @@
+/** The editor's page: starts its parts, then the sitting. Until that is open, the text field is closed and nothing is recorded. */
+
+import { init as dialogs } from "../dialogs.js";
+import { init as menus } from "../menus.js";
+import { init as theme } from "../theme.js";
+import { closed, fenced, offer, resumed } from "./branches.js";
+import { desk } from "./desk.js";
+import { start as dwell } from "./dwell.js";
+import { start as findings } from "./findings.js";
+import { start as finish } from "./finish.js";
+import { cite, recordTyped } from "./inserting.js";
+import { start as keys } from "./keys.js";
+import { startWriting } from "./log/session.js";
+import { start as lower } from "./lower.js";
+import { oneAtATime, start as panes } from "./panes.js";
+import { start as passages } from "./passages.js";
+import { start as preview } from "./preview.js";
+import { tell as tellSaving } from "./saving.js";
+import { start as search } from "./search.js";
+import { start as suggest } from "./suggest.js";
+import { start as times } from "./times.js";
+import { start as words } from "./words.js";
+
+const { sitting = "", finish: finishing = "", task = "" } = document.body.dataset;
+
+let opened = false;
+
+/** @param {import("./log/session.js").State} state */
+function follow(state) {
+  tellSaving(state);
+  if (state.phase === "fenced") fenced();
+  else resumed();
+  if (state.phase === "closed") closed(state.next);
+  if (state.phase !== "writing" || opened) return;
+  opened = true;
+  // On a phone the focus would bring the keyboard up over what is to be read first.
+  if (!oneAtATime() && document.activeElement === document.body) desk.text.focus({ preventScroll: true });
+}
+
+async function start() {
+  for (const init of [theme, dialogs, menus]) init(document);
+  for (const each of [panes, dwell, search, suggest, findings, preview, lower, words, finish, keys, times]) each();
+  passages((rank) => cite(rank, "button"));
+  recordTyped();
+  const writing = await startWriting({ textarea: desk.text, urls: { sitting, finish: finishing }, task });
+  writing.addEventListener("state", (event) => event instanceof CustomEvent && follow(event.detail));
+  writing.addEventListener("others", (event) => event instanceof CustomEvent && offer(event.detail));
+  writing.addEventListener("text", () => desk.changed());
+  desk.begin(writing);
+  follow(writing.state);
+}
+
+void start();
