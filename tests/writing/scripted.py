@@ -5,10 +5,11 @@ from typing import Any
 
 from .typist import digest
 
-WORDS = (
+SAID = (
     "renewable energy storage costs have fallen since several recent studies report that grid operators can now rely "
     "on batteries for short peaks while longer gaps still need hydrogen or pumped water and the authors disagree about"
-).split()  # noqa: SIM905 -- words read better in a sentence
+)
+WORDS = SAID.split()
 
 
 def text_of(words: int, rng: random.Random) -> str:
@@ -37,15 +38,6 @@ def log_of(text: str, rng: random.Random) -> list[list[Any]]:
         events.append(["c", now + rng.randint(80, 115), at, at])
 
     for n, character in enumerate(text):
-        kind = (
-            "letter"
-            if character.isalpha()
-            else "space"
-            if character == " "
-            else "digit"
-            if character.isdigit()
-            else "mark"
-        )
         if rng.random() < 1 / 30:
             key("letter", 5.1, [at, 0, rng.choice("etaoin"), "typed", "insertText"])
             key("backspace", 5.8, [at - 1, 1, "", "deleted", "deleteContentBackward"])
