@@ -1,5 +1,7 @@
 """The app's registration."""
 
+from datetime import timedelta
+
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
@@ -11,13 +13,35 @@ class WritingConfig(AppConfig):
     verbose_name = _("Writing")
 
     def ready(self) -> None:
-        """Put the app's pages into a study's navigation, and its imports among the kinds of runs."""
+        """Put the app's pages into a study's navigation, its imports among the runs, writing among the ways."""
+        from crowdrag.runs import duties
+        from crowdrag.studies import ways
         from crowdrag.studies.enums import Role
         from crowdrag.studies.nav import register_card, register_tab
-        from writing.domain.cards import card
+        from writing.domain import offering, sittings
+        from writing.domain.cards import card, progress_card
         from writing.domain.imports import own
+        from writing.domain.tasks import leases, slots
 
         register_tab(order=10, label=_("Topics"), url_name="topics", section="writing")
+        register_tab(order=12, label=_("Writing"), url_name="writing_progress", section="progress")
+        register_tab(order=15, label=_("Review"), url_name="review_queue", role=Role.REVIEWER, section="review")
         register_tab(order=60, label=_("Import"), url_name="import", role=Role.EDITOR, section="import")
         register_card(order=10, template="writing/_card.html", context=card)
+        register_card(order=12, template="writing/progress/_card.html", context=progress_card)
         own.register()
+        ways.register_way(
+            ways.Way(
+                name=offering.NAME,
+                label=_("Writing"),
+                offer=offering.offer,
+                start="writing_start",
+                template="writing/_work.html",
+                context=offering.part,
+            )
+        )
+        ways.register_leaver(leases.leave)
+        minute = timedelta(minutes=1)
+        duties.register("writing.leases", lambda now: leases.expire(now=now), minute)
+        duties.register("writing.slots", slots.ensure_open, minute)
+        duties.register("writing.logs", lambda now: sittings.compact_abandoned(now=now), 5 * minute)

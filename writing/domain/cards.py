@@ -4,9 +4,11 @@ from typing import Any
 
 from django.db.models import Avg, Count
 
-from crowdrag.studies.models import Study
+from crowdrag.studies.enums import EntryKind
+from crowdrag.studies.models import EntryLink, Study
 
 from ..models import Passage, Response, Topic
+from . import progress
 
 
 def card(study: Study) -> dict[str, Any]:
@@ -18,6 +20,13 @@ def card(study: Study) -> dict[str, Any]:
         "passages": Passage.objects.filter(study=study).count(),
         "responses": [row | {"origin_label": _origin(row["origin"])} for row in rows],
     }
+
+
+def progress_card(study: Study) -> dict[str, Any]:
+    """Return how far people's writing is, and the link by which anybody may try it."""
+    open_links = EntryLink.objects.filter(study=study, purpose="writing", kind=EntryKind.OPEN, closed_at__isnull=True)
+    link = open_links.filter(expires_at__isnull=True).order_by("-pk").first()
+    return {**progress.glance(study), "link": link}
 
 
 def _origin(value: str) -> str:

@@ -21,7 +21,12 @@ def digits(currency: str) -> int:
 def to_major(amount: int, currency: str) -> Decimal:
     """Return an amount in minor units as people write it: 250 cents are 2.50 dollars."""
     places = digits(currency)
-    return (Decimal(amount) / 10**places).quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_EVEN)
+    return Decimal(amount).scaleb(-places).quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_EVEN)
+
+
+def written(amount: float, currency: str) -> str:
+    """Write an amount in minor units with its currency, as a sentence has it: USD 1,250.00."""
+    return f"{currency}\u00a0{to_major(round(amount), currency):,}"
 
 
 def to_minor(amount: Decimal, currency: str) -> int:

@@ -1,0 +1,69 @@
+"""Where tasks stand, by style."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ...enums import TaskState
+from .rows import Row
+
+TRIAL = "trial"
+
+
+@dataclass
+class Standing:
+    """How many tasks of a style are in which state; `asked` is None where no plan asks for any."""
+
+    name: str
+    label: str
+    asked: int | None = None
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(TaskState.values, 0))
+
+    @property
+    def done(self) -> int:
+        """How many texts are there that fill a slot: accepted, or waiting for a reviewer."""
+        return self.counts[TaskState.ACCEPTED] + self.counts[TaskState.SUBMITTED]
+
+    @property
+    def missing(self) -> int | None:
+        """How many are still to be written."""
+        return None if self.asked is None else max(self.asked - self.done, 0)
+
+    @property
+    def share(self) -> float | None:
+        """Which share of what is asked for is there."""
+        return min(self.done / self.asked, 1) if self.asked else None
+
+
+def by_style(rows: Iterable[Row], asked: Mapping[str, tuple[str, int]]) -> list[Standing]:
+    """Return where tasks stand by style, in the plan's order, then those that are asked for no more.
+
+    `asked` maps a style's name to its label and how many responses the plan asks for. Versions of a style are one.
+    """
+    found = {name: Standing(name, label, number) for name, (label, number) in asked.items()}
+    for row in rows:
+        if not row.is_trial:
+            style = found.setdefault(row.style, Standing(row.style, row.style_label))
+            style.counts[row.state] += 1
+    return list(found.values())
+
+
+def trials(rows: Iterable[Row]) -> Standing | None:
+    """Return where trial tasks stand; None if there are none."""
+    tried = [row for row in rows if row.is_trial]
+    if not tried:
+        return None
+    standing = Standing(TRIAL, "")
+    for row in tried:
+        standing.counts[row.state] += 1
+    return standing
+
+
+def total(standings: Iterable[Standing], label: str = "") -> Standing:
+    """Return the sum of styles; what is asked for is known if it is for one of them."""
+    whole = Standing("", label)
+    for each in standings:
+        if each.asked is not None:
+            whole.asked = (whole.asked or 0) + each.asked
+        for state, number in each.counts.items():
+            whole.counts[state] += number
+    return whole

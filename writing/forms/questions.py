@@ -1,0 +1,127 @@
+"""A survey's questions as a table that somebody edits: rows that come, go and move before anything is saved."""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from ..domain import surveys
+
+KINDS: Final = ("choice", "scale", "text")
+# How a button calls what it does: "up:q3".
+MOVES: Final = {"up": -1, "down": 1}
+_OPTION = re.compile(r"\s*(?:(-?\d+|[A-Za-z]\w*)\s*=\s*)?(.*?)\s*")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One question as it is edited; `key` tells it from the others while it moves."""
+
+    key: str
+    text: str = ""
+    kind: str = "choice"
+    options: str = ""
+    low: str = ""
+    high: str = ""
+    required: bool = True
+    name: str = ""
+
+
+def rows_of(questions: Sequence[Mapping[str, Any]]) -> list[Row]:
+    """Return stored questions as rows."""
+    return [
+        Row(
+            key=f"q{number}",
+            text=each["text"],
+            kind=each.get("kind") or ("choice" if each.get("options") else "text"),
+            options="\n".join(f"{option['value']} = {option['label']}" for option in each.get("options", [])),
+            low=each.get("low", ""),
+            high=each.get("high", ""),
+            required=bool(each.get("required", True)),
+            name=each["name"],
+        )
+        for number, each in enumerate(questions)
+    ]
+
+
+def read(given: Mapping[str, Any], keys: Sequence[str]) -> list[Row]:
+    """Return the rows that a form sent."""
+    found = []
+    for key in dict.fromkeys(keys[: surveys.MOST_QUESTIONS]):
+        fields = {
+            name: str(given.get(f"{name}-{key}", "")) for name in ("text", "kind", "options", "low", "high", "name")
+        }
+        found.append(Row(key=key, **fields, required=f"required-{key}" in given))
+    return found
+
+
+def changed(rows: Sequence[Row], do: str) -> tuple[list[Row], str]:
+    """Return the rows after a button was pressed, and the id of what should have the keyboard then."""
+    what, _colon, key = do.partition(":")
+    rows = list(rows)
+    if what == "add" and len(rows) < surveys.MOST_QUESTIONS:
+        fresh = _free_key(rows)
+        return [*rows, Row(key=fresh)], f"text-{fresh}"
+    place = next((n for n, row in enumerate(rows) if row.key == key), None)
+    if place is None:
+        return rows, ""
+    if what == "remove":
+        del rows[place]
+        return rows, f"text-{rows[min(place, len(rows) - 1)].key}" if rows else "add"
+    if what in MOVES:
+        to = min(max(place + MOVES[what], 0), len(rows) - 1)
+        rows.insert(to, rows.pop(place))
+        return rows, f"{what}-{key}"
+    return rows, ""
+
+
+def questions(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return rows as questions, not yet checked (`surveys.parse`): a name is made where there is none."""
+    named: list[Row] = []
+    for row in rows:
+        taken = {each.name for each in named} | {each.name for each in rows if each.name}
+        named.append(row if row.name.strip() else replace(row, name=_name(row.text, taken)))
+    return [_question(row) for row in named]
+
+
+def _question(row: Row) -> dict[str, Any]:
+    question: dict[str, Any] = {"name": row.name.strip(), "text": row.text.strip(), "kind": row.kind}
+    question |= {"options": [] if row.kind == "text" else _options(row), "required": row.required}
+    if row.kind == "scale":
+        question |= {end: text.strip() for end, text in (("low", row.low), ("high", row.high)) if text.strip()}
+    return question
+
+
+def _options(row: Row) -> list[dict[str, Any]]:
+    lines = [line for line in row.options.splitlines() if line.strip()]
+    if row.kind == "scale" and not lines:
+        lines = ["1", "2", "3", "4", "5"]
+    return [_option(line, number) for number, line in enumerate(lines, start=1)]
+
+
+def _option(line: str, number: int) -> dict[str, Any]:
+    """Read "1 = yes", or "yes", whose value is then its number."""
+    matched = _OPTION.fullmatch(line)
+    value, label = (matched[1], matched[2]) if matched else (None, line.strip())
+    if value is None:
+        return {"value": number, "label": label}
+    return {"value": int(value) if re.fullmatch(r"-?\d+", value) else value, "label": label}
+
+
+def _name(text: str, taken: set[str]) -> str:
+    """Return a name made of a question's first words."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    words = re.findall(r"[a-z0-9]+", plain)[:5]
+    name = "_".join(words)[:50].strip("_")
+    name = name if name[:1].isalpha() else f"question_{name}".rstrip("_")
+    made, number = name, 1
+    while made in taken:
+        number += 1
+        made = f"{name}_{number}"
+    return made
+
+
+def _free_key(rows: Sequence[Row]) -> str:
+    numbers = [int(row.key[1:]) for row in rows if re.fullmatch(r"q\d{1,6}", row.key)]
+    return f"q{max(numbers, default=-1) + 1}"
