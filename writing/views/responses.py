@@ -8,6 +8,7 @@ from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 
 from ..domain import reading
+from ..domain.generation import listing
 from ..models import Response
 
 
@@ -25,6 +26,8 @@ def response(request: HttpRequest, study: Study, external_id: str) -> HttpRespon
         "cited": cited,
         "retrieved": retrieved,
         "log": reading.log_facts(found),
+        "may_replay": request.study_role >= Role.REVIEWER,  # type: ignore[attr-defined]
+        "model": listing.origins(found),
         "section": "writing",
     }
     return render(request, "writing/response.html", context)

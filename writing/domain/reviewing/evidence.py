@@ -10,7 +10,8 @@ from django.db.models import prefetch_related_objects
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from analysis.process import BrokenLogError, Level, Signal, signals
+from analysis.process import Level, Signal, signals
+from analysis.process.events import BrokenLogError
 
 from ...models import RetrievedPassage, WritingLog, WritingTask
 from .. import codec, linear

@@ -1,0 +1,135 @@
+"""The forms of review. Paying and including are two decisions, and two forms."""
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.studies.domain import money
+
+from ..models import WritingTask
+
+NOTE = forms.Textarea(attrs={"rows": 3})
+
+
+class AmountField(forms.DecimalField):
+    """An amount in the currency's major units; cleaned to minor ones."""
+
+    def __init__(self, **options: Any):
+        super().__init__(min_value=Decimal(0), max_digits=12, **options)
+        self.currency = "USD"
+
+    def of(self, currency: str) -> None:
+        """Say which currency is meant."""
+        self.currency = currency
+        self.label = f"{self.label} ({currency})"
+
+    def clean(self, value: Any) -> int | None:
+        """Return minor units."""
+        amount = super().clean(value)
+        if amount is None:
+            return None
+        try:
+            return money.to_minor(amount, self.currency)
+        except money.FineError as error:
+            raise forms.ValidationError(str(error)) from error
+
+
+class AcceptForm(forms.Form):
+    """Accept: paid in full."""
+
+    note = forms.CharField(label=_("Words for the writer"), required=False, widget=NOTE, max_length=5000)
+
+    def __init__(self, task: WritingTask, *args: Any, **kwargs: Any):
+        super().__init__(*args, auto_id="accept_%s", **kwargs)
+        self.task = task
+
+
+class SendBackForm(forms.Form):
+    """Ask for a revision."""
+
+    note = forms.CharField(
+        label=_("What should be changed"),
+        help_text=_("The writer reads this, and goes on from the old text."),
+        widget=NOTE,
+        max_length=5000,
+    )
+
+    def __init__(self, task: WritingTask, *args: Any, **kwargs: Any):
+        super().__init__(*args, auto_id="send_back_%s", **kwargs)
+        self.task = task
+
+
+class RejectForm(forms.Form):
+    """Reject: say why, and what is paid all the same."""
+
+    PAY = (("none", _("nothing")), ("part", _("a part")), ("all", _("all of it")))
+
+    reason = forms.CharField(
+        label=_("Why"), help_text=_("The writer reads this, and may contest it."), widget=NOTE, max_length=5000
+    )
+    pay = forms.ChoiceField(label=_("Pay"), choices=PAY, widget=forms.RadioSelect, initial="none")
+    amount = AmountField(label=_("If a part, how much"), required=False)
+
+    def __init__(self, task: WritingTask, *args: Any, **kwargs: Any):
+        super().__init__(*args, auto_id="reject_%s", **kwargs)
+        self.task = task
+        self.fields["amount"].of(task.study.currency)  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """Add `pay_part`: what is paid, in minor units."""
+        cleaned: dict[str, Any] = super().clean() or {}
+        whole, amount = self.task.pay or 0, cleaned.get("amount")
+        if cleaned.get("pay") == "part" and "amount" in cleaned:
+            if not amount:
+                self.add_error("amount", _("Say how much."))
+            elif amount > whole:
+                self.add_error("amount", _("That is more than was promised."))
+        cleaned["pay_part"] = {"all": whole, "part": amount or 0}.get(cleaned.get("pay", ""), 0)
+        return cleaned
+
+
+class InclusionForm(forms.Form):
+    """Include in the analysis or leave out, whatever is paid."""
+
+    CHOICES = (("include", _("include")), ("exclude", _("leave out")))
+
+    inclusion = forms.ChoiceField(label=_("In the analysis"), choices=CHOICES, widget=forms.RadioSelect)
+    why = forms.CharField(label=_("Reason, for the record"), widget=forms.Textarea(attrs={"rows": 2}), max_length=5000)
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, auto_id="inclusion_%s", **kwargs)
+
+
+class ReverseForm(forms.Form):
+    """Accept after all what was rejected, and pay the rest."""
+
+    note = forms.CharField(label=_("Words for the writer"), widget=NOTE, max_length=5000)
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, auto_id="reverse_%s", **kwargs)
+
+
+class PayForm(forms.Form):
+    """Pay something beside: when the fault was ours, say."""
+
+    amount = AmountField(label=_("Amount"))
+    reason = forms.CharField(label=_("Reason"), help_text=_("The writer reads it."), max_length=200)
+
+    def __init__(self, currency: str, *args: Any, **kwargs: Any):
+        super().__init__(*args, auto_id="pay_%s", **kwargs)
+        self.fields["amount"].of(currency)  # type: ignore[attr-defined]
+
+
+class QueueForm(forms.Form):
+    """What to show of the queue."""
+
+    style = forms.ChoiceField(label=_("Style"), required=False)
+    writer = forms.CharField(label=_("Writer"), required=False, max_length=200)
+    trial = forms.BooleanField(label=_("Trials only"), required=False)
+    signals = forms.BooleanField(label=_("With signals only"), required=False)
+
+    def __init__(self, styles: list[tuple[str, str]], *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.fields["style"].choices = [("", _("every style")), *styles]  # type: ignore[attr-defined]

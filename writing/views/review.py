@@ -1,0 +1,267 @@
+"""Review: the queue, one response with all that is known of it, and the decisions."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from crowdrag.studies.access import study_page
+from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Study
+
+from ..domain import reading
+from ..domain.reviewing import dossier, evidence, queue
+from ..domain.tasks import paying, reviewing
+from ..domain.tasks.problems import TaskProblem
+from ..enums import TaskState
+from ..forms.review import AcceptForm, InclusionForm, PayForm, QueueForm, RejectForm, ReverseForm, SendBackForm
+from ..models import Response, Style, WritingTask
+from . import replay
+
+PER_PAGE = 50
+DECISIONS = {"accept": AcceptForm, "reject": RejectForm, "send_back": SendBackForm}
+SAID = {
+    "accept": "Accepted, and counts in the analysis unless you left it out.",
+    "reject": "Rejected, and left out of the analysis.",
+    "send_back": "Sent back: the writer finds your words and their text.",
+}
+
+
+@study_page(Role.REVIEWER)
+def review_queue(request: HttpRequest, study: Study) -> HttpResponse:
+    """List what waits for review, or what was decided."""
+    now = timezone.now()
+    name = request.GET.get("list", "waiting")
+    name = name if name in queue.LISTS else "waiting"
+    form, wanted = _wanted(study, request.GET)
+    tasks: Any = queue.listed(study, name, wanted)
+    if wanted.signals:
+        tasks = queue.narrowed(list(tasks), wanted)
+    page = Paginator(tasks, PER_PAGE).get_page(request.GET.get("page"))
+    rows = list(page.object_list)
+    signals = evidence.flagged(rows)
+    context = {
+        "page": page,
+        "rows": [(task, signals.get(task.pk, []), _held(task, now)) for task in rows],
+        "counts": queue.counts(study, now),
+        "list": name,
+        "lists": _lists(),
+        "form": form,
+        "query": _query(request.GET),
+        "section": "review",
+    }
+    return render(request, "writing/review_queue.html", context)
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+def review_next(request: HttpRequest, study: Study) -> HttpResponse:
+    """Give the reviewer the next response, as far as their filter goes."""
+    return _to_next(request, study, None)
+
+
+@study_page(Role.REVIEWER)
+def review_task(request: HttpRequest, study: Study, task: str) -> HttpResponse:
+    """Show one response with everything a reviewer needs."""
+    return _show(request, _task(study, task))
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+def review_hold(request: HttpRequest, study: Study, task: str) -> HttpResponse:
+    """Say that the reviewer still has it open; with `over`, take it from another."""
+    found = _task(study, task)
+    now = timezone.now()
+    if "over" in request.POST:
+        if queue.take_over(task=found, by=_user(request), now=now):
+            messages.success(request, _("It is yours now. Tell the other reviewer if you can."))
+        return redirect(_address("review_task", study, task, request.GET))
+    mine = queue.hold(task=found, by=_user(request), now=now)
+    if not mine:
+        found = _task(study, task)
+    return render(request, "writing/review.html#hold", {"task": found, "mine": mine, "study": study})
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+def review_skip(request: HttpRequest, study: Study, task: str) -> HttpResponse:
+    """Put a response aside for somebody else, and go to the next."""
+    found = _task(study, task)
+    queue.let_go(task=found, by=_user(request))
+    return _to_next(request, study, found)
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+def review_decide(request: HttpRequest, study: Study, task: str) -> HttpResponse:
+    """Accept, reject, or ask for a revision; then the next one."""
+    found = _task(study, task)
+    name = request.POST.get("decision", "")
+    if name not in DECISIONS:
+        return _show(request, found, status=422)
+    form = DECISIONS[name](found, request.POST)
+    if not form.is_valid():
+        return _show(request, found, {name: form}, status=422)
+    try:
+        _decide(name, found, form.cleaned_data, request)
+    except TaskProblem as problem:
+        messages.error(request, str(problem))
+        return _show(request, _task(study, task), {name: form}, status=409)
+    messages.success(request, _(SAID[name]))
+    return _to_next(request, study, found)
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+def review_include(request: HttpRequest, study: Study, task: str) -> HttpResponse:
+    """Decide whether a response counts in the analysis, whatever it is paid."""
+    found = _task(study, task)
+    form = InclusionForm(request.POST)
+    if not form.is_valid():
+        return _show(request, found, {"inclusion": form}, status=422)
+    choose = reviewing.include if form.cleaned_data["inclusion"] == "include" else reviewing.exclude
+    choose(response=found.response, reason=form.cleaned_data["why"], by=_user(request), now=timezone.now())
+    messages.success(request, _("Noted for the analysis. What is paid is a decision of its own."))
+    return redirect(_address("review_task", study, task, request.GET))
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+def review_pay(request: HttpRequest, study: Study, task: str) -> HttpResponse:
+    """Pay something beside, with a reason."""
+    found = _task(study, task)
+    form = PayForm(study.currency, request.POST)
+    if not form.is_valid():
+        return _show(request, found, {"pay": form}, status=422)
+    try:
+        paying.pay(task=found, **form.cleaned_data, by=_user(request), now=timezone.now())
+    except TaskProblem as problem:
+        messages.error(request, str(problem))
+        return _show(request, found, {"pay": form}, status=409)
+    messages.success(request, _("Noted as owed to the writer."))
+    return redirect(_address("review_task", study, task, request.GET))
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+def review_reverse(request: HttpRequest, study: Study, task: str) -> HttpResponse:
+    """Accept after all what was rejected."""
+    found = _task(study, task)
+    form = ReverseForm(request.POST)
+    if not form.is_valid():
+        return _show(request, found, {"reverse": form}, status=422)
+    try:
+        reviewing.reverse(task=found, note=form.cleaned_data["note"], by=_user(request), now=timezone.now())
+    except TaskProblem as problem:
+        messages.error(request, str(problem))
+        return _show(request, _task(study, task), {"reverse": form}, status=409)
+    messages.success(request, _("The rejection is reversed, and the rest of the pay is owed."))
+    return redirect(_address("review_task", study, task, request.GET))
+
+
+def _decide(name: str, task: WritingTask, given: Mapping[str, Any], request: HttpRequest) -> None:
+    who: dict[str, Any] = {"task": task, "by": _user(request), "now": timezone.now()}
+    if name == "accept":
+        reviewing.accept(note=given["note"], **who)
+    elif name == "reject":
+        reviewing.reject(reason=given["reason"], pay_part=given["pay_part"], **who)
+    else:
+        reviewing.send_back(note=given["note"], **who)
+
+
+def _to_next(request: HttpRequest, study: Study, after: WritingTask | None) -> HttpResponse:
+    _form, wanted = _wanted(study, request.GET)
+    following = queue.take_next(study=study, by=_user(request), now=timezone.now(), wanted=wanted, after=after)
+    if following is None:
+        messages.info(request, _("Nothing waits for you: all is decided, or open with another reviewer."))
+        address = reverse("review_queue", args=[study.slug])
+        return redirect(f"{address}{_query(request.GET)}")
+    return redirect(_address("review_task", study, following.external_id, request.GET))
+
+
+def _show(
+    request: HttpRequest, task: WritingTask, forms: Mapping[str, Any] | None = None, *, status: int = 200
+) -> HttpResponse:
+    given = forms or {}
+    responses = reading.with_statements(Response.objects.with_people().select_related("task__log"))
+    response = responses.get(pk=task.response.pk)
+    log = getattr(task, "log", None)
+    held = _held(task, timezone.now())
+    waits = task.state == TaskState.SUBMITTED
+    context = {
+        "task": task,
+        "response": response,
+        "retrieved": task.topic.retrieved.select_related("passage").order_by("rank", "id"),
+        "log": log,
+        "signals": replay.signals_of(log, response),
+        "dossier": dossier.of(task),
+        "waits": waits,
+        "held_by": task.reviewer if held and task.reviewer_id != request.user.pk else None,
+        "mine": waits and held and task.reviewer_id == request.user.pk,
+        "decisions": {name: given.get(name) or form(task) for name, form in DECISIONS.items()},
+        "inclusion": given.get("inclusion")
+        or InclusionForm(initial={"inclusion": "exclude" if response.is_included else "include"}),
+        "pay": given.get("pay") or PayForm(task.study.currency),
+        "reverse": given.get("reverse") or ReverseForm(),
+        "opened": next(iter(given), ""),
+        "query": _query(request.GET),
+        "section": "review",
+        **replay.shown(response),
+    }
+    return render(request, "writing/review.html", context, status=status)
+
+
+def _task(study: Study, external_id: str) -> WritingTask:
+    tasks = WritingTask.objects.filter(study=study, response__isnull=False).select_related(
+        "study", "topic", "style", "participant", "reviewer", "response", "log", "revises__response"
+    )
+    return get_object_or_404(tasks, external_id=external_id)
+
+
+def _wanted(study: Study, given: QueryDict) -> tuple[QueueForm, queue.Wanted]:
+    styles = list(Style.objects.filter(study=study).values_list("name", "label").order_by("name", "version"))
+    form = QueueForm(list(dict(styles).items()), given)
+    return form, queue.Wanted(**form.cleaned_data) if form.is_valid() else queue.Wanted()
+
+
+def _query(given: QueryDict) -> str:
+    """Return the filter as a query string, so that it is kept from one response to the next."""
+    kept = QueryDict(mutable=True)
+    for name in ("style", "writer", "trial", "signals"):
+        if given.get(name):
+            kept[name] = given[name]
+    return f"?{kept.urlencode()}" if kept else ""
+
+
+def _address(name: str, study: Study, task: str, given: QueryDict) -> str:
+    address = reverse(name, args=[study.slug, task])
+    return f"{address}{_query(given)}"
+
+
+def _held(task: WritingTask, now: Any) -> bool:
+    return (
+        task.state == TaskState.SUBMITTED
+        and task.reviewer_id is not None
+        and task.reviewing_until is not None
+        and task.reviewing_until > now
+    )
+
+
+def _lists() -> list[tuple[str, str]]:
+    return [
+        ("waiting", _("Waiting")),
+        ("accepted", _("Accepted")),
+        ("rejected", _("Rejected")),
+        ("revision", _("Sent back")),
+    ]
+
+
+def _user(request: HttpRequest) -> Any:
+    return request.user  # study_page lets nobody else in
