@@ -128,6 +128,11 @@ def remember(request: HttpRequest, participant: Participant) -> None:
     request.session[PARTICIPANTS] = known | {str(participant.study_id): participant.pk}
 
 
+def present(request: HttpRequest, study: Study) -> Participant | None:
+    """Return who this browser is in a study, if it knows."""
+    return _participant(request, study.slug)
+
+
 def forget(request: HttpRequest, participant: Participant) -> None:
     """Take the participant out of the session."""
     known = request.session.get(PARTICIPANTS, {})

@@ -1,10 +1,16 @@
 """Forms of studies and people."""
 
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from .enums import Role
-from .models import Study, User
+from . import ways
+from .domain import addresses, enquiring, links, platforms
+from .enums import EnquiryKind, Outcome, Role
+from .models import ConsentText, Study, User
 
 
 class StudyForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument is none at run time
@@ -38,3 +44,181 @@ class MemberForm(forms.Form):
             raise forms.ValidationError(_("Nobody here has this address. An operator makes accounts in the admin."))
         self.user = found
         return email
+
+
+class KeyForm(forms.Form):
+    """Somebody's personal link, pasted."""
+
+    key = forms.CharField(
+        label=_("Your personal link or code"),
+        max_length=500,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+        help_text=_("The whole link or the code alone, with or without its dashes."),
+    )
+
+
+class ConsentForm(forms.Form):
+    """What somebody agrees to. Only what the text names a licence for can be released."""
+
+    agrees = forms.BooleanField(label=_("I have read this, and I take part of my own free will."))
+    releases_text = forms.BooleanField(label="")
+    releases_log = forms.BooleanField(label="", required=False)
+    releases_timing = forms.BooleanField(label="", required=False)
+
+    def __init__(self, text: ConsentText, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        named = {
+            "releases_text": (_("What I write may be published under the licence %(licence)s."), text.text_licence),
+            "releases_log": (
+                _("The record of how I wrote it may be published under the licence %(licence)s."),
+                text.log_licence,
+            ),
+            "releases_timing": (
+                _("How long I took, and when, may be published under the licence %(licence)s."),
+                text.timing_licence,
+            ),
+        }
+        for name, (label, licence) in named.items():
+            if licence:
+                self.fields[name].label = label % {"licence": licence}
+            else:
+                del self.fields[name]
+
+
+class EnquiryForm(forms.Form):
+    """Something asked of the researchers."""
+
+    kind = forms.ChoiceField(label=_("What is it?"), choices=EnquiryKind.choices, initial=EnquiryKind.QUESTION)
+    about = forms.RegexField(regex=r"^[\w.:@/+-]{0,200}$", required=False, widget=forms.HiddenInput)
+    text = forms.CharField(
+        label=_("Your words"),
+        max_length=enquiring.LONGEST,
+        widget=forms.Textarea(attrs={"rows": 6}),
+        help_text=_("The researchers of this study read it. They see the pseudonym that it gave you, not who you are."),
+    )
+
+
+class AnswerForm(forms.Form):
+    """A researcher's answer."""
+
+    text = forms.CharField(label=_("Answer"), max_length=enquiring.LONGEST, widget=forms.Textarea(attrs={"rows": 4}))
+
+
+class WithdrawForm(forms.Form):
+    """Stopping, with or without erasure."""
+
+    choice = forms.ChoiceField(
+        label=_("What shall happen?"),
+        choices=[
+            ("stop", _("I stop taking part; what I gave stays.")),
+            ("erase", _("I stop taking part, and what I gave is erased.")),
+        ],
+        widget=forms.RadioSelect,
+    )
+    is_sure = forms.BooleanField(label=_("I know that this cannot be undone."))
+
+
+class LinkForm(forms.Form):
+    """What every new link has."""
+
+    purpose = forms.ChoiceField(label=_("For"))
+    days = forms.IntegerField(
+        label=_("Lets people in for so many days"),
+        required=False,
+        min_value=1,
+        max_value=3650,
+        help_text=_("Empty: until you close it. Whoever came in before can always come back."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.fields["purpose"].choices = [(way.name, way.label) for way in ways.every()]  # type: ignore[attr-defined]
+
+    def expires_at(self, now: datetime) -> datetime | None:
+        """Return when the link ends."""
+        days = self.cleaned_data["days"]
+        return now + timedelta(days=days) if days else None
+
+
+class PersonalLinksForm(LinkForm):
+    """Invitations, one a line."""
+
+    labels = forms.CharField(
+        label=_("Whom, one a line"),
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text=_(
+            "For your own use, to tell the invitations apart. It is never exported; best avoid names and addresses."
+        ),
+    )
+    field_order = ["labels", "purpose", "days"]
+
+    def clean_labels(self) -> list[str]:
+        """Split into lines."""
+        found = [line.strip() for line in self.cleaned_data["labels"].splitlines() if line.strip()]
+        if not found:
+            raise forms.ValidationError(_("Name at least one."))
+        if len(found) > links.MOST_AT_ONCE:
+            raise forms.ValidationError(_("At most %(most)d at once."), params={"most": links.MOST_AT_ONCE})
+        if any(len(label) > links.LONGEST_LABEL for label in found):
+            raise forms.ValidationError(
+                _("A line is longer than %(most)d characters."), params={"most": links.LONGEST_LABEL}
+            )
+        return found
+
+
+class OpenLinkForm(LinkForm):
+    """A link for whoever has it."""
+
+    label = forms.CharField(label=_("Name"), max_length=links.LONGEST_LABEL, help_text=_("For your own use."))
+    field_order = ["label", "purpose", "days"]
+
+
+class PlatformLinkForm(OpenLinkForm):
+    """A link for a recruitment platform."""
+
+    platform = forms.SlugField(label=_("Platform"), max_length=30, initial="prolific")
+    participant = forms.CharField(label=_("Its parameter with the participant's id"), max_length=50)
+    study = forms.CharField(label=_("With its own study's id"), max_length=50, required=False)
+    session = forms.CharField(label=_("With the session's id"), max_length=50, required=False)
+    field_order = ["label", "platform", "participant", "study", "session"]
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        for role, name in platforms.PRESETS["prolific"].items():
+            self.fields[role].initial = name
+        for outcome in Outcome:
+            self.fields[f"end_{outcome}"] = forms.CharField(
+                label=_("Where people go who %(outcome)s") % {"outcome": outcome.label},
+                required=False,
+                max_length=addresses.LONGEST,
+                widget=forms.URLInput(attrs={"placeholder": "https://"}),
+            )
+        self.order_fields([*self.field_order, *(f"end_{outcome}" for outcome in Outcome), "purpose", "days"])
+
+    def clean(self) -> dict[str, Any]:
+        """Check the parameters' names and the addresses."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        for role in platforms.ROLES:
+            if (name := cleaned.get(role)) and not platforms.PARAMETER.fullmatch(name):
+                self.add_error(role, _("Letters, digits, dots, dashes and underscores only."))
+        named = [cleaned[role] for role in platforms.ROLES if cleaned.get(role)]
+        if len(set(named)) < len(named):
+            self.add_error(None, _("Two parameters have the same name."))
+        for field, address in self._ends(cleaned):
+            try:
+                cleaned[field] = addresses.checked(address)
+            except addresses.AddressError as error:
+                self.add_error(field, str(error))
+        return cleaned
+
+    def parameters(self) -> dict[str, str]:
+        """Return the platform's names by what they are for."""
+        return {role: self.cleaned_data[role] for role in platforms.ROLES if self.cleaned_data[role]}
+
+    def completion(self) -> dict[str, str]:
+        """Return the addresses by outcome."""
+        return {field.removeprefix("end_"): address for field, address in self._ends(self.cleaned_data)}
+
+    def _ends(self, cleaned: dict[str, Any]) -> Iterable[tuple[str, str]]:
+        names = [f"end_{outcome}" for outcome in Outcome]
+        return [(name, cleaned[name]) for name in names if cleaned.get(name)]

@@ -79,6 +79,13 @@ def every() -> list[Way]:
     return list(_ways.values())
 
 
+def latest(participant: Participant) -> Way | None:
+    """Return the way for which somebody came last; the first that the study offers, where that is not known."""
+    purpose = participant.arrivals.order_by("-last_at", "-pk").values_list("link__purpose", flat=True).first()
+    offered = (way for way in every() if way.offer(participant.study))
+    return _ways.get(purpose or "") or next(offered, None)
+
+
 def register_leaver(leaver: Leaving) -> None:
     """Add what is done when somebody stops taking part, erasure or not: give back what they had begun."""
     _leavers.append(leaver)

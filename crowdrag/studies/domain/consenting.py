@@ -43,7 +43,7 @@ def give(
     cannot be agreed to.
     """
     # The participant's row is the lock: consent must not slip in beside an erasure.
-    held = Participant.objects.select_for_update().get(pk=participant.pk)
+    held = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
     if held.withdrawn_at or held.erased_at:
         raise NoConsentError(_("You have withdrawn from this study, so there is nothing to consent to."))
     if text.study_id != held.study_id:

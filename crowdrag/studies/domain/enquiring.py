@@ -22,7 +22,7 @@ class EnquiryError(ValueError):
 def ask(*, participant: Participant, kind: EnquiryKind, text: str, now: datetime, about: str = "") -> Enquiry:
     """Keep what a participant asks."""
     # The participant's row is the lock: whoever asks twice at once is still held to the limit.
-    held = Participant.objects.select_for_update().get(pk=participant.pk)
+    held = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
     if held.erased_at:
         raise EnquiryError(_("What you gave was erased, and nobody could answer you."))
     if held.enquiries.filter(answered_at__isnull=True).count() >= MOST_OPEN:

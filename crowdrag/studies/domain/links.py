@@ -13,6 +13,7 @@ from ..models import Arrival, Consent, EntryLink, Participant, Study, User
 from . import addresses, keys, platforms
 
 LONGEST_LABEL = 200
+MOST_AT_ONCE = 500
 
 
 class LinkError(ValueError):
@@ -83,7 +84,7 @@ def create_platform(
 @transaction.atomic
 def renew(*, participant: Participant, purpose: str, now: datetime, by: User | None = None) -> Made:
     """Give somebody a new personal link; every earlier one of theirs stops working."""
-    held = Participant.objects.select_for_update().get(pk=participant.pk)
+    held = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
     earlier = EntryLink.objects.personal().filter(participant=held).order_by("pk")
     label, expires_at = earlier.values_list("label", "expires_at").first() or ("", None)
     # A key that nobody ever came by, and that no researcher made, is no part of any record.
@@ -95,7 +96,7 @@ def renew(*, participant: Participant, purpose: str, now: datetime, by: User | N
 @transaction.atomic
 def first_key(*, participant: Participant, purpose: str, now: datetime) -> Made | None:
     """Give somebody who came by a shared link a key of their own; None where they have one."""
-    held = Participant.objects.select_for_update().get(pk=participant.pk)
+    held = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
     if EntryLink.objects.personal().filter(participant=held, closed_at__isnull=True).exists():
         return None
     return _personal(held, purpose, "", None, now, None)
@@ -120,10 +121,10 @@ def find(given: str) -> EntryLink | None:
     return found
 
 
-def find_person(given: str) -> Participant | None:
-    """Return whose personal key somebody typed or pasted."""
+def find_personal(given: str) -> EntryLink | None:
+    """Return the personal link whose key somebody typed or pasted."""
     link = find(given)
-    return link.participant if link and link.kind == EntryKind.PERSONAL else None
+    return link if link and link.kind == EntryKind.PERSONAL else None
 
 
 def way_back(*, participant: Participant, outcome: Outcome) -> str:

@@ -1,0 +1,91 @@
+"""Asking the researchers, and answering."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from ..access import participant_page, study_page
+from ..domain import enquiring
+from ..enums import EnquiryKind, Role
+from ..forms import AnswerForm, EnquiryForm
+from ..models import Enquiry, Participant, Study
+
+
+@participant_page
+def ask(request: HttpRequest, participant: Participant) -> HttpResponse:
+    """Ask, report a problem or contest a rejection; `?kind` and `?about` say beforehand what and about which work."""
+    if request.method == "POST":
+        return _keep(request, participant)
+    kind = request.GET.get("kind", "")
+    form = EnquiryForm(
+        initial={
+            "kind": kind if kind in EnquiryKind.values else EnquiryKind.QUESTION,
+            "about": request.GET.get("about", "")[:200],
+        }
+    )
+    return _show(request, participant, form)
+
+
+def _keep(request: HttpRequest, participant: Participant) -> HttpResponse:
+    form = EnquiryForm(request.POST)
+    if not form.is_valid():
+        return _show(request, participant, form)
+    try:
+        enquiring.ask(
+            participant=participant,
+            kind=EnquiryKind(form.cleaned_data["kind"]),
+            about=form.cleaned_data["about"],
+            text=form.cleaned_data["text"],
+            now=timezone.now(),
+        )
+    except enquiring.EnquiryError as error:
+        form.add_error(None, str(error))
+        return _show(request, participant, form)
+    messages.success(request, _("Sent. The answer will stand here and on your own page."))
+    return redirect("work_ask", participant.study.slug)
+
+
+def _show(request: HttpRequest, participant: Participant, form: EnquiryForm) -> HttpResponse:
+    context = {
+        "taking_part": participant.study,
+        "form": form,
+        "enquiries": participant.enquiries.order_by("-asked_at", "-pk"),
+        "most": enquiring.MOST_OPEN,
+    }
+    return render(request, "studies/participant/ask.html", context, status=422 if form.errors else 200)
+
+
+@study_page(Role.REVIEWER)
+def enquiries(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show what participants ask, unanswered first."""
+    return _list(request, study)
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+def answer(request: HttpRequest, study: Study, enquiry_id: int) -> HttpResponse:
+    """Answer an enquiry, or answer it otherwise."""
+    enquiry = get_object_or_404(Enquiry, pk=enquiry_id, participant__study=study)
+    form = AnswerForm(request.POST)
+    if not form.is_valid():
+        return _list(request, study, (enquiry.pk, form))
+    enquiring.answer(enquiry=enquiry, text=form.cleaned_data["text"], by=request.user, now=timezone.now())  # type: ignore[arg-type]
+    messages.success(request, _("Answered. The participant reads it on their own page."))
+    return redirect("enquiries", study.slug)
+
+
+def _list(request: HttpRequest, study: Study, refused: tuple[int, AnswerForm] | None = None) -> HttpResponse:
+    rows = [
+        {
+            "enquiry": enquiry,
+            "form": refused[1]
+            if refused and refused[0] == enquiry.pk
+            else AnswerForm(initial={"text": enquiry.answer}, auto_id=f"id_{enquiry.pk}_%s"),
+        }
+        for enquiry in enquiring.of_study(study)
+    ]
+    context = {"rows": rows, "waiting": enquiring.unanswered(study), "section": "enquiries"}
+    return render(request, "studies/enquiries.html", context, status=422 if refused else 200)
