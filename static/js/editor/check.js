@@ -23,6 +23,7 @@ import { markers, stripped } from "./statements.js";
 const EMPTY = /\[[\s,;]*\]/gu;
 const UNCLOSED = /\[[ \t]*\d+(?:[ \t]*[,;\u2013-][ \t]*\d+)*[ \t]*(?![\d,;\]\u2013 \t-])/gu;
 const SENTENCE = /[^.!?\u2026\u3002\uff01\uff1f]+(?:[.!?\u2026\u3002\uff01\uff1f]+(?=[\s"'\u201d\u2019\u00bb)\]]|$)["'\u201d\u2019\u00bb)]*|[.!?\u2026\u3002\uff01\uff1f]+|$)/gu;
+const CLOSING = /[.,;:!?\u2026"'\u201d\u2019\u00bb)]+/uy;
 const ENDED = /[.!?\u2026\u3002\uff01\uff1f]["'\u201d\u2019\u00bb)]*\s*$/u;
 const BULLET = /^\s*(?:[-*\u2022\u2013]|\d+[.)])\s+/u;
 const WORDS = /[\p{L}\p{N}\p{M}]+/gu;
@@ -108,7 +109,9 @@ function uncited(text, found, caret) {
     const [from, to] = [line, line + part.length];
     line = to + 1;
     const last = found.findLast((marker) => marker.start < to && marker.end > from);
-    const [start, end] = stripped(text, last ? Math.min(last.end, to) : from, to);
+    CLOSING.lastIndex = last?.end ?? 0;
+    const closing = (last && CLOSING.exec(text)?.[0].length) ?? 0;
+    const [start, end] = stripped(text, last ? Math.min(last.end + closing, to) : from, to);
     const rest = text.slice(start, end).replace(BULLET, "");
     if (!claims(rest)) continue;
     // Not while it is being written: until the sentence ends, or the caret has gone elsewhere.
@@ -145,7 +148,9 @@ export function check(text, passages, caret = -1) {
     if (caret < match.index || caret > end) findings.push({ kind: "unclosed", wrong: true, start: match.index, end, about: match[0].trim() });
   }
   const elsewhere = citedElsewhere(text, sentences(text, found));
-  const known = new Set(elsewhere.map((finding) => finding.end));
-  findings.push(...elsewhere, ...uncited(text, found, caret).filter((finding) => !known.has(finding.end)));
+  // What ends in brackets that are wrong, or is cited elsewhere, is not said to be uncited besides.
+  const known = [...findings.filter((finding) => finding.wrong), ...elsewhere];
+  const bare = uncited(text, found, caret).filter(({ start, end }) => !known.some((other) => other.end > start && other.start < end));
+  findings.push(...elsewhere, ...bare);
   return findings.sort((a, b) => a.start - b.start);
 }

@@ -28,6 +28,11 @@ export function wording(finding) {
 /** @param {string} text @returns {string} */
 const quoted = (text) => (text.length > QUOTED ? `${text.slice(0, QUOTED).trimEnd()}\u2026` : text);
 
+/** @param {import("./check.js").Finding} finding @returns {string} the words that it is about, where they are not said already */
+export function about(finding) {
+  return finding.wrong && finding.kind !== "unclosed" ? "" : quoted(finding.about);
+}
+
 /** @param {import("./check.js").Finding} finding go to its place in the text */
 export function goTo(finding) {
   show("text");
@@ -40,12 +45,13 @@ export function goTo(finding) {
 
 /** @param {import("./check.js").Finding} finding @param {number} number */
 function entry(finding, number) {
-  const about = finding.wrong && finding.kind !== "unclosed" ? [] : [make("q", { class: "finding-about", text: quoted(finding.about), attributes: { dir: "auto", lang: desk.text.lang } })];
+  const words = about(finding);
+  const quote = words ? [" ", make("q", { class: "finding-about", text: words, attributes: { dir: "auto", lang: desk.text.lang } })] : [];
   const button = make(
     "button",
     { class: "finding-go", attributes: { type: "button", "data-number": String(number) } },
-    make("span", { class: `finding-kind${finding.wrong ? " is-wrong" : ""}`, text: say(finding.wrong ? "wrong" : "look") }),
-    make("span", { class: "finding-words" }, wording(finding), ...(about.length ? [" "] : []), ...about),
+    make("span", { class: `finding-kind${finding.wrong ? " is-wrong" : ""}` }, make("span", { text: say(finding.wrong ? "wrong" : "look") })),
+    make("span", { class: "finding-words" }, wording(finding), ...quote),
     make("span", { class: "finding-to", text: say("go") }),
   );
   return make("li", {}, button);

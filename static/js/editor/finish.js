@@ -2,7 +2,7 @@
 
 import { byId, make } from "./dom.js";
 import { desk } from "./desk.js";
-import { goTo, whole, wording } from "./findings.js";
+import { about, goTo, whole, wording } from "./findings.js";
 import { say } from "./say.js";
 import { lengthOf } from "./words.js";
 
@@ -23,7 +23,7 @@ function describe() {
   const points = [];
   if (length === "short" || length === "long") points.push(say(`finish.${length}`, { n, target }));
   if (length !== "empty" && !desk.reading().cited.size) points.push(say("finish.nothing_cited"));
-  for (const finding of findings.slice(0, SHOWN)) points.push(wording(finding));
+  for (const finding of findings.slice(0, SHOWN)) points.push(`${wording(finding)} ${about(finding)}`.trim());
   if (findings.length > SHOWN) points.push(say("finish.further", { n: findings.length - SHOWN }));
   list.replaceChildren(...points.map((text) => make("li", { text })));
   list.hidden = points.length === 0;

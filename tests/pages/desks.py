@@ -1,0 +1,88 @@
+"""Somebody at the editor: a study with a topic, its passages, and a task that is theirs to write."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from playwright.sync_api import BrowserContext, Page
+
+from crowdrag.studies.domain import consenting
+from crowdrag.studies.models import Participant
+from tests.factories import (
+    ParticipantFactory,
+    PassageFactory,
+    RetrievedPassageFactory,
+    StyleFactory,
+    TopicFactory,
+    WritingPlanFactory,
+    WritingTaskFactory,
+)
+from tests.participants import as_participant
+from writing.models import Topic, WritingTask
+
+SENTENCES = (
+    "The tide follows the moon, and at new and full moon the sun's pull adds to it.",
+    "A funnel of land raises the water at its narrow end, so that the range grows from the mouth inwards.",
+    "Where two waves meet from either side, the range may fall to almost nothing.",
+    "Gauges have been read by hand since 1711, and by wire since the middle of the last century.",
+    "Wind and air pressure change the height by as much as a metre, which no table foretells.",
+)
+
+
+def passage_text(rank: int) -> str:
+    """A text of a hundred words or so, another for each rank."""
+    turned = SENTENCES[rank % 5 :] + SENTENCES[: rank % 5]
+    return f"Harbour {rank} lies on the northern coast. " + " ".join(turned) + f" Its mark is the number {1000 + rank}."
+
+
+@dataclass
+class Desk:
+    """A task with whose it is."""
+
+    task: WritingTask
+    writer: Participant
+
+    @property
+    def path(self) -> str:
+        return reverse("writing_editor", args=[self.task.study.slug, self.task.external_id])
+
+
+def topic_with(texts: list[str], **fields: Any) -> Topic:
+    """A topic and its ranked passages."""
+    topic = TopicFactory(**({"query": "Why do tides differ from harbour to harbour?"} | fields))
+    for rank, text in enumerate(texts):
+        passage = PassageFactory(study=topic.study, text=text)
+        RetrievedPassageFactory(topic=topic, passage=passage, rank=rank)
+    return topic
+
+
+def desk(texts: list[str] | None = None, *, target: int = 250, **fields: Any) -> Desk:
+    """A claimed task of a writer who has consented; 20 passages unless others are given."""
+    topic = topic_with([passage_text(rank) for rank in range(20)] if texts is None else texts, **fields)
+    plan = WritingPlanFactory(study=topic.study)
+    style = StyleFactory(
+        study=topic.study, name="essay", label="Essay", target_words=target, instructions="Begin with a thesis."
+    )
+    writer = ParticipantFactory(study=topic.study)
+    assert plan.consent_text is not None
+    consenting.give(participant=writer, text=plan.consent_text, now=timezone.now())
+    task = WritingTaskFactory(claimed=True, topic=topic, style=style, participant=writer, instructions=plan.instructions)
+    return Desk(task, writer)
+
+
+def enter(context: BrowserContext, base: str, writer: Participant) -> None:
+    """Let the browser be this writer's, as their link does."""
+    client = Client()
+    as_participant(client, writer)
+    name = settings.SESSION_COOKIE_NAME
+    context.add_cookies([{"name": name, "value": client.cookies[name].value, "url": base}])
+
+
+def sit_down(page: Page, base: str, at: Desk) -> None:
+    """Open the editor and wait until one can write."""
+    enter(page.context, base, at.writer)
+    page.goto(base + at.path)
+    page.wait_for_selector("#text:not([disabled])")

@@ -1,0 +1,157 @@
+"""The editor's page as the server gives it: who gets it, what is in it, and what it fetches."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from tests.factories import ParticipantFactory
+from tests.pages.desks import Desk, desk
+from tests.participants import as_participant
+from writing.models import Survey, WritingPlan, WritingTask
+from writing.views import wording
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "static/js"
+PAGE = "editor/page.js"
+
+
+@pytest.fixture
+def at(client: Client, db: None) -> Desk:
+    made = desk()
+    as_participant(client, made.writer)
+    return made
+
+
+def step(at: Desk) -> str:
+    return reverse("writing_task", args=[at.task.study.slug, at.task.external_id])
+
+
+def change(at: Desk, **fields: Any) -> None:
+    WritingTask.objects.filter(pk=at.task.pk).update(**fields)
+
+
+def test_the_page_has_the_topic_the_passages_and_what_is_asked(client: Client, at: Desk) -> None:
+    response = client.get(at.path)
+    html = response.content.decode()
+    assert response.status_code == 200
+    assert "Why do tides differ" in html
+    assert html.count('class="passage-cite') + html.count("passage-cite") >= 20
+    assert [f'id="passage-{rank}"' in html for rank in (0, 19, 20)] == [True, True, False]
+    assert "Begin with a thesis." in html
+    assert "Write, and cite." in html
+    assert "USD\xa02.50" in html
+    assert 'data-target="250"' in html
+    assert 'lang="en"' in html
+
+
+def test_few_queries(client: Client, at: Desk, django_assert_max_num_queries: Any) -> None:
+    client.get(at.path)
+    with django_assert_max_num_queries(9):
+        client.get(at.path)
+
+
+def test_it_is_not_kept_by_caches_and_comes_compressed(client: Client, at: Desk) -> None:
+    response = client.get(at.path, headers={"accept-encoding": "gzip"})
+    assert "no-store" in response["Cache-Control"]
+    assert response["Content-Encoding"] == "gzip"
+
+
+def test_the_token_is_masked_anew_each_time_and_nothing_is_reflected(client: Client, at: Desk) -> None:
+    """What BREACH needs: a secret that stays the same, and text of the attacker's choice beside it."""
+    first, second = (client.get(at.path + "?q=reflected-words").content.decode() for _ in range(2))
+    tokens = [re.search(r'X-CSRFToken": "(\w+)"', page)[1] for page in (first, second)]  # type: ignore[index]
+    assert tokens[0] != tokens[1]
+    assert "reflected-words" not in first
+
+
+def test_whoever_did_not_consent_is_asked_first(client: Client, db: None) -> None:
+    made = desk()
+    stranger = ParticipantFactory(study=made.task.study)
+    WritingTask.objects.filter(pk=made.task.pk).update(participant=stranger)
+    as_participant(client, stranger)
+    response = client.get(made.path)
+    assert response.status_code == 302
+    assert response["Location"].startswith(reverse("work_consent", args=[made.task.study.slug]))
+
+
+def test_whoever_has_no_link_learns_nothing(client: Client, db: None) -> None:
+    response = client.get(desk().path)
+    assert response.status_code == 403
+    assert b"tides" not in response.content
+
+
+def test_another_ones_task_is_led_away(client: Client, at: Desk) -> None:
+    change(at, participant=ParticipantFactory(study=at.task.study))
+    assert client.get(at.path)["Location"] == step(at)
+
+
+@pytest.mark.parametrize(
+    "fields", [{"state": "SUBMITTED"}, {"state": "RETURNED"}, {"finished_at": timezone.now()}], ids=lambda fields: str(fields)[:20]
+)
+def test_what_is_not_to_be_written_now_is_led_to_its_step(client: Client, at: Desk, fields: dict[str, Any]) -> None:
+    change(at, **fields)
+    assert client.get(at.path)["Location"] == step(at)
+
+
+def test_questions_come_first(client: Client, at: Desk) -> None:
+    survey = Survey.objects.create(
+        study=at.task.study,
+        name="entry",
+        kind="ENTRY",
+        questions=[{"name": "knowledge", "text": "How much do you know?", "options": [{"value": 1, "label": "1"}]}],
+        created_at=timezone.now(),
+    )
+    WritingPlan.objects.update(entry_survey=survey)
+    assert client.get(at.path)["Location"] == step(at)
+
+
+def test_hostile_texts_are_text(client: Client, db: None) -> None:
+    evil = "</script><script>alert(1)</script>\u202eevil <img src=x onerror=alert(2)> =cmd() 😀 {{ 7|add:7 }}"
+    made = desk([evil], query=evil, narrative=evil)
+    as_participant(client, made.writer)
+    html = client.get(made.path).content.decode()
+    assert "<script>alert" not in html
+    assert "<img src=x" not in html
+    assert "&lt;script&gt;alert(1)" in html
+    assert "14" not in re.findall(r"\{\{.*?\}\}", html)
+
+
+def imports(module: str, seen: list[str]) -> list[str]:
+    """Every module that one needs, in the order in which a browser meets them."""
+    if module not in seen:
+        seen.append(module)
+        text = (SCRIPTS / module).read_text()
+        for target in re.findall(r'from "(\.{1,2}/[^"]+)"', text):
+            path = (SCRIPTS / module).parent.joinpath(target).resolve()
+            imports(str(path.relative_to(SCRIPTS)), seen)
+    return seen
+
+
+def test_the_page_fetches_every_module_at_once_and_no_other(client: Client, at: Desk) -> None:
+    html = client.get(at.path).content.decode()
+    announced = re.findall(r'rel="modulepreload" href="/static/js/([^"]+)"', html)
+    # Hashed names, where the files were collected.
+    plain = {re.sub(r"\.[0-9a-f]{12}\.js$", ".js", name) for name in announced}
+    assert plain == set(imports(PAGE, [])) - {PAGE}
+    assert "htmx.min" not in html
+    assert "js/main" not in html
+
+
+def test_the_scripts_say_what_the_server_words_and_nothing_else(client: Client, at: Desk) -> None:
+    known = set(wording.editor())
+    plain = {re.sub(r"\.(one|other)$", "", name) for name in known}
+    text = "\n".join(path.read_text() for path in (SCRIPTS / "editor").glob("*.js"))
+    said = set(re.findall(r'(?:say|told)\(\s*"([\w.]+)"', text)) - {"fenced", "closed"}
+    missing = {name for name in said if name not in plain}
+    assert missing == set()
+    # Names that are put together: words.${length}, save.${kind}, finding.${kind}, ...
+    beginnings = tuple(re.findall(r"`([a-z_]+\.)\$", text)) + ("fenced.", "closed.")
+    strings = set(re.findall(r'"([\w.]+)"', text))
+    unused = {name for name in plain if name not in strings and not name.startswith(beginnings)}
+    assert unused == set()
+    assert json.loads(re.search(r'id="wording"[^>]*>(.*?)</script>', client.get(at.path).content.decode())[1])  # type: ignore[index]
