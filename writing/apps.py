@@ -18,7 +18,7 @@ class WritingConfig(AppConfig):
         from crowdrag.studies import ways
         from crowdrag.studies.enums import Role
         from crowdrag.studies.nav import register_card, register_tab
-        from writing.domain import offering, sittings
+        from writing.domain import generation, offering, sittings
         from writing.domain.cards import card, progress_card
         from writing.domain.imports import own
         from writing.domain.tasks import leases, slots
@@ -30,6 +30,7 @@ class WritingConfig(AppConfig):
         register_card(order=10, template="writing/_card.html", context=card)
         register_card(order=12, template="writing/progress/_card.html", context=progress_card)
         own.register()
+        generation.register()
         ways.register_way(
             ways.Way(
                 name=offering.NAME,

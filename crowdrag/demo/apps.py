@@ -15,15 +15,17 @@ class DemoConfig(AppConfig):
         """Register what the demo does for long."""
         from crowdrag.demo import work
         from crowdrag.runs.kinds import Kind, register
+        from writing.domain.generation import campaigns, listing
 
         register(
             Kind(
                 name="demo.write",
                 title=_("The local model writes responses"),
                 queue="llm",
-                plan=work.plan_writing,
-                work=work.write,
+                plan=campaigns.plan,
+                work=campaigns.work,
                 finish=work.after_writing,
+                result_url=listing.url_of,
             )
         )
         register(

@@ -15,9 +15,10 @@ from crowdrag.runs.enums import RunState
 from crowdrag.studies.domain import studies
 from crowdrag.studies.models import Participant, Study, User
 from writing.domain import styles
+from writing.domain.generation import campaigns
 from writing.domain.imports import importers
 
-from . import texts
+from . import texts, work
 
 SLUG = "demo"
 EMAIL = "demo@localhost.localdomain"
@@ -64,7 +65,7 @@ def set_up(*, now: datetime | None = None) -> Demo:
         for what, name in IMPORTS:
             _import(study, what, texts.FOLDER / name, user)
         Participant.objects.filter(study=study, external_id__startswith="author-").update(is_simulated=True)
-        _begin(study, user)
+        _begin(study, user, now)
     return Demo(study=study, email=user.email, password=password)
 
 
@@ -89,10 +90,10 @@ def _import(study: Study, what: str, path: Path, by: User) -> None:
         raise DemoError(f"Import of {path.name} ended as {run.get_state_display()}: {run.problems or run.error}")
 
 
-def _begin(study: Study, user: User) -> None:
+def _begin(study: Study, user: User, now: datetime) -> None:
     """Let the crowd judge what there is; where there is a model, let it write what is open, which is judged then."""
     with transaction.atomic():
         running.start(study=study, kind="demo.judge", by=user)
         if settings.LLM_URL:
             endpoints.ensure_local()
-            running.start(study=study, kind="demo.write", by=user)
+            campaigns.start(study=study, order=work.order(study=study, now=now), by=user, kind="demo.write")

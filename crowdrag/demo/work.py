@@ -4,9 +4,8 @@ Each step starts the next one when it ends, in the transaction that ends it, so 
 goes on where it was.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
 
 import numpy as np
 from django.utils import timezone
@@ -17,43 +16,35 @@ from crowdrag.llm.models import Endpoint
 from crowdrag.runs.domain import running
 from crowdrag.runs.kinds import Work
 from crowdrag.runs.models import Run
-from writing.domain import generation
-from writing.models import Style, Topic
+from crowdrag.studies.models import Study
+from writing.domain.generation import campaigns, prompts
+from writing.domain.generation.slots import Which
+from writing.domain.generation.writers import Form
+from writing.models import Style
 
 from . import crowd, judging, texts
 
 LOCAL = endpoints.LOCAL_NAME
+# Some warmth, and a penalty on repeating itself, which very small models need.
+PARAMETERS = {"temperature": 0.4, "frequency_penalty": 0.6, "max_tokens": 900, "seed": 0}
 
 
-def plan_writing(run: Run) -> Iterable[dict[str, Any]]:
-    """Plan a unit for each slot for which nobody wrote."""
-    styles = [Style.objects.filter(study=run.study, name=name).latest("version") for name in texts.STYLES]
-    slots = generation.empty_slots(study=run.study, styles=styles)
-    return [{"topic": topic.pk, "style": style.pk} for topic, style in slots]
-
-
-def write(work: Work) -> Callable[[], None]:
-    """Have the local model write one response."""
-    topic = Topic.objects.get(pk=work.unit.payload["topic"])
-    style = Style.objects.get(pk=work.unit.payload["style"])
-    work.report(0, 1, f"{topic.external_id}, {style.label}")
-    endpoint = Endpoint.objects.get(name=LOCAL)
-    slot = generation.slot(topic=topic, style=style)
-    try:
-        store = generation.write(slot=slot, endpoint=endpoint, study=work.run.study)
-    except generation.NoAnswerError as error:
-        # A slot that the model cannot fill stays open, and the run says so; the others go on.
-        left_open = {f"left open: {topic.external_id}, {style.name}": str(error)}
-        return lambda: running.note(run=work.run, summary=left_open)
-    return lambda: _store(store)
-
-
-def _store(store: Callable[[datetime], object]) -> None:
-    store(timezone.now())
+def order(*, study: Study, now: datetime) -> campaigns.Order:
+    """Return what the demo asks the local model for: what people left open, in a form that keeps it to its passages."""
+    styles = [Style.objects.filter(study=study, name=name).latest("version") for name in texts.STYLES]
+    return campaigns.Order(
+        endpoint=Endpoint.objects.get(name=LOCAL).pk,
+        prompt=prompts.ensure(study=study, text=prompts.default_text(study), now=now).pk,
+        styles=tuple(style.pk for style in styles),
+        form=Form.STATEMENTS,
+        which=Which.NOBODY,
+        parameters=PARAMETERS,
+    )
 
 
 def after_writing(run: Run) -> None:
     """Let the crowd judge what was written."""
+    campaigns.finish(run)
     running.start(study=run.study, kind="demo.judge", by=run.created_by, seed=run.seed)
 
 

@@ -1,0 +1,234 @@
+"""A campaign: a run in which a model writes for many topics and styles."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal
+from typing import Any, Final
+
+from django.db.models import Avg
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from crowdrag.llm.domain import gateway, ledger
+from crowdrag.llm.enums import AttemptState, Fault
+from crowdrag.llm.models import Attempt, Endpoint
+from crowdrag.runs.domain import running
+from crowdrag.runs.kinds import Rejected, Work
+from crowdrag.runs.models import Run
+from crowdrag.studies.models import Study, User
+
+from ...models import ModelAnswer, Style, Topic, WritingPrompt
+from . import keeping, outcomes, slots
+from .slots import Slot, Which
+from .writers import Form, Writer
+
+KIND: Final = "write.model"
+PURPOSE: Final = "write"
+# A unit is asked at once: as many slots as the endpoint takes calls, but small enough to be told of and repeated.
+MOST_IN_A_UNIT: Final = 16
+# How many of an endpoint's latest calls say how fast it is.
+RECENT: Final = 50
+# What another try may mend: then the unit is tried again, and what was answered comes from the store.
+PASSING: Final = frozenset(
+    {Fault.UNREACHABLE, Fault.TIMEOUT, Fault.CUT, Fault.BUSY, Fault.SERVER, Fault.GARBAGE, Fault.LOST}
+)
+
+
+class UnansweredError(RuntimeError):
+    """A server failed for now; what it answered until then is stored."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a campaign asks for, as it is kept with its run: plain values and keys of rows."""
+
+    endpoint: int
+    prompt: int
+    styles: tuple[int, ...]
+    form: str = Form.TEXT
+    which: str = Which.NO_MODEL
+    topics: tuple[str, ...] = ()
+    words: int | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    overlong: float = outcomes.OVERLONG
+    accept_overlong: bool = False
+
+    @classmethod
+    def of(cls, run: Run) -> "Order":
+        """Return what a run was asked for."""
+        kept = dict(run.parameters)
+        return cls(**{**kept, "styles": tuple(kept["styles"]), "topics": tuple(kept["topics"])})
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """What is kept of it with a run."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()} | {
+            "form": str(self.form),
+            "which": str(self.which),
+        }
+
+    @property
+    def digest(self) -> str:
+        """What tells one order from another."""
+        return hashlib.sha256(json.dumps(self.kept, sort_keys=True).encode()).hexdigest()[:16]
+
+    def writer(self) -> Writer:
+        """Return who is to write."""
+        return Writer(
+            endpoint=Endpoint.objects.get(pk=self.endpoint),
+            prompt=WritingPrompt.objects.get(pk=self.prompt),
+            form=self.form,
+            words=self.words,
+            parameters=self.parameters,
+        )
+
+    def pairs(self, study: Study) -> list[tuple[Topic, Style]]:
+        """Return topics and styles that are to be written now."""
+        styles = sorted(Style.objects.filter(study=study, pk__in=self.styles), key=lambda s: self.styles.index(s.pk))
+        return slots.chosen(study=study, styles=styles, which=self.which, topics=self.topics)
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a campaign would come to: at most so many tokens and so much money, and how long, if that is known."""
+
+    slots: int
+    estimate: gateway.Estimate
+    seconds: float | None
+    left: Decimal | None
+    problem: str
+
+    @property
+    def is_over_budget(self) -> bool:
+        """Whether it may stop at the budget."""
+        return self.left is not None and self.estimate.cost > self.left
+
+
+def start(*, study: Study, order: Order, by: User | None = None, kind: str = KIND) -> Run:
+    """Start a campaign.
+
+    Raises
+    ------
+    Rejected
+        if there is nothing to write.
+    """
+    return running.start(study=study, kind=kind, parameters=order.kept, by=by)
+
+
+def forecast(*, study: Study, order: Order) -> Forecast:
+    """Return what a campaign would come to; nothing is sent."""
+    writer = order.writer()
+    wanted = slots.of(order.pairs(study))
+    estimate = gateway.estimate(endpoint=writer.endpoint, requests=[writer.request(slot) for slot in wanted])
+    problem = ""
+    try:
+        ledger.admit(study=study, endpoint=writer.endpoint)
+    except gateway.GatewayError as error:
+        problem = str(error)
+    left = None if writer.endpoint.is_free else ledger.left(study=study)
+    calls = estimate.requests - estimate.stored
+    each = _seconds_per_call(writer.endpoint)
+    seconds = None if each is None else calls * each / writer.endpoint.concurrency
+    return Forecast(len(wanted), estimate, seconds, left, problem)
+
+
+def plan(run: Run) -> Iterable[dict[str, Any]]:
+    """Plan units of a few slots each; what is to be written is settled here, so that resuming asks for the same."""
+    order = Order.of(run)
+    wanted = [[topic.pk, style.pk] for topic, style in order.pairs(run.study)]
+    if not wanted:
+        raise Rejected(
+            [{"field": "topics", "message": _("There is nothing to write: no topic with passages is left.")}]
+        )
+    run.inputs_digest = hashlib.sha256(json.dumps([order.kept, wanted], sort_keys=True).encode()).hexdigest()
+    concurrency = Endpoint.objects.values_list("concurrency", flat=True).get(pk=order.endpoint)
+    size = min(concurrency, MOST_IN_A_UNIT)
+    return [{"slots": wanted[at : at + size]} for at in range(0, len(wanted), size)]
+
+
+def work(work: Work) -> Callable[[], None]:
+    """Have a model write for a few slots.
+
+    Raises
+    ------
+    Rejected
+        if the endpoint may not be asked or the budget is spent: raised or allowed, the run can be resumed.
+    UnansweredError
+        if the server failed: the unit is tried again.
+    """
+    run, order = work.run, Order.of(work.run)
+    writer = order.writer()
+    wanted = _slots(work.unit.payload["slots"])
+    total, done = len(wanted), 0
+    work.report(0, total, _about(wanted))
+
+    def heard(answer: gateway.Answer) -> None:
+        nonlocal done
+        done += 1
+        work.report(done, total, _about(wanted))
+
+    try:
+        answers = gateway.complete_many(
+            endpoint=writer.endpoint,
+            requests=[writer.request(slot) for slot in wanted],
+            study=run.study,
+            purpose=PURPOSE,
+            on_answer=heard,
+        )
+    except gateway.GatewayError as error:
+        raise Rejected([{"message": str(error)}]) from error
+    if passing := [answer for answer in answers if answer.fault in PASSING]:
+        raise UnansweredError(f"{writer.endpoint} did not answer {len(passing)} of {total}: {passing[0].error}")
+    judged = [
+        outcomes.judge(answer, slot=slot, form=order.form, words=writer.target(slot.style), overlong=order.overlong)
+        for slot, answer in zip(wanted, answers, strict=True)
+    ]
+
+    def effect() -> None:
+        now = timezone.now()
+        participant = writer.participant(study=run.study, now=now)
+        for slot, outcome in zip(wanted, judged, strict=True):
+            keeping.keep(
+                run=run,
+                slot=slot,
+                participant=participant,
+                outcome=outcome,
+                accept_overlong=order.accept_overlong,
+                now=now,
+            )
+
+    return effect
+
+
+def finish(run: Run) -> None:
+    """Sum up what came of it."""
+    counted = Counter(ModelAnswer.objects.filter(run=run).values_list("outcome", flat=True))
+    summary = {"answers": counted.total(), **{mark.lower(): counted[mark] for mark in sorted(counted)}}
+    running.note(run=run, summary=summary)
+
+
+def _slots(keys: Sequence[Sequence[int]]) -> list[Slot]:
+    topics = Topic.objects.in_bulk({topic for topic, _style in keys})
+    styles = Style.objects.in_bulk({style for _topic, style in keys})
+    return slots.of([(topics[topic], styles[style]) for topic, style in keys])
+
+
+def _about(wanted: Sequence[Slot]) -> str:
+    first = wanted[0]
+    more = f" +{len(wanted) - 1}" if len(wanted) > 1 else ""
+    return f"{first.topic.external_id}, {first.style.label}{more}"
+
+
+def _seconds_per_call(endpoint: Endpoint) -> float | None:
+    recent = (
+        Attempt.objects.filter(
+            endpoint=endpoint, state=AttemptState.ANSWERED, latency__isnull=False, call__purpose=PURPOSE
+        )
+        .order_by("-id")
+        .values("latency")[:RECENT]
+    )
+    found: float | None = recent.aggregate(each=Avg("latency"))["each"]
+    return found

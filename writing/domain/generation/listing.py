@@ -1,0 +1,105 @@
+"""What pages show of campaigns and of what models answered."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+from django.urls import reverse
+
+from crowdrag.llm.domain.errors import GatewayError
+from crowdrag.llm.domain.requests import prepare
+from crowdrag.llm.models import Call, Endpoint
+from crowdrag.runs.models import Run
+from crowdrag.studies.models import Study
+
+from ...enums import AnswerOutcome
+from ...models import ModelAnswer, Response, WritingPrompt
+from . import slots
+from .writers import Writer
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A run that asked a model to write, with what came of it so far."""
+
+    run: Run
+    endpoint: str
+    answers: int
+    counts: list[tuple[AnswerOutcome, int]]
+
+
+@dataclass(frozen=True)
+class Origins:
+    """Who wrote a response: the model, what it was told, and the call that holds the answer (if it is still there)."""
+
+    specification: dict[str, Any]
+    answer: ModelAnswer | None
+    call: Call | None
+
+
+def url_of(run: Run) -> str:
+    """Return where a campaign's answers are shown."""
+    return reverse("model_campaign", args=[run.study.slug, run.key])
+
+
+def runs(study: Study) -> QuerySet[Run]:
+    """Return the runs of a study in which models wrote: all kinds that keep such answers, the newest first."""
+    kept = Q(model_answers__isnull=False) | Q(kind__in=["write.model", "demo.write"])
+    return Run.objects.filter(kept, study=study).distinct().newest_first()
+
+
+def campaigns(found: Iterable[Run]) -> list[Campaign]:
+    """Return campaigns with what came of them."""
+    found = list(found)
+    counted: dict[int, dict[str, int]] = {}
+    rows = ModelAnswer.objects.filter(run__in=found).values_list("run", "outcome").annotate(n=Count("id"))
+    for run, outcome, n in rows.order_by("run", "outcome"):
+        counted.setdefault(run, {})[outcome] = n
+    names = dict(Endpoint.objects.values_list("pk", "name"))
+    return [_campaign(run, counted.get(run.pk, {}), names) for run in found]
+
+
+def answers(run: Run, *, outcome: str = "") -> QuerySet[ModelAnswer]:
+    """Return what a campaign's model answered, by topic and style."""
+    found = ModelAnswer.objects.filter(run=run).select_related("topic", "style", "response", "participant")
+    if outcome in AnswerOutcome.values:
+        found = found.filter(outcome=outcome)
+    return found.order_by("topic__external_id", "style__name", "id")
+
+
+def origins(response: Response) -> Origins | None:
+    """Return who wrote a response, if a model did and it is known what it was asked."""
+    specification = response.participant.specification
+    if response.origin != "MODEL" or not specification.get("model"):
+        return None
+    answer = response.model_answers.select_related("run").order_by("id").first()
+    return Origins(specification, answer, _call(response))
+
+
+def _campaign(run: Run, counted: dict[str, int], names: dict[int, str]) -> Campaign:
+    counts = [(outcome, counted[outcome]) for outcome in AnswerOutcome if outcome in counted]
+    endpoint = names.get(run.parameters.get("endpoint", 0), "")
+    return Campaign(run, endpoint, sum(counted.values()), counts)
+
+
+def _call(response: Response) -> Call | None:
+    """Find the call by asking what would be asked again: its digest says which it is."""
+    said = response.participant.specification
+    endpoint = Endpoint.objects.filter(name=said.get("endpoint"), model=said["model"]).first()
+    if endpoint is None or "form" not in said:
+        return None
+    writer = Writer(
+        endpoint=endpoint,
+        prompt=WritingPrompt(text=said["prompt"]),
+        form=said["form"],
+        words=said.get("words"),
+        parameters=said.get("parameters", {}),
+    )
+    try:
+        question = prepare(
+            endpoint=endpoint, request=writer.request(slots.slot(topic=response.topic, style=response.style))
+        )
+    except (GatewayError, KeyError):
+        return None
+    return Call.objects.filter(digest=question.digest).first()

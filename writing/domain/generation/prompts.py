@@ -1,0 +1,142 @@
+"""What a model is told: a text in versions with places that are filled in for each topic and style."""
+
+import re
+from datetime import datetime
+from typing import Final
+
+from django.utils.translation import gettext as _
+
+from crowdrag.llm.domain import fences
+from crowdrag.studies.models import Study
+
+from ...models import WritingPrompt
+from .. import plans, versions
+from .slots import Slot
+
+NAME: Final = "writing"
+# What a prompt may hold in braces, and what comes there.
+PLACES: Final = ("query", "style", "words", "citing", "passages")
+NEEDED: Final = ("query", "passages")
+
+DEFAULT: Final = """\
+You write a response to a query from retrieved passages.
+
+Query: {query}
+
+{instructions}{style}
+
+Write about {words} words. {citing} Use only what the passages say, in your own words, and never refer to the passages
+as such.
+
+{passages}
+
+Write the response to this query now: {query}"""
+
+# How passages are cited, by the form of the answer.
+CITING: Final = {
+    "text": (
+        "Right behind each statement put the numbers of the passages that support it in brackets: [0], or [3, 7] for "
+        "several. Answer with the response alone."
+    ),
+    "statements": (
+        "Write in statements of one or two sentences. After each statement name the numbers of the passages that "
+        "support it."
+    ),
+}
+
+# What forbids people to have a model write for them.
+_BAN = re.compile(
+    r"\b(?:do not|don't|never|must not|may not|without)\b[^.!?\n]{0,60}"
+    r"\b(?:language models?|LLMs?|chat ?bots?|ChatGPT|AI|artificial intelligence)\b",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
+_PLACE = re.compile(r"\{(\w+)\}")
+
+
+class BadPromptError(ValueError):
+    """A prompt that would not say what is asked."""
+
+
+def default_text(study: Study) -> str:
+    """Return the prompt that says what people are told: the plan's instructions, and each style's; without the ban."""
+    plan = plans.get(study)
+    told = without_ban(plan.instructions.text).strip() if plan is not None and plan.instructions is not None else ""
+    # Braces in a study's own words are words, not places.
+    told = _PLACE.sub(r"(\1)", told)
+    return DEFAULT.replace("{instructions}", f"{told}\n\n" if told else "")
+
+
+def ensure(*, study: Study, text: str, now: datetime) -> WritingPrompt:
+    """Return the version of the study's prompt with this text.
+
+    Raises
+    ------
+    BadPromptError
+    """
+    text = text.replace("\r\n", "\n").strip()
+    check(text)
+    return versions.ensure(WritingPrompt, study=study, name=NAME, now=now, text=text)[0]
+
+
+def latest_text(study: Study) -> str:
+    """Return the prompt that the study used last, or the default."""
+    latest = versions.current(WritingPrompt, study=study, names=[NAME]).get(NAME)
+    return latest.text if latest is not None else default_text(study)
+
+
+def check(text: str) -> None:
+    """Refuse a prompt that lacks the query or the passages, or has places that nothing fills.
+
+    Raises
+    ------
+    BadPromptError
+    """
+    places = set(_PLACE.findall(text))
+    if missing := [name for name in NEEDED if name not in places]:
+        raise BadPromptError(_("Say where these come: %s.") % ", ".join(f"{{{name}}}" for name in missing))
+    if unknown := sorted(places - set(PLACES)):
+        known = ", ".join(f"{{{name}}}" for name in PLACES)
+        named = ", ".join(f"{{{name}}}" for name in unknown)
+        raise BadPromptError(
+            _("Nothing is known of %(unknown)s. Places are: %(known)s.") % {"unknown": named, "known": known}
+        )
+
+
+def filled(text: str, *, slot: Slot, form: str, words: int) -> str:
+    """Return the prompt for a slot. Query and passages are others' words: passages stand fenced, as data."""
+    fence = fences.fenced(slot.topic.query, *slot.passages, purpose="write")
+    passages = fence.wrap("\n".join(f"[{rank}] {passage}" for rank, passage in enumerate(slot.passages)), "Passages")
+    comes = {
+        "query": slot.topic.query,
+        "style": without_ban(slot.style.instructions).strip(),
+        "words": str(words),
+        "citing": CITING[form],
+        "passages": f"{fence.note}\n\n{passages}\n\n{fence.reminder}",
+    }
+    # One pass: what is filled in may hold braces of its own.
+    return _PLACE.sub(lambda place: comes[place[1]], text)
+
+
+def without_ban(markdown: str) -> str:
+    """Return instructions without what forbids language models: list items that say so as a whole, else sentences."""
+    kept: list[str] = []
+    for block in _blocks(markdown):
+        if not _BAN.search(" ".join(block)):
+            kept += block
+        elif not _ITEM.match(block[0]):
+            sentences = re.split(r"(?<=[.!?])\s+", "\n".join(block))
+            kept.append(" ".join(sentence for sentence in sentences if not _BAN.search(sentence)))
+    return "\n".join(kept)
+
+
+def _blocks(markdown: str) -> list[list[str]]:
+    """Cut a text into list items with their further lines, paragraphs, and blank lines."""
+    blocks: list[list[str]] = []
+    for line in markdown.splitlines():
+        goes_on = bool(blocks and blocks[-1][-1].strip() and line.strip() and not _ITEM.match(line))
+        if goes_on:
+            blocks[-1].append(line)
+        else:
+            blocks.append([line])
+    return blocks
