@@ -1,0 +1,248 @@
+"""How far the writing is: by hand-made tasks whose sums are known."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from crowdrag.studies.enums import EntryKind
+from crowdrag.studies.models import Arrival, Consent, EntryLink, Participant, Study
+from tests.factories import (
+    NOW,
+    ConsentTextFactory,
+    ParticipantFactory,
+    StudyFactory,
+    StyleFactory,
+    TopicFactory,
+    UserFactory,
+    WritingPlanFactory,
+    WritingTaskFactory,
+)
+from writing.domain import plans, progress, surveys
+from writing.domain.progress import wages
+from writing.domain.tasks import paying
+from writing.enums import SurveyKind, TaskState
+from writing.models import PlanStyle, SurveyAnswers, TaskPayment, WritingPlan, WritingTask
+
+pytestmark = pytest.mark.django_db
+HOUR = 3600
+
+
+@pytest.fixture
+def study() -> Study:
+    """A plan for two topics in one style, one slot, 10.00 each with 1.00 fee and 0.50 tax; 12.00 an hour at least."""
+    study = StudyFactory(currency="EUR")
+    plan = WritingPlanFactory(study=study, pay=1000, fee=100, tax=50, wage_floor=1200)
+    PlanStyle.objects.create(plan=plan, style=StyleFactory(study=study, name="essay", label="Essay"))
+    TopicFactory.create_batch(2, study=study)
+    return study
+
+
+def task(study: Study, state: str, *, minutes: float | None = None, paid: int = 0, **fields: Any) -> WritingTask:
+    style = fields.pop("style", None) or study.writing_plan.styles.get()
+    given = {"pay": 1000, "active_seconds": None if minutes is None else minutes * 60, "is_imported": False} | fields
+    if state != TaskState.OPEN:
+        given.setdefault("participant", ParticipantFactory(study=study))
+    if state == TaskState.CLAIMED:
+        given["lease_until"] = NOW + timedelta(days=1)
+    topic = given.pop("topic", None) or TopicFactory(study=study, external_id=f"more-{WritingTask.objects.count()}")
+    made = WritingTaskFactory(topic=topic, style=style, state=state, **given)
+    if paid:
+        TaskPayment.objects.create(task=made, amount=paid, reason="accepted", at=NOW)
+    return made
+
+
+def test_where_tasks_stand_by_style(study: Study) -> None:
+    for state in TaskState.values:
+        task(study, state)
+    task(study, TaskState.ACCEPTED, is_trial=True)
+    found = progress.overview(study)
+    assert [style.label for style in found.styles] == ["Essay"]
+    essay = found.styles[0]
+    assert essay.counts == dict.fromkeys(TaskState.values, 1)
+    # The topics of the tasks are asked for as well: 2 and one a task.
+    assert (essay.asked, essay.done, essay.missing) == (10, 2, 8)
+    assert found.trials is not None
+    assert found.trials.counts[TaskState.ACCEPTED] == 1
+    assert found.waiting == 1
+
+
+def test_versions_of_a_style_are_one_and_one_that_is_asked_for_no_more_stays(study: Study) -> None:
+    task(study, TaskState.ACCEPTED, style=StyleFactory(study=study, name="essay", version=2))
+    task(study, TaskState.ACCEPTED, style=StyleFactory(study=study, name="old", label="Old"))
+    found = progress.overview(study)
+    assert [(style.label, style.asked is None, style.done) for style in found.styles] == [
+        ("Essay", False, 1),
+        ("Old", True, 1),
+    ]
+
+
+def test_wages_by_response_and_writer(study: Study) -> None:
+    quick, slow = ParticipantFactory.create_batch(2, study=study)
+    task(study, TaskState.ACCEPTED, minutes=30, paid=1000, participant=quick)  # 20.00 an hour
+    task(study, TaskState.SUBMITTED, minutes=60, participant=quick)  # 10.00 an hour, as promised
+    task(study, TaskState.ACCEPTED, minutes=120, paid=1000, participant=slow)  # 5.00 an hour
+    task(study, TaskState.REJECTED, minutes=600, participant=slow)  # no wage
+    task(study, TaskState.ACCEPTED, paid=1000, participant=slow)  # its time is not known
+    found = progress.overview(study)
+    people = {writer.pk: writer for writer in found.writers}
+    assert (people[quick.pk].wage, people[quick.pk].is_below, people[quick.pk].earned) == (1500, False, 1000)
+    assert (people[slow.pk].wage, people[slow.pk].is_below, people[slow.pk].earned) == (500, True, 2000)
+    assert found.share_below == pytest.approx(2 / 3)
+    assert found.wage is not None
+    assert (found.wage.estimate, found.wage.clusters) == (1000, 3)
+    assert found.below == [people[slow.pk]]
+    assert (people[slow.pk].handed_in, people[slow.pk].counts[TaskState.REJECTED]) == (3, 1)
+    # 12.00 an hour for two hours, less what was paid.
+    assert people[slow.pk].topping == 1400
+
+
+def test_a_revision_counts_with_what_it_revises(study: Study) -> None:
+    writer = ParticipantFactory(study=study)
+    first = task(study, TaskState.REVISION, minutes=30, participant=writer)
+    task(study, TaskState.ACCEPTED, minutes=30, paid=1000, participant=writer, topic=first.topic, revises=first)
+    found = progress.overview(study)
+    assert [each.seconds for each in found.responses] == [HOUR]
+    assert found.writers[0].wage == 1000
+
+
+def test_topping_up_pays_once_and_only_whoever_is_below(study: Study) -> None:
+    by, slow, quick = UserFactory(), *ParticipantFactory.create_batch(2, study=study)
+    task(study, TaskState.ACCEPTED, minutes=61, paid=1000, participant=slow)
+    task(study, TaskState.ACCEPTED, minutes=120, paid=1000, participant=slow)
+    task(study, TaskState.SUBMITTED, minutes=500, participant=slow)  # not accepted: nothing yet
+    task(study, TaskState.ACCEPTED, minutes=30, paid=1000, participant=quick)
+    given = {"study": study, "by": by, "now": NOW}
+    assert progress.top_up(participant=slow, **given) == 220 + 1400
+    assert progress.top_up(participant=slow, **given) == 0
+    assert progress.top_up(participant=quick, **given) == 0
+    assert paying.earned(slow) == 2000 + 1620
+    WritingPlan.objects.update(wage_floor=2400)  # another floor is another reason
+    assert progress.top_up(participant=slow, **given) == 1220 + 2400
+    WritingPlan.objects.update(wage_floor=None)
+    assert progress.top_up(participant=slow, **given) == 0
+
+
+def test_medians_have_an_interval_where_there_is_more_than_one() -> None:
+    assert wages.medians([None, None]) is None
+    one = wages.medians([5.0, None])
+    assert one is not None
+    assert (one.estimate, one.clusters) == (5, 1)
+    assert one.low != one.low  # undefined: one response says nothing of others
+    many = wages.medians([float(n) for n in range(101)])
+    assert many is not None
+    assert many.estimate == 50
+    # The binomial interval of the median of 101: the 41st to the 61st.
+    assert 36 <= many.low <= 44
+    assert 56 <= many.high <= 64
+    assert many == wages.medians([float(n) for n in range(101)])
+
+
+def test_cost_so_far_and_to_come(study: Study) -> None:
+    first, second = study.topics.order_by("id")
+    task(study, TaskState.ACCEPTED, paid=1000, topic=first, slot=0)
+    task(study, TaskState.SUBMITTED, topic=second, slot=0)
+    spending = progress.overview(study).spending
+    assert (spending.paid, spending.charges, spending.waiting, spending.to_come) == (1000, 150, 1150, 0)
+    assert spending.total == 2300
+    WritingPlan.objects.update(slots=2)
+    assert progress.overview(study).spending.total == 2300 + 2 * 1150
+
+
+def test_from_invited_to_accepted(study: Study) -> None:
+    plan = study.writing_plan
+    people = ParticipantFactory.create_batch(4, study=study)
+    stranger = ParticipantFactory(study=study)
+    common = {"study": study, "purpose": "writing", "created_at": NOW}
+    for person in people[:3]:
+        EntryLink.objects.create(
+            kind=EntryKind.PERSONAL,
+            participant=person,
+            label="mail",
+            token_hash=bytes([person.pk % 256]) * 32,
+            **common,
+        )
+    # A key of somebody who came by an open link is no invitation.
+    EntryLink.objects.create(kind=EntryKind.PERSONAL, participant=stranger, token_hash=b"k" * 32, **common)
+    link = EntryLink.objects.create(kind=EntryKind.OPEN, token="t", token_hash=b"o" * 32, **common)
+    for person in (*people[:3], stranger):
+        Arrival.objects.create(link=link, participant=person, arrived_at=NOW, last_at=NOW)
+    for person in people[:2]:
+        Consent.objects.create(participant=person, text=plan.consent_text, given_at=NOW)
+    Consent.objects.create(participant=people[3], text=ConsentTextFactory(study=study), given_at=NOW)  # another text
+    WritingPlan.objects.update(entry_survey=surveys.ensure(study=study, kind=SurveyKind.ENTRY, now=NOW))
+    one = task(study, TaskState.ACCEPTED, participant=people[0])
+    task(study, TaskState.CLAIMED, participant=people[1])
+    task(study, TaskState.ACCEPTED, participant=people[1], is_imported=True)
+    SurveyAnswers.objects.create(task=one, survey=plan.__class__.objects.get().entry_survey)
+    stages = progress.overview(study).stages
+    assert [(stage.name, stage.people) for stage in stages] == [
+        ("invited", 3), ("arrived", 4), ("consented", 2), ("claimed", 2), ("answered", 1), ("submitted", 1),
+        ("accepted", 1),
+    ]  # fmt: skip
+    assert [stage.of_arrived for stage in stages[2:]] == [0.5, 0.5, 0.25, 0.25, 0.25]
+    assert stages[1].of_before is None  # more came than were invited
+
+
+def test_what_was_imported_has_no_pay_and_no_plan() -> None:
+    study = StudyFactory()
+    style = StyleFactory(study=study)
+    task(study, TaskState.ACCEPTED, is_imported=True, pay=None, minutes=30, style=style)
+    found = progress.overview(study)
+    assert found.is_imported
+    assert (found.whole.asked, found.wage, found.share_below, found.spending.to_come) == (None, None, None, None)
+    assert [time.median.estimate for time in found.times] == [1800, 1800]
+    assert found.writers[0].topping == 0
+    assert progress.glance(study)["waiting"] == 0
+
+
+def test_an_empty_study_and_one_with_a_plan_only() -> None:
+    study = StudyFactory()
+    assert progress.overview(study).styles == []
+    plans.ensure(study, NOW)
+    found = progress.overview(study)
+    assert [(style.asked, style.done, style.share) for style in found.styles] == [(0, 0, None)] * 3
+    assert found.spending.total == 0
+
+
+def test_a_fixed_number_of_queries(study: Study) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            progress.overview(study)
+        return len(asked)
+
+    for _ in range(3):
+        task(study, TaskState.ACCEPTED, minutes=20, paid=1000)
+    few = queries()
+    topic, style = TopicFactory(study=study), study.writing_plan.styles.get()
+    people = Participant.objects.bulk_create(
+        Participant(study=study, kind="CROWD", external_id=f"p{n}", created_at=NOW) for n in range(300)
+    )
+    WritingTask.objects.bulk_create(
+        WritingTask(
+            study=study, topic=topic, style=style, external_id=f"t{n}", state=TaskState.SUBMITTED, participant=person,
+            pay=1000, active_seconds=60.0 * n, created_at=NOW,
+        )
+        for n, person in enumerate(people)
+    )  # fmt: skip
+    assert queries() == few <= 16
+
+
+@pytest.mark.parametrize("name", list(progress.TABLES))
+def test_tables_to_download(study: Study, name: str) -> None:
+    writer = ParticipantFactory(study=study, external_id='=HYPERLINK("x")')
+    task(study, TaskState.ACCEPTED, minutes=30, paid=1000, participant=writer)
+    text = progress.as_table(study, name).decode()
+    assert len(text.splitlines()) > 1
+    assert '\n"=' not in text
+    assert "\n=" not in text
+    if name == "writers":
+        assert "'=HYPERLINK" in text
+        assert text.splitlines()[1].endswith("1,1,0,1800.0,20.00,10.00,EUR")
+
+
+def test_an_unknown_table(study: Study) -> None:
+    with pytest.raises(progress.UnknownTable):
+        progress.as_table(study, "secrets")
