@@ -57,21 +57,25 @@ def claim(*, study: Study, participant: Participant, now: datetime, rng: Random 
     """
     # The person's row is the lock: however often a button is pressed, one task comes of it.
     participant = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk, study=study)
-    plan = WritingPlan.objects.filter(study=study).select_related("instructions", "consent_text").first()
     if participant.withdrawn_at or participant.erased_at:
         raise problems.LeftStudy
     if (held := holding.in_hand(participant)) is not None:
         return held
-    if plan is None or not plan.is_open or plan.consent_text is None:
-        raise problems.WritingClosed
-    if not consenting.holds(participant=participant, text=plan.consent_text):
-        raise problems.NeedsConsent
-    where = trials.standing(plan, participant)
+    plan, where = _admitted(study, participant)
     if not where.may_write:
-        return _claim_trial(plan, participant, where, now)
-    if plan.tasks_per_person is not None and holding.written(participant) >= plan.tasks_per_person:
-        raise problems.EnoughWritten(plan.tasks_per_person)
+        return _claim_trial(plan, participant, now)
     return _claim_slot(plan, participant, now, str(participant.pk if rng is None else rng.random()))
+
+
+def obstacle(*, study: Study, participant: Participant) -> problems.TaskProblem | None:
+    """Return why somebody would get no task now, or None if they probably get one; only `claim` itself can tell."""
+    try:
+        plan, where = _admitted(study, participant)
+    except problems.TaskProblem as problem:
+        return problem
+    if where.may_write and slots.complete(plan) and not _open(plan, list(_known(participant))):
+        return problems.NothingLeft()
+    return None
 
 
 @transaction.atomic
@@ -85,11 +89,27 @@ def give_back(*, task: WritingTask, reason: str = "", now: datetime) -> WritingT
     return leases.let_go(task, cause="given back", note=reason, now=now)
 
 
-def _claim_trial(plan: WritingPlan, participant: Participant, where: trials.Standing, now: datetime) -> WritingTask:
+def _admitted(study: Study, participant: Participant) -> tuple[WritingPlan, trials.Standing]:
+    """Return the plan and where somebody stands with its trial; raise the problem that keeps tasks from them."""
+    plan = WritingPlan.objects.filter(study=study).select_related("instructions", "consent_text").first()
+    if participant.withdrawn_at or participant.erased_at:
+        raise problems.LeftStudy
+    if plan is None or not plan.is_open or plan.consent_text is None:
+        raise problems.WritingClosed
+    if not consenting.holds(participant=participant, text=plan.consent_text):
+        raise problems.NeedsConsent
+    where = trials.standing(plan, participant)
     if where.stage is trials.Stage.ENDED:
         raise problems.TrialEnded
     if where.stage is trials.Stage.WAITING:
         raise problems.TrialWaits
+    most = plan.tasks_per_person
+    if where.may_write and most is not None and holding.written(participant) >= most:
+        raise problems.EnoughWritten(most)
+    return plan, where
+
+
+def _claim_trial(plan: WritingPlan, participant: Participant, now: datetime) -> WritingTask:
     task = trials.next_task(plan, participant, now)
     if task is None:
         raise problems.NothingLeft

@@ -38,6 +38,13 @@ def ensure(plan: WritingPlan, now: datetime) -> tuple[int, int]:
     return len(missing), removed
 
 
+def ensure_open(now: datetime) -> None:
+    """Make what is missing in every study that takes writers: topics come in by imports that know no plan."""
+    for plan in WritingPlan.objects.filter(is_open=True).order_by("id"):
+        if not complete(plan):
+            ensure(plan, now)
+
+
 def complete(plan: WritingPlan) -> bool:
     """Say whether there is a live task for every slot that the plan asks for; cheap, so without a look at each."""
     styles = list(plan.plan_styles.values_list("style_id", flat=True))

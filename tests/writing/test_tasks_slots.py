@@ -1,0 +1,86 @@
+"""Slots: one live task for each that the plan asks for, whatever becomes of the plan and of the topics."""
+
+import pytest
+
+from tests.factories import NOW, StyleFactory, TopicFactory
+from writing.domain.tasks import claiming, slots
+from writing.enums import TaskState
+from writing.models import PlanStyle, PlanTrialTopic, WritingTask
+
+from .plans import DAY, World, hand_in, world
+
+pytestmark = pytest.mark.django_db
+
+
+def live(here: World) -> list[tuple[str, str, int]]:
+    tasks = WritingTask.objects.filter(study=here.study).exclude(state=TaskState.RETURNED)
+    return sorted(tasks.values_list("topic__external_id", "style__name", "slot"))
+
+
+def test_there_is_one_for_each_topic_style_and_number() -> None:
+    here = world(topics=2, styles=3, slots=2, trial=1)
+    expected = [(t.external_id, s.name, n) for t in here.topics for s in here.styles for n in (0, 1)]
+    assert live(here) == sorted(expected), "the trial topic has none"
+    assert slots.ensure(here.plan, NOW) == (0, 0)
+    assert slots.complete(here.plan)
+
+
+def test_they_grow_and_shrink_with_the_plan_and_claimed_ones_stay() -> None:
+    here = world(topics=2, slots=2)
+    mine = here.claim(here.writer())
+    second = WritingTask.objects.get(topic=mine.topic, slot=1)
+    WritingTask.objects.filter(pk=second.pk).update(
+        state=TaskState.CLAIMED, participant=here.writer(), lease_until=NOW + DAY
+    )
+    here.change(slots=3)
+    assert len(live(here)) == 6
+    here.change(slots=1)
+    assert len(live(here)) == 3, "one each, and the claimed one that is asked for no more"
+    assert WritingTask.objects.filter(pk=second.pk, state=TaskState.CLAIMED).exists()
+    style = StyleFactory(study=here.study)
+    PlanStyle.objects.create(plan=here.plan, style=style, position=1)
+    assert slots.ensure(here.plan, NOW) == (2, 0)
+    here.plan.plan_styles.filter(style=here.styles[0]).delete()
+    assert slots.ensure(here.plan, NOW) == (0, 1), "open ones of the other style go"
+
+
+def test_a_topic_that_becomes_a_trial_topic_loses_its_open_slots() -> None:
+    here = world(topics=2)
+    PlanTrialTopic.objects.create(plan=here.plan, topic=here.topics[0])
+    assert slots.ensure(here.plan, NOW) == (0, 1)
+
+
+def test_a_new_version_counts_as_the_topic() -> None:
+    here = world(topics=2)
+    mine = here.claim(here.writer())
+    free = next(topic for topic in here.topics if topic != mine.topic)
+    for old in (mine.topic, free):
+        TopicFactory(study=here.study, external_id=old.external_id, version=2, query="changed")
+    assert slots.ensure(here.plan, NOW) == (1, 1), "the open one moves to the new version, the claimed one stays"
+    assert sorted(WritingTask.objects.values_list("topic__version", "state")) == [(1, "CLAIMED"), (2, "OPEN")]
+    claiming.give_back(task=mine, now=NOW)
+    assert sorted(WritingTask.objects.values_list("topic__version", "state")) == [
+        (1, "RETURNED"),
+        (2, "OPEN"),
+        (2, "OPEN"),
+    ], "the freed slot is made anew on the new version"
+
+
+def test_topics_that_came_in_since_are_found_when_none_is_left_and_by_the_duty() -> None:
+    here = world(topics=1)
+    first, second = here.writer(), here.writer()
+    hand_in(here.claim(first))
+    fresh = TopicFactory(study=here.study)
+    assert not slots.complete(here.plan)
+    assert here.claim(second).topic == fresh
+    another = TopicFactory(study=here.study)
+    slots.ensure_open(NOW)
+    assert WritingTask.objects.filter(topic=another, state=TaskState.OPEN).count() == 1
+    slots.ensure_open(NOW)
+    assert WritingTask.objects.count() == 3
+
+
+def test_another_studys_slots_are_not_touched() -> None:
+    here, there = world(), world()
+    here.change(slots=4)
+    assert WritingTask.objects.filter(study=there.study).count() == 2

@@ -1,0 +1,44 @@
+"""What a study offers to writers, said before they decide anything; and their part of their own page."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from crowdrag.studies.models import Participant, Study
+from crowdrag.studies.ways import Offer
+
+from ..models import WritingPlan
+from .tasks import claiming, listing
+
+NAME = "writing"
+
+
+def offer(study: Study) -> Offer | None:
+    """Return what writers are offered; None where the study has not set it up."""
+    plan = WritingPlan.objects.filter(study=study).select_related("consent_text").first()
+    if plan is None or plan.consent_text is None:
+        return None
+    words = sorted(set(plan.styles.values_list("target_words", flat=True)))
+    asked = f"{words[0]}–{words[-1]}" if len(words) > 1 else str(words[0] if words else 250)
+    what = _(
+        "You read a question and passages that a search engine found for it, and write an answer of about %(words)s "
+        "words from them, in an editor that opens in your browser. You say where each claim comes from."
+    )
+    if plan.trial_topics.exists():
+        what = f"{what} {_('The first responses are a trial: they are paid, and you go on when they are accepted.')}"
+    return Offer(
+        title=_("Write answers from sources"),
+        what=what % {"words": asked},
+        minutes=plan.minutes,
+        pay=plan.pay,
+        per=_("per response"),
+        consent_text=plan.consent_text,
+        is_open=plan.is_open,
+    )
+
+
+def part(participant: Participant) -> dict[str, Any]:
+    """Return what a writer's own page shows of writing."""
+    found = listing.overview(participant)
+    obstacle = claiming.obstacle(study=participant.study, participant=participant)
+    return {"overview": found, "earned": found.earned, "obstacle": obstacle, "participant": participant}

@@ -1,0 +1,159 @@
+"""A writer's pages around the editor: what comes next, the questions, what became of it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+
+from crowdrag.studies.access import consented_page, participant_page
+from crowdrag.studies.domain import links
+from crowdrag.studies.enums import Outcome
+from crowdrag.studies.models import Participant
+
+from ..domain import sittings, surveys
+from ..domain.tasks import claiming, leases, listing, steps, submitting
+from ..domain.tasks.problems import TaskProblem
+from ..enums import SurveyKind
+from ..forms.survey import ReturnForm, SurveyForm
+from ..models import WritingPlan, WritingTask
+
+# What the form of a returned task asks for.
+LATE = {"resume": leases.resume, "hand_in": submitting.hand_in}
+
+
+@consented_page("writing")
+@never_cache
+def start(request: HttpRequest, participant: Participant) -> HttpResponse:
+    """Show what comes next; POST gives the next task, or the one in hand again."""
+    if request.method == "POST":
+        try:
+            task = claiming.claim(study=participant.study, participant=participant, now=timezone.now())
+        except TaskProblem as problem:
+            messages.warning(request, str(problem))
+            return redirect("writing_start", participant.study.slug)
+        return _to(task)
+    plan = WritingPlan.objects.filter(study=participant.study).select_related("instructions").first()
+    obstacle = claiming.obstacle(study=participant.study, participant=participant)
+    context = {
+        "plan": plan,
+        "overview": listing.overview(participant),
+        "obstacle": obstacle,
+        "way_back": obstacle and links.way_back(participant=participant, outcome=Outcome.NO_WORK),
+    }
+    return _page(request, participant, "start", context)
+
+
+@participant_page
+@never_cache
+def step(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
+    """Lead to the step that is due; a returned task's page says what can be done with it, and POST does it."""
+    found = _task(participant, task)
+    due = steps.due(found)
+    if due is not steps.Step.RETURNED:
+        return redirect(due.value, participant.study.slug, task)
+    if request.method == "POST":
+        try:
+            LATE.get(request.POST.get("do", ""), leases.resume)(task=found, now=timezone.now())
+        except TaskProblem as problem:
+            messages.warning(request, str(problem))
+        return _to(found)
+    context = {"task": found, "row": listing.row(found), "text": sittings.text(found)}
+    return _page(request, participant, "returned", context)
+
+
+@participant_page
+@never_cache
+def entry(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
+    """Ask what is asked before writing."""
+    found = _task(participant, task)
+    if steps.due(found) is not steps.Step.ENTRY:
+        return _to(found)
+    form = SurveyForm(surveys.of_plan(found, SurveyKind.ENTRY), request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        return _done(request, found, lambda: steps.answer_entry(task=found, answers=form.answers, now=timezone.now()))
+    return _page(request, participant, "entry", {"task": found, "form": form})
+
+
+@participant_page
+@never_cache
+def leave(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
+    """Ask what is asked after writing, and submit; or lead back to the text."""
+    found = _task(participant, task)
+    if steps.due(found) not in {steps.Step.EXIT, steps.Step.DONE}:
+        return _to(found)
+    if "back" in request.POST:
+        steps.back_to_text(task=found)
+        return _to(found)
+    if request.method != "POST" and steps.due(found) is steps.Step.DONE:
+        return _to(found)
+    form = SurveyForm(surveys.of_plan(found, SurveyKind.EXIT), request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        return _done(request, found, lambda: submitting.submit(task=found, answers=form.answers, now=timezone.now()))
+    context = {"task": found, "form": form, "text": sittings.text(found)}
+    return _page(request, participant, "exit", context)
+
+
+@participant_page
+@never_cache
+def done(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
+    """Say that all is there, what happens next, and when it is paid."""
+    found = _task(participant, task)
+    if steps.due(found) is not steps.Step.DONE:
+        return _to(found)
+    context = {
+        "task": found,
+        "row": listing.row(found),
+        "overview": listing.overview(participant),
+        "obstacle": claiming.obstacle(study=participant.study, participant=participant),
+        "way_back": links.way_back(participant=participant, outcome=Outcome.COMPLETED),
+    }
+    return _page(request, participant, "done", context)
+
+
+@participant_page
+@never_cache
+def give_back(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
+    """Ask whether the task should go to somebody else; POST gives it back, with or without a reason."""
+    found = _task(participant, task)
+    if request.method != "POST" and steps.due(found) in {steps.Step.DONE, steps.Step.RETURNED}:
+        return _to(found)
+    form = ReturnForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            claiming.give_back(task=found, reason=form.cleaned_data["reason"], now=timezone.now())
+        except TaskProblem as problem:
+            messages.warning(request, str(problem))
+            return _to(found)
+        messages.success(request, _("You gave the task back. Your text is kept."))
+        return redirect("writing_start", participant.study.slug)
+    return _page(request, participant, "return", {"task": found, "form": form, "text": sittings.text(found)})
+
+
+def _task(participant: Participant, external_id: str) -> WritingTask:
+    mine = WritingTask.objects.filter(participant=participant, is_imported=False)
+    return get_object_or_404(mine.select_related("study", "topic", "style", "instructions"), external_id=external_id)
+
+
+def _to(task: WritingTask) -> HttpResponseRedirect:
+    """Lead to whatever is due of a task."""
+    return redirect("writing_task", task.study.slug, task.external_id)
+
+
+def _done(request: HttpRequest, task: WritingTask, work: Callable[[], object]) -> HttpResponse:
+    """Do what a form asks for and go on; what cannot be done is said on the page that is due."""
+    try:
+        work()
+    except TaskProblem as problem:
+        messages.warning(request, str(problem))
+        steps.back_to_text(task=task)
+    return _to(task)
+
+
+def _page(request: HttpRequest, participant: Participant, name: str, context: dict[str, Any]) -> HttpResponse:
+    common = {"participant": participant, "taking_part": participant.study}
+    return render(request, f"writing/work/{name}.html", common | context)
