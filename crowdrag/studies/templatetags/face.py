@@ -46,6 +46,7 @@ def is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
+@register.filter
 def plain(value: Any) -> str:
     """Write a number as a machine reads it, whatever the reader's language; empty where there is none."""
     return repr(float(value)) if is_number(value) else ""
