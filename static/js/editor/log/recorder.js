@@ -69,6 +69,7 @@ export class Recorder {
 
   /** Take down a change that no event told of: by an extension, a script, a form that was reset. */
   poll() {
+    if (this.listening.signal.aborted) return;
     const value = clean(this.field.value);
     if (value !== this.text) this.change(value, "external", "", null, null);
   }
