@@ -7,7 +7,6 @@ from datetime import datetime
 
 from django.db import transaction
 
-from ...enums import TaskState
 from ...models import Sitting, WritingTask
 from .. import codec, logs
 from ..incoming import Finish, RefusedError
@@ -35,7 +34,7 @@ class FencedError(RefusedError):
     problem = "fenced"
 
 
-def finish(*, task: WritingTask, said: Finish, now: datetime) -> WritingTask:
+def finish(*, task: WritingTask, said: Finish, now: datetime) -> None:
     """Mark a task's text as done, and keep it as the draft. Said again, it changes nothing.
 
     Raises
@@ -45,9 +44,9 @@ def finish(*, task: WritingTask, said: Finish, now: datetime) -> WritingTask:
     """
     with transaction.atomic(durable=True):
         held = holding.hold(task.pk)
-        if held is None or held.state != TaskState.CLAIMED or not holding.grows(held):
+        if held is None or not held.is_being_written:
             raise holding.ClosedError("This text is not being written at present.")
-        latest = Sitting.objects.filter(log__task=held).select_related("log").order_by("-number").first()
+        latest = Sitting.objects.filter(log__task=held.pk).select_related("log").order_by("-number").first()
         if latest is None or latest.number != said.sitting:
             raise FencedError("The text goes on elsewhere.")
         if latest.next_event != said.events:
@@ -57,11 +56,9 @@ def finish(*, task: WritingTask, said: Finish, now: datetime) -> WritingTask:
             raise DiffersError("The log leads to another text.")
         if wrong:
             # The text is right, so the writer goes on; that it was not right on the way is for the operator to look at.
-            log_.warning("Task %s: %s check sums of its log do not fit.", held.external_id, wrong)
+            log_.warning("Task %s: %s check sums of its log do not fit.", task.external_id, wrong)
         if held.finished_at is None:
-            held.finished_at, held.draft = now, text
-            held.save(update_fields=["finished_at", "draft"])
-    return held
+            WritingTask.objects.filter(pk=held.pk).update(finished_at=now, draft=text)
 
 
 def rebuilt(events: Iterable[codec.Event]) -> tuple[str, int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import transaction
 
-from ...enums import LogSource, SurveyKind, TaskState
+from ...enums import LogSource, SurveyKind
 from ...models import LogBatch, Sitting, SurveyAnswers, WritingLog, WritingPlan, WritingTask
 from .. import codec
 from . import holding, tokens
@@ -49,14 +49,15 @@ def open(*, task: WritingTask, device: Mapping[str, Any], now: datetime) -> Open
     """
     with transaction.atomic(durable=True):
         held = holding.hold(task.pk)
-        if held is None or held.state != TaskState.CLAIMED or not holding.grows(held) or not _is_ready(held):
+        if held is None or not held.is_being_written or not _is_ready(task):
             raise holding.ClosedError("This text is not being written at present.")
         log, _made = WritingLog.objects.get_or_create(
-            task=held, defaults={"source": LogSource.EDITOR, "started_at": now, "created_at": now}
+            task_id=held.pk, defaults={"source": LogSource.EDITOR, "started_at": now, "created_at": now}
         )
         earlier = list(log.sittings.order_by("number"))
-        if not earlier and held.draft:
-            earlier.append(_carry_over(log, held.draft, now))
+        given = "" if earlier else WritingTask.objects.values_list("draft", flat=True).get(pk=held.pk)
+        if given:
+            earlier.append(_carry_over(log, given, now))
         base = earlier[-1] if earlier else None
         sitting = Sitting.objects.create(
             log=log,
@@ -67,9 +68,8 @@ def open(*, task: WritingTask, device: Mapping[str, Any], now: datetime) -> Open
             opened_at=now,
             last_at=now,
         )
-        holding.extend_lease(held, now)
-        if held.finished_at is not None:
-            WritingTask.objects.filter(pk=held.pk).update(finished_at=None)
+        held.extend_lease(now)
+        held.take_back()
         found = chain(log)
     text, others = _state(found)
     return Opened(

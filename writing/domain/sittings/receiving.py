@@ -3,13 +3,33 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import transaction
-from django.db.models import OuterRef, Subquery
+from django.db import connection, transaction
 
-from ...models import LogBatch, Sitting, WritingTask
+from ...models import LogBatch, Sitting
 from .. import codec, incoming
 from ..incoming import BadInputError, Batch, RefusedError
 from . import holding, tokens
+
+# One statement: the sitting goes on if this is the batch that it waits for and its splices lie within its text, and the
+# batch is stored; or neither. The lock was taken before by a statement of its own, so that this one sees what whoever
+# held it has committed.
+_APPEND = """
+    WITH sitting AS (
+        UPDATE writing_sitting SET next_batch = %(number)s + 1, next_event = %(first)s + %(count)s,
+            length = length + %(grows)s, last_at = %(now)s
+        WHERE id = %(sitting)s AND next_batch = %(number)s AND next_event = %(first)s
+            AND length >= %(needs)s AND length + %(grows)s <= %(most)s
+            AND log_id IN (SELECT id FROM writing_writinglog WHERE task_id = %(task)s)
+        RETURNING log_id, number
+    )
+    INSERT INTO writing_logbatch
+        (log_id, sitting, number, first_event, event_count, codec, payload, digest, received_at)
+    SELECT log_id, number, %(number)s, %(first)s, %(count)s, %(codec)s, %(payload)s, %(digest)s, %(now)s FROM sitting
+    RETURNING EXISTS (
+        SELECT FROM writing_sitting later
+        WHERE later.log_id = writing_logbatch.log_id AND later.number > writing_logbatch.sitting
+    )
+"""
 
 
 class GapError(RefusedError):
@@ -48,63 +68,64 @@ def receive(*, token: str, batch: Batch, now: datetime) -> Receipt:
     payload = codec.pack(batch.events)
     with transaction.atomic(durable=True):
         task = holding.hold(key.task)
-        if task is None or not holding.grows(task):
+        if task is None or not task.grows:
             raise holding.ClosedError("Nothing is added to this text any more.")
-        # A statement of its own, after the lock: it sees what whoever held the lock before has committed.
-        sitting = _sitting(key)
-        fenced = sitting.latest > sitting.number  # type: ignore[attr-defined]
-        if batch.number < sitting.next_batch:
-            next_event = _same_again(sitting, batch, payload)
+        fenced = _append(key, batch, payload, now)
+        if fenced is None:
+            fenced = _known(key, batch, payload)
         else:
-            next_event = _append(sitting, batch, payload, now)
-            holding.extend_lease(task, now)
-            if batch.extent.changes and not fenced and task.finished_at is not None:
-                # Finished means that the text has not changed since.
-                WritingTask.objects.filter(pk=task.pk).update(finished_at=None)
-    return Receipt(batch.number, next_event, fenced, task.lease_until)
+            task.extend_lease(now)
+            if batch.extent.changes and not fenced:
+                task.take_back()
+    return Receipt(batch.number, batch.first + len(batch.events), fenced, task.lease_until)
 
 
-def _sitting(key: tokens.Key) -> Sitting:
-    later = Sitting.objects.filter(log=OuterRef("log")).order_by("-number").values("number")[:1]
-    found = Sitting.objects.annotate(latest=Subquery(later)).filter(pk=key.sitting, log__task=key.task)
-    sitting = found.order_by().first()
+def _append(key: tokens.Key, batch: Batch, payload: bytes, now: datetime) -> bool | None:
+    """Store the batch if it is the next one; return whether its sitting is fenced, None if nothing was stored."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _APPEND,
+            {
+                "task": key.task,
+                "sitting": key.sitting,
+                "number": batch.number,
+                "first": batch.first,
+                "count": len(batch.events),
+                "needs": batch.extent.needs,
+                "grows": batch.extent.grows,
+                "most": incoming.MOST_CHARACTERS,
+                "codec": codec.CODEC,
+                "payload": payload,
+                "digest": codec.digest(payload),
+                "now": now,
+            },
+        )
+        row = cursor.fetchone()
+    return row[0] if row else None
+
+
+def _known(key: tokens.Key, batch: Batch, payload: bytes) -> bool:
+    """Return whether the sitting of a batch that is stored already is fenced; refuse one that is not stored."""
+    sitting = Sitting.objects.filter(pk=key.sitting, log__task=key.task).first()
     if sitting is None:
         raise tokens.BadTokenError("There is no such sitting any more.")
-    return sitting
-
-
-def _append(sitting: Sitting, batch: Batch, payload: bytes, now: datetime) -> int:
+    if batch.number < sitting.next_batch:
+        _compare(sitting, batch, payload)
+        return Sitting.objects.filter(log=sitting.log_id, number__gt=sitting.number).exists()
     if (batch.number, batch.first) != (sitting.next_batch, sitting.next_event):
         raise GapError(next_batch=sitting.next_batch, next_event=sitting.next_event)
-    length = sitting.length + batch.extent.grows
     if batch.extent.needs > sitting.length:
         raise BadInputError(f"a splice lies beyond the end of the text of {sitting.length} characters", where="events")
-    if length > incoming.MOST_CHARACTERS:
-        raise BadInputError(f"the text would have more than {incoming.MOST_CHARACTERS} characters", where="events")
-    count = len(batch.events)
-    LogBatch.objects.create(
-        log_id=sitting.log_id,
-        sitting=sitting.number,
-        number=batch.number,
-        first_event=batch.first,
-        event_count=count,
-        codec=codec.CODEC,
-        payload=payload,
-        digest=codec.digest(payload),
-        received_at=now,
-    )
-    Sitting.objects.filter(pk=sitting.pk).update(
-        next_batch=batch.number + 1, next_event=batch.first + count, length=length, last_at=now
-    )
-    return batch.first + count
+    raise BadInputError(f"the text would have more than {incoming.MOST_CHARACTERS} characters", where="events")
 
 
-def _same_again(sitting: Sitting, batch: Batch, payload: bytes) -> int:
-    stored = LogBatch.objects.get(log_id=sitting.log_id, sitting=sitting.number, number=batch.number)
-    same = bytes(stored.digest) == codec.digest(payload)
-    if not same or stored.first_event != batch.first:
+def _compare(sitting: Sitting, batch: Batch, payload: bytes) -> None:
+    """Refuse other events than those that are stored under this number."""
+    stored = LogBatch.objects.get(log=sitting.log_id, sitting=sitting.number, number=batch.number)
+    if stored.first_event == batch.first:
+        if bytes(stored.digest) == codec.digest(payload):
+            return
         # Packed by another version of the library, the same events may have other bytes.
-        events = codec.unpack(bytes(stored.payload), stored.codec)
-        if events != batch.events or stored.first_event != batch.first:
-            raise OtherEventsError(f"Batch {batch.number} is stored already, with other events.")
-    return stored.first_event + stored.event_count
+        if codec.unpack(bytes(stored.payload), stored.codec) == batch.events:
+            return
+    raise OtherEventsError(f"Batch {batch.number} is stored already, with other events.")
