@@ -80,7 +80,7 @@ class _Reader:
 
     def text(self, given: Mapping[str, Any], field: str, *, required: bool) -> str:
         value = given.get(field, "")
-        if not isinstance(value, str) or "\0" in value or len(value) > LONGEST_TEXT:
+        if not isinstance(value, str) or value != _storable(value) or len(value) > LONGEST_TEXT:
             self.wrong(
                 _("“%(field)s” must be a text of at most %(n)s characters.") % {"field": field, "n": LONGEST_TEXT}
             )
@@ -161,7 +161,7 @@ def _question(given: Mapping[str, Any], reader: _Reader) -> dict[str, Any]:
     if name and not NAME.fullmatch(name):
         reader.wrong(_("“name” must be small letters, digits and underscores, and begin with a letter."))
     kind = given.get("kind", "choice")
-    if kind not in {"scale", "choice", "text"}:
+    if kind not in ("scale", "choice", "text"):  # a tuple: what came may have no hash
         reader.wrong(_("“kind” must be scale, choice or text."))
         kind = "text"
     required = given.get("required", True)

@@ -1,0 +1,125 @@
+"""Questions that a study sets, and answers to them."""
+
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.domain.imports.crowdrag25 import shapes
+from tests.factories import NOW, StudyFactory
+from writing.domain import surveys
+from writing.enums import SurveyKind
+from writing.forms.survey import SurveyForm
+
+YES_NO = [{"value": 1, "label": "yes"}, {"value": 0, "label": "no"}]
+
+
+def question(**fields: object) -> dict:
+    return {"name": "q", "text": "Really?", "kind": "choice", "options": YES_NO, **fields}
+
+
+@pytest.mark.parametrize(("kind", "names"), [("ENTRY", shapes.ENTRY_QUESTIONS), ("EXIT", shapes.EXIT_QUESTIONS)])
+def test_the_defaults_are_the_published_questions_with_their_values(kind: str, names: tuple[str, ...]) -> None:
+    asked = surveys.defaults(SurveyKind(kind))
+    assert tuple(each["name"] for each in asked) == names
+    for each in asked:
+        values = [option["value"] for option in each["options"]]
+        for value in values:
+            shapes.TASK[each["name"]].read(value) if hasattr(shapes.TASK[each["name"]], "read") else None
+        assert sorted(values) in ([-1, 0, 1], [1, 2, 3, 4, 5])
+        assert (len(values) == 3) == (shapes.TASK[each["name"]] is shapes._ternary)
+    assert surveys.parse(asked) == asked
+    assert surveys.parse(json.dumps(asked)) == asked
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("[", "no JSON: line 1"),
+        ("[" * 100_000, "nested too deeply"),
+        ("{}", "a list of at most 50 questions"),
+        ([question()] * 51, "a list of at most 50 questions"),
+        (["x"], "Question 1: it must be an object"),
+        ([question(name="Q 1")], "small letters"),
+        ([question(name="")], "“name” is missing"),
+        ([question(text=" ")], "“text” is missing"),
+        ([question(text=7)], "must be a text"),
+        ([question(text="a\0b")], "must be a text"),
+        ([question(text="\ud800")], "must be a text"),
+        ([question(kind="grid")], "scale, choice or text"),
+        ([question(options=YES_NO[:1])], "2 to 20 options"),
+        ([question(options=[*YES_NO, YES_NO[0]])], "the same value"),
+        ([question(options=[{"value": 1}, {"value": 2, "label": "b"}])], "a value and a label"),
+        ([question(options=[{"value": True, "label": "a"}, {"value": 2, "label": "b"}])], "whole number or a word"),
+        ([question(kind="scale", options=[{"value": "a", "label": "a"}, *YES_NO])], "must be whole numbers"),
+        ([question(kind="text")], "has no options"),
+        ([question(required="yes")], "true or false"),
+        ([question(low="little")], "only a scale"),
+        ([question(colour="red")], "unknown: colour"),
+        ([question(), question()], "Two questions are called “q”"),
+        ([question(), question(name="B"), 7], "Question 3"),
+    ],
+)
+def test_bad_questions_are_refused_with_where_and_why(source: object, said: str) -> None:
+    with pytest.raises(surveys.BadSurvey, match=said):
+        surveys.parse(source)  # type: ignore[arg-type]
+
+
+def test_all_problems_are_told_at_once() -> None:
+    with pytest.raises(surveys.BadSurvey) as bad:
+        surveys.parse([question(name=""), question(text="", name="b")])
+    assert [problem.split(":")[0] for problem in bad.value.problems] == ["Question 1", "Question 2"]
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(sorted(surveys.FIELDS)), inner, max_size=5)
+        ),
+        max_leaves=12,
+    )
+)
+def test_whatever_comes_is_a_survey_or_refused(source) -> None:
+    with suppress(surveys.BadSurvey):
+        asked = surveys.parse([source])
+        assert surveys.parse(asked) == asked
+
+
+ASKED = surveys.parse(
+    [
+        question(),
+        question(name="s", kind="scale", low="little", options=[{"value": n, "label": str(n)} for n in (1, 2, 3)]),
+        {"name": "t", "text": "Why?", "kind": "text", "required": False},
+    ]
+)
+
+
+def test_answers_are_stored_as_what_the_options_are() -> None:
+    assert surveys.check(ASKED, {"q": "0", "s": "3", "t": " because "}) == {"q": 0, "s": 3, "t": "because"}
+    assert surveys.check(ASKED, {"q": "1", "s": "1", "t": ""}) == {"q": 1, "s": 1}
+    assert surveys.check(ASKED, {"q": 1, "s": 1, "t": "a\0b\ud800", "other": "x"})["t"] == "a\ufffdb?"
+
+
+def test_answers_that_do_not_fit_are_said_by_question() -> None:
+    with pytest.raises(surveys.BadAnswers) as bad:
+        surveys.check(ASKED, {"q": "2", "t": "x" * 5001})
+    assert set(bad.value.problems) == {"q", "s", "t"}
+
+
+@pytest.mark.django_db
+def test_the_form_asks_in_groups_that_are_labelled() -> None:
+    survey = surveys.ensure(study=StudyFactory(), kind=SurveyKind.ENTRY, questions=ASKED, now=NOW)
+    assert surveys.ensure(study=survey.study, kind=SurveyKind.ENTRY, questions=ASKED, now=NOW) == survey
+    form = SurveyForm(survey, {"q": "1", "s": "2", "t": ""})
+    assert form.is_valid()
+    assert form.answers == {"q": 1, "s": 2}
+    assert all(field.field.widget.use_fieldset for field in form if field.name != "t")
+    assert "1 – little" in str(form["s"])
+    wrong = SurveyForm(survey, {"q": "7"})
+    assert not wrong.is_valid()
+    assert set(wrong.errors) == {"q", "s"}
+    assert [len(messages) for messages in wrong.errors.values()] == [1, 1]
+    assert SurveyForm(None, {}).is_valid()

@@ -1,0 +1,300 @@
+"""Submitting, and what reviewers decide: paying and including are two decisions."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import IntegrityError
+
+from crowdrag.studies.enums import Verdict
+from tests.factories import NOW, UserFactory
+from writing.domain import sittings, surveys
+from writing.domain.tasks import listing, moving, paying, problems, reviewing, steps, submitting
+from writing.enums import SurveyKind, TaskState
+from writing.models import Response, ResponseDecision, Survey, SurveyAnswers, TaskPayment, TaskTransition, WritingTask
+
+from .plans import DAY, TEXT, World, finish, hand_in, world, write
+
+pytestmark = pytest.mark.django_db
+REASON = "None of its claims stands in a passage."
+
+
+@pytest.fixture
+def here() -> World:
+    return world(topics=2, pay=250)
+
+
+@pytest.fixture
+def response(here: World) -> Response:
+    return hand_in(here.claim(here.writer()))
+
+
+def decisions(response: Response) -> list[tuple[str, bool]]:
+    return list(ResponseDecision.objects.filter(response=response).order_by("pk").values_list("about", "holds"))
+
+
+def payments(task: WritingTask) -> list[tuple[int, str]]:
+    return list(TaskPayment.objects.filter(task=task).order_by("pk").values_list("amount", "reason"))
+
+
+class TestSubmitting:
+    def test_the_response_is_the_text_that_the_log_rebuilds(self, here: World) -> None:
+        task = finish(here.claim(here.writer()), "A claim [7].")
+        response = submitting.submit(task=task, answers={}, now=NOW + DAY)
+        task.refresh_from_db()
+        assert (response.text, response.external_id, response.task) == ("A claim [7].", task.external_id, task)
+        assert response.text == sittings.text(task) == task.draft
+        assert (task.state, task.submitted_at, task.lease_until) == (TaskState.SUBMITTED, NOW + DAY, None)
+        assert (task.seconds, task.active_seconds) == (pytest.approx(1.65), pytest.approx(1.65))
+        assert response.is_included
+
+    def test_sent_again_it_is_the_same_response(self, here: World) -> None:
+        task = finish(here.claim(here.writer()))
+        first = submitting.submit(task=task, answers={}, now=NOW)
+        assert submitting.submit(task=task, answers={}, now=NOW + DAY) == first
+        assert TaskTransition.objects.filter(task=task, after=TaskState.SUBMITTED).count() == 1
+
+    def test_what_is_not_ready_is_refused_with_what_to_do(self, here: World) -> None:
+        task = here.claim(here.writer())
+        with pytest.raises(problems.NotFinished, match="go back to the editor"):
+            submitting.submit(task=task, answers={}, now=NOW)
+        finish(task, " \n ")
+        with pytest.raises(problems.EmptyText, match="give the task back"):
+            submitting.submit(task=task, answers={}, now=NOW)
+        assert not Response.objects.exists()
+
+    def test_a_text_that_changed_since_it_was_done_is_not_submitted(self, here: World) -> None:
+        task = finish(here.claim(here.writer()))
+        WritingTask.objects.filter(pk=task.pk).update(draft="something else")
+        with pytest.raises(problems.TextDiffers):
+            submitting.submit(task=task, answers={}, now=NOW)
+
+    def test_an_open_task_is_not_submitted(self, here: World) -> None:
+        with pytest.raises(problems.NotAllowed):
+            submitting.submit(task=WritingTask.objects.filter(state=TaskState.OPEN).first(), answers={}, now=NOW)
+
+    def test_back_to_the_text_and_on(self, here: World) -> None:
+        task = finish(here.claim(here.writer()), "Once")
+        assert steps.due(task) is steps.Step.EXIT
+        assert steps.due(steps.back_to_text(task=task)) is steps.Step.WRITE
+        assert hand_in(task, " more").text == "Once more"
+        assert steps.due(steps.back_to_text(task=task)) is steps.Step.DONE, "what is submitted stays so"
+
+
+class TestAccepting:
+    def test_it_is_paid_and_included_by_two_decisions(self, here: World, response: Response) -> None:
+        reviewer = here.reviewer()
+        task = reviewing.accept(task=response.task, by=reviewer, now=NOW, note="Well done.")
+        assert (task.state, payments(task)) == (TaskState.ACCEPTED, [(250, paying.ACCEPTED)])
+        assert decisions(response) == [(Verdict.PAY, True), (Verdict.INCLUDE, True)]
+        assert {d.reason for d in response.decisions.all()} == {"Well done."}
+        [row] = listing.overview(task.participant).rows
+        assert (row.note, row.paid) == ("Well done.", 250)
+        reviewing.accept(task=task, by=reviewer, now=NOW + DAY)
+        assert len(payments(task)) == 1
+        assert len(decisions(response)) == 2
+
+    def test_who_excluded_it_before_is_not_overruled(self, here: World, response: Response) -> None:
+        reviewer = here.reviewer()
+        reviewing.exclude(response=response, reason="Written about another topic.", by=reviewer, now=NOW)
+        reviewing.accept(task=response.task, by=reviewer, now=NOW)
+        response.refresh_from_db()
+        assert (response.is_included, decisions(response)) == (False, [(Verdict.INCLUDE, False), (Verdict.PAY, True)])
+
+    def test_without_pay_there_is_no_payment(self, here: World) -> None:
+        here.change(pay=0)
+        response = hand_in(here.claim(here.writer()))
+        reviewing.accept(task=response.task, by=here.reviewer(), now=NOW)
+        assert payments(response.task) == []
+
+    def test_only_what_is_submitted_and_not_in_anothers_hands(self, here: World, response: Response) -> None:
+        first, second = here.reviewer(), here.reviewer()
+        until = NOW + timedelta(minutes=10)
+        WritingTask.objects.filter(pk=response.task.pk).update(reviewer=first, reviewing_until=until)
+        with pytest.raises(problems.UnderReview):
+            reviewing.accept(task=response.task, by=second, now=NOW)
+        with pytest.raises(problems.UnderReview):
+            reviewing.reject(task=response.task, reason=REASON, by=second, now=NOW)
+        with pytest.raises(problems.UnderReview):
+            reviewing.send_back(task=response.task, note=REASON, by=second, now=NOW)
+        task = reviewing.accept(task=response.task, by=second, now=until + timedelta(seconds=1))
+        assert (task.reviewer, task.reviewing_until) == (None, None)
+        with pytest.raises(problems.NotAllowed, match="accepted"):
+            reviewing.reject(task=task, reason=REASON, by=first, now=NOW)
+
+
+class TestRejecting:
+    @pytest.mark.parametrize(("part", "owed"), [(0, []), (100, [(100, paying.PART)]), (250, [(250, paying.PART)])])
+    def test_nothing_a_part_or_all_is_paid(self, here: World, response: Response, part: int, owed: list) -> None:
+        task = reviewing.reject(task=response.task, reason=REASON, pay_part=part, by=here.reviewer(), now=NOW)
+        response.refresh_from_db()
+        assert (task.state, payments(task), response.is_included) == (TaskState.REJECTED, owed, False)
+        assert decisions(response) == [(Verdict.PAY, part > 0), (Verdict.INCLUDE, False)]
+        assert response.decisions.get(about=Verdict.PAY).evidence == {"amount": part, "of": 250}
+        [row] = listing.overview(task.participant).rows
+        assert (row.note, row.can_contest, row.paid) == (REASON, True, part)
+
+    def test_the_slot_is_free_again_for_somebody_else(self, here: World, response: Response) -> None:
+        reviewing.reject(task=response.task, reason=REASON, by=here.reviewer(), now=NOW)
+        assert WritingTask.objects.filter(topic=response.topic, state=TaskState.OPEN).count() == 1
+        assert here.claim(response.participant).topic != response.topic
+
+    def test_it_needs_a_reason_and_an_amount_within_the_pay(self, here: World, response: Response) -> None:
+        with pytest.raises(problems.NeedsReason):
+            reviewing.reject(task=response.task, reason=" ", by=here.reviewer(), now=NOW)
+        with pytest.raises(problems.BadAmount):
+            reviewing.reject(task=response.task, reason=REASON, pay_part=251, by=here.reviewer(), now=NOW)
+        assert (payments(response.task), decisions(response)) == ([], [])
+
+    def test_a_reversed_rejection_is_paid_in_full_and_has_its_slot_again(self, here: World, response: Response) -> None:
+        reviewer = here.reviewer()
+        reviewing.reject(task=response.task, reason=REASON, pay_part=100, by=reviewer, now=NOW)
+        task = reviewing.reverse(task=response.task, note="The source is passage 3.", by=reviewer, now=NOW + DAY)
+        assert reviewing.reverse(task=task, note="again", by=reviewer, now=NOW + DAY) == task
+        response.refresh_from_db()
+        assert (task.state, task.slot, response.is_included) == (TaskState.ACCEPTED, 0, True)
+        assert payments(task) == [(100, paying.PART), (150, paying.REVERSED)]
+        assert not WritingTask.objects.filter(topic=response.topic, state=TaskState.OPEN).exists()
+
+    def test_if_somebody_writes_there_by_now_it_is_surplus(self, here: World, response: Response) -> None:
+        reviewer = here.reviewer()
+        reviewing.reject(task=response.task, reason=REASON, by=reviewer, now=NOW)
+        others = [here.claim(here.writer()) for _ in range(2)]
+        task = reviewing.reverse(task=response.task, note="Sorry.", by=reviewer, now=NOW + DAY)
+        response.refresh_from_db()
+        assert (task.state, task.slot, response.is_included) == (TaskState.ACCEPTED, None, False)
+        assert payments(task) == [(250, paying.REVERSED)]
+        assert {other.topic for other in others} >= {response.topic}
+
+    def test_only_a_rejection_is_reversed(self, here: World, response: Response) -> None:
+        with pytest.raises(problems.NotAllowed):
+            reviewing.reverse(task=response.task, note="Sorry.", by=here.reviewer(), now=NOW)
+        with pytest.raises(problems.NeedsReason):
+            reviewing.reverse(task=response.task, note="", by=here.reviewer(), now=NOW)
+
+
+class TestRevising:
+    def test_the_same_writer_goes_on_from_the_old_text(self, here: World, response: Response) -> None:
+        reviewer = here.reviewer()
+        fresh = reviewing.send_back(task=response.task, note="Cite each claim.", by=reviewer, now=NOW)
+        assert reviewing.send_back(task=response.task, note="Cite each claim.", by=reviewer, now=NOW) == fresh
+        old = WritingTask.objects.get(pk=response.task.pk)
+        assert (old.state, fresh.revises, fresh.slot, fresh.participant) == ("REVISION", old, 0, old.participant)
+        assert fresh.lease_until >= NOW + 3 * DAY
+        assert here.claim(old.participant) == fresh
+        again = hand_in(fresh, " More [1].", now=NOW + DAY)
+        assert again.text == TEXT + " More [1]."
+        response.refresh_from_db()
+        assert (response.is_included, again.is_included) == (False, True)
+        reviewing.accept(task=again.task, by=reviewer, now=NOW + DAY)
+        assert listing.overview(old.participant).earned == 250, "paid once"
+        rows = {row.task.pk: row.note for row in listing.overview(old.participant).rows}
+        assert rows == {old.pk: "Cite each claim.", fresh.pk: "Cite each claim."}
+
+    def test_the_answers_from_before_writing_stand_for_the_revision(self, here: World) -> None:
+        entry = surveys.ensure(study=here.study, kind=SurveyKind.ENTRY, now=NOW)
+        here.change(entry_survey=entry)
+        task = here.claim(here.writer())
+        answers = {"query_answerable": 1, "query_controversial": 0, "worker_knowledge": 2, "worker_expertise": 1}
+        steps.answer_entry(task=task, answers=answers, now=NOW)
+        response = hand_in(task)
+        fresh = reviewing.send_back(task=task, note="Cite.", by=here.reviewer(), now=NOW)
+        assert steps.due(fresh) is steps.Step.WRITE
+        assert SurveyAnswers.objects.get(task=fresh).answers == answers
+        assert hand_in(fresh, "!").text == response.text + "!"
+
+    def test_it_needs_a_note(self, here: World, response: Response) -> None:
+        with pytest.raises(problems.NeedsReason):
+            reviewing.send_back(task=response.task, note="", by=here.reviewer(), now=NOW)
+
+
+def test_including_is_a_decision_of_its_own(here: World, response: Response) -> None:
+    reviewer = here.reviewer()
+    for _ in range(2):
+        reviewing.exclude(response=response, reason="A duplicate.", by=reviewer, now=NOW)
+    reviewing.include(response=response, reason="Not one.", by=reviewer, now=NOW + DAY)
+    response.refresh_from_db()
+    assert (response.is_included, decisions(response)) == (True, [(Verdict.INCLUDE, False), (Verdict.INCLUDE, True)])
+    assert payments(response.task) == []
+    with pytest.raises(problems.NeedsReason):
+        reviewing.include(response=response, reason="", by=reviewer, now=NOW)
+
+
+def test_part_of_the_pay_when_the_fault_was_ours(here: World) -> None:
+    reviewer, task = here.reviewer(), here.claim(here.writer())
+    for _ in range(3):
+        paying.pay(task=task, amount=120, reason="The server  was down.", by=reviewer, now=NOW)
+    assert payments(task) == [(120, "The server was down.")]
+    with pytest.raises(problems.PaidOtherwise):
+        paying.pay(task=task, amount=130, reason="The server was down.", by=reviewer, now=NOW)
+    for amount in (0, -1, 2**31):
+        with pytest.raises(problems.BadAmount):
+            paying.pay(task=task, amount=amount, reason="x", by=reviewer, now=NOW)
+    with pytest.raises(problems.NeedsReason):
+        paying.pay(task=task, amount=1, reason=" ", by=reviewer, now=NOW)
+    open_ = WritingTask.objects.filter(state=TaskState.OPEN).first()
+    with pytest.raises(problems.NotAllowed):
+        paying.pay(task=open_, amount=1, reason="x", by=reviewer, now=NOW)
+    assert paying.paid(task) == paying.earned(task.participant) == 120
+
+
+def test_earned_and_awaited(here: World) -> None:
+    person, reviewer = here.writer(), here.reviewer()
+    first, second = hand_in(here.claim(person)), hand_in(here.claim(person))
+    assert (paying.earned(person), paying.awaited(person)) == (0, 500)
+    reviewing.accept(task=first.task, by=reviewer, now=NOW)
+    assert (paying.earned(person), paying.awaited(person)) == (250, 250)
+    reviewing.reject(task=second.task, reason=REASON, by=reviewer, now=NOW)
+    assert (paying.earned(person), paying.awaited(person)) == (250, 0)
+
+
+@pytest.mark.parametrize("before", TaskState.values)
+@pytest.mark.parametrize("after", TaskState.values)
+def test_a_state_follows_on_another_only_if_the_table_says_so(here: World, before: str, after: str) -> None:
+    task = here.claim(here.writer())
+    WritingTask.objects.filter(pk=task.pk).update(state=before)
+    task.refresh_from_db()
+    if after in moving.AFTER[before]:
+        moving.move(task, TaskState(after), "test", now=NOW)
+    else:
+        with pytest.raises(problems.NotAllowed):
+            moving.move(task, TaskState(after), "test", now=NOW)
+    stored = WritingTask.objects.get(pk=task.pk).state
+    assert stored == (after if after in moving.AFTER[before] else before)
+
+
+def test_of_two_who_saw_the_same_state_one_moves_it(here: World) -> None:
+    task = here.claim(here.writer())
+    seen = WritingTask.objects.get(pk=task.pk)
+    moving.move(task, TaskState.RETURNED, "first", now=NOW)
+    with pytest.raises(problems.NotAllowed, match="returned"):
+        moving.move(seen, TaskState.SUBMITTED, "second", now=NOW)
+    assert list(TaskTransition.objects.filter(task=task).values_list("cause", flat=True)) == ["claimed", "first"]
+
+
+def test_the_database_has_the_last_word(here: World) -> None:
+    task = here.claim(here.writer())
+    twin = WritingTask(study=here.study, topic=task.topic, style=task.style, external_id="twin", created_at=NOW)
+    twin.slot, twin.state = task.slot, TaskState.OPEN
+    with pytest.raises(IntegrityError, match="task_one_at_a_time_per_slot"):
+        twin.save()
+
+
+def test_surveys_are_answered_once_and_kept_in_their_version(here: World) -> None:
+    asked = surveys.ensure(study=here.study, kind=SurveyKind.EXIT, now=NOW)
+    here.change(exit_survey=asked)
+    task = finish(here.claim(here.writer()))
+    submitting.submit(task=task, answers={"worker_satisfaction": 1}, now=NOW)
+    other = surveys.ensure(study=here.study, kind=SurveyKind.EXIT, questions=[], now=NOW)
+    here.change(exit_survey=other)
+    submitting.submit(task=task, answers={"worker_satisfaction": -1}, now=NOW)
+    [given] = SurveyAnswers.objects.filter(task=task)
+    assert (given.survey, given.answers) == (asked, {"worker_satisfaction": 1})
+    assert Survey.objects.filter(kind=SurveyKind.EXIT).count() == 2
+
+
+def test_a_writer_who_opens_the_editor_again_has_to_finish_again(here: World) -> None:
+    task = finish(here.claim(here.writer()))
+    write(task, " more")
+    with pytest.raises(problems.NotFinished):
+        submitting.submit(task=task, answers={}, now=NOW)
+    assert UserFactory._meta.model.objects.count() == 0
