@@ -12,13 +12,15 @@ class AnalysisConfig(AppConfig):
 
     def ready(self) -> None:
         """Make analyses known to the runs, and put their results into a study's navigation and onto its home."""
+        from crowdrag.studies import ways
         from crowdrag.studies.nav import register_card, register_tab
 
-        from .domain import analysing, glance
+        from .domain import analysing, erasing, glance
         from .domain.corpus import exporting
 
         analysing.register()
         exporting.register()
+        ways.register_eraser(erasing.erase)
         register_tab(order=30, label=_("Results"), url_name="results", section="results")
         register_tab(order=65, label=_("Export"), url_name="exports", section="exports")
         register_card(order=5, template="analysis/_card.html", context=glance.card)

@@ -12,10 +12,13 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         """Put the app's pages into a study's navigation, and its imports among the kinds of runs."""
+        from annotation.domain import erasing
         from annotation.domain.cards import card
         from annotation.domain.imports import own
+        from crowdrag.studies import ways
         from crowdrag.studies.nav import register_card, register_tab
 
         register_tab(order=20, label=_("Campaigns"), url_name="campaigns", section="annotation")
         register_card(order=20, template="annotation/_card.html", context=card)
         own.register()
+        ways.register_eraser(erasing.erase)

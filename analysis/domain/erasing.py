@@ -1,0 +1,69 @@
+"""What becomes of results when somebody has what they gave erased: they are stale, and the pseudonym leaves them."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+import pgtrigger
+from django.core.files.storage import default_storage
+from django.db import transaction
+
+from crowdrag.runs.domain import running
+from crowdrag.runs.models import Artifact, Run
+from crowdrag.studies.models import Participant
+
+from ..models import Snapshot, Table
+from . import inputs
+from .corpus import exporting
+
+REASON = "Somebody whose texts or judgments it used had them erased; rows with their pseudonym were taken out."
+
+
+def erase(participant: Participant, now: datetime) -> None:
+    """Mark the runs that used what a participant gave, take their rows out of the tables, and remove old exports.
+
+    The snapshot of a run stays as it is: it holds votes and numbers of words, and no text.
+    """
+    for snapshot in Snapshot.objects.filter(run__study=participant.study_id).select_related("run").order_by("pk"):
+        if _names(inputs.unpack(bytes(snapshot.payload)), participant.external_id):
+            running.mark_stale(run=snapshot.run, reason=REASON, now=now)
+            _forget(snapshot.run, participant.external_id)
+    # An export that is being written may have read the texts already.
+    for run in exporting.at_work(participant.study):
+        with suppress(running.NotActiveError):  # it ended in this moment
+            running.cancel(run=run, now=now)
+    _remove(exporting.finished(participant.study))
+
+
+def _names(used: inputs.Inputs, pseudonym: str) -> bool:
+    wrote = any(response.participant == pseudonym for response in used.responses)
+    return wrote or any(pseudonym in pool.participants for pool in used.pools.values())
+
+
+def _forget(run: Run, pseudonym: str) -> None:
+    with pgtrigger.ignore("analysis.Table:never_updated"):
+        for table in Table.objects.filter(run=run).order_by("pk"):
+            kept = [row for row in table.rows if not _holds(row, pseudonym)]
+            if len(kept) < len(table.rows):
+                Table.objects.filter(pk=table.pk).update(rows=kept)
+    _remove([file for file in Artifact.objects.filter(run=run).order_by("pk") if _file_holds(file, pseudonym)])
+
+
+def _holds(row: dict[str, Any], pseudonym: str) -> bool:
+    return pseudonym in row.values()
+
+
+def _file_holds(artifact: Artifact, pseudonym: str) -> bool:
+    try:
+        with artifact.file.open("rb") as file:
+            return pseudonym.encode() in file.read()
+    except FileNotFoundError:
+        return False
+
+
+def _remove(artifacts: Iterable[Artifact]) -> None:
+    for artifact in artifacts:
+        transaction.on_commit(partial(default_storage.delete, str(artifact.file.name)))
+        artifact.delete()

@@ -1,0 +1,73 @@
+"""Erasing what somebody wrote, on their own wish: nothing of their words, of how they wrote, or of when, is left."""
+
+from datetime import datetime
+
+import pgtrigger
+
+from crowdrag.llm.domain import erasing as calls
+from crowdrag.llm.models import Call
+from crowdrag.studies.enums import Verdict
+from crowdrag.studies.models import Participant
+
+from ..enums import TaskState
+from ..models import (
+    ModelAnswer,
+    Response,
+    ResponseDecision,
+    Statement,
+    SurveyAnswers,
+    TaskTransition,
+    WritingLog,
+    WritingTask,
+)
+from .tasks import moving, slots
+
+REASON = "Erased on the writer's wish."
+# A text so short is in many calls by chance: erasing those would take away what others said.
+SHORTEST_IN_CALLS = 40
+
+
+def erase(participant: Participant, now: datetime) -> None:
+    """Erase all that a participant wrote; the rows of tasks and payments stay, since money is owed for them.
+
+    The caller holds the participant and has let them leave, so that nothing is being written. A slot that an erased
+    response filled is free again.
+    """
+    # Held first: whoever still sends events, submits or reviews waits, and then finds nothing to do.
+    tasks = [moving.locked(task) for task in WritingTask.objects.filter(participant=participant).order_by("pk")]
+    _erase_calls(participant)
+    _erase_responses(participant, now)
+    mine = WritingTask.objects.filter(participant=participant)
+    WritingLog.objects.filter(task__in=mine).delete()
+    SurveyAnswers.objects.filter(task__in=mine).delete()
+    with pgtrigger.ignore("writing.TaskTransition:never_updated"):
+        TaskTransition.objects.filter(task__in=mine).exclude(note="").update(note="")
+    mine.update(draft="", seconds=None, active_seconds=None)
+    for task in tasks:
+        if task.slot is not None and task.state in {TaskState.SUBMITTED, TaskState.ACCEPTED}:
+            WritingTask.objects.filter(pk=task.pk).update(slot=None)
+            slots.refill(task, now)
+
+
+def _erase_calls(participant: Participant) -> None:
+    """Erase the calls to models that held one of the texts, whoever made them."""
+    texts = set(Response.objects.filter(participant=participant).values_list("text", flat=True))
+    texts |= set(WritingTask.objects.filter(participant=participant).values_list("draft", flat=True))
+    for text in sorted(text.strip() for text in texts):
+        if len(text) >= SHORTEST_IN_CALLS:
+            calls.erase(calls=Call.objects.holding(text))
+
+
+def _erase_responses(participant: Participant, now: datetime) -> None:
+    responses = Response.objects.filter(participant=participant, erased_at__isnull=True)
+    keys = list(responses.values_list("pk", flat=True))
+    Statement.objects.filter(response__in=keys).delete()
+    ModelAnswer.objects.filter(participant=participant).update(text="", words=0)
+    # What reviewers wrote of a text may quote it; that they decided, and how, stays.
+    with pgtrigger.ignore("writing.ResponseDecision:never_updated"):
+        ResponseDecision.objects.filter(response__in=keys).update(reason=REASON, evidence={})
+    Response.objects.filter(pk__in=keys).update(text="", words=0, dropped_citations=0, is_included=False, erased_at=now)
+    ResponseDecision.objects.bulk_create(
+        ResponseDecision(response_id=key, about=Verdict.INCLUDE, holds=False, reason=REASON, decided_at=now)
+        for key in keys
+    )
