@@ -67,7 +67,7 @@ export function sum(log) {
     return log.length ? Math.round((kept / log.length) * 100) : 0;
   };
   parts.push(
-    `of the final text ${share((place) => place >= 0)} % came at once from passages, ${share((place) => place === -2)} % from nowhere known`,
+    `of the final text ${share((place) => place >= 0)} % came at once and stands in a passage, ${share((place) => place === -2)} % came at once and stands in none`,
   );
   if (log.set_back) parts.push(`the writer's clock was set back ${log.set_back === 1 ? "once" : `${log.set_back} times`}`);
   if (!log.has_keys) parts.push("snapshots of the text: keys, focus and passages were not recorded");

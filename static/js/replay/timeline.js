@@ -1,17 +1,19 @@
 /** The timeline: how fast was typed and deleted, how the text grew, pauses, what came at once, citations, times away. */
 
-import { clock, lasting } from "./moments.js";
+import { pausesOf } from "./axis.js";
+import { changed, clock, LISTED_PAUSE, lasting } from "./moments.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const HEIGHT = 150;
-// Rows, from the top: times away; passages opened; the text's growth and typing, with deletions hanging below; marks; times.
-const AWAY = { y: 2, height: 6 };
-const OPENED = { y: 11, height: 5 };
-const TOP = 20;
-const BASE = 92;
-const DEEPEST = 110;
-const MARKS = 121;
-const TIMES = 146;
+const HEIGHT = 124;
+// Rows, from the top: times away; passages opened; pauses; the text's growth and typing, deletions below; marks; times.
+const AWAY = { y: 1, height: 5 };
+const OPENED = { y: 8, height: 4 };
+const PAUSES = { bottom: 23, least: 2, most: 9 };
+const TOP = 26;
+const BASE = 80;
+const DEEPEST = 94;
+const MARKS = 104;
+const TIMES = 121;
 const BIN = 3;
 const LABELS = 90;
 
@@ -64,7 +66,7 @@ export class Timeline {
     this.bars(axis);
     this.marks(axis);
     this.times(axis);
-    this.head = draw(this.place, "line", { class: "tl-head", y1: 0, y2: DEEPEST + 16, x1: 0, x2: 0 });
+    this.head = draw(this.place, "line", { class: "tl-head", y1: 0, y2: MARKS + 6, x1: 0, x2: 0 });
   }
 
   /** @param {number} t @returns {number} */
@@ -81,14 +83,14 @@ export class Timeline {
 
   /** @param {import("./axis.js").Axis} axis */
   pauses(axis) {
-    for (const { from, to } of axis.cut) {
+    const second = 1000;
+    for (const { from, to } of pausesOf(changed(this.log), this.log.end, LISTED_PAUSE / 2)) {
       const [x, end] = [this.x(from), this.x(to)];
-      draw(
-        this.place,
-        "rect",
-        { class: "tl-cut", x, y: TOP, width: Math.max(1.5, end - x), height: DEEPEST - TOP },
-        `Pause of ${lasting(to - from)}, cut short`,
-      );
+      // From five seconds to an hour the mark grows with the logarithm: cut or not, a long pause is seen to be long.
+      const long = Math.min(1, Math.log((to - from) / (5 * second)) / Math.log(720));
+      const height = PAUSES.least + long * (PAUSES.most - PAUSES.least);
+      const place = { x, y: PAUSES.bottom - height, width: Math.max(1.5, end - x), height };
+      draw(this.place, "rect", { class: "tl-pause", ...place }, `Pause of ${lasting(to - from)}`);
     }
     for (const [at, , milliseconds] of this.log.gaps) {
       const x = this.x(at);
@@ -174,7 +176,7 @@ export class Timeline {
     for (let number = 0; number <= count; number += 1) {
       const x = (number / count) * this.width;
       const anchor = number === 0 ? "start" : number === count ? "end" : "middle";
-      draw(this.place, "line", { class: "tl-base", x1: x, x2: x, y1: DEEPEST + 18, y2: DEEPEST + 22 });
+      draw(this.place, "line", { class: "tl-base", x1: x, x2: x, y1: MARKS + 6, y2: MARKS + 9 });
       draw(this.place, "text", { class: "tl-time", x, y: TIMES, "text-anchor": anchor }).textContent = clock(
         axis.real((number / count) * axis.total),
       );

@@ -52,6 +52,11 @@ class Shown:
         """Whether it is one to look at."""
         return self.tone == "warn"
 
+    @property
+    def says_something(self) -> bool:
+        """Whether the log can say anything of it."""
+        return self.level != Level.CANNOT_SAY
+
 
 def of(log: WritingLog, passages: Sequence[str], text: str) -> list[Shown]:
     """Return a log's signals: those to look at first, then the rest.
