@@ -1,0 +1,446 @@
+"""Coming in by a link: what is said first, who gets in, and that it is the same person however they knock."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db import connection, connections
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from crowdrag.studies.access import PARTICIPANTS
+from crowdrag.studies.domain import addresses, entering, identity, keys, links, platforms
+from crowdrag.studies.enums import EntryKind, Outcome, Role
+from crowdrag.studies.models import Arrival, EntryLink, Participant
+from tests.factories import MembershipFactory, ParticipantFactory
+from tests.participants import as_participant
+from tests.studies.offered import (
+    PERSON,
+    PROLIFIC,
+    WAY,
+    agree,
+    door,
+    knock,
+    offered_study,
+    open_link,
+    personal_link,
+    platform_link,
+    text_of,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def who(client: Client) -> list[int]:
+    return list(client.session.get(PARTICIPANTS, {}).values())
+
+
+# What is said before anything else, and that looking changes nothing
+
+
+@pytest.mark.parametrize("kind", EntryKind.values)
+def test_the_page_says_what_it_pays_before_anything_is_written(client: Client, kind: str) -> None:
+    study = offered_study(title="Tides")
+    address = {
+        EntryKind.OPEN: lambda: door(open_link(study)),
+        EntryKind.PLATFORM: lambda: door(platform_link(study)),
+        EntryKind.PERSONAL: lambda: reverse("join", args=[personal_link(study).key]),
+    }[EntryKind(kind)]()
+    people = Participant.objects.count()
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        page = client.get(address)
+    assert [query["sql"] for query in queries if not query["sql"].startswith("SELECT")] == []
+    words = page.content.decode()
+    for said in ("Tides", "25 minutes", "EUR\u00a012.50", "EUR\u00a030.00", "per response", "pseudonym"):
+        assert said in words
+    assert (Participant.objects.count(), Arrival.objects.count()) == (people, 0)
+    assert settings.SESSION_COOKIE_NAME not in client.cookies
+    assert "no-store" in page["Cache-Control"]
+    assert page["Referrer-Policy"] == "same-origin"
+
+
+def test_entering_leads_to_consent_and_again_to_the_own_page(client: Client) -> None:
+    study = offered_study()
+    address = door(platform_link(study))
+    answer = knock(client, address)
+    assert answer["Location"] == f"{reverse('work_consent', args=[study.slug])}?way={WAY}"
+    agree(Participant.objects.get(), text_of(study))
+    assert knock(client, address)["Location"] == reverse("work", args=[study.slug])
+
+
+# Who it is
+
+
+def test_a_platforms_person_is_kept_under_a_pseudonym(client: Client) -> None:
+    study = offered_study()
+    link = platform_link(study)
+    knock(client, door(link))
+    person = Participant.objects.get()
+    assert PERSON not in person.external_id
+    assert identity.decrypt(person.identity) == f"prolific:{PERSON}"
+    assert bytes(person.identity_hash) == identity.identity_hash(f"prolific:{PERSON}")
+    arrival = Arrival.objects.get()
+    assert (arrival.platform_study, arrival.session, arrival.participant) == ("s1", "t1", person)
+
+
+def test_pseudonyms_of_two_studies_cannot_be_joined(client: Client) -> None:
+    one, other = offered_study(), offered_study()
+    for study in (one, other):
+        knock(client, door(platform_link(study)))
+    first, second = Participant.objects.order_by("pk")
+    assert first.external_id != second.external_id
+    # In here, with the key, the person is found again: whoever may not take part twice is known.
+    assert first.identity_hash == second.identity_hash
+
+
+def test_two_platforms_may_use_the_same_id_for_two_people(client: Client) -> None:
+    study = offered_study()
+    knock(client, door(platform_link(study)))
+    knock(Client(), door(platform_link(study, platform="mturk")))
+    assert Participant.objects.count() == 2
+
+
+def test_coming_again_is_the_same_participant_and_the_same_arrival() -> None:
+    study = offered_study()
+    link = platform_link(study)
+    for _ in range(3):
+        knock(Client(), door(link))
+    assert Participant.objects.count() == Arrival.objects.count() == 1
+    arrival = Arrival.objects.get()
+    assert arrival.last_at > arrival.arrived_at
+
+
+def test_an_open_link_makes_one_person_a_page_however_often_it_is_sent() -> None:
+    study = offered_study()
+    address = door(open_link(study))
+    client, other = Client(), Client()
+    page = client.get(address)
+    for _ in range(2):
+        Client().post(address, {"visit": page.context["visit"]})
+    assert Participant.objects.count() == 1
+    assert Participant.objects.get().identity is None
+    knock(other, address)
+    assert Participant.objects.count() == 2
+    # A browser that is known goes on as who it is.
+    knock(other, address)
+    assert Participant.objects.count() == 2
+
+
+def test_an_open_links_page_is_good_for_a_day_and_not_to_be_made_up(client: Client, monkeypatch: Any) -> None:
+    address = door(open_link(offered_study()))
+    assert client.post(address, {"visit": "made:up"}).status_code == 409
+    assert client.post(address).status_code == 409
+    visit = client.get(address).context["visit"]
+    monkeypatch.setattr(entering, "VISIT_SECONDS", -1)
+    late = client.post(address, {"visit": visit})
+    assert late.status_code == 409
+    assert "long time" in late.content.decode()
+    assert Participant.objects.count() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("kind", [EntryKind.PLATFORM, EntryKind.OPEN])
+def test_ten_at_once_are_one_person(kind: str) -> None:
+    study = offered_study()
+    link = platform_link(study) if kind == EntryKind.PLATFORM else open_link(study)
+    address = door(link)
+    visit = Client().get(address).context["visit"]
+
+    def post(_number: int) -> int:
+        try:
+            return Client().post(address, {"visit": visit}).status_code
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(10) as pool:
+        statuses = list(pool.map(post, range(10)))
+    assert statuses == [302] * 10
+    assert (Participant.objects.count(), Arrival.objects.count()) == (1, 1)
+
+
+# The session
+
+
+def test_the_sessions_key_changes_when_somebody_enters(client: Client) -> None:
+    client.get("/login/")
+    session = client.session
+    session["planted"] = "by an attacker"
+    session.save()
+    fixed = session.session_key
+    client.cookies[settings.SESSION_COOKIE_NAME] = fixed
+    study = offered_study()
+    knock(client, door(platform_link(study)))
+    assert client.session.session_key != fixed
+    attacker = Client()
+    attacker.cookies[settings.SESSION_COOKIE_NAME] = fixed
+    assert attacker.get(reverse("work", args=[study.slug])).status_code == 403
+
+
+def test_somebody_in_one_study_is_nobody_in_another(client: Client) -> None:
+    mine, other = offered_study(), offered_study()
+    as_participant(client, ParticipantFactory(study=mine))
+    assert client.get(reverse("work", args=[mine.slug])).status_code == 200
+    for name in ("work", "work_consent", "work_ask", "work_withdraw"):
+        assert client.get(reverse(name, args=[other.slug])).status_code == 403
+    # Nor does a session that names another study's participant help: the participant's own study counts.
+    session = client.session
+    session[PARTICIPANTS] = {str(other.pk): next(iter(session[PARTICIPANTS].values()))}
+    session.save()
+    assert client.get(reverse("work", args=[other.slug])).status_code == 403
+
+
+def test_a_browser_forgets(client: Client) -> None:
+    study = offered_study()
+    knock(client, door(platform_link(study)))
+    assert client.post(reverse("work_forget", args=[study.slug]))["Location"] == reverse("work_begin")
+    assert client.get(reverse("work", args=[study.slug])).status_code == 403
+
+
+# Personal keys
+
+
+def test_a_personal_link_is_kept_as_a_hash_and_read_forgivingly(client: Client) -> None:
+    study = offered_study()
+    made = personal_link(study)
+    assert len(made.key) * 5 >= 128
+    link = EntryLink.objects.get()
+    assert (link.token, bytes(link.token_hash)) == ("", keys.digest(made.key))
+    for given in (made.key, keys.grouped(made.key).upper(), f"  http://testserver/join/{made.key}/ "):
+        other = Client()
+        answer = other.post(reverse("work_begin"), {"key": given})
+        assert answer.status_code == 302, given
+        assert who(other) == [link.participant_id]
+
+
+def test_unknown_and_revoked_keys_are_told_in_the_same_words(client: Client) -> None:
+    study = offered_study()
+    made = personal_link(study)
+    links.close(link=made.link, now=timezone.now())
+    shown = []
+    for key in (made.key, keys.make(), "x", "a" * 300):
+        page = client.get(reverse("join", args=[key]))
+        typed = client.post(reverse("work_begin"), {"key": key})
+        left = client.post(reverse("withdraw"), {"key": key})
+        assert (page.status_code, typed.status_code, left.status_code) == (404, 422, 422)
+        shown.append([str(page.content), str(typed.context["form"].errors), str(left.context["form"].errors)])
+    plain = [[words.replace(key, "") for words in pages] for key, pages in zip((made.key,), shown[:1], strict=True)]
+    assert plain[0][1:] == shown[1][1:] == shown[2][1:] == shown[3][1:]
+    titles = {page[0].split("<h1>")[1].split("</h1>")[0].strip() for page in shown}
+    assert len(titles) == 1
+
+
+def test_a_new_key_ends_the_earlier_ones(client: Client) -> None:
+    study = offered_study()
+    made = personal_link(study)
+    knock(client, reverse("join", args=[made.key]))
+    page = client.post(reverse("work_key", args=[study.slug]))
+    assert page.status_code == 200
+    assert "no-store" in page["Cache-Control"]
+    key = keys.read(page.context["address"])
+    assert key
+    assert page.context["code"] in page.content.decode()
+    assert links.find(made.key) is None
+    link = links.find_personal(key)
+    assert link is not None
+    assert link.participant == made.link.participant
+    # It is shown this once: no page holds it again.
+    assert key not in client.get(reverse("work", args=[study.slug])).content.decode()
+
+
+# Doors that are shut
+
+
+def test_a_closed_or_expired_link_lets_nobody_new_in_but_who_was_there_back() -> None:
+    study = offered_study()
+    now = timezone.now()
+    for shut in ("closed", "expired", "pausing"):
+        link = platform_link(study)
+        inside = Client()
+        knock(inside, door(link, f"first{shut}"))
+        if shut == "closed":
+            links.close(link=link, now=now)
+        elif shut == "expired":
+            EntryLink.objects.filter(pk=link.pk).update(expires_at=now - timedelta(days=1))
+        else:
+            study.writing_plan.__class__.objects.update(is_open=False)
+        for method in ("get", "post"):
+            assert getattr(Client(), method)(door(link, f"second{shut}")).status_code == 410
+        assert knock(Client(), door(link, f"first{shut}")).status_code == 302
+    assert Participant.objects.count() == 3
+
+
+def test_an_invitation_that_was_taken_up_does_not_expire() -> None:
+    study = offered_study()
+    made = personal_link(study, expires_at=timezone.now() + timedelta(hours=1))
+    late = personal_link(study, expires_at=timezone.now() - timedelta(hours=1))
+    knock(Client(), reverse("join", args=[made.key]))
+    EntryLink.objects.filter(pk=made.link.pk).update(expires_at=timezone.now() - timedelta(hours=1))
+    assert knock(Client(), reverse("join", args=[made.key])).status_code == 302
+    assert Client().get(reverse("join", args=[late.key])).status_code == 410
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("", "PROLIFIC_PID"),
+        ("?PROLIFIC_PID=", "is missing"),
+        ("?PROLIFIC_PID={{%25PROLIFIC_PID%25}}", "damaged"),
+        ("?PROLIFIC_PID=" + "a" * 201, "damaged"),
+        ("?PROLIFIC_PID=a%00b", "damaged"),
+        ("?PROLIFIC_PID=%3Cscript%3Ealert(1)%3C/script%3E", "damaged"),
+        ("?PROLIFIC_PID=a&SESSION_ID=%F0%9F%98%80", "SESSION_ID"),
+        ("?prolific_pid=a", "is missing"),
+    ],
+)
+def test_a_platforms_address_that_is_not_whole_says_what_to_do(client: Client, query: str, said: str) -> None:
+    link = platform_link(offered_study())
+    address = reverse("join", args=[link.token]) + query
+    for method in ("get", "post"):
+        page = getattr(client, method)(address)
+        assert page.status_code == 400
+        words = page.content.decode()
+        assert said in words
+        assert "<script>alert" not in words
+        assert "start from it" in words
+    assert Participant.objects.count() == 0
+
+
+def test_a_link_of_a_way_that_is_not_set_up_takes_nobody(client: Client) -> None:
+    study = offered_study()
+    address = door(open_link(study))
+    study.writing_plan.delete()
+    assert client.get(address).status_code == 410
+
+
+# Where people are led
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://app.prolific.com/",
+        "//evil.example",
+        "javascript:alert(1)",
+        "https://user@app.prolific.com/",
+        "https://app.prolific.com:8443/",
+        "https://127.0.0.1/",
+        "https://[::1]/",
+        "https://localhost/",
+        "https://app.prolific.com\\@evil.example/",
+        "https://evil example/",
+        "https://ev\u0131l.example/",
+        "https:///path",
+        "https://a" + "a" * 600 + ".example",
+        "https://[",
+    ],
+)
+def test_an_address_that_browsers_may_read_otherwise_is_refused(address: str) -> None:
+    with pytest.raises(addresses.AddressError):
+        addresses.checked(address)
+    with pytest.raises(addresses.AddressError):
+        platform_link(offered_study(), completion={Outcome.COMPLETED: address})
+
+
+def test_people_are_led_only_where_the_links_owner_said(client: Client) -> None:
+    study = offered_study()
+    end = "https://app.prolific.com/submissions/complete?cc=C1"
+    link = platform_link(study, completion={Outcome.NO_CONSENT: end, Outcome.COMPLETED: end})
+    knock(client, door(link) + "&next=https://evil.example/&completion=https://evil.example/")
+    person = Participant.objects.get()
+    assert links.way_back(participant=person, outcome=Outcome.COMPLETED) == end
+    assert links.way_back(participant=person, outcome=Outcome.WITHDRAWN) == ""
+    # What came into the table by another door is not led to either.
+    EntryLink.objects.filter(pk=link.pk).update(completion={Outcome.COMPLETED: "javascript:alert(1)"})
+    assert links.way_back(participant=person, outcome=Outcome.COMPLETED) == ""
+
+
+def test_parameters_by_any_name(client: Client) -> None:
+    study = offered_study()
+    link = platform_link(study, platform="lab", parameters={"participant": "vp"})
+    knock(client, f"{reverse('join', args=[link.token])}?vp=007&PROLIFIC_PID=other")
+    assert identity.decrypt(Participant.objects.get().identity) == "lab:007"
+    for wrong in ({}, {"participant": ""}, {"participant": "a b"}, {"participant": "a", "study": "a"}, {"who": "a"}):
+        with pytest.raises(links.LinkError):
+            platform_link(study, parameters=wrong)
+    assert platforms.PRESETS["prolific"] == PROLIFIC
+
+
+# The researchers' page
+
+
+def test_researchers_make_links_see_each_once_and_close_them(client: Client) -> None:
+    study = offered_study()
+    client.force_login(MembershipFactory(study=study, role=Role.EDITOR).user)
+    address = reverse("entry_links", args=[study.slug])
+    page = client.post(address, {"kind": "PERSONAL", "personal-labels": "Ada\n<b>Bob</b>\n\n", "personal-purpose": WAY})
+    made = page.context["made"]
+    assert [one["label"] for one in made] == ["Ada", "<b>Bob</b>"]
+    assert all(keys.read(one["address"]) for one in made)
+    words = page.content.decode()
+    assert "<b>Bob" not in words
+    assert "&lt;b&gt;Bob" in words
+    again = client.get(address).content.decode()
+    assert made[0]["address"] not in again
+    assert "no-store" in page["Cache-Control"]
+
+    ada = EntryLink.objects.get(label="Ada")
+    renewed = client.post(reverse("entry_link_renew", args=[study.slug, ada.pk])).context["made"]
+    assert links.find(made[0]["address"]) is None
+    fresh = links.find_personal(renewed[0]["address"])
+    assert fresh is not None
+    assert (fresh.participant_id, fresh.label) == (ada.participant_id, "Ada")
+    client.post(reverse("entry_link_close", args=[study.slug, fresh.pk]))
+    assert links.find(renewed[0]["address"]) is None
+
+
+def test_researchers_make_links_for_platforms(client: Client) -> None:
+    study = offered_study()
+    client.force_login(MembershipFactory(study=study, role=Role.EDITOR).user)
+    address = reverse("entry_links", args=[study.slug])
+    sent = {
+        "kind": "PLATFORM",
+        "platform-label": "batch",
+        "platform-platform": "prolific",
+        "platform-participant": "PROLIFIC_PID",
+        "platform-study": "STUDY_ID",
+        "platform-session": "SESSION_ID",
+        "platform-end_COMPLETED": "https://app.prolific.com/x?cc=1",
+        "platform-purpose": WAY,
+        "platform-days": "7",
+    }
+    for wrong in (
+        {"platform-end_COMPLETED": "http://evil"},
+        {"platform-study": "PROLIFIC_PID"},
+        {"platform-session": "a b"},
+        {"platform-purpose": "none"},
+        {"platform-days": "0"},
+    ):
+        assert client.post(address, sent | wrong).status_code == 422, wrong
+    assert client.post(address, sent).status_code == 302
+    assert client.post(address, {"kind": "OPEN", "open-label": "poster", "open-purpose": WAY}).status_code == 302
+    link = EntryLink.objects.get(kind=EntryKind.PLATFORM)
+    assert link.completion == {"COMPLETED": "https://app.prolific.com/x?cc=1"}
+    assert link.expires_at is not None
+    knock(Client(), door(link))
+    page = client.get(address)
+    rows = {row.link.kind: row for row in page.context["shared"]}
+    assert (rows["PLATFORM"].funnel.arrived, rows["PLATFORM"].funnel.consented) == (1, 0)
+    agree(Participant.objects.get(), text_of(study))
+    assert links.funnels(study)[link.pk] == links.Funnel(1, 1)
+    assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in page.content.decode()
+
+
+def test_another_studys_links_are_out_of_reach(client: Client) -> None:
+    study = offered_study()
+    client.force_login(MembershipFactory(study=study, role=Role.OWNER).user)
+    foreign = open_link(offered_study())
+    for name in ("entry_link_close", "entry_link_renew"):
+        assert client.post(reverse(name, args=[study.slug, foreign.pk])).status_code == 404
+    foreign.refresh_from_db()
+    assert foreign.closed_at is None
