@@ -45,6 +45,8 @@ class Sitting(models.Model):
     next_event = models.PositiveIntegerField(default=0)
     # How many characters its text has after the events that are stored: a splice beyond its end is refused at once.
     length = models.PositiveIntegerField(default=0)
+    # When a later sitting was opened; null in the latest one.
+    fenced_at = models.DateTimeField(null=True, blank=True)
     opened_at = models.DateTimeField()
     last_at = models.DateTimeField()
 

@@ -143,6 +143,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "next_batch": "How many batches were received.",
             "next_event": "How many events were received.",
             "length": "How many characters its text has after them.",
+            "fenced_at": "When a later sitting was opened; null: it is the latest.",
             "opened_at": "When it was opened.",
             "last_at": "When something was last received of it.",
         },
