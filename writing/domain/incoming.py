@@ -14,7 +14,7 @@ from . import events
 MOST_BYTES = 256 * 1024
 MOST_EVENTS = 2000
 # The longest text that is taken in: far above any response, so that a whole book pasted by mistake loses nobody a word.
-MOST_CHARACTERS = 1_000_000
+MOST_CHARACTERS = 6_000_000
 MOST_TIME = 10**11  # milliseconds: three years
 MOST_NUMBER = 2**31 - 1
 
@@ -168,6 +168,12 @@ def finish(body: bytes) -> Finish:
         events=_field(given, "events", _whole(0, MOST_NUMBER)),
         digest=_field(given, "digest", Rule(_is_sha256, "the SHA-256 of the text, 64 hexadecimal digits")),
     )
+
+
+def renewed(body: bytes) -> int | None:
+    """Return the sitting whose token the editor wants anew; None if it wants to open one."""
+    given = _object(body)
+    return _field(given, "renew", _whole(0, MOST_NUMBER)) if "renew" in given else None
 
 
 def device(body: bytes) -> dict[str, Any]:

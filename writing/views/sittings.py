@@ -19,10 +19,13 @@ from . import answers
 @participant_page
 @require_POST
 def sitting(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
-    """Open the editor: a new sitting, with the text as the server has it."""
+    """Open the editor: a new sitting, with the text as the server has it; or give a new token for an earlier one."""
     found = get_object_or_404(WritingTask, participant=participant, external_id=task)
 
     def answer() -> dict[str, Any]:
+        number = incoming.renewed(answers.body(request))
+        if number is not None:
+            return _told(sittings.renew(task=found, number=number))
         device = incoming.device(answers.body(request))
         opened = sittings.open(task=found, device=device, now=timezone.now())
         return {
@@ -51,6 +54,17 @@ def finish(request: HttpRequest, participant: Participant, task: str) -> HttpRes
         return {"next": _step(participant, task) + "exit/"}
 
     return answers.respond(answer, closed_next=_step(participant, task))
+
+
+def _told(renewed: sittings.Renewed) -> dict[str, Any]:
+    return {
+        "sitting": renewed.sitting.number,
+        "token": renewed.token,
+        "log_url": reverse("writing_log"),
+        "next_batch": renewed.sitting.next_batch,
+        "next_event": renewed.sitting.next_event,
+        "fenced": renewed.fenced,
+    }
 
 
 def _step(participant: Participant, task: str) -> str:

@@ -7,6 +7,7 @@ from .holding import ClosedError
 from .opening import Opened, Other, open  # noqa: A004 -- a sitting is opened
 from .reading import log_of, text
 from .receiving import GapError, OtherEventsError, Receipt, receive
+from .renewing import Renewed, UnknownError, renew
 from .tokens import BadTokenError
 
 __all__ = [
@@ -23,6 +24,8 @@ __all__ = [
     "OtherEventsError",
     "Placed",
     "Receipt",
+    "Renewed",
+    "UnknownError",
     "chain",
     "compact",
     "compact_abandoned",
@@ -30,5 +33,6 @@ __all__ = [
     "log_of",
     "open",
     "receive",
+    "renew",
     "text",
 ]

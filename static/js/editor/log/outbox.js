@@ -305,14 +305,14 @@ export class Outbox {
   async renew() {
     const { status, body } = await postAsWriter(this.row.home, { renew: this.row.sitting });
     this.expired = status === 403;
-    if (status === 200 && body.sitting === this.row.sitting) {
+    if (status === 201 && body.sitting === this.row.sitting && typeof body.token === "string") {
       this.row.token = body.token;
       this.fenced ||= Boolean(body.fenced);
       this.retryAt = 0;
       this.reframe(body);
     } else if (body.problem === "closed") this.closed();
     else if (this.expired) this.retryAt = performance.now() + ASK_AGAIN;
-    else if (status === 404) this.refuse("refused");
+    else if (body.problem) this.refuse("refused");
   }
 
   closed() {
