@@ -35,7 +35,7 @@ def rows_of(questions: Sequence[Mapping[str, Any]]) -> list[Row]:
             key=f"q{number}",
             text=each["text"],
             kind=each.get("kind") or ("choice" if each.get("options") else "text"),
-            options="\n".join(f"{option['value']} = {option['label']}" for option in each.get("options", [])),
+            options=_written(each),
             low=each.get("low", ""),
             high=each.get("high", ""),
             required=bool(each.get("required", True)),
@@ -43,6 +43,13 @@ def rows_of(questions: Sequence[Mapping[str, Any]]) -> list[Row]:
         )
         for number, each in enumerate(questions)
     ]
+
+
+def _written(question: Mapping[str, Any]) -> str:
+    """Return options as lines; none for a scale that goes from 1 to 5, as it does where nothing is said."""
+    lines = [f"{option['value']} = {option['label']}" for option in question.get("options", [])]
+    usual = question.get("kind") == "scale" and lines == [f"{n} = {n}" for n in range(1, 6)]
+    return "" if usual else "\n".join(lines)
 
 
 def read(given: Mapping[str, Any], keys: Sequence[str]) -> list[Row]:

@@ -46,7 +46,7 @@ def instructions(request: HttpRequest, plan: WritingPlan) -> HttpResponse:
         if saved:
             messages.success(request, _("Saved. Whoever claims a task from now on is told this."))
             return redirect("writing_plan", plan.study.slug)
-    context = {"title": _("Instructions"), "version": plan.instructions, "preview": form["text"].value()}
+    context = {"title": _("Instructions"), "held": plan.instructions, "preview": form["text"].value()}
     return _show(request, plan, form, "writing/plan/text.html", context)
 
 
@@ -61,7 +61,7 @@ def consent(request: HttpRequest, plan: WritingPlan) -> HttpResponse:
         if saved:
             messages.success(request, _("Saved. Who agreed to another version is asked again before they go on."))
             return redirect("writing_plan", plan.study.slug)
-    context = {"title": _("Consent"), "version": held, "preview": form["text"].value(), "licences": LICENCES}
+    context = {"title": _("Consent"), "held": held, "preview": form["text"].value(), "licences": LICENCES}
     return _show(request, plan, form, "writing/plan/text.html", context)
 
 
@@ -80,7 +80,7 @@ def style(request: HttpRequest, plan: WritingPlan, name: str = "") -> HttpRespon
         if saved:
             messages.success(request, _("Saved, and asked for."))
             return redirect("writing_plan", plan.study.slug)
-    context = {"title": held.label if held else _("A style of your own"), "version": held, "style": held}
+    context = {"title": held.label if held else _("A style of your own"), "held": held, "style": held}
     return _show(request, plan, form, "writing/plan/text.html", context | {"preview": form["instructions"].value()})
 
 
@@ -106,7 +106,7 @@ def questions(request: HttpRequest, plan: WritingPlan, kind: str) -> HttpRespons
     context = {
         "plan": plan,
         "kind": survey_kind,
-        "version": survey,
+        "held": survey,
         "rows": rows,
         "kinds": table.KINDS,
         "focus": focus,

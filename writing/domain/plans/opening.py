@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from crowdrag.studies.domain import money
 
@@ -93,7 +94,14 @@ def _topics(plan: WritingPlan, found: Readiness) -> None:
         found.problems.append(_("No topic has passages. Import them with the topics, or as a run with passages."))
     elif bare:
         named = {"n": len(bare), "ids": ", ".join(bare[:5]) + (" …" if len(bare) > 5 else "")}
-        found.warnings.append(_("%(n)s topics have no passages, so nothing can be cited on them: %(ids)s") % named)
+        found.warnings.append(
+            ngettext(
+                "%(n)s topic has no passages, so nothing can be cited on it: %(ids)s",
+                "%(n)s topics have no passages, so nothing can be cited on them: %(ids)s",
+                len(bare),
+            )
+            % named
+        )
 
 
 def _wage(plan: WritingPlan, found: Readiness) -> None:

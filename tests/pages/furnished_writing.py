@@ -1,0 +1,56 @@
+"""A study in which people write: a plan that is open, tasks in every state, writers who earn too little."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from crowdrag.studies.enums import EntryKind
+from crowdrag.studies.models import Arrival, Consent, EntryLink, Study
+from tests.factories import ParticipantFactory, WritingTaskFactory
+from writing.domain import plans
+from writing.enums import TaskState
+from writing.models import TaskPayment, WritingPlan
+
+# State, active minutes: of one writer each.
+TASKS = (
+    (TaskState.ACCEPTED, 22.0),
+    (TaskState.ACCEPTED, 31.5),
+    (TaskState.ACCEPTED, 58.0),
+    (TaskState.SUBMITTED, 27.0),
+    (TaskState.CLAIMED, None),
+    (TaskState.REJECTED, 4.0),
+    (TaskState.REVISION, 19.0),
+    (TaskState.RETURNED, None),
+)
+
+
+def furnish_writing(study: Study) -> WritingPlan:
+    """Give a study with topics a plan that is open, and writers who got as far as writers get."""
+    now = timezone.now()
+    plan = plans.ensure(study, now)
+    topics = list(study.topics.order_by("id"))
+    names = [each.style.name for each in plan.plan_styles.all()]
+    terms = plans.Terms(
+        slots=3, pay=650, fee=65, tax=12, wage_floor=1200, minutes=25, lease_hours=24, tasks_per_person=5
+    )
+    tried = [topic.external_id for topic in topics if topic.retrieved.exists()][:1]
+    plans.change(plan=plan, terms=terms, style_names=names, trial_topics=tried, now=now)
+    plan = plans.open(plan=plan, now=now)
+    link = EntryLink.objects.create(
+        study=study, purpose="writing", kind=EntryKind.OPEN, label="mailing list", token="open-to-all",
+        token_hash=b"open".ljust(32), created_at=now,
+    )  # fmt: skip
+    styles = list(plan.styles.order_by("name"))
+    for number, (state, minutes) in enumerate(TASKS):
+        writer = ParticipantFactory(study=study, external_id=f"writer-{number}")
+        Arrival.objects.create(link=link, participant=writer, arrived_at=now, last_at=now)
+        Consent.objects.create(participant=writer, text=plan.consent_text, given_at=now)
+        task = WritingTaskFactory(
+            topic=topics[number % len(topics)], style=styles[number % len(styles)], participant=writer, state=state,
+            claimed_at=now, lease_until=now + timedelta(days=1) if state == TaskState.CLAIMED else None,
+            pay=650, active_seconds=minutes and minutes * 60, seconds=minutes and minutes * 90,
+            submitted_at=now if minutes else None, draft="The sun's tide adds to the moon's [0].",
+        )  # fmt: skip
+        if state == TaskState.ACCEPTED:
+            TaskPayment.objects.create(task=task, amount=650, reason="accepted", at=now)
+    return plan
