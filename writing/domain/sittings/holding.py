@@ -14,9 +14,8 @@ LEAST_GAIN = timedelta(seconds=60)
 # While a task is in one of these states its log grows: what was typed before a lease ran out is not lost.
 GROWING = (TaskState.CLAIMED, TaskState.RETURNED)
 
-# In SQL, as it comes with every batch: building the same query by the ORM takes longer than all the rest.
 _HOLD = """
-    SELECT task.state, task.lease_until, task.finished_at, plan.lease_hours,
+    SELECT task.state, task.lease_until, plan.lease_hours, task.finished_at,
         person.id IS NULL OR person.withdrawn_at IS NOT NULL OR person.erased_at IS NOT NULL
     FROM writing_writingtask task
     LEFT JOIN studies_participant person ON person.id = task.participant_id
@@ -33,14 +32,14 @@ class ClosedError(RefusedError):
 
 @dataclass(slots=True)
 class Held:
-    """A task whose row is locked: nothing else is opened, received, finished or submitted meanwhile."""
+    """What counts of a task while its row is locked: nothing else is opened, received or submitted meanwhile."""
 
     pk: int
     state: str
     lease_until: datetime | None
-    finished_at: datetime | None
     lease_hours: int | None
-    has_left: bool
+    finished_at: datetime | None = None
+    has_left: bool = False
 
     @property
     def is_being_written(self) -> bool:
@@ -60,7 +59,7 @@ class Held:
         until = now + timedelta(hours=hours)
         if self.lease_until is None or until - self.lease_until >= LEAST_GAIN:
             self.lease_until = until
-            WritingTask.objects.filter(pk=self.pk).update(lease_until=until)
+            WritingTask.objects.filter(pk=self.pk, state=TaskState.CLAIMED).update(lease_until=until)
 
     def take_back(self) -> None:
         """Take a task back from the questions after writing: finished means that the text has not changed since."""
@@ -76,5 +75,4 @@ def hold(pk: int) -> Held | None:
         row = cursor.fetchone()
     if row is None:
         return None
-    state, lease_until, finished_at, lease_hours, has_left = row
-    return Held(pk, state, lease_until, finished_at, lease_hours, has_left)
+    return Held(pk, *row)

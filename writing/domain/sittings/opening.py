@@ -59,6 +59,7 @@ def open(*, task: WritingTask, device: Mapping[str, Any], now: datetime) -> Open
         if given:
             earlier.append(_carry_over(log, given, now))
         base = earlier[-1] if earlier else None
+        log.sittings.filter(fenced_at=None).update(fenced_at=now)
         sitting = Sitting.objects.create(
             log=log,
             number=base.number + 1 if base else 0,

@@ -10,25 +10,34 @@ from .. import codec, incoming
 from ..incoming import BadInputError, Batch, RefusedError
 from . import holding, tokens
 
-# One statement: the sitting goes on if this is the batch that it waits for and its splices lie within its text, and the
-# batch is stored; or neither. The lock was taken before by a statement of its own, so that this one sees what whoever
-# held it has committed.
+# All of it in one statement, which commits by itself: this comes so often that each round trip and each query that the
+# ORM puts together counts. The task's row is the lock. Whoever waited for it looks at the newest versions of the rows
+# of task and sitting; so a submission or a later sitting that was committed meanwhile is seen.
 _APPEND = """
-    WITH sitting AS (
+    WITH task AS (
+        SELECT task.id, task.state, task.lease_until,
+            (SELECT lease_hours FROM writing_writingplan plan WHERE plan.study_id = task.study_id) AS lease_hours
+        FROM writing_writingtask task
+        WHERE task.id = %(task)s AND task.state = ANY(%(growing)s) AND (task.finished_at IS NULL OR NOT %(changes)s)
+            AND EXISTS (
+                SELECT FROM studies_participant person
+                WHERE person.id = task.participant_id AND person.withdrawn_at IS NULL AND person.erased_at IS NULL
+            )
+        FOR NO KEY UPDATE OF task
+    ), sitting AS (
         UPDATE writing_sitting SET next_batch = %(number)s + 1, next_event = %(first)s + %(count)s,
             length = length + %(grows)s, last_at = %(now)s
-        WHERE id = %(sitting)s AND next_batch = %(number)s AND next_event = %(first)s
+        FROM task
+        WHERE writing_sitting.id = %(sitting)s AND next_batch = %(number)s AND next_event = %(first)s
             AND length >= %(needs)s AND length + %(grows)s <= %(most)s
-            AND log_id IN (SELECT id FROM writing_writinglog WHERE task_id = %(task)s)
-        RETURNING log_id, number
+        RETURNING log_id, number, fenced_at IS NOT NULL AS is_fenced, task.state, task.lease_until, task.lease_hours
+    ), batch AS (
+        INSERT INTO writing_logbatch
+            (log_id, sitting, number, first_event, event_count, codec, payload, digest, received_at)
+        SELECT log_id, number, %(number)s, %(first)s, %(count)s, %(codec)s, %(payload)s, %(digest)s, %(now)s
+        FROM sitting
     )
-    INSERT INTO writing_logbatch
-        (log_id, sitting, number, first_event, event_count, codec, payload, digest, received_at)
-    SELECT log_id, number, %(number)s, %(first)s, %(count)s, %(codec)s, %(payload)s, %(digest)s, %(now)s FROM sitting
-    RETURNING EXISTS (
-        SELECT FROM writing_sitting later
-        WHERE later.log_id = writing_logbatch.log_id AND later.number > writing_logbatch.sitting
-    )
+    SELECT state, lease_until, lease_hours, is_fenced FROM sitting
 """
 
 
@@ -66,27 +75,54 @@ def receive(*, token: str, batch: Batch, now: datetime) -> Receipt:
     """
     key = tokens.read(token)
     payload = codec.pack(batch.events)
-    with transaction.atomic(durable=True):
-        task = holding.hold(key.task)
-        if task is None or not task.grows:
-            raise holding.ClosedError("Nothing is added to this text any more.")
-        fenced = _append(key, batch, payload, now)
-        if fenced is None:
-            fenced = _known(key, batch, payload)
-        else:
-            task.extend_lease(now)
-            if batch.extent.changes and not fenced:
-                task.take_back()
+    stored = _append(key, batch, payload, now, changes=batch.extent.changes)
+    if stored is not None:
+        task, fenced = stored
+        task.extend_lease(now)
+        return _receipt(batch, task, fenced)
+    return _look_closer(key, batch, payload, now)
+
+
+@transaction.atomic(durable=True)
+def _look_closer(key: tokens.Key, batch: Batch, payload: bytes, now: datetime) -> Receipt:
+    """Find out why a batch was not stored at once: it was before, it must not be, or it changes a finished text."""
+    task = holding.hold(key.task)
+    if task is None or not task.grows:
+        raise holding.ClosedError("Nothing is added to this text any more.")
+    sitting = Sitting.objects.filter(pk=key.sitting, log__task=key.task).first()
+    if sitting is None:
+        raise tokens.BadTokenError("There is no such sitting any more.")
+    fenced = sitting.fenced_at is not None
+    if batch.number < sitting.next_batch:
+        _compare(sitting, batch, payload)
+        return _receipt(batch, task, fenced)
+    _check_place(sitting, batch)
+    if batch.extent.changes and not fenced:
+        task.take_back()
+    if _append(key, batch, payload, now, changes=False) is None:
+        raise holding.ClosedError("The writer withdrew in this moment.")
+    task.extend_lease(now)
+    return _receipt(batch, task, fenced)
+
+
+def _receipt(batch: Batch, task: holding.Held, fenced: bool) -> Receipt:
     return Receipt(batch.number, batch.first + len(batch.events), fenced, task.lease_until)
 
 
-def _append(key: tokens.Key, batch: Batch, payload: bytes, now: datetime) -> bool | None:
-    """Store the batch if it is the next one; return whether its sitting is fenced, None if nothing was stored."""
+def _append(
+    key: tokens.Key, batch: Batch, payload: bytes, now: datetime, *, changes: bool
+) -> tuple[holding.Held, bool] | None:
+    """Store a batch if it is the next one, and say whether its sitting is fenced; None if nothing was stored.
+
+    What `changes` the text is not stored where the task is finished.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
             _APPEND,
             {
                 "task": key.task,
+                "growing": list(holding.GROWING),
+                "changes": changes,
                 "sitting": key.sitting,
                 "number": batch.number,
                 "first": batch.first,
@@ -101,22 +137,20 @@ def _append(key: tokens.Key, batch: Batch, payload: bytes, now: datetime) -> boo
             },
         )
         row = cursor.fetchone()
-    return row[0] if row else None
+    if row is None:
+        return None
+    state, lease_until, lease_hours, is_fenced = row
+    return holding.Held(key.task, state, lease_until, lease_hours), is_fenced
 
 
-def _known(key: tokens.Key, batch: Batch, payload: bytes) -> bool:
-    """Return whether the sitting of a batch that is stored already is fenced; refuse one that is not stored."""
-    sitting = Sitting.objects.filter(pk=key.sitting, log__task=key.task).first()
-    if sitting is None:
-        raise tokens.BadTokenError("There is no such sitting any more.")
-    if batch.number < sitting.next_batch:
-        _compare(sitting, batch, payload)
-        return Sitting.objects.filter(log=sitting.log_id, number__gt=sitting.number).exists()
+def _check_place(sitting: Sitting, batch: Batch) -> None:
+    """Refuse a batch that is not the next one, or whose splices are of no text that there is."""
     if (batch.number, batch.first) != (sitting.next_batch, sitting.next_event):
         raise GapError(next_batch=sitting.next_batch, next_event=sitting.next_event)
     if batch.extent.needs > sitting.length:
         raise BadInputError(f"a splice lies beyond the end of the text of {sitting.length} characters", where="events")
-    raise BadInputError(f"the text would have more than {incoming.MOST_CHARACTERS} characters", where="events")
+    if sitting.length + batch.extent.grows > incoming.MOST_CHARACTERS:
+        raise BadInputError(f"the text would have more than {incoming.MOST_CHARACTERS} characters", where="events")
 
 
 def _compare(sitting: Sitting, batch: Batch, payload: bytes) -> None:
