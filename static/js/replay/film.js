@@ -109,9 +109,11 @@ export class Film {
   /**
    * @param {Change[]} changes in order of time
    * @param {{change: number, changes: number}[]} [arrivals] what came at once, by the numbers of its changes
+   * @param {number} [every] how many changes lie between two key frames
    */
-  constructor(changes, arrivals = []) {
+  constructor(changes, arrivals = [], every = EVERY) {
     this.changes = changes;
+    this.every = every;
     /** @type {Int32Array} */
     this.marks = new Int32Array(changes.length).fill(-1);
     arrivals.forEach((arrival, number) => {
@@ -124,7 +126,7 @@ export class Film {
     /** @type {Int32Array} the text's length after so many changes */
     this.lengths = new Int32Array(changes.length + 1);
     changes.forEach((change, index) => {
-      if (index % EVERY === 0) this.frames.push([...pieces]);
+      if (index % every === 0) this.frames.push([...pieces]);
       apply(pieces, change, this.marks[index]);
       this.lengths[index + 1] = this.lengths[index] + change[3].length - change[2];
     });
@@ -140,9 +142,9 @@ export class Film {
 
   /** @param {number} index after so many changes @returns {Piece[]} which the caller does not change */
   at(index) {
-    const frame = Math.min(Math.floor(index / EVERY), this.frames.length - 1);
-    if (this.here.index > index || this.here.index < frame * EVERY) {
-      this.here = { index: frame * EVERY, pieces: [...this.frames[frame]] };
+    const frame = Math.min(Math.floor(index / this.every), this.frames.length - 1);
+    if (this.here.index > index || this.here.index < frame * this.every) {
+      this.here = { index: frame * this.every, pieces: [...this.frames[frame]] };
     }
     const { pieces } = this.here;
     for (let next = this.here.index; next < index; next += 1) apply(pieces, this.changes[next], this.marks[next]);
