@@ -23,7 +23,10 @@ from tests.factories import (
     StyleFactory,
     TopicFactory,
 )
+from tests.submitted import submitted
 from writing.domain import responses
+from writing.domain.reviewing import queue
+from writing.domain.tasks import reviewing
 from writing.models import Response, Style, Topic
 
 TEXT = (
@@ -46,7 +49,17 @@ def furnished_study(owner: User) -> Study:
     _judge(study, [_written(topic, style, people) for topic in topics])
     _submit(TopicFactory(study=study, query="A topic to which nobody said a word"), style, people[0], "wordless", "")
     analyse(study, owner)
+    _put_into_review(study, style)
     return study
+
+
+def _put_into_review(study: Study, style: Style) -> None:
+    """Hand in responses with logs: one waits, one is open with another reviewer, one was rejected."""
+    now = timezone.now()
+    colleague = MembershipFactory(study=study, role=Role.REVIEWER).user
+    held, rejected, _waiting = (submitted(study, minutes=minutes, style=style) for minutes in (60, 40, 20))
+    queue.hold(task=held, by=colleague, now=now)
+    reviewing.reject(task=rejected, reason="No citation fits its claim.", pay_part=100, by=colleague, now=now)
 
 
 def analyse(study: Study, by: User) -> Run:
