@@ -69,7 +69,9 @@ def desk(texts: list[str] | None = None, *, target: int = 250, **fields: Any) ->
     writer = ParticipantFactory(study=topic.study)
     assert plan.consent_text is not None
     consenting.give(participant=writer, text=plan.consent_text, now=timezone.now())
-    task = WritingTaskFactory(claimed=True, topic=topic, style=style, participant=writer, instructions=plan.instructions)
+    task = WritingTaskFactory(
+        claimed=True, topic=topic, style=style, participant=writer, instructions=plan.instructions
+    )
     return Desk(task, writer)
 
 
@@ -86,3 +88,12 @@ def sit_down(page: Page, base: str, at: Desk) -> None:
     enter(page.context, base, at.writer)
     page.goto(base + at.path)
     page.wait_for_selector("#text:not([disabled])")
+
+
+def leave(context: BrowserContext) -> None:
+    """Leave every page, and wait until the server has done what they last asked for."""
+    context.set_offline(False)
+    for page in context.pages:
+        page.goto("about:blank")
+    for page in context.pages[:1]:
+        page.wait_for_timeout(500)

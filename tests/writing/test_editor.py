@@ -91,7 +91,9 @@ def test_another_ones_task_is_led_away(client: Client, at: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    "fields", [{"state": "SUBMITTED"}, {"state": "RETURNED"}, {"finished_at": timezone.now()}], ids=lambda fields: str(fields)[:20]
+    "fields",
+    [{"state": "SUBMITTED"}, {"state": "RETURNED"}, {"finished_at": timezone.now()}],
+    ids=lambda fields: str(fields)[:20],
 )
 def test_what_is_not_to_be_written_now_is_led_to_its_step(client: Client, at: Desk, fields: dict[str, Any]) -> None:
     change(at, **fields)

@@ -131,8 +131,8 @@ def _branches() -> dict[str, str]:
         "branch.taken": _("The other text stands here now. Undo brings the former back."),
         "fenced.title": _("Writing goes on elsewhere"),
         "fenced.lede": _(
-            "This topic was opened in another tab or on another device, so this page only shows your text. Go on there, "
-            "or go on here: then the page is loaded again with what was written there."
+            "This topic was opened in another tab or on another device, so this page only shows your text. "
+            "Go on there, or go on here: then the page is loaded again with what was written there."
         ),
         "fenced.here": _("The text in this tab"),
         "fenced.leave": _("Only look at it"),

@@ -17,9 +17,6 @@ const NOTHING_SAID = /^[.,;:!?\u2026"'\u201d\u2019\u00bb)]*[ \t]*$/u;
 const SENTENCE_END = /[\p{L}\p{N}"'\u201d\u2019\u00bb)%]([.!?\u2026\u3002\uff01\uff1f]+)$/u;
 const LINE_BREAK = /[\n\r]/;
 
-/** @param {number[]} cited @param {number} rank @returns {string} */
-const written = (cited, rank) => `[${[...new Set([...cited, rank])].join(", ")}]`;
-
 /**
  * The marker that the caret touches: in it, right behind it with nothing said since, or right before it.
  * @param {string} text
@@ -49,9 +46,11 @@ export function citing(text, caret, rank, passages) {
   const marker = touched(text, caret, passages);
   if (marker) {
     if (marker.cited.includes(rank)) return null;
-    const merged = marker.outside ? `${text.slice(marker.start, marker.end).replace(/[\s,;]*\]$/, "")}, ${rank}]` : written(marker.cited, rank);
-    const passed = Math.max(0, caret - marker.end);
-    return { start: marker.start, end: marker.end, text: merged, caret: marker.start + merged.length + passed, merged: true };
+    // Into its last bracket; nothing of what stands there is touched, so that undo and the log have it smallest.
+    const inside = text.slice(marker.start, marker.end).replace(/[\s,;]*\]$/, "");
+    const start = marker.start + inside.length;
+    const inserted = `, ${rank}`;
+    return { start, end: start, text: inserted, caret: Math.max(caret, marker.end) + inserted.length, merged: true };
   }
   // Behind a sentence's end, unless more of the same line follows directly.
   const line = text.slice(0, caret);
@@ -66,21 +65,21 @@ export function citing(text, caret, rank, passages) {
 }
 
 /**
- * The marker that is being typed at the caret: "[", "[1", "[3, ", and where its last number begins.
+ * The marker that is being typed at the caret: "[", "[1", "[3, ".
  * @param {string} text
  * @param {number} caret
- * @returns {{open: number, from: number, digits: string, cited: number[]} | null}
+ * @returns {{open: number, digits: string, cited: number[]} | null}
  */
 export function beingTyped(text, caret) {
   const match = /\[((?:[ \t]*\d+[ \t]*[,;])*)[ \t]*(\d*)$/.exec(text.slice(Math.max(0, caret - 120), caret));
   if (!match) return null;
   const digits = match[2];
   const cited = [...match[1].matchAll(/\d+/g)].map(([number]) => Number(number));
-  return { open: caret - match[0].length, from: caret - digits.length, digits, cited };
+  return { open: caret - match[0].length, digits, cited };
 }
 
 /**
- * Put a chosen number in place of what was typed of it, and close the bracket where it is not closed yet.
+ * Write the rest of a chosen number, and close the bracket where it is not closed yet.
  * @param {string} text
  * @param {number} caret
  * @param {number} rank
@@ -88,9 +87,9 @@ export function beingTyped(text, caret) {
  */
 export function completing(text, caret, rank) {
   const typed = beingTyped(text, caret);
-  if (!typed) return null;
+  if (!typed || !String(rank).startsWith(typed.digits)) return null;
   const closed = /^[ \t]*(?:[,;\d]|\])/.test(text.slice(caret, caret + 20));
-  const inserted = `${rank}${closed ? "" : "]"}`;
+  const inserted = `${String(rank).slice(typed.digits.length)}${closed ? "" : "]"}`;
   const beyond = closed && text[caret] === "]" ? 1 : 0;
-  return { start: typed.from, end: caret, text: inserted, caret: typed.from + inserted.length + beyond, merged: typed.cited.length > 0 };
+  return { start: caret, end: caret, text: inserted, caret: caret + inserted.length + beyond, merged: typed.cited.length > 0 };
 }
