@@ -42,7 +42,8 @@ class AcceptForm(forms.Form):
     note = forms.CharField(label=_("Words for the writer"), required=False, widget=NOTE, max_length=5000)
 
     def __init__(self, task: WritingTask, *args: Any, **kwargs: Any):
-        super().__init__(*args, auto_id="accept_%s", **kwargs)
+        super().__init__(*args, **kwargs)
+        self.auto_id = "accept_%s"
         self.task = task
 
 
@@ -57,7 +58,8 @@ class SendBackForm(forms.Form):
     )
 
     def __init__(self, task: WritingTask, *args: Any, **kwargs: Any):
-        super().__init__(*args, auto_id="send_back_%s", **kwargs)
+        super().__init__(*args, **kwargs)
+        self.auto_id = "send_back_%s"
         self.task = task
 
 
@@ -73,7 +75,8 @@ class RejectForm(forms.Form):
     amount = AmountField(label=_("If a part, how much"), required=False)
 
     def __init__(self, task: WritingTask, *args: Any, **kwargs: Any):
-        super().__init__(*args, auto_id="reject_%s", **kwargs)
+        super().__init__(*args, **kwargs)
+        self.auto_id = "reject_%s"
         self.task = task
         self.fields["amount"].of(task.study.currency)  # type: ignore[attr-defined]
 
@@ -99,7 +102,8 @@ class InclusionForm(forms.Form):
     why = forms.CharField(label=_("Reason, for the record"), widget=forms.Textarea(attrs={"rows": 2}), max_length=5000)
 
     def __init__(self, *args: Any, **kwargs: Any):
-        super().__init__(*args, auto_id="inclusion_%s", **kwargs)
+        super().__init__(*args, **kwargs)
+        self.auto_id = "inclusion_%s"
 
 
 class ReverseForm(forms.Form):
@@ -108,7 +112,8 @@ class ReverseForm(forms.Form):
     note = forms.CharField(label=_("Words for the writer"), widget=NOTE, max_length=5000)
 
     def __init__(self, *args: Any, **kwargs: Any):
-        super().__init__(*args, auto_id="reverse_%s", **kwargs)
+        super().__init__(*args, **kwargs)
+        self.auto_id = "reverse_%s"
 
 
 class PayForm(forms.Form):
@@ -118,7 +123,8 @@ class PayForm(forms.Form):
     reason = forms.CharField(label=_("Reason"), help_text=_("The writer reads it."), max_length=200)
 
     def __init__(self, currency: str, *args: Any, **kwargs: Any):
-        super().__init__(*args, auto_id="pay_%s", **kwargs)
+        super().__init__(*args, **kwargs)
+        self.auto_id = "pay_%s"
         self.fields["amount"].of(currency)  # type: ignore[attr-defined]
 
 

@@ -235,8 +235,8 @@ def _query(given: QueryDict) -> str:
     """Return the filter as a query string, so that it is kept from one response to the next."""
     kept = QueryDict(mutable=True)
     for name in ("style", "writer", "trial", "signals"):
-        if given.get(name):
-            kept[name] = given[name]
+        if value := given.get(name):
+            kept[name] = str(value)
     return f"?{kept.urlencode()}" if kept else ""
 
 

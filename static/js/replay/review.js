@@ -15,7 +15,7 @@ export function actions(root) {
     if (!(panel instanceof HTMLDetailsElement)) continue;
     found[panel.dataset.reviewPanel ?? ""] = () => {
       panel.open = true;
-      const field = panel.querySelector("textarea, input:not([type=hidden])");
+      const field = panel.querySelector("textarea") ?? panel.querySelector("input:not([type=hidden])");
       if (field instanceof HTMLElement) field.focus();
     };
   }
