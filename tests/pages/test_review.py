@@ -1,0 +1,290 @@
+"""Review in a real browser: by keyboard alone, scrubbing, several reviewers at once."""
+
+import json
+import random
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from playwright.sync_api import Browser, Page, expect
+
+from crowdrag.studies.enums import Role
+from crowdrag.studies.models import User
+from tests.factories import PASSWORD, MembershipFactory, StudyFactory, UserFactory
+from tests.submitted import submitted, written
+from tests.writing.test_playback import edits
+from writing.domain import codec, linear, playback
+from writing.enums import TaskState
+from writing.models import WritingTask
+
+from .test_axe import OPTIONS
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PLAYER = "document.querySelector('[data-replay]').player"
+SHEET = """() => {
+  const sheet = document.querySelector("[data-replay-sheet]").cloneNode(true);
+  for (const gone of sheet.querySelectorAll("del")) gone.remove();
+  return sheet.textContent;
+}"""
+FRAMES = """async ([changes, arrivals, order]) => {
+  const { Film, textOf } = await import("/static/js/replay/film.js");
+  const film = new Film(changes, arrivals, 4);
+  return order.map((index) => textOf(film.at(index)));
+}"""
+
+
+def enter(page: Page, url: str, user: User) -> None:
+    page.goto(f"{url}/login/")
+    page.get_by_label("E-mail address").fill(user.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/studies/")
+
+
+@pytest.fixture
+def study() -> Any:
+    return StudyFactory(slug="tides")
+
+
+@pytest.fixture
+def reviewer(study: Any) -> User:
+    return MembershipFactory(study=study, user=UserFactory(), role=Role.REVIEWER).user
+
+
+def ready(page: Page) -> None:
+    page.wait_for_selector("[data-replay][data-ready=yes]")
+
+
+def faults(page: Page) -> list[str]:
+    found = Axe().run(page, options=OPTIONS).response["violations"]
+    return [f"{rule['id']}: {node['html'][:120]}" for rule in found for node in rule["nodes"]]
+
+
+def test_three_responses_by_keyboard_alone(page: Page, live_server: Any, study: Any, reviewer: User) -> None:
+    first, second, third = (submitted(study, minutes=minutes) for minutes in (30, 20, 10))
+    enter(page, live_server.url, reviewer)
+    page.goto(f"{live_server.url}/studies/tides/review/")
+    page.get_by_role("button", name="Review next").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/{first.external_id}/")
+    ready(page)
+    # Accepting takes two keys.
+    page.keyboard.press("a")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/{second.external_id}/")
+    ready(page)
+    # Keys that are typed into a form are no commands.
+    page.keyboard.press("x")
+    expect(page.get_by_label("Why")).to_be_focused()
+    page.keyboard.type("n, a, x: no citation fits its claim.")
+    page.keyboard.press("Escape")
+    expect(page.get_by_label("Why")).to_be_hidden()
+    page.keyboard.press("x")
+    for _ in range(3):  # past the pay and the amount
+        page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Reject and go on")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/{third.external_id}/")
+    ready(page)
+    page.keyboard.press("e")
+    page.keyboard.type("A friend wrote it.")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("left out", exact=True)).to_be_visible()
+    ready(page)
+    page.keyboard.press("v")
+    page.keyboard.type("Cite every claim.")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/review/")
+    states = [WritingTask.objects.get(pk=task.pk).state for task in (first, second, third)]
+    assert states == [TaskState.ACCEPTED, TaskState.REJECTED, TaskState.REVISION]
+    assert not WritingTask.objects.get(pk=third.pk).response.is_included
+
+
+@pytest.fixture
+def replayed(page: Page, live_server: Any, study: Any, reviewer: User) -> WritingTask:
+    task = submitted(study)
+    enter(page, live_server.url, reviewer)
+    page.goto(f"{live_server.url}/studies/tides/review/{task.external_id}/")
+    ready(page)
+    return task
+
+
+def test_scrubbing_gives_the_text_of_that_moment(page: Page, replayed: WritingTask) -> None:
+    line = linear.of(replayed.log)
+    rng = random.Random(7)
+    moments = [0, line.end, *(rng.randrange(line.end + 1) for _ in range(60))]
+    for moment in moments:
+        page.evaluate(f"t => {PLAYER}.seekReal(t)", moment)
+        t = int(page.evaluate(f"Math.floor({PLAYER}.t + 1e-6)"))
+        assert page.evaluate(SHEET) == codec.text_at(line.events, t), moment
+
+
+def test_the_player_by_keyboard(page: Page, replayed: WritingTask) -> None:
+    _events, text = written()
+    slider = page.get_by_label("Moment")
+    at = f"{PLAYER}.at"
+    slider.focus()
+    page.keyboard.press("Home")
+    assert page.evaluate(SHEET) == ""
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(at) == 5_000
+    expect(slider).to_have_attribute("aria-valuetext", "5 s of 19 s, 18 characters")
+    page.keyboard.press("End")
+    assert page.evaluate(SHEET) == text
+    page.keyboard.press("0")
+    page.keyboard.press("p")  # the paste, in its place, marked
+    expect(page.locator(".arrival--elsewhere")).to_have_text(
+        "The moon pulls harder on the near side than on the far side of the earth."
+    )
+    expect(page.locator(".arrival")).to_have_attribute("data-from", "elsewhere")
+    page.keyboard.press(".")  # the deletion after it is struck for a moment
+    expect(page.locator("del.gone")).to_have_text("Tides")
+    page.keyboard.press(",")
+    expect(page.locator("del.gone")).to_have_count(0)
+    expect(page.locator("#passage-1")).to_have_class("passage is-open")
+    expect(page.locator("#passage-1 .passage-now")).to_have_text("open")
+    page.keyboard.press("w")
+    expect(page.locator("[data-replay-said]")).to_contain_text("Another tab or window in front for 9 s")
+    page.keyboard.press("r")
+    expect(page.locator("[data-replay-response]")).to_be_visible()
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog", name="Keys")
+    expect(dialog).to_be_visible()
+    assert faults(page) == []
+    page.get_by_label("Single keys work on this page").uncheck()
+    page.keyboard.press("Escape")
+    before = page.evaluate(at)
+    page.keyboard.press("0")
+    assert page.evaluate(at) == before
+
+
+def test_nothing_moves_until_it_is_played_and_then_it_ends_in_the_text(page: Page, replayed: WritingTask) -> None:
+    page.evaluate(f"{PLAYER}.seek(0)")
+    page.get_by_label("Speed").select_option("50")
+    page.wait_for_timeout(300)
+    assert page.evaluate(f"{PLAYER}.at") == 0
+    page.keyboard.press("k")
+    page.wait_for_function(f"!{PLAYER}.playing && {PLAYER}.at > 0")
+    assert page.evaluate(SHEET) == replayed.response.text
+    # Whoever cuts no pause sees them in full.
+    total = f"{PLAYER}.axis.total"
+    page.get_by_label("Pauses").select_option("0")
+    whole = page.evaluate(total)
+    page.get_by_label("Pauses").select_option("5")
+    assert whole == playback.document(replayed.log, [])["end"]
+    assert page.evaluate(total) < whole - 8_000
+
+
+def test_a_press_on_the_timeline_and_on_a_moment_of_a_signal(page: Page, replayed: WritingTask) -> None:
+    box = page.locator(".timeline").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 60)
+    assert page.evaluate(f"{PLAYER}.at / {PLAYER}.axis.total") == pytest.approx(0.5, abs=0.02)
+    page.get_by_text("Paste from elsewhere").last.click()
+    page.get_by_role("button", name="found in no passage").first.click()
+    expect(page.locator(".arrival--elsewhere")).to_be_visible()
+
+
+def test_a_citation_shows_its_passage(page: Page, replayed: WritingTask) -> None:
+    page.locator(".cite").first.focus()
+    expect(page.locator("#passage-0")).to_have_class("passage is-active")
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.locator(".cite").first.click()
+    expect(page.locator("[data-cite-peek]")).to_contain_text("text of passage")
+
+
+@pytest.mark.parametrize(("width", "theme"), [(390, "dark"), (1280, "light")])
+def test_open_forms_and_a_replay_under_way_are_accessible(
+    page: Page, replayed: WritingTask, width: int, theme: str
+) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+    page.evaluate(f"{PLAYER}.seekReal(15000)")
+    for details in page.locator("details.more, .signals details").all():
+        details.evaluate("details => (details.open = true)")
+    assert faults(page) == []
+    for panel in ("x", "v", "e"):
+        page.keyboard.press(panel)
+        assert faults(page) == []
+        page.keyboard.press("Escape")
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_two_reviewers_do_not_collide(
+    page: Page, browser: Browser, live_server: Any, study: Any, reviewer: User
+) -> None:
+    first, second = submitted(study, minutes=20), submitted(study, minutes=10)
+    colleague = MembershipFactory(study=study, user=UserFactory(name="Otto"), role=Role.REVIEWER).user
+    context = browser.new_context()
+    other = context.new_page()
+    try:
+        for at, user in ((page, reviewer), (other, colleague)):
+            enter(at, live_server.url, user)
+            at.goto(f"{live_server.url}/studies/tides/review/")
+            at.get_by_role("button", name="Review next").click()
+        page.wait_for_url(f"**/{first.external_id}/")
+        other.wait_for_url(f"**/{second.external_id}/")
+        page.goto(f"{live_server.url}/studies/tides/review/{second.external_id}/")
+        expect(page.get_by_text("Otto has this response open until")).to_be_visible()
+        assert faults(page) == []
+        page.get_by_role("button", name="Take it over").click()
+        expect(page.get_by_role("button", name="Accept, pay")).to_be_visible()
+        other.keyboard.press("a")
+        other.keyboard.press("Enter")
+        expect(other.get_by_text("Another reviewer has this response open")).to_be_visible()
+    finally:
+        context.close()
+
+
+def test_key_frames_give_what_playing_from_the_beginning_gives(page: Page, live_server: Any) -> None:
+    page.goto(f"{live_server.url}/login/")
+
+    @given(edits(), st.randoms(use_true_random=False))
+    @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+    def check(events: list[Any], rng: random.Random) -> None:
+        line = linear.Linear()
+        linear._Clock(line).add(0, events, None)
+        document = playback._text(line, [])
+        texts = ["", *(text for _, text in codec.states(line.events))]
+        order = [rng.randrange(len(texts)) for _ in range(2 * len(texts))]
+        assert page.evaluate(FRAMES, [document["changes"], document["arrivals"], order]) == [texts[i] for i in order]
+
+    check()
+
+
+def test_long_logs_are_scrubbed_at_once(page: Page, live_server: Any) -> None:
+    """20,000 changes, a fifth of them in the middle of the text, many of them deletions."""
+    page.goto(f"{live_server.url}/login/")
+    measured = page.evaluate("""async () => {
+      const { Film, textOf } = await import("/static/js/replay/film.js");
+      let seed = 1, length = 0;
+      const random = (most) => (seed = (seed * 16807) % 2147483647) % most;
+      const changes = [];
+      for (let number = 0; number < 20000; number += 1) {
+        const middle = random(5) === 0;
+        const deleted = length > 1500 || random(6) === 0 ? Math.min(length, 1 + random(3)) : 0;
+        const position = middle ? random(length - deleted + 1) : length - deleted;
+        const inserted = deleted && random(2) ? "" : "ab ";
+        changes.push([number * 150, position, deleted, inserted, 0]);
+        length += inserted.length - deleted;
+      }
+      const begun = performance.now();
+      const film = new Film(changes);
+      const built = performance.now() - begun;
+      const times = [];
+      for (let number = 0; number < 400; number += 1) {
+        const at = performance.now();
+        textOf(film.at(random(20001)));
+        times.push(performance.now() - at);
+      }
+      times.sort((a, b) => a - b);
+      return { built, median: times[200], p95: times[380] };
+    }""")
+    print(json.dumps(measured))
+    assert measured["built"] < 3_000
+    assert measured["p95"] < 50
