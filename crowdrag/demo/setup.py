@@ -18,7 +18,7 @@ from writing.domain import styles
 from writing.domain.generation import campaigns
 from writing.domain.imports import importers
 
-from . import texts, work
+from . import people, texts, work
 
 SLUG = "demo"
 EMAIL = "demo@localhost.localdomain"
@@ -45,6 +45,8 @@ class Demo:
     study: Study
     email: str
     password: str
+    # Where anybody writes a response, without the host.
+    link: str
 
 
 def set_up(*, now: datetime | None = None) -> Demo:
@@ -66,7 +68,8 @@ def set_up(*, now: datetime | None = None) -> Demo:
             _import(study, what, texts.FOLDER / name, user)
         Participant.objects.filter(study=study, external_id__startswith="author-").update(is_simulated=True)
         _begin(study, user, now)
-    return Demo(study=study, email=user.email, password=password)
+    link = people.ensure(study=study, user=user, now=now)
+    return Demo(study=study, email=user.email, password=password, link=people.address(link))
 
 
 def ensure_login(*, folder: Path) -> tuple[User, str]:

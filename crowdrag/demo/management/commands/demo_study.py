@@ -21,3 +21,4 @@ class Command(BaseCommand):
         self.stdout.write(f"  Address   {address}/studies/{demo.study.slug}/")
         self.stdout.write(f"  Login     {demo.email}")
         self.stdout.write(f"  Password  {demo.password}")
+        self.stdout.write(f"  Write a response yourself, as a crowd worker does: {address}{demo.link}")

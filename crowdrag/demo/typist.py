@@ -1,0 +1,226 @@
+"""A typist who writes a given text in the editor, by a script that follows from a random generator.
+
+The typist makes the events that the editor's page would record of somebody who writes so, and sends them through the
+same calls as the page does: the server checks them, stores them, and rebuilds the text from them. What is simulated is
+the person alone, which is said wherever it shows.
+
+Three manners: *careful* reads the passages, pauses, mistypes, corrects, and rewords a little; *pasted* types a few
+words and pastes the rest from elsewhere; *transcribed* types as one copies from another screen: evenly, hardly a
+pause, no correction.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any, Final
+
+from writing.domain import incoming, sittings
+from writing.domain.codec import Event
+from writing.domain.events import ELSEWHERE
+from writing.models import WritingTask
+
+SCREEN: Final = {"width": 1440, "height": 900, "touch": False}
+BATCH: Final = 400
+MARKER: Final = re.compile(r"\[\d+(?:, \d+)*\]")
+NEIGHBOURS: Final = dict(zip("abcdefghijklmnopqrstuvwxyz", "svxfrghjoklknmpowtdyibecux", strict=True))
+_KEYS: Final = ((" ", "space"), ("\n", "enter"))
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How somebody types: milliseconds between keys and their spread, pauses before a sentence, share of typos."""
+
+    pace: float
+    spread: float
+    thinks: tuple[float, float]
+    typos: float
+    reads: bool
+
+
+MANNERS: Final = {
+    "careful": Manner(pace=150, spread=0.55, thinks=(4_000, 16_000), typos=0.02, reads=True),
+    "pasted": Manner(pace=170, spread=0.5, thinks=(1_500, 4_000), typos=0.01, reads=False),
+    "transcribed": Manner(pace=190, spread=0.08, thinks=(250, 700), typos=0.0, reads=False),
+}
+
+
+@dataclass
+class Desk:
+    """The editor as it records: the text, the caret, the clock, and the events so far."""
+
+    rng: Random
+    manner: Manner
+    text: str = ""
+    ms: int = 0
+    caret: int = 0
+    events: list[Event] = field(default_factory=list)
+
+    def say(self, code: str, *fields: Any) -> None:
+        """Record an event now."""
+        self.events.append([code, self.ms, *fields])
+
+    def wait(self, low: float, high: float) -> None:
+        """Let time pass."""
+        self.ms += round(self.rng.uniform(low, high))
+
+    def splice(self, deleted: int, inserted: str, source: str, input_type: str) -> None:
+        """Change the text at the caret."""
+        self.say("s", self.caret, deleted, inserted, source, input_type)
+        self.text = self.text[: self.caret] + inserted + self.text[self.caret + deleted :]
+        self.caret += len(inserted)
+
+    def strike(self, character: str) -> None:
+        """Press the key of a character."""
+        self.ms += max(40, round(self.rng.lognormvariate(0, self.manner.spread) * self.manner.pace))
+        self.say("k", _key(character), round(self.rng.uniform(60, 110)))
+        self.splice(0, character, "typed", "insertLineBreak" if character == "\n" else "insertText")
+
+    def rub_out(self) -> None:
+        """Press backspace."""
+        self.ms += round(self.rng.uniform(90, 190))
+        self.say("k", "backspace", round(self.rng.uniform(50, 90)))
+        self.caret -= 1
+        self.splice(1, "", "deleted", "deleteContentBackward")
+
+    def type(self, words: str) -> None:
+        """Type words, with a slip of the finger now and then that is noticed soon."""
+        for number, character in enumerate(words):
+            neighbour = NEIGHBOURS.get(character)
+            if neighbour and self.rng.random() < self.manner.typos:
+                further = words[number + 1 : number + 1 + self.rng.choice((0, 0, 1, 2))]
+                for wrong in neighbour + further:
+                    self.strike(wrong)
+                self.wait(200, 700)
+                for _wrong in neighbour + further:
+                    self.rub_out()
+            self.strike(character)
+
+    def read(self, rank: int, low: float, high: float) -> None:
+        """Open a passage, look at it, and close it."""
+        self.say("o", rank, True)
+        began = self.ms
+        self.wait(low, high)
+        self.say("d", rank, self.ms - began)
+        self.say("o", rank, False)
+
+    def check(self) -> None:
+        """Record the check sum of the text."""
+        self.say("h", hashlib.sha256(self.text.encode()).hexdigest()[:16])
+
+
+def write(*, task: WritingTask, text: str, manner: str, pasted: str = "", rng: Random, now: datetime) -> datetime:
+    """Write a text in a claimed task whose first questions are answered, and finish it; return when it was done.
+
+    Called again after it was killed in the middle, it deletes what is there and begins anew.
+    """
+    opened = sittings.open(task=task, device=SCREEN, now=now)
+    desk = Desk(rng, MANNERS[manner], text=opened.text, ms=opened.elapsed, caret=0)
+    desk.say("a", round(now.timestamp() * 1000), SCREEN["width"], SCREEN["height"], SCREEN["touch"])
+    desk.say("f", True)
+    if desk.text:
+        desk.splice(len(desk.text), "", "deleted", "deleteContentBackward")
+    _perform(desk, text, pasted)
+    assert desk.text == text, "the script leads to the text"
+    desk.check()
+
+    def at(ms: int) -> datetime:
+        return now + timedelta(milliseconds=ms - opened.elapsed)
+
+    first = 0
+    for number, events in enumerate(_batches(desk.events)):
+        body = {"number": number, "first": first, "events": events}
+        batch = incoming.batch(json.dumps(body).encode())
+        sittings.receive(token=opened.token, batch=batch, now=at(events[-1][1]))
+        first += len(events)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    said = {"sitting": opened.sitting.number, "events": first, "digest": digest}
+    sittings.finish(task=task, said=incoming.finish(json.dumps(said).encode()), now=at(desk.ms))
+    return at(desk.ms)
+
+
+def _perform(desk: Desk, text: str, pasted: str) -> None:
+    if desk.manner.reads:
+        for rank in range(6):
+            desk.read(rank, 3_000, 12_000)
+        desk.say("q", "cost", 3)
+    before, found, after = text.partition(pasted) if pasted else (text, "", "")
+    _compose(desk, before)
+    if found:
+        _fetch(desk, found)
+        _compose(desk, after)
+    if desk.manner.reads:
+        _reword(desk)
+
+
+def _compose(desk: Desk, text: str) -> None:
+    """Write piece by piece, each piece a sentence or a part of one up to its marker."""
+    think: Callable[[], None] = lambda: desk.wait(*desk.manner.thinks)  # noqa: E731 -- one line says it
+    done = 0
+    for marker in MARKER.finditer(text):
+        ranks = [int(rank) for rank in re.findall(r"\d+", marker[0])]
+        if desk.manner.reads:
+            desk.read(ranks[0], 4_000, 14_000)
+        think()
+        desk.type(text[done : marker.start()])
+        _cite(desk, marker[0], ranks)
+        desk.check()
+        done = marker.end()
+    desk.type(text[done:])
+
+
+def _cite(desk: Desk, marker: str, ranks: list[int]) -> None:
+    """Cite by the passage's button where one passage is cited, else by typing."""
+    if len(ranks) > 1 or not desk.manner.reads:
+        desk.type(marker)
+        for rank in ranks:
+            desk.say("b", rank, desk.caret, "typed")
+        return
+    desk.wait(500, 1_500)
+    desk.say("b", ranks[0], desk.caret, "button")
+    desk.splice(0, marker, "cited", "")
+
+
+def _fetch(desk: Desk, text: str) -> None:
+    """Go to another window, come back with a text, and paste it."""
+    desk.wait(800, 2_000)
+    desk.say("f", False)
+    desk.say("v", False)
+    desk.wait(45_000, 90_000)
+    desk.say("v", True)
+    desk.say("f", True)
+    desk.wait(600, 1_500)
+    desk.say("k", "command", 80)
+    desk.say("p", ELSEWHERE, len(text), 0)
+    desk.splice(0, text, "pasted", "insertFromPaste")
+
+
+def _reword(desk: Desk) -> None:
+    """Read the text again and write one of its words anew."""
+    desk.wait(8_000, 20_000)
+    words = list(re.finditer(r"[A-Za-z]{6,}", desk.text))
+    chosen = desk.rng.choice(words)
+    desk.caret = chosen.end()
+    desk.say("c", desk.caret, desk.caret)
+    for _letter in chosen[0]:
+        desk.rub_out()
+    desk.wait(1_000, 3_000)
+    for letter in chosen[0]:
+        desk.strike(letter)
+    desk.caret = len(desk.text)
+    desk.say("c", desk.caret, desk.caret)
+
+
+def _key(character: str) -> str:
+    for known, name in _KEYS:
+        if character == known:
+            return name
+    return "letter" if character.isalpha() else "digit" if character.isdigit() else "mark"
+
+
+def _batches(events: list[Event]) -> Iterator[list[Event]]:
+    for start in range(0, len(events), BATCH):
+        yield events[start : start + BATCH]
