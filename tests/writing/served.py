@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from crowdrag.runtime import processes
 from crowdrag.runtime.folder import Folder
 from crowdrag.runtime.web import Web
 
@@ -39,16 +40,7 @@ class Server:
     def start(self) -> None:
         """Start it; it answers soon after."""
         launch = self.web.launch()
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                launch.command,
-                cwd=launch.cwd,
-                env=self.env,
-                pass_fds=launch.fds,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+        self.process = processes.spawn(launch.command, log=self.log, env=self.env, fds=launch.fds, cwd=launch.cwd)
 
     def await_answer(self) -> None:
         """Wait until it answers."""

@@ -19,7 +19,7 @@ from writing.domain import codec, sittings
 from writing.models import LogBatch, WritingTask
 
 from .served import CSRF, Line, Server
-from .typist import digest
+from .typist import consented, digest
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ALPHABET = "abc é\n🧊👩\u200dשλ\u0301"
@@ -148,7 +148,7 @@ class Typist:
 def typists(server: Server, count: int, seed: int, pause: float) -> list[Typist]:
     made = []
     for n in range(count):
-        task = WritingTaskFactory(claimed=True)
+        task = consented(WritingTaskFactory(claimed=True))
         client = Client()
         as_participant(client, task.participant)
         made.append(Typist(server, task, client.session.session_key, random.Random(f"{seed}/{n}"), pause))

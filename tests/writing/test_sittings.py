@@ -6,12 +6,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from crowdrag.studies.models import Participant
-from tests.factories import NOW, WritingPlanFactory, WritingTaskFactory
+from crowdrag.studies.models import Consent, Participant
+from tests.factories import NOW, WritingTaskFactory
 from tests.participants import as_participant
 from writing.domain import logs, sittings
 from writing.enums import SurveyKind, TaskState
-from writing.models import LogBatch, Sitting, Survey, SurveyAnswers, WritingLog, WritingTask
+from writing.models import LogBatch, Sitting, Survey, SurveyAnswers, WritingLog, WritingPlan, WritingTask
 
 from .typist import Editor, digest
 
@@ -208,11 +208,18 @@ def test_the_entry_survey_comes_first() -> None:
     editor = Editor()
     study = editor.task.study
     survey = Survey.objects.create(study=study, name="entry", kind=SurveyKind.ENTRY, created_at=NOW)
-    WritingPlanFactory(study=study, entry_survey=survey)
+    WritingPlan.objects.filter(study=study).update(entry_survey=survey)
     assert editor.open().status_code == 409
     assert not Sitting.objects.exists()
     SurveyAnswers.objects.create(task=editor.task, survey=survey, answers={}, answered_at=NOW)
     assert editor.open().status_code == 201
+
+
+def test_consent_comes_first() -> None:
+    editor = Editor()
+    Consent.objects.update(withdrawn_at=NOW)
+    assert (editor.open().status_code, editor.open().json()["problem"]) == (403, "consent")
+    assert not WritingLog.objects.exists()
 
 
 def test_a_task_opens_for_its_writer_alone() -> None:
@@ -230,7 +237,7 @@ def test_a_task_opens_for_its_writer_alone() -> None:
 
 def test_signs_of_life_hold_the_task() -> None:
     editor = Editor()
-    WritingPlanFactory(study=editor.task.study, lease_hours=48)
+    WritingPlan.objects.update(lease_hours=48)
 
     def lease_left() -> timedelta:
         editor.task.refresh_from_db()

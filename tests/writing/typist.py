@@ -8,10 +8,11 @@ from typing import Any
 from django.test import Client
 from django.urls import reverse
 
-from tests.factories import WritingTaskFactory
+from crowdrag.studies.models import Consent
+from tests.factories import NOW, WritingPlanFactory, WritingTaskFactory
 from tests.participants import as_participant
 from writing.domain import codec
-from writing.models import WritingTask
+from writing.models import WritingPlan, WritingTask
 
 Event = list[Any]
 
@@ -26,11 +27,18 @@ def typed(text: str, *, at: int = 0, ms: int = 0, every: int = 150) -> list[Even
     return [["s", ms + i * every, at + i, 0, character, "typed", "insertText"] for i, character in enumerate(text)]
 
 
+def consented(task: WritingTask) -> WritingTask:
+    """See to it that the study has a plan, and the task's writer consented to its text."""
+    plan = WritingPlan.objects.filter(study=task.study).first() or WritingPlanFactory(study=task.study)
+    Consent.objects.get_or_create(participant=task.participant, text=plan.consent_text, defaults={"given_at": NOW})
+    return task
+
+
 class Editor:
     """One tab: opens a sitting and sends batches in it."""
 
     def __init__(self, task: WritingTask | None = None, client: Client | None = None) -> None:
-        self.task = task or WritingTaskFactory(claimed=True)
+        self.task = consented(task or WritingTaskFactory(claimed=True))
         self.client = client or Client(enforce_csrf_checks=False)
         if client is None:
             as_participant(self.client, self.task.participant)

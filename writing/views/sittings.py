@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from crowdrag.studies.access import participant_page
+from crowdrag.studies.access import consented_page, participant_page
 from crowdrag.studies.models import Participant
 
 from ..domain import incoming, sittings
@@ -16,7 +16,7 @@ from ..models import WritingTask
 from . import answers
 
 
-@participant_page
+@consented_page("writing")
 @require_POST
 def sitting(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
     """Open the editor: a new sitting, with the text as the server has it; or give a new token for an earlier one."""
@@ -51,7 +51,7 @@ def finish(request: HttpRequest, participant: Participant, task: str) -> HttpRes
 
     def answer() -> dict[str, Any]:
         sittings.finish(task=found, said=incoming.finish(answers.body(request)), now=timezone.now())
-        return {"next": _step(participant, task) + "exit/"}
+        return {"next": reverse("writing_exit", args=[participant.study.slug, task])}
 
     return answers.respond(answer, closed_next=_step(participant, task))
 
@@ -68,4 +68,4 @@ def _told(renewed: sittings.Renewed) -> dict[str, Any]:
 
 
 def _step(participant: Participant, task: str) -> str:
-    return f"/work/{participant.study.slug}/writing/{task}/"
+    return reverse("writing_task", args=[participant.study.slug, task])

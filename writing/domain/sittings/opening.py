@@ -7,9 +7,10 @@ from typing import Any
 
 from django.db import transaction
 
-from ...enums import LogSource, SurveyKind
-from ...models import LogBatch, Sitting, SurveyAnswers, WritingLog, WritingPlan, WritingTask
+from ...enums import LogSource
+from ...models import LogBatch, Sitting, WritingLog, WritingTask
 from .. import codec
+from ..tasks import steps
 from . import holding, tokens
 from .chains import Chain, chain
 
@@ -85,11 +86,7 @@ def open(*, task: WritingTask, device: Mapping[str, Any], now: datetime) -> Open
 
 def _is_ready(task: WritingTask) -> bool:
     """Say whether all that comes before writing is done."""
-    plan = WritingPlan.objects.filter(study=task.study_id).select_related("entry_survey").first()
-    if plan is None or plan.entry_survey is None:
-        return True
-    answered = SurveyAnswers.objects.filter(task=task, survey__kind=SurveyKind.ENTRY, answered_at__isnull=False)
-    return answered.exists()
+    return steps.due(task) in (steps.Step.WRITE, steps.Step.EXIT)
 
 
 def _carry_over(log: WritingLog, text: str, now: datetime) -> Sitting:
