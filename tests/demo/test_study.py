@@ -6,7 +6,7 @@ from django.test import Client
 from analysis.models import Table
 from analysis.text import statements
 from annotation.models import Campaign, Judgment
-from crowdrag.demo import judging, setup
+from crowdrag.demo import judging, setup, texts, work
 from crowdrag.llm.domain import endpoints
 from crowdrag.runs.domain import running
 from crowdrag.runs.enums import RunState
@@ -22,9 +22,8 @@ from tests.factories import (
     StyleFactory,
     TopicFactory,
 )
-from writing.domain import generation
+from writing.domain.generation import campaigns, prompts, writers
 from writing.enums import Origin
-from writing.models import Response
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -109,7 +108,7 @@ def test_each_slot_that_nobody_wrote_is_planned_for_the_model(settings, local_mo
     running.cancel(run=run)
     finish_runs(demo.study)
     people = {(r.topic_id, r.style_id) for r in demo.study.responses.filter(origin=Origin.HUMAN)}
-    planned = {(unit.payload["topic"], unit.payload["style"]) for unit in run.units.all()}
+    planned = {(topic, style) for unit in run.units.all() for topic, style in unit.payload["slots"]}
     assert len(planned) == 15 - len(people)
     assert not planned & people
 
@@ -119,14 +118,20 @@ def test_the_local_model_writes_a_response_that_cites(settings, local_model_url)
     topic = TopicFactory(study=study, query="how do heat pumps work in the cold")
     for rank, text in enumerate(["Heat pumps move heat from outside to inside.", "They work below zero degrees."]):
         RetrievedPassageFactory(topic=topic, rank=rank, passage__text=text)
-    style = StyleFactory(study=study, name="bullet", instructions="Write a list.", target_words=60)
-    endpoint = endpoints.ensure_local(url=local_model_url)
-    slot = generation.slot(topic=topic, style=style)
-    store = generation.write(slot=slot, endpoint=endpoint, study=study)
-    response = store(NOW)
-    assert store(NOW) == response  # a unit that runs again stores nothing twice
-    assert Response.objects.get(study=study).origin == Origin.MODEL
-    assert response.participant.specification["prompt"] == generation.PROMPT
+    for name in texts.STYLES:
+        StyleFactory(study=study, name=name, instructions="Write a list.", target_words=60)
+    for name in ("essay", "news"):  # people's: nothing is left to write there
+        ResponseFactory(topic=topic, style=study.styles.get(name=name))
+    endpoints.ensure_local(url=local_model_url)
+    order = work.order(study=study, now=NOW)
+    run = running.wait(campaigns.start(study=study, order=order, kind="demo.write"))
+    assert run.state == RunState.DONE, run.error
+    assert run.summary == {"answers": 1, "written": 1}
+    answer = run.model_answers.select_related("style", "response").get()
+    assert answer.style.name == "bullet"
+    response = answer.response
+    assert response.origin == Origin.MODEL
+    assert response.participant.specification["prompt"] == prompts.default_text(study)
     parsed = statements.parse(response.text, passages=2)
     assert parsed.cited_passages
     assert set(parsed.cited_passages) <= {0, 1}
@@ -134,6 +139,6 @@ def test_the_local_model_writes_a_response_that_cites(settings, local_model_url)
 
 
 def test_the_schema_bounds_citations_and_length() -> None:
-    schema = generation.answer_schema(passages=3, words=250)["properties"]["statements"]
+    schema = writers.answer_schema(passages=3, words=250)["properties"]["statements"]
     assert schema["items"]["properties"]["citations"]["items"]["enum"] == [0, 1, 2]
     assert (schema["minItems"], schema["maxItems"]) == (4, 8)

@@ -85,6 +85,16 @@ class Handler(BaseHTTPRequestHandler):
     def cut_short(self, _):
         self.answer("and then", finish_reason="length")
 
+    def words(self, number):
+        self.answer(" ".join(["word"] * (int(number or 40) - 1)) + " end [0].")
+
+    def document_of(self, _):
+        said = {"text": "A claim that is long enough to be one.", "citations": [0]}
+        self.answer(json.dumps({"statements": [said, said]}))
+
+    def sorry(self, _):
+        self.answer("I'm sorry, but I can't help with that.")
+
     def refuse(self, _):
         self.answer(None, refusal="I would rather not.")
 

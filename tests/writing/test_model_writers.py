@@ -1,0 +1,366 @@
+"""Models as writers, against a server that does what it is told: what becomes of every kind of answer."""
+
+import os
+import subprocess
+import sys
+import time
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from crowdrag.llm.domain import gateway, ledger
+from crowdrag.llm.enums import AttemptState
+from crowdrag.llm.models import Attempt, Call
+from crowdrag.runs.domain import running
+from crowdrag.runs.enums import RunState
+from crowdrag.runs.kinds import Rejected
+from tests.factories import ResponseFactory, RetrievedPassageFactory, StyleFactory, TopicFactory
+from tests.llm.conftest import endpoint, local_model_url, paid, policy, server, slept, study
+from writing.domain.generation import campaigns, listing, outcomes, prompts
+from writing.domain.generation.slots import Which
+from writing.domain.generation.writers import Form
+from writing.enums import AnswerOutcome, Origin
+from writing.models import ModelAnswer, Response
+
+__all__ = ["endpoint", "local_model_url", "paid", "policy", "server", "slept", "study"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ROOT = Path(__file__).resolve().parents[2]
+PROMPT = "{query} is what is asked, in about {words} words. {citing}\n\n{style}\n\n{passages}"
+
+
+@pytest.fixture(autouse=True)
+def _without_waiting(monkeypatch, policy):
+    monkeypatch.setattr(gateway, "complete_many", partial(gateway.complete_many, policy=policy))
+
+
+@pytest.fixture
+def style(study):
+    return StyleFactory(study=study, name="essay", target_words=50)
+
+
+def topics(study, *queries):
+    """Topics whose first word tells the server what to do."""
+    made = [TopicFactory(study=study, external_id=f"t{i}", query=query) for i, query in enumerate(queries)]
+    for topic in made:
+        for rank in range(2):
+            RetrievedPassageFactory(topic=topic, rank=rank)
+    return made
+
+
+def order(study, endpoint, style, **asked):
+    prompt = prompts.ensure(study=study, text=asked.pop("prompt", PROMPT), now=timezone.now())
+    return campaigns.Order(endpoint=endpoint.pk, prompt=prompt.pk, styles=(style.pk,), **asked)
+
+
+def campaign(study, endpoint, style, **asked):
+    return running.wait(campaigns.start(study=study, order=order(study, endpoint, style, **asked)))
+
+
+def came(run):
+    return {answer.topic.query.split()[0]: answer.outcome for answer in run.model_answers.select_related("topic")}
+
+
+EXPECTED = {
+    "words:40": AnswerOutcome.WRITTEN,
+    "refuse": AnswerOutcome.REFUSED,
+    "filtered": AnswerOutcome.REFUSED,
+    "sorry": AnswerOutcome.REFUSED,
+    "empty": AnswerOutcome.EMPTY,
+    "nothing": AnswerOutcome.EMPTY,
+    "ok:[0]": AnswerOutcome.EMPTY,
+    "words:101": AnswerOutcome.OVERLONG,
+    "words:100": AnswerOutcome.WRITTEN,
+    "cut_short": AnswerOutcome.OVERLONG,
+    "bad_request": AnswerOutcome.FAILED,
+    "fail,busy,words:45": AnswerOutcome.WRITTEN,
+    "nul": AnswerOutcome.WRITTEN,
+}
+
+
+@pytest.mark.parametrize("accept_overlong", [False, True])
+def test_every_answer_is_kept_and_marked_and_only_responses_become_responses(
+    study, endpoint, style, server, accept_overlong
+):
+    topics(study, *EXPECTED)
+    run = campaign(study, endpoint, style, accept_overlong=accept_overlong)
+    assert run.state == RunState.DONE, run.error
+    assert came(run) == EXPECTED
+    accepted = {AnswerOutcome.WRITTEN} | ({AnswerOutcome.OVERLONG} if accept_overlong else set())
+    for answer in run.model_answers.select_related("response", "topic"):
+        assert (answer.response is not None) == (answer.outcome in accepted)
+        if answer.response:
+            assert answer.response.text == answer.text
+            assert answer.response.origin == Origin.MODEL
+    assert Response.objects.count() == sum(outcome in accepted for outcome in EXPECTED.values())
+    said = {a.topic.query.split()[0]: a.text for a in run.model_answers.select_related("topic")}
+    assert said["refuse"] == "I would rather not."
+    assert said["sorry"].startswith("I'm sorry")
+    assert "context" in said["bad_request"]
+    cited = Response.objects.get(topic__query="words:40")
+    assert [s.citations.count() for s in cited.statements.all()] == [1]
+    assert run.summary["answers"] == len(EXPECTED)
+    assert run.summary["refused"] == 3
+
+
+def test_statements_as_json_are_put_together_and_what_is_no_json_is_a_failure_after_five_times(
+    study, endpoint, style, server
+):
+    topics(study, "document_of", "prose")
+    run = campaign(study, endpoint, style, form=Form.STATEMENTS)
+    assert came(run) == {"document_of": AnswerOutcome.WRITTEN, "prose": AnswerOutcome.FAILED}
+    assert Response.objects.get().text == (
+        "A claim that is long enough to be one [0]. A claim that is long enough to be one [0]."
+    )
+    assert len(server.asked("prose")) == 5
+    assert server.seen[0][1]["response_format"]["type"] == "json_schema"
+
+
+def test_the_same_campaign_again_asks_nothing_and_doubles_nothing(study, endpoint, style, server):
+    topics(study, "words:40 a", "words:41 b")
+    first = campaign(study, endpoint, style, which=Which.ALL)
+    again = campaign(study, endpoint, style, which=Which.ALL)
+    assert again.state == RunState.DONE
+    assert len(server.seen) == 2
+    assert Response.objects.count() == 2
+    assert ModelAnswer.objects.count() == 4
+    assert {a.response_id for a in first.model_answers.all()} == {a.response_id for a in again.model_answers.all()}
+    assert first.inputs_digest == again.inputs_digest
+
+
+def test_another_prompt_or_parameter_is_another_participant(study, endpoint, style):
+    topics(study, "words:40")
+    campaign(study, endpoint, style, which=Which.ALL)
+    campaign(study, endpoint, style, which=Which.ALL, prompt=PROMPT + " Please.")
+    campaign(study, endpoint, style, which=Which.ALL, parameters={"temperature": 0.5})
+    participants = study.participants.filter(kind="MODEL").order_by("id")
+    assert [p.specification["prompt_version"] for p in participants] == ["writing v1", "writing v2", "writing v1"]
+    assert participants[2].specification["parameters"] == {"temperature": 0.5}
+    assert Response.objects.count() == 3
+
+
+def test_which_topics_are_asked_for(study, endpoint, style):
+    human, model, _none = topics(study, "words:40 a", "words:40 b", "words:40 c")
+    TopicFactory(study=study, query="without passages")
+    ResponseFactory(topic=human, style=style, origin=Origin.HUMAN)
+    ResponseFactory(topic=model, style=style, origin=Origin.MODEL)
+
+    def asked(which, *names):
+        pairs = order(study, endpoint, style, which=which, topics=names).pairs(study)
+        return [topic.external_id for topic, _style in pairs]
+
+    assert asked(Which.ALL) == ["t0", "t1", "t2"]
+    assert asked(Which.NO_MODEL) == ["t0", "t2"]
+    assert asked(Which.NOBODY) == ["t1", "t2"]
+    assert asked(Which.CHOSEN, "t1") == ["t1"]
+    with pytest.raises(Rejected, match="1 problems"):
+        campaigns.start(study=study, order=order(study, endpoint, style, which=Which.CHOSEN, topics=("x",)))
+
+
+def test_the_budget_stops_a_campaign_which_goes_on_when_it_is_raised(study, paid, style, server):
+    topics(study, *[f"words:{40 + i}" for i in range(8)])
+    ordered = order(study, paid, style)
+    forecast = campaigns.forecast(study=study, order=ordered)
+    assert (forecast.slots, forecast.estimate.stored, forecast.is_over_budget) == (8, 0, False)
+    paid.concurrency, paid.input_price, paid.output_price = 1, Decimal(1_000_000), Decimal(2_000_000)
+    paid.save()
+    each = campaigns.forecast(study=study, order=ordered).estimate.cost / 8
+    study.llm_budget = int(each) + 50  # an answer costs 20 in the end
+    study.save()
+    assert campaigns.forecast(study=study, order=ordered).is_over_budget
+    run = running.wait(campaigns.start(study=study, order=ordered))
+    assert run.state == RunState.FAILED
+    assert "budget" in str(run.problems[0]["message"]).lower()
+    before = len(server.seen)
+    assert 0 < before < 8
+    booked, counter = ledger.audit(study=study)
+    assert booked == counter
+    assert sum(booked) <= study.llm_budget
+
+    study.llm_budget = 10_000_000
+    study.save()
+    run = running.wait(running.resume(run=run))
+    assert run.state == RunState.DONE, run.error
+    assert len(server.seen) == 8
+    assert Response.objects.count() == ModelAnswer.objects.count() == 8
+
+
+def test_without_a_budget_the_forecast_says_why_nothing_can_be_sent(study, paid, style, server):
+    study.llm_budget = None
+    study.save()
+    topics(study, "words:40")
+    ordered = order(study, paid, style)
+    assert "no budget" in campaigns.forecast(study=study, order=ordered).problem
+    run = running.wait(campaigns.start(study=study, order=ordered))
+    assert run.state == RunState.FAILED
+    assert not server.seen
+
+
+def test_a_server_that_fails_for_now_fails_the_unit_and_what_was_answered_is_not_asked_again(
+    study, endpoint, style, server
+):
+    topics(study, "words:40", "fail")
+    run = running.start(study=study, kind=campaigns.KIND, parameters=order(study, endpoint, style).kept)
+    unit = run.units.get()
+    from crowdrag.runs.kinds import Work
+
+    with pytest.raises(campaigns.UnansweredError, match="1 of 2"):
+        campaigns.work(Work(run, unit))
+    assert not ModelAnswer.objects.exists()
+    before = len(server.asked("words:40"))
+    with pytest.raises(campaigns.UnansweredError):
+        campaigns.work(Work(run, unit))
+    assert len(server.asked("words:40")) == before == 1
+
+
+def test_the_time_is_forecast_from_the_latest_answers(study, endpoint, style):
+    topics(study, "words:40", "words:41")
+    assert campaigns.forecast(study=study, order=order(study, endpoint, style)).seconds is None
+    campaign(study, endpoint, style, which=Which.CHOSEN, topics=("t0",))
+    Attempt.objects.update(latency=6.0)
+    endpoint.concurrency = 3
+    endpoint.save()
+    forecast = campaigns.forecast(study=study, order=order(study, endpoint, style))
+    assert (forecast.slots, forecast.seconds) == (1, 2.0)
+
+
+def test_a_response_knows_the_call_that_it_came_from(study, endpoint, style):
+    topics(study, "words:40")
+    run = campaign(study, endpoint, style, words=70, parameters={"seed": 3})
+    found = listing.origins(Response.objects.get())
+    assert found.call == Call.objects.get()
+    assert found.answer.run == run
+    assert found.specification["prompt_version"] == "writing v1"
+    endpoint.name = "renamed"
+    endpoint.save()
+    assert listing.origins(Response.objects.get()).call is None
+
+
+KILLED = """
+import django; django.setup()
+from functools import partial
+from crowdrag.llm.domain import gateway
+from crowdrag.llm.domain.pacing import Policy
+from crowdrag.runs.domain import executing
+from crowdrag.runs.models import Run
+gateway.complete_many = partial(gateway.complete_many, policy=Policy(lease=1.0, poll=0.05))
+run = Run.objects.get(pk={pk})
+while executing.work_next(run): pass
+"""
+
+
+@pytest.mark.parametrize("kills", [2, pytest.param(25, marks=pytest.mark.soak)])
+def test_killed_and_resumed_a_campaign_asks_only_for_what_was_in_flight(study, endpoint, style, server, kills):
+    count = 8 * kills
+    topics(study, *[f"slow:0.15 {i}" for i in range(count)])
+    run = campaigns.start(study=study, order=order(study, endpoint, style))
+    url = urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
+    env = {**os.environ, "DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "crowdrag.settings"}
+    for _kill in range(kills):
+        before = len(server.seen)
+        command = [sys.executable, "-c", KILLED.format(pk=run.pk)]
+        process = subprocess.Popen(command, cwd=ROOT, env=env)
+        deadline = time.monotonic() + 60
+        while len(server.seen) < min(before + 6, count) and process.poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
+        running.cancel(run=run)
+        run = running.resume(run=run)
+    run = running.wait(run)
+    assert run.state == RunState.DONE, run.error
+    lost = Attempt.objects.filter(state=AttemptState.UNKNOWN).count()
+    assert lost <= kills * endpoint.concurrency
+    assert len(server.seen) <= count + lost
+    assert Response.objects.count() == ModelAnswer.objects.count() == count
+    assert Call.objects.count() == count
+
+
+def test_the_default_prompt_is_what_people_are_told_without_the_ban(study):
+    from writing.domain import plans, styles
+
+    bare = prompts.default_text(study)
+    prompts.check(bare)
+    plans.ensure(study, timezone.now())
+    told = prompts.default_text(study)
+    assert "Use your own words" in told
+    assert "language model" not in told
+    assert "ChatGPT" not in told
+    assert "Choose.** Passages may be wrong" in told
+    for style in styles.ensure(study=study, names=styles.DEFAULTS, now=timezone.now()).values():
+        stripped = prompts.without_ban(style.instructions)
+        assert "language model" not in stripped
+        assert stripped.endswith(style.instructions[-60:])
+        assert stripped.startswith(style.instructions[:100])
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("Cite. Do not use AI. Be brief.", "Cite. Be brief."),
+        ("- One\n- Never ask ChatGPT,\n  or anything.\n- Two", "- One\n- Two"),
+        ("Write about language models in hospitals.", "Write about language models in hospitals."),
+        ("Don't use any LLM!", ""),
+    ],
+)
+def test_the_ban_goes_and_nothing_else(given, kept):
+    assert prompts.without_ban(given) == kept
+
+
+def test_what_others_wrote_fills_no_places(study, style):
+    topic = TopicFactory(study=study, query="{passages} {style}")
+    RetrievedPassageFactory(topic=topic, rank=0, passage__text="{query} and {words}")
+    from writing.domain.generation import slots
+
+    text = prompts.filled(PROMPT, slot=slots.slot(topic=topic, style=style), form=Form.TEXT, words=50)
+    assert text.startswith("{passages} {style} is what is asked, in about 50 words.")
+    assert "[0] {query} and {words}" in text
+    assert "<<<DATA" in text
+
+
+@pytest.mark.parametrize("text", ["Write.", "{query} alone", "{query} {passages} {unknown}"])
+def test_a_prompt_that_does_not_say_what_is_asked_is_refused(study, text):
+    with pytest.raises(prompts.BadPromptError):
+        prompts.ensure(study=study, text=text, now=timezone.now())
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        ("I'm sorry, but I can't help with that.", True),
+        ("I’m unable to write this.", True),
+        ("As an AI language model, I have no opinion.", True),
+        ("“I cannot answer this.”", True),
+        ("I cannot overstate how much tides matter [0].", False),
+        ("Sorry states of harbours are common.", False),
+        ("Unfortunately, I know nothing of it.", True),
+        ("Unfortunately, few harbours remain.", False),
+        ("As an aim, storage matters.", False),
+        ("I will argue that tides matter.", False),
+        ("I'm sorry to say so. " + "word " * 90, False),
+    ],
+)
+def test_refusals_in_words_are_told_from_responses(text, refused):
+    from analysis.text import statements
+
+    assert outcomes.is_refusal(text, statements.parse(text, passages=2)) is refused
+
+
+@pytest.mark.soak  # the demo's test has it write statements
+def test_the_local_model_writes_a_text(settings, study, style, local_model_url):
+    from crowdrag.llm.domain import endpoints
+
+    local = endpoints.ensure_local(url=local_model_url)
+    topics(study, "Why do leaves fall in autumn?")
+    run = campaign(study, local, style, parameters={"seed": 1, "frequency_penalty": 0.6, "temperature": 0.4})
+    assert run.state == RunState.DONE, run.error
+    answer = run.model_answers.get()
+    assert answer.text
+    assert answer.outcome in {AnswerOutcome.WRITTEN, AnswerOutcome.OVERLONG}
+    assert Decimal(Attempt.objects.get().cost) == 0
