@@ -1,0 +1,192 @@
+"""A person's way in by keyboard alone, from the link to their own page and out again; axe on every page of it."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from crowdrag.studies.domain import enquiring, keys, links
+from crowdrag.studies.enums import EnquiryKind
+from crowdrag.studies.models import Enquiry, Participant, Study
+from tests.factories import MembershipFactory, ParticipantFactory
+from tests.pages.test_axe import SCREENS, TWO, faults
+from tests.studies.offered import (
+    WAY,
+    agree,
+    door,
+    knock,
+    offered_study,
+    open_link,
+    personal_link,
+    platform_link,
+    text_of,
+)
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def press(page: Page, role: Any, name: str, key: str = "Enter") -> None:
+    """Walk there with the tabulator, as somebody without a pointer does, and press a key."""
+    wanted = page.get_by_role(role, name=name, exact=True).first
+    expect(wanted).to_be_visible()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if wanted.evaluate("element => element === document.activeElement"):
+            page.keyboard.press(key)
+            return
+    pytest.fail(f"The keyboard does not reach {name}")
+
+
+def look(page: Page) -> list[str]:
+    """What is wrong with the page, narrow and wide, light and dark."""
+    return [fault for width, theme in TWO for fault in faults(page, width, theme)]
+
+
+def test_the_whole_way_by_keyboard_alone(page: Page, live_server: Any) -> None:
+    study = offered_study(title="Tides and harbours of the northern seas")
+    found = []
+    page.goto(live_server.url + door(platform_link(study)))
+    expect(page.get_by_text("EUR\u00a030.00")).to_be_visible()
+    found += look(page)
+    press(page, "button", "Read what is recorded, then decide")
+
+    page.wait_for_url("**/consent/**")
+    found += look(page)
+    press(page, "button", "I agree")  # the browser holds back what is not ticked
+    assert "/consent/" in page.url
+    for label in ("I have read this", "What I write may be", "The record of how I wrote it"):
+        name = page.locator("label.choice", has_text=label).inner_text()
+        press(page, "checkbox", name, "Space")
+    press(page, "button", "I agree")
+
+    expect(page.get_by_role("heading", name="Keep your personal link")).to_be_visible()
+    found += look(page)
+    code = page.locator("#own-code").inner_text()
+    page.goto(f"{live_server.url}{reverse('work', args=[study.slug])}")
+    found += look(page)
+    press(page, "link", "Ask, or report a problem")
+    found += look(page)
+    press(page, "combobox", "What is it?", "ArrowDown")
+    page.keyboard.press("Tab")
+    page.keyboard.type("The button does not answer.")
+    press(page, "button", "Send")
+    expect(page.get_by_text("waiting for an answer")).to_be_visible()
+    found += look(page)
+    assert Enquiry.objects.get().kind == EnquiryKind.PROBLEM
+
+    page.goto(f"{live_server.url}{reverse('withdraw')}")
+    found += look(page)
+    page.get_by_role("textbox").focus()
+    page.keyboard.type(code)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Withdraw from the study")).to_be_visible()
+    found += look(page)
+    page.get_by_role("radio").first.focus()
+    page.keyboard.press("ArrowDown")
+    press(page, "checkbox", "I know that this cannot be undone.", "Space")
+    press(page, "button", "Withdraw")
+    expect(page.get_by_role("heading", name="what you gave is erased")).to_be_visible()
+    found += look(page)
+    assert found == []
+    assert Participant.objects.get().erased_at
+
+
+def test_pages_that_say_what_is_wrong(page: Page, live_server: Any) -> None:
+    study = offered_study()
+    link = platform_link(study)
+    shut = open_link(study)
+    links.close(link=shut, now=timezone.now())
+    made = personal_link(study)
+    addresses = [
+        reverse("join", args=[keys.make()]),
+        reverse("join", args=[link.token]),
+        door(shut),
+        reverse("join", args=[made.key]),
+        reverse("work", args=[study.slug]),
+        reverse("work_begin"),
+    ]
+    found = []
+    for address in addresses:
+        page.goto(live_server.url + address)
+        found += [fault for width, theme in SCREENS for fault in faults(page, width, theme)]
+    page.get_by_label("Your personal link or code").fill("nobody")
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_text("Nobody has this link or code.").first).to_be_visible()
+    found += look(page)
+    assert found == []
+
+
+def test_declining_leads_to_a_page_and_back_to_the_platform(page: Page, live_server: Any) -> None:
+    study = offered_study()
+    end = "https://app.prolific.com/submissions/complete?cc=NO"
+    page.goto(live_server.url + door(platform_link(study, completion={"NO_CONSENT": end})))
+    page.get_by_role("button", name="Read what is recorded").click()
+    page.get_by_role("button", name="I do not agree").click()
+    expect(page.get_by_role("link", name="Back to the platform")).to_have_attribute("href", end)
+    assert look(page) == []
+
+
+def test_the_key_is_in_no_referer(page: Page, live_server: Any) -> None:
+    """Neither the page of a personal link nor what comes after it tells another host where it was."""
+    study = offered_study()
+    made = personal_link(study)
+    told: list[str] = []
+    page.route("https://elsewhere.example/**", lambda route: route.fulfill(status=200, body="ok"))
+    page.on(
+        "request",
+        lambda request: told.append(request.headers.get("referer", "")) if "elsewhere" in request.url else None,
+    )
+    page.goto(f"{live_server.url}{reverse('join', args=[made.key])}")
+    page.evaluate(
+        """() => {
+            const link = document.createElement("a");
+            link.href = "https://elsewhere.example/";
+            document.body.append(link);
+            link.click();
+        }"""
+    )
+    page.wait_for_url("https://elsewhere.example/")
+    assert told == [""]
+
+
+def peopled(study: Study) -> None:
+    """A study with links of each kind, people who came by them, and questions."""
+    by = MembershipFactory(study=study).user
+    links.create_personal(study=study, purpose=WAY, labels=["Ada"], by=by, now=timezone.now())
+    knock(Client(), door(open_link(study)))
+    knock(Client(), door(platform_link(study, completion={"COMPLETED": "https://app.prolific.com/x"})))
+    agree(Participant.objects.filter(study=study, arrivals__isnull=False)[0], text_of(study))
+    person = ParticipantFactory(study=study)
+    for number in range(2):
+        made = enquiring.ask(
+            participant=person, kind=EnquiryKind.CONTEST, about="t1", text=f"{number}: why?", now=timezone.now()
+        )
+    enquiring.answer(enquiry=made, text="Because.", by=by, now=timezone.now())
+
+
+def test_researchers_make_an_invitation_and_answer(page: Page, live_server: Any, sign_in: Any) -> None:
+    study = offered_study()
+    peopled(study)
+    sign_in(MembershipFactory(study=study, role=40).user)
+    page.goto(f"{live_server.url}{reverse('entry_links', args=[study.slug])}")
+    found = look(page)
+    page.locator("summary", has_text="Personal invitations").click()
+    page.get_by_label("Whom, one a line").fill("Bea\nCleo")
+    found += look(page)
+    page.get_by_role("button", name="Invite").click()
+    expect(page.get_by_role("heading", name="Copy these now")).to_be_visible()
+    found += look(page)
+    page.get_by_role("button", name="New link Bea").click()
+    page.get_by_role("button", name="Make a new link").click()
+    expect(page.locator("#made-1")).to_contain_text("/join/")
+    page.locator("summary", has_text="Link for a recruitment platform").click()
+    found += look(page)
+    page.get_by_role("navigation", name="Pages of this study").get_by_role("link", name="Enquiries").click()
+    found += look(page)
+    page.get_by_label("Answer").first.fill("By Friday.")
+    page.get_by_role("button", name="Send the answer").first.click()
+    expect(page.get_by_text("0 questions of participants wait")).to_be_visible()
+    assert found == []
