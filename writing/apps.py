@@ -18,7 +18,7 @@ class WritingConfig(AppConfig):
         from crowdrag.studies import ways
         from crowdrag.studies.enums import Role
         from crowdrag.studies.nav import register_card, register_tab
-        from writing.domain import erasing, generation, offering, sittings
+        from writing.domain import erasing, generation, invariants, offering, sittings
         from writing.domain.cards import card, progress_card
         from writing.domain.imports import own
         from writing.domain.tasks import leases, slots
@@ -31,6 +31,7 @@ class WritingConfig(AppConfig):
         register_card(order=12, template="writing/progress/_card.html", context=progress_card)
         own.register()
         generation.register()
+        invariants.register_all()
         ways.register_way(
             ways.Way(
                 name=offering.NAME,

@@ -13,6 +13,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 
+from crowdrag.studies.domain import invariants
 from tests.factories import WritingTaskFactory
 from tests.participants import as_participant
 from writing.domain import codec, sittings
@@ -206,6 +207,7 @@ def test_killed_again_and_again_nothing_acknowledged_is_lost(
         thread.join(120)
     for each in crowd:
         assert_nothing_is_lost(each)
+    assert [(invariant.name, tally.examples) for invariant, tally in invariants.check() if tally.broken] == []
     batches, events = sum(len(each.acked) for each in crowd), sum(len(ack[3]) for each in crowd for ack in each.acked)
     opened, resent = sum(each.told["sitting"] + 1 for each in crowd), sum(each.resent for each in crowd)
     print(
