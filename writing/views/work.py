@@ -54,14 +54,15 @@ def step(request: HttpRequest, participant: Participant, task: str) -> HttpRespo
     """Lead to the step that is due; a returned task's page says what can be done with it, and POST does it."""
     found = _task(participant, task)
     due = steps.due(found)
-    if due is not steps.Step.RETURNED:
-        return redirect(due.value, participant.study.slug, task)
     if request.method == "POST":
         try:
-            LATE.get(request.POST.get("do", ""), leases.resume)(task=found, now=timezone.now())
+            if due is steps.Step.RETURNED:
+                LATE.get(request.POST.get("do", ""), leases.resume)(task=found, now=timezone.now())
         except TaskProblem as problem:
             messages.warning(request, str(problem))
         return _to(found)
+    if due is not steps.Step.RETURNED:
+        return redirect(due.value, participant.study.slug, task)
     context = {"task": found, "row": listing.row(found), "text": sittings.text(found)}
     return _page(request, participant, "returned", context)
 

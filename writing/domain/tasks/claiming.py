@@ -5,6 +5,7 @@ from random import Random
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
+from django.db.models import QuerySet
 
 from crowdrag.studies.domain import consenting
 from crowdrag.studies.models import Participant, Study
@@ -38,7 +39,7 @@ _CLAIM = """
         WHERE task.study_id = %(study)s AND task.state = 'OPEN' AND task.slot IS NOT NULL
             AND topic.external_id <> ALL(%(topics)s)
         ORDER BY task.slot, coalesce(written.n, 0), remaining.n DESC, md5(task.id || %(draw)s), task.id
-        LIMIT 1 FOR UPDATE OF task {skip}
+        LIMIT 1 FOR UPDATE OF task SKIP LOCKED
     )
     RETURNING id
 """
@@ -73,7 +74,7 @@ def obstacle(*, study: Study, participant: Participant) -> problems.TaskProblem 
         plan, where = _admitted(study, participant)
     except problems.TaskProblem as problem:
         return problem
-    if where.may_write and slots.complete(plan) and not _open(plan, list(_known(participant))):
+    if where.may_write and slots.complete(plan) and not _open(plan, list(_known(participant))).exists():
         return problems.NothingLeft()
     return None
 
@@ -157,20 +158,28 @@ def _claim_slot(plan: WritingPlan, participant: Participant, now: datetime, draw
 def _take(arguments: dict[str, Any], plan: WritingPlan, topics: list[str]) -> int | None:
     """Claim a row and return its key; None only when there is none, which a look past locked rows cannot tell."""
     with connection.cursor() as cursor:
-        cursor.execute(_CLAIM.format(skip="SKIP LOCKED"), arguments)
-        if (found := cursor.fetchone()) is not None:
-            return int(found[0])
-        # Those that others hold may come back yet, if their transactions fail: wait for them, one after the other.
-        while _open(plan, topics):
-            cursor.execute(_CLAIM.format(skip=""), arguments)
+        while True:
+            cursor.execute(_CLAIM, arguments)
             if (found := cursor.fetchone()) is not None:
                 return int(found[0])
-    return None
+            # Those that others hold may come back yet, if their transactions fail: wait for them, one after the other.
+            if (held := _open(plan, topics).values_list("pk", flat=True).order_by("?").first()) is None:
+                return None
+            _wait_for(held)
 
 
-def _open(plan: WritingPlan, topics: list[str]) -> bool:
+def _wait_for(task: int) -> None:
+    """Wait until nobody holds a task, and hold nothing: two who wait must not hold what the other waits for."""
+    savepoint = transaction.savepoint()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM writing_writingtask WHERE id = %s FOR SHARE", [task])
+    transaction.savepoint_rollback(savepoint)
+
+
+def _open(plan: WritingPlan, topics: list[str]) -> QuerySet[WritingTask]:
+    """Return the open tasks on other topics than these."""
     open_ = WritingTask.objects.filter(study=plan.study_id, state=TaskState.OPEN, slot__isnull=False)
-    return open_.exclude(topic__external_id__in=topics).exists()
+    return open_.exclude(topic__external_id__in=topics)
 
 
 def _known(participant: Participant) -> set[str]:
