@@ -11,6 +11,7 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Page
 
 from crowdrag.studies.models import User
 from tests.factories import PASSWORD, UserFactory
+from tests.pages.desks import Desk, desk, leave, sit_down
 
 # Playwright keeps an event loop running in the tests' thread for as long as the session lasts, whereby Django takes
 # every query of a later test for one from inside a coroutine.
@@ -88,3 +89,19 @@ def sign_in(page: Page, live_server: Any) -> Callable[..., User]:
         return user
 
     return enter
+
+
+@pytest.fixture
+def left(context: BrowserContext, live_server: Any, transactional_db: None) -> Iterator[None]:
+    """Leave the editor before the tables are emptied: what it still sends would lock them."""
+    yield
+    leave(context)
+
+
+@pytest.fixture
+def at(page: Page, live_server: Any, left: None) -> Desk:
+    """A writer at the editor, on a screen with room for text and passages."""
+    made = desk()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    sit_down(page, live_server.url, made)
+    return made

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from crowdrag.studies.domain import consenting
 from crowdrag.studies.models import Participant
@@ -21,6 +21,7 @@ from tests.factories import (
     WritingTaskFactory,
 )
 from tests.participants import as_participant
+from writing.domain import logs, sittings
 from writing.models import Topic, WritingTask
 
 SENTENCES = (
@@ -97,3 +98,31 @@ def leave(context: BrowserContext) -> None:
         page.goto("about:blank")
     for page in context.pages[:1]:
         page.wait_for_timeout(500)
+
+
+def field(page: Page) -> Locator:
+    """The text field."""
+    return page.locator("#text")
+
+
+def write(page: Page, text: str) -> None:
+    """Put text in at the caret, as an input method does: quicker than keys, and no list opens."""
+    field(page).focus()
+    page.keyboard.insert_text(text)
+
+
+def findings(page: Page) -> Locator:
+    """What the checks found."""
+    return page.locator("#findings li")
+
+
+def saved(page: Page) -> None:
+    """Wait until the page says that all is saved."""
+    expect(page.locator("#save-state")).to_have_attribute("data-state", "saved", timeout=15_000)
+
+
+def recorded(at: Desk) -> list[list[Any]]:
+    """What the server has of the log."""
+    log = sittings.log_of(at.task)
+    assert log is not None
+    return list(logs.events(log))

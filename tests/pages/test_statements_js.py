@@ -15,10 +15,59 @@ from analysis.text import statements
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-PIECES = ["[", "]", "[]", "[ ]", "[0]", "[3, 7]", "[1][2]", "[19]", "[20]", "[0-3]", "[5\u20133]", "[007]", "[1 4;16,]", "[0.1]", "[12",
-    "[99999999999]", "[0-999999999]", " ", "  ", "\t", "\n", "\r\n", ", ", "; ", ".", "?", "\u2026", '"', "\u201d", "\u00bb", ")", "(", "-", "_",
-    "word", "Wort.", "W\u00f6rter", "\u65e5\u672c\u8a9e", "\u0639\u0631\u0628\u064a", "e\u0301", "\U0001f600", "\U0001f468\u200d\U0001f469", "\u00bd", "\u2167",
-    "\u0085", "\u00a0", "\u1680", "\u2003", "\u2028", "\u3000", "\ufeff", "\u200b", "\x1c", "\x1f", "\x0b", "\x0c", "\x00", "7", "\u0663", "[\u0663]", "[3\u3000,\u00a04]"]  # fmt: skip
+BRACKETS = [
+    "[",
+    "]",
+    "[]",
+    "[0]",
+    "[1][2]",
+    "[19]",
+    "[20]",
+    "[0-3]",
+    "[5–3]",
+    "[007]",
+    "[0.1]",
+    "[12",
+    "[99999999999]",
+    "[0-999999999]",
+    "[٣]",
+]
+SPACED = ["[ ]", "[3, 7]", "[1 4;16,]", "[3\u3000,\u00a04]"]
+MARKS = [
+    " ",
+    "  ",
+    "\t",
+    "\n",
+    "\r\n",
+    ", ",
+    "; ",
+    ".",
+    "?",
+    "\u2026",
+    '"',
+    "\u201d",
+    "\u00bb",
+    ")",
+    "(",
+    "-",
+    "_",
+    "\x00",
+]
+BLANKS = list("\u0085\u00a0\u1680\u2003\u2028\u3000\ufeff\u200b\x1c\x1f\x0b\x0c")
+WORDS = [
+    "word",
+    "Wort.",
+    "W\u00f6rter",
+    "\u65e5\u672c\u8a9e",
+    "\u0639\u0631\u0628\u064a",
+    "e\u0301",
+    "\u00bd",
+    "\u2167",
+    "7",
+    "\u0663",
+]
+EMOJI = ["\U0001f600", "\U0001f468\u200d\U0001f469"]
+PIECES = [*BRACKETS, *HUGE, *SPACED, *MARKS, *BLANKS, *WORDS, *EMOJI]
 SEPARATORS = "".join(chr(code) for code in range(0x3100) if chr(code).isspace())
 
 PARSE = """async ({ address, texts, passages }) => {
@@ -26,7 +75,9 @@ PARSE = """async ({ address, texts, passages }) => {
   return texts.map((text) => {
     const { statements, dropped, repeated } = parse(text, passages);
     const at = (offset) => points(text, offset);
-    const spans = statements.map((s) => [at(s.start), at(s.end), s.body, s.closing, s.citations, at(s.markerStart), at(s.markerEnd)]);
+    const spans = statements.map((s) => [
+      at(s.start), at(s.end), s.body, s.closing, s.citations, at(s.markerStart), at(s.markerEnd),
+    ]);
     return [spans, dropped, repeated, countWords(text)];
   });
 }"""

@@ -152,7 +152,7 @@ def test_the_scripts_say_what_the_server_words_and_nothing_else(client: Client, 
     missing = {name for name in said if name not in plain}
     assert missing == set()
     # Names that are put together: words.${length}, save.${kind}, finding.${kind}, ...
-    beginnings = tuple(re.findall(r"`([a-z_]+\.)\$", text)) + ("fenced.", "closed.")
+    beginnings = (*re.findall(r"`([a-z_]+\.)\$", text), "fenced.", "closed.")
     strings = set(re.findall(r'"([\w.]+)"', text))
     unused = {name for name in plain if name not in strings and not name.startswith(beginnings)}
     assert unused == set()

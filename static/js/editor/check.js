@@ -100,7 +100,12 @@ function citedElsewhere(text, all) {
   return findings;
 }
 
-/** @param {string} text @param {import("./statements.js").Marker[]} found @param {number} caret @returns {Finding[]} */
+/**
+ * @param {string} text
+ * @param {{start: number, end: number}[]} found markers, and brackets that are meant to be some
+ * @param {number} caret
+ * @returns {Finding[]}
+ */
 function uncited(text, found, caret) {
   /** @type {Finding[]} */
   const findings = [];
@@ -148,9 +153,10 @@ export function check(text, passages, caret = -1) {
     if (caret < match.index || caret > end) findings.push({ kind: "unclosed", wrong: true, start: match.index, end, about: match[0].trim() });
   }
   const elsewhere = citedElsewhere(text, sentences(text, found));
-  // What ends in brackets that are wrong, or is cited elsewhere, is not said to be uncited besides.
-  const known = [...findings.filter((finding) => finding.wrong), ...elsewhere];
-  const bare = uncited(text, found, caret).filter(({ start, end }) => !known.some((other) => other.end > start && other.start < end));
+  // Brackets that are wrong are complained of already; what is cited elsewhere is not said to be uncited besides.
+  const brackets = [...found, ...findings].sort((a, b) => a.start - b.start);
+  const known = new Set(elsewhere.map(({ end }) => end));
+  const bare = uncited(text, brackets, caret).filter(({ end }) => !known.has(end));
   findings.push(...elsewhere, ...bare);
   return findings.sort((a, b) => a.start - b.start);
 }

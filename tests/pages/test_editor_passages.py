@@ -1,0 +1,163 @@
+"""The passages beside the text: search, reading, the preview, and everything by keyboard alone."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.pages.desks import Desk, desk, field, recorded, saved, sit_down, write
+from writing.domain import sittings
+from writing.models import WritingTask
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("left")]
+
+
+def test_search_marks_counts_and_steps(page: Page, at: Desk) -> None:
+    box = page.get_by_role("searchbox", name="Search the passages")
+    box.fill("1007 harbour")
+    expect(page.locator("#passage-list mark")).to_have_text(["Harbour", "1007"])
+    box.fill('"Harbour 7"')
+    expect(page.locator("#passage-list mark")).to_have_text(["Harbour 7"])
+    expect(page.locator("#search-figure")).to_have_text("1 hit")
+    expect(page.locator("#passage-7")).to_be_in_viewport()
+    expect(page.locator(".passage.is-missed")).to_have_count(19)
+    page.get_by_label("Hits only").check()
+    expect(page.locator("#passage-list li:visible")).to_have_count(1)
+    page.get_by_label("Hits only").uncheck()
+    box.fill("sun")
+    box.press("Enter")
+    expect(page.locator("#search-figure")).to_have_text("1 of 20")
+    box.press("Shift+Enter")
+    expect(page.locator("#search-figure")).to_have_text("20 of 20")
+    expect(page.locator("mark.is-current")).to_be_in_viewport()
+    page.get_by_role("button", name="Next hit").click()
+    page.keyboard.press("F3")
+    expect(page.locator("#search-figure")).to_have_text("2 of 20")
+    box.fill("zebra")
+    expect(page.locator("#search-figure")).to_have_text("not found")
+    box.press("Escape")
+    expect(box).to_have_value("")
+    expect(page.locator("#passage-list mark")).to_have_count(0)
+    box.fill("(a+)+$ [")
+    expect(page.locator("#search-figure")).to_have_text("not found")
+    page.wait_for_timeout(1200)
+    saved(page)
+    assert ["(a+)+$ [", 0] in [event[2:] for event in recorded(at) if event[0] == "q"]
+
+
+def test_the_passages_scroll_without_moving_the_text(page: Page, at: Desk) -> None:
+    before = field(page).bounding_box()
+    page.locator("#passage-list").evaluate("list => { list.scrollTop = 2000 }")
+    assert field(page).bounding_box() == before
+    assert page.evaluate("document.scrollingElement.scrollTop") == 0
+    write(page, "A line.\n" * 60)
+    assert page.locator("#passage-list").evaluate("list => list.scrollTop") == 2000
+
+
+def test_what_was_seen_is_told_and_recorded(page: Page, at: Desk) -> None:
+    expect(page.locator("#passage-0 .passage-seen")).to_have_text("seen", timeout=12_000)
+    expect(page.locator("#passage-12 .passage-seen")).to_have_text("")
+    page.locator("#passage-list").evaluate("list => { list.scrollTop = 3000 }")
+    page.wait_for_timeout(700)
+    page.locator("#passage-list").evaluate("list => { list.scrollTop = 0 }")
+    page.wait_for_timeout(700)
+    saved(page)
+    events = recorded(at)
+    looks = [event[2:] for event in events if event[0] == "d"]
+    assert sum(lasted for rank, lasted in looks if rank == 0) > 4000
+    assert any(rank > 5 for rank, _ in looks)
+    assert any(event[0] == "w" for event in events)
+    page.reload()
+    expect(page.locator("#passage-0 .passage-seen")).to_have_text("seen")
+
+
+def test_long_passages_open_and_close(page: Page, live_server: Any) -> None:
+    made = desk(["short", "A long one. " * 300, "middle"])
+    page.set_viewport_size({"width": 1280, "height": 800})
+    sit_down(page, live_server.url, made)
+    expect(page.locator("#passage-0 .passage-more")).to_be_hidden()
+    more = page.get_by_role("button", name="Show all of passage 1")
+    closed = page.locator("#passage-1").bounding_box()
+    more.click()
+    expect(page.get_by_role("button", name="Show less of passage 1")).to_have_attribute("aria-expanded", "true")
+    opened = page.locator("#passage-1").bounding_box()
+    assert closed is not None
+    assert opened is not None
+    assert opened["height"] > closed["height"] + 300
+    page.get_by_role("button", name="Show less of passage 1").click()
+    saved(page)
+    assert [event[2:] for event in recorded(made) if event[0] == "o"] == [[1, 1], [1, 0]]
+
+
+def test_the_preview_has_the_passages_at_hand(page: Page, at: Desk) -> None:
+    write(page, "Tides differ [12, 3]. Nobody cites this. <b>bold</b> [25]. End")
+    page.get_by_role("button", name="Preview").click()
+    preview = page.get_by_role("region", name="Preview")
+    expect(preview).to_contain_text("Tides differ [12][3]. Nobody cites this. <b>bold</b> [25]. End")
+    expect(preview.locator(".cite--dropped")).to_have_text("[25]")
+    preview.get_by_role("button", name="Passage 12").hover()
+    peek = page.locator("#peek")
+    expect(peek).to_contain_text("Harbour 12 lies")
+    expect(page.locator("#passage-12")).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(peek).to_be_hidden()
+    preview.get_by_role("button", name="Passage 3").focus()
+    expect(peek).to_contain_text("Harbour 3 lies")
+    page.get_by_role("button", name="Show in the list").click()
+    expect(page.locator("#passage-3")).to_be_focused()
+    expect(peek).to_be_hidden()
+    write(page, " More")
+    expect(preview).to_contain_text("End More")
+    page.keyboard.press("F4")
+    expect(preview).to_be_hidden()
+
+
+def test_everything_by_keyboard_alone(page: Page, at: Desk) -> None:
+    page.reload()
+    expect(field(page)).to_be_focused()
+    page.keyboard.type("Tides differ")
+    page.keyboard.press("F6")
+    expect(page.locator("#passage-0")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("#passage-2")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(field(page)).to_have_value("Tides differ [2]")
+    page.keyboard.type(". The moon leads")
+    page.keyboard.press("Control+Enter")
+    expect(field(page)).to_have_value("Tides differ [2]. The moon leads [2]")
+    page.keyboard.type(".")
+    page.keyboard.press("F3")
+    expect(page.locator("#search")).to_be_focused()
+    page.keyboard.type("1019")
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("#passage-19")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(field(page)).to_be_focused()
+    page.keyboard.press("F2")
+    expect(page.get_by_role("region", name="Instructions")).to_be_visible()
+    page.keyboard.press("F2")
+    expect(field(page)).to_be_focused()
+    page.keyboard.press("Shift+F6")
+    expect(page.get_by_role("button", name="Checks")).to_be_focused()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Writing and citing")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Checks")).to_be_focused()
+    page.keyboard.press("/")
+    expect(page.locator("#search")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+s")
+    expect(page.locator("#announced")).to_contain_text("Sav")
+    finish = page.get_by_role("button", name="Finish")
+    finish.focus()
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog", name="Finish this text?")
+    expect(dialog).to_contain_text("The text has 5 words; about 250 are asked for.")
+    dialog.get_by_role("button", name="Finish as it is").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/exit/")
+    assert sittings.text(at.task) == "Tides differ [2]. The moon leads [2]."
+    assert WritingTask.objects.get(pk=at.task.pk).finished_at is not None

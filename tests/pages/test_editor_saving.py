@@ -1,0 +1,92 @@
+"""What the editor says of saving, two tabs and devices, and finishing."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.pages.desks import Desk, desk, enter, field, saved, sit_down, write
+from writing.domain import sittings
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("left")]
+
+
+def test_finishing_says_what_is_missing(page: Page, live_server: Any) -> None:
+    made = desk(target=10)
+    sit_down(page, live_server.url, made)
+    finish, dialog = page.locator("#finish"), page.get_by_role("dialog", name="Finish this text?")
+    finish.click()
+    expect(dialog).to_contain_text("There is no text yet")
+    expect(dialog.locator("#finish-confirm")).to_be_hidden()
+    dialog.get_by_role("button", name="Back to the text").click()
+    write(page, "Ten words are asked for, and here they are, all [30].")
+    finish.click()
+    expect(dialog.locator("#finish-lede")).to_have_text("Before you finish, 2 things are worth a look:")
+    expect(dialog.locator("#finish-list li")).to_have_text(
+        ["No passage is cited in the whole text.", "[30] cites a passage that is not there; the last is 19."]
+    )
+    dialog.get_by_role("button", name="Show me").click()
+    assert field(page).evaluate("text => text.value.slice(text.selectionStart, text.selectionStart + 2)") == "30"
+    field(page).fill("Ten words are asked for, and here they are, all [3].")
+    finish.click()
+    expect(dialog).to_contain_text("10 words, and nothing to correct.")
+    dialog.get_by_role("button", name="Finish").click()
+    page.wait_for_url("**/exit/")
+
+
+def test_the_state_of_saving_is_the_truth(page: Page, at: Desk) -> None:
+    page.keyboard.type("Before.")
+    saved(page)
+    page.context.set_offline(True)
+    page.keyboard.type(" While the line is down.")
+    state = page.locator("#save-state")
+    expect(state).to_have_attribute("data-state", "offline", timeout=15_000)
+    expect(page.locator("#announced")).to_contain_text("Offline")
+    page.context.set_offline(False)
+    saved(page)
+    assert sittings.text(at.task) == "Before. While the line is down."
+
+
+def test_two_tabs_meet(page: Page, at: Desk, live_server: Any) -> None:
+    page.keyboard.type("From the first tab.")
+    saved(page)
+    other = page.context.new_page()
+    other.goto(live_server.url + at.path)
+    expect(other.locator("#text")).to_have_value("From the first tab.", timeout=15_000)
+    dialog = page.get_by_role("dialog", name="Writing goes on elsewhere")
+    expect(dialog).to_be_visible(timeout=15_000)
+    expect(page.locator("#save-state")).to_have_attribute("data-state", "fenced")
+    other.locator("#text").focus()
+    other.keyboard.press("Control+End")
+    other.keyboard.type(" And the second.")
+    expect(other.locator("#save-state")).to_have_attribute("data-state", "saved", timeout=15_000)
+    dialog.get_by_role("button", name="Go on here").click()
+    expect(field(page)).to_have_value("From the first tab. And the second.", timeout=15_000)
+
+
+def test_a_text_left_elsewhere_is_offered(page: Page, at: Desk, live_server: Any, browser: Any) -> None:
+    """One device wrote on without a line while the other was opened: neither text is lost."""
+    page.keyboard.type("On the phone.")
+    saved(page)
+    page.context.set_offline(True)
+    page.keyboard.type(" In the tunnel.")
+    laptop = browser.new_context()
+    enter(laptop, live_server.url, at.writer)
+    second = laptop.new_page()
+    second.goto(live_server.url + at.path)
+    expect(second.locator("#text")).to_have_value("On the phone.", timeout=15_000)
+    second.locator("#text").focus()
+    second.keyboard.press("Control+End")
+    second.keyboard.type(" On the laptop.")
+    expect(second.locator("#save-state")).to_have_attribute("data-state", "saved", timeout=15_000)
+    page.context.set_offline(False)
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_be_visible(timeout=20_000)
+    dialog.get_by_role("button", name="Go on here").click()
+    offered = page.get_by_role("dialog", name="There is more of your text")
+    expect(offered).to_be_visible(timeout=20_000)
+    expect(offered).to_contain_text("On the phone. On the laptop.")
+    expect(offered).to_contain_text("On the phone. In the tunnel.")
+    offered.get_by_role("button", name="Go on with this one").click()
+    expect(field(page)).to_have_value("On the phone. In the tunnel.")
+    laptop.close()

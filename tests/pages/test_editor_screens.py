@@ -1,0 +1,198 @@
+"""The editor on every screen: by touch, narrow, zoomed, both themes; hostile texts; what it weighs; nothing moves."""
+
+import gzip
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, Response, expect
+
+from tests.pages.desks import desk, leave, passage_text, sit_down
+from tests.pages.test_axe import violations
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("left")]
+
+PROBLEMS = "The tide follows the moon [0]. A far harbour sees more [25]. Empty []. Nothing is cited in this sentence."
+SHIFTS = """() => {
+  window.shifts = [];
+  new PerformanceObserver((list) => {
+    const moved = list.getEntries().filter((entry) => !entry.hadRecentInput);
+    for (const entry of moved) {
+      window.shifts.push([entry.value, ...entry.sources.map(({ node }) => (node?.outerHTML ?? node?.data ?? "").slice(0, 90))]);
+    }
+  }).observe({ type: "layout-shift", buffered: true });
+}"""
+EVIL = [
+    "</script><script>window.evil = 1</script>",
+    "<img src=x onerror='window.evil = 2'>",
+    "\u202edesrever si siht\u202c and {{ this }} ${isnot}",
+    "=cmd|' /C calc'!A0",
+    "😀👩‍👩‍👧‍👦 e\u0301 \u200b\ufeff",
+    "مرحبا بالعالم، هذا نص من اليمين إلى اليسار",
+    "unbroken" * 500,
+    "A hundred kilobytes. " * 5000,
+]
+
+
+@pytest.fixture
+def phone(browser: Browser, live_server: Any) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 390, "height": 780}, has_touch=True, is_mobile=True)
+    yield context.new_page()
+    leave(context)
+    context.close()
+
+
+def wide(page: Page) -> int:
+    return int(page.evaluate("document.documentElement.scrollWidth"))
+
+
+def test_on_a_phone_by_touch(phone: Page, live_server: Any) -> None:
+    page = phone
+    made = desk()
+    sit_down(page, live_server.url, made)
+    text, passages = page.locator("#text"), page.locator("#passage-list")
+    expect(text).not_to_be_focused()
+    assert wide(page) == 390
+    small = page.evaluate(
+        """() => [...document.querySelectorAll("button, summary, input, .desk-leave, label")]
+            .filter((each) => each.checkVisibility({ visibilityProperty: true }))
+            .filter((each) => !each.closest("dialog, [inert], .menu-panel"))
+            .filter((each) => !each.matches("[type=checkbox], .visually-hidden, .desk-label"))
+            .map((each) => [each.outerHTML.slice(0, 80), each.getBoundingClientRect()])
+            .filter(([, box]) => box.height < 43.9 || box.width < 40)
+            .map(([html, box]) => [html, box.width, box.height])"""
+    )
+    assert small == []
+    text.tap()
+    page.keyboard.insert_text("Tides differ")
+    page.get_by_role("button", name="Passages").tap()
+    expect(passages).to_be_visible()
+    passages.evaluate("list => { list.scrollTop = 1500 }")
+    page.get_by_role("button", name="Text", exact=True).tap()
+    page.get_by_role("button", name="Passages").tap()
+    assert passages.evaluate("list => list.scrollTop") == 1500
+    page.locator("#passage-6 .passage-cite").tap()
+    expect(text).to_have_value("Tides differ [6]")
+    expect(text).to_be_focused()
+    text.press_sequentially(". Moon [1")
+    page.get_by_role("option").nth(2).tap()
+    expect(text).to_have_value("Tides differ [6]. Moon [11]")
+    page.get_by_role("button", name="Preview").tap()
+    page.locator("#preview .cite").first.tap()
+    expect(page.locator("#peek")).to_contain_text("Harbour 6 lies")
+    box = page.locator("#peek").bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
+    assert violations(page) == []
+    page.set_viewport_size({"width": 320, "height": 568})
+    assert wide(page) == 320
+    expect(page.get_by_role("button", name="Finish")).to_be_in_viewport(ratio=1)
+
+
+def test_axe_finds_nothing(page: Page, live_server: Any) -> None:
+    sit_down(page, live_server.url, desk(narrative="A good answer says how sure it is."))
+    page.locator("#text").focus()
+    page.keyboard.insert_text(PROBLEMS)
+    expect(page.locator("#findings li")).to_have_count(3)
+    found = []
+    for width, theme in [(1280, "light"), (390, "light"), (1280, "dark"), (390, "dark")]:
+        page.set_viewport_size({"width": width, "height": 800})
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
+        found += violations(page)
+        if width < 600:
+            page.get_by_role("button", name="Passages").click()
+            found += violations(page)
+            page.get_by_role("button", name="Text", exact=True).click()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.locator("#search").fill("moon")
+    expect(page.locator("#passage-list mark").first).to_be_visible()
+    page.get_by_role("button", name="Preview").click()
+    page.locator("#preview .cite").first.hover()
+    found += violations(page)
+    page.locator("#text").press("Control+End")
+    page.locator("#text").press_sequentially(" [")
+    expect(page.get_by_role("listbox")).to_be_visible()
+    found += violations(page)
+    page.keyboard.press("Escape")
+    page.locator("#finish").click()
+    found += violations(page)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Help and keys").click()
+    found += violations(page)
+    assert found == []
+
+
+def test_zoomed_in_and_low_everything_is_reached(page: Page, live_server: Any) -> None:
+    """1280 x 720 at 200 % is 640 x 360."""
+    page.set_viewport_size({"width": 640, "height": 360})
+    sit_down(page, live_server.url, desk())
+    assert wide(page) == 640
+    box = page.locator("#text").bounding_box()
+    assert box is not None
+    assert box["height"] > 90
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("region", name="Preview")).to_be_visible()
+
+
+def test_hostile_texts_stay_text(page: Page, live_server: Any) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    made = desk(EVIL, query=EVIL[0] + EVIL[2], narrative=EVIL[1])
+    sit_down(page, live_server.url, made)
+    for rank in range(len(EVIL)):
+        assert page.locator(f"#passage-text-{rank}").text_content() == EVIL[rank]
+    page.locator("#text").focus()
+    page.keyboard.insert_text(" ".join(EVIL[:6]) + " [0, 1, 2][3] <b>x</b> [4]")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("#preview")).to_contain_text("<b>x</b>")
+    page.locator("#preview .cite").first.hover()
+    page.locator("#search").fill("<img")
+    expect(page.locator("#search-figure")).to_have_text("1 hit")
+    page.locator("#search").fill("a")
+    expect(page.locator("#search-figure")).to_have_text("500+ hits")
+    page.locator("#text").press_sequentially(" [")
+    expect(page.get_by_role("option")).to_have_count(len(EVIL))
+    assert page.evaluate("window.evil") is None
+    assert page.locator("#passage-5 .passage-text").evaluate("each => getComputedStyle(each).direction") == "rtl"
+    assert wide(page) == 1280
+    assert page.evaluate("document.querySelectorAll('#preview b, #passage-list img').length") == 0
+
+
+@pytest.mark.parametrize("count", [0, 1, 200])
+def test_any_number_of_passages(page: Page, live_server: Any, count: int) -> None:
+    sit_down(page, live_server.url, desk([passage_text(rank) for rank in range(count)]))
+    page.locator("#text").press_sequentially("A claim [1")
+    page.keyboard.press("F6")
+    page.keyboard.press("Escape")
+    if count == 0:
+        expect(page.get_by_role("heading", name="No passages")).to_be_visible()
+        expect(page.locator("#suggestions-frame")).to_be_hidden()
+    else:
+        expect(page.locator("#passage-list li")).to_have_count(count)
+    page.locator("#text").press_sequentially("]. And so on it goes for long.")
+    expect(page.locator("#findings li")).to_have_count(2 if count < 2 else 1)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_it_is_light_and_nothing_moves(page: Page, live_server: Any, width: int) -> None:
+    """Under 100 kB as a server sends it (static files compressed as WhiteNoise keeps them), and no layout shift."""
+    page.set_viewport_size({"width": width, "height": 800})
+    weights: dict[str, int] = {}
+
+    def weigh(response: Response) -> None:
+        if response.request.method == "GET" and response.status == 200:
+            packed = response.headers.get("content-encoding") == "gzip"
+            body = response.body()
+            weights[response.url.removeprefix(live_server.url)] = len(gzip.compress(body, 6 if packed else 9))
+
+    page.on("response", weigh)
+    page.add_init_script(f"({SHIFTS})()")
+    sit_down(page, live_server.url, desk())
+    page.wait_for_timeout(1500)
+    assert len(weights) > 30
+    assert sum(weights.values()) < 100_000, weights
+    page.locator("#text").focus()
+    page.keyboard.insert_text(PROBLEMS)
+    expect(page.locator("#findings li")).to_have_count(3)
+    page.wait_for_timeout(700)
+    assert page.evaluate("window.shifts") == []
