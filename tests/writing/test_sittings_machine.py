@@ -1,0 +1,173 @@
+"""Any order of opening, sending, sending again, losing answers, fencing and finishing, against a plain model."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
+
+from crowdrag.studies.domain import invariants
+from tests.factories import WritingTaskFactory
+from writing.domain import codec, incoming, sittings
+from writing.models import WritingTask
+
+from .typist import digest
+
+pytestmark = pytest.mark.django_db
+TEXT = st.text(alphabet="ab \né🧊ש\u0301", max_size=4)
+
+
+class Tab:
+    """One tab as the model has it: what it began with, and every batch that it numbered."""
+
+    def __init__(self, opened: sittings.Opened) -> None:
+        self.opened = opened
+        self.number = opened.sitting.number
+        self.batches: list[list[list[Any]]] = []
+        self.acked = 0
+        self.text = opened.text
+        # The text after all that was acknowledged.
+        self.kept = opened.text
+
+    def first(self, number: int) -> int:
+        return sum(map(len, self.batches[:number]))
+
+
+class Log(RuleBasedStateMachine):
+    """A task with any number of tabs; an answer may get lost, which changes nothing but what the tab knows."""
+
+    tabs = Bundle("tabs")
+
+    @initialize()
+    def begin(self) -> None:
+        from django.utils import timezone
+
+        self.clock = timezone.now
+        self.task = WritingTaskFactory(claimed=True)
+        self.open_tabs: list[Tab] = []
+        self.finished: str | None = None
+
+    @property
+    def current(self) -> Tab | None:
+        return self.open_tabs[-1] if self.open_tabs else None
+
+    @rule(target=tabs)
+    def open(self) -> Any:
+        expected = self.current.kept if self.current else ""
+        tab = Tab(sittings.open(task=self.task, device={}, now=self.clock()))
+        assert tab.opened.text == expected
+        assert tab.number == len(self.open_tabs)
+        self.open_tabs.append(tab)
+        self.finished = None
+        return multiple(tab)
+
+    @rule(tab=tabs, data=st.data())
+    def type(self, tab: Tab, data: st.DataObject) -> None:
+        """Number a batch; it is sent by another rule, or never."""
+        events: list[list[Any]] = []
+        for _ in range(data.draw(st.integers(1, 3))):
+            start = data.draw(st.integers(0, len(tab.text)))
+            gone = data.draw(st.integers(0, len(tab.text) - start))
+            splice = ["s", len(events), start, gone, data.draw(TEXT), "typed", ""]
+            tab.text = codec.applied(tab.text, splice)
+            events += [splice, ["k", len(events), "letter", 5]]
+        tab.batches.append(events)
+
+    def post(self, tab: Tab, number: int, events: list[list[Any]]) -> sittings.Receipt:
+        batch = incoming.Batch(number, tab.first(number), events, incoming.extent(events))
+        return sittings.receive(token=tab.opened.token, batch=batch, now=self.clock())
+
+    @rule(tab=tabs, times=st.integers(1, 3))
+    def send(self, tab: Tab, times: int) -> None:
+        """Send the next batch, again and again while its answer gets lost."""
+        if tab.acked == len(tab.batches):
+            return
+        events = tab.batches[tab.acked]
+        answers = [self.post(tab, tab.acked, events) for _ in range(times)]
+        fenced = tab is not self.current
+        assert {(each.acked, each.next_event, each.fenced) for each in answers} == {
+            (tab.acked, tab.first(tab.acked) + len(events), fenced)
+        }
+        tab.acked += 1
+        for event in events:
+            if event[0] == "s":
+                tab.kept = codec.applied(tab.kept, event)
+        if not fenced:
+            self.finished = None
+
+    @rule(tab=tabs, data=st.data())
+    def send_an_old_one(self, tab: Tab, data: st.DataObject) -> None:
+        if tab.acked:
+            number = data.draw(st.integers(0, tab.acked - 1))
+            assert self.post(tab, number, tab.batches[number]).acked == number
+            with pytest.raises(sittings.OtherEventsError):
+                self.post(tab, number, [*tab.batches[number], ["f", 0, 1]])
+
+    @rule(tab=tabs, ahead=st.integers(1, 3))
+    def send_one_that_is_not_its_turn(self, tab: Tab, ahead: int) -> None:
+        number = tab.acked + ahead
+        if number < len(tab.batches):
+            with pytest.raises(sittings.GapError) as caught:
+                self.post(tab, number, tab.batches[number])
+            assert caught.value.facts == {"next_batch": tab.acked, "next_event": tab.first(tab.acked)}
+
+    @rule(tab=tabs)
+    def finish(self, tab: Tab) -> None:
+        said = incoming.Finish(tab.number, tab.first(len(tab.batches)), digest(tab.text))
+        try:
+            sittings.finish(task=self.task, said=said, now=self.clock())
+        except sittings.FencedError:
+            assert tab is not self.current
+        except sittings.BehindError as behind:
+            assert tab.acked < len(tab.batches)
+            assert behind.facts == {"next_event": tab.first(tab.acked)}  # noqa: PT017 -- one of several outcomes
+        else:
+            assert tab is self.current
+            assert tab.acked == len(tab.batches)
+            self.finished = tab.text
+
+    @rule(tab=consumes(tabs))
+    def close(self, tab: Tab) -> None:
+        """The tab is gone, with all that it did not send."""
+
+    @invariant()
+    def nothing_acknowledged_is_lost(self) -> None:
+        task = WritingTask.objects.get(pk=self.task.pk)
+        if self.current is None:
+            return
+        assert sittings.text(task) == self.current.kept
+        assert (task.finished_at is None) == (self.finished is None)
+        if self.finished is not None:
+            assert task.draft == self.finished
+        found: dict[int, list[codec.Event]] = {}
+        for batch in task.log.batches.order_by("sitting", "number"):
+            found.setdefault(batch.sitting, []).extend(codec.unpack(bytes(batch.payload), batch.codec))
+        for tab in self.open_tabs:
+            assert found.get(tab.number, []) == [event for batch in tab.batches[: tab.acked] for event in batch]
+
+    def teardown(self) -> None:
+        assert [invariant.name for invariant, tally in invariants.check() if tally.broken] == []
+
+
+def run(examples: int, steps: int) -> None:
+    from hypothesis.stateful import run_state_machine_as_test
+
+    how = settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    run_state_machine_as_test(Log, settings=how)
+
+
+def test_any_order_of_events() -> None:
+    run(examples=15, steps=25)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_any_order_of_events_for_long() -> None:
+    run(examples=1000, steps=50)
