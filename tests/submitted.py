@@ -89,8 +89,8 @@ def submitted(
     if not topic.retrieved.exists():
         for rank in range(3):
             RetrievedPassageFactory(topic=topic, rank=rank)
-    task.setdefault("style", StyleFactory(study=study))
-    made = WritingTaskFactory(topic=topic, claimed=True, **task)
+    style = task.pop("style", None) or StyleFactory(study=study)
+    made = WritingTaskFactory(topic=topic, style=style, claimed=True, **task)
     made.state, made.submitted_at, made.active_seconds = TaskState.SUBMITTED, at, 21.0
     made.save()
     log_of(made, [(events, None, 0)], now=at)

@@ -126,7 +126,7 @@ def test_scrubbing_gives_the_text_of_that_moment(page: Page, replayed: WritingTa
 
 def test_the_player_by_keyboard(page: Page, replayed: WritingTask) -> None:
     _events, text = written()
-    slider = page.get_by_label("Moment")
+    slider = page.get_by_role("slider", name="Moment")
     at = f"{PLAYER}.at"
     slider.focus()
     page.keyboard.press("Home")

@@ -173,6 +173,18 @@ def test_what_another_has_open_is_said_and_taken_over_by_a_clear_word(member: An
     assert WritingTask.objects.get(pk=task.pk).reviewer == member.user
 
 
+def test_whoever_looks_at_a_free_one_holds_it_as_long_as_they_look(member: Any, client: Client, at: Any) -> None:
+    task = submitted(member.study)
+    page = client.get(at(task)).content.decode()
+    assert f'hx-post="{at(task, "hold/")}"' in page
+    assert "Load the page again" not in page
+    assert WritingTask.objects.get(pk=task.pk).reviewer is None  # looking alone changes nothing
+    held = client.post(at(task, "hold/")).content.decode()
+    assert "load," not in held
+    assert 'hx-trigger="every 120s"' in held
+    assert WritingTask.objects.get(pk=task.pk).reviewer == member.user
+
+
 def test_putting_aside_frees_it_and_leads_to_the_next_and_round(member: Any, client: Client, at: Any) -> None:
     one, other = submitted(member.study, minutes=9), submitted(member.study, minutes=5)
     assert client.post(at(page="next/")).url == at(one)

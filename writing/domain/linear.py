@@ -9,6 +9,8 @@ from . import codec, logs
 
 # How long the time between two sittings is shown, however long it was.
 GAP = 2_000
+# Steps back up to here are no clock that was set: they happen between one event and the next.
+JITTER = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ class _Clock:
         line, self.raw = self.line, event[1]
         now = self.raw - self.removed
         if now < line.end:
-            line.set_back += 1
+            line.set_back += line.end - now > JITTER
             self.removed = self.raw - line.end
             now = line.end
         line.events.append([event[0], now, *event[2:]])

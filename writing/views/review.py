@@ -86,7 +86,7 @@ def review_hold(request: HttpRequest, study: Study, task: str) -> HttpResponse:
     mine = queue.hold(task=found, by=_user(request), now=now)
     if not mine:
         found = _task(study, task)
-    return render(request, "writing/review.html#hold", {"task": found, "mine": mine, "study": study})
+    return render(request, "writing/review.html#hold", {"task": found, "lost": not mine, "study": study})
 
 
 @study_page(Role.REVIEWER)
@@ -204,7 +204,6 @@ def _show(
         "dossier": dossier.of(task),
         "waits": waits,
         "held_by": task.reviewer if held and task.reviewer_id != request.user.pk else None,
-        "mine": waits and held and task.reviewer_id == request.user.pk,
         "decisions": {name: given.get(name) or form(task) for name, form in DECISIONS.items()},
         "inclusion": given.get("inclusion")
         or InclusionForm(initial={"inclusion": "exclude" if response.is_included else "include"}),
