@@ -40,6 +40,7 @@ class WritingConfig(AppConfig):
                 start="writing_start",
                 template="writing/_work.html",
                 context=offering.part,
+                desk=offering.desk,
             )
         )
         ways.register_leaver(leases.leave)

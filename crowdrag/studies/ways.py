@@ -47,6 +47,9 @@ class Way:
     template, context
         its part of the participant's own page, as with `nav.register_card`. What the context calls `earned`, in minor
         units, goes into the sum at the top of the page.
+    desk
+        where researchers look at a piece of work that a participant names in an enquiry; empty where it is none of
+        theirs.
     """
 
     name: str
@@ -55,6 +58,7 @@ class Way:
     start: str
     template: str
     context: Callable[[Participant], dict[str, Any]]
+    desk: Callable[[Participant, str], str] = lambda _participant, _about: ""
 
 
 Leaving = Callable[[Participant, datetime], None]

@@ -12,9 +12,10 @@ from django.utils import timezone
 from crowdrag.studies.domain import enquiring
 from crowdrag.studies.enums import EnquiryKind, Role
 from crowdrag.studies.models import Enquiry, Participant
-from tests.factories import MembershipFactory, ParticipantFactory
+from tests.factories import MembershipFactory, ParticipantFactory, ResponseFactory, WritingTaskFactory
 from tests.participants import as_participant
 from tests.studies.offered import offered_study
+from writing.models import WritingTask
 
 pytestmark = pytest.mark.django_db
 
@@ -53,6 +54,19 @@ def test_what_is_asked_is_answered_on_the_own_page(client: Client, person: Parti
     desk.post(reverse("enquiry_answer", args=[person.study.slug, enquiry.pk]), {"text": "You are <i>right</i>."})
     own = client.get(reverse("work", args=[person.study.slug])).content.decode()
     assert "You are &lt;i&gt;right" in own
+
+
+def test_the_researcher_gets_from_the_question_to_the_work(person: Participant) -> None:
+    mine, others = (
+        ResponseFactory(topic__study=person.study, task=WritingTaskFactory(claimed=True, topic__study=person.study))
+        for _ in range(2)
+    )
+    WritingTask.objects.filter(pk=mine.task.pk).update(participant=person)
+    for task in (mine.task, others.task):
+        ask(person, about=task.external_id)
+    page = researcher(person).get(reverse("enquiries", args=[person.study.slug])).content.decode()
+    assert f'href="{reverse("review_task", args=[person.study.slug, mine.task.external_id])}"' in page
+    assert reverse("review_task", args=[person.study.slug, others.task.external_id]) not in page
 
 
 def test_others_do_not_see_it(person: Participant) -> None:

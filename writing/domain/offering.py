@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from crowdrag.studies.models import Participant, Study
 from crowdrag.studies.ways import Offer
 
-from ..models import WritingPlan
+from ..models import WritingPlan, WritingTask
 from .tasks import claiming, listing
 
 NAME = "writing"
@@ -42,3 +43,9 @@ def part(participant: Participant) -> dict[str, Any]:
     found = listing.overview(participant)
     obstacle = claiming.obstacle(study=participant.study, participant=participant)
     return {"overview": found, "earned": found.earned, "obstacle": obstacle, "participant": participant}
+
+
+def desk(participant: Participant, about: str) -> str:
+    """Return where a reviewer reads the response of this task, if it is this writer's and was handed in."""
+    theirs = WritingTask.objects.filter(participant=participant, external_id=about, response__isnull=False)
+    return reverse("review_task", args=[participant.study.slug, about]) if theirs.exists() else ""

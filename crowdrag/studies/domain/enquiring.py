@@ -50,7 +50,7 @@ def unanswered(study: Study) -> int:
 
 def of_study(study: Study) -> "list[Enquiry]":
     """Return all of a study, unanswered first, of these the oldest first; then the answered ones, the latest first."""
-    found = Enquiry.objects.filter(participant__study=study).select_related("participant", "answered_by")
+    found = Enquiry.objects.filter(participant__study=study).select_related("participant__study", "answered_by")
     waiting = found.filter(answered_at__isnull=True).order_by("asked_at", "pk")
     return [*waiting, *found.filter(answered_at__isnull=False).order_by(F("answered_at").desc(), "-pk")]
 

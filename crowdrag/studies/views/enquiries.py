@@ -7,6 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from .. import ways
 from ..access import participant_page, study_page
 from ..domain import enquiring
 from ..enums import EnquiryKind, Role
@@ -77,10 +78,18 @@ def answer(request: HttpRequest, study: Study, enquiry_id: int) -> HttpResponse:
     return redirect("enquiries", study.slug)
 
 
+def _desk(enquiry: Enquiry) -> str:
+    """Return where the work is looked at that an enquiry is about, whichever way knows it."""
+    if not enquiry.about:
+        return ""
+    return next(filter(None, (way.desk(enquiry.participant, enquiry.about) for way in ways.every())), "")
+
+
 def _list(request: HttpRequest, study: Study, refused: tuple[int, AnswerForm] | None = None) -> HttpResponse:
     rows = [
         {
             "enquiry": enquiry,
+            "desk": _desk(enquiry),
             "form": refused[1]
             if refused and refused[0] == enquiry.pk
             else AnswerForm(initial={"text": enquiry.answer}, auto_id=f"id_{enquiry.pk}_%s"),

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 from .. import ways
 from ..access import study_page
 from ..domain import enquiring, entering, links, platforms
-from ..enums import EntryKind, Role
+from ..enums import EntryKind, Outcome, Role
 from ..forms import LinkForm, OpenLinkForm, PersonalLinksForm, PlatformLinkForm
 from ..models import EntryLink, Study
 
@@ -35,6 +35,11 @@ class Row:
     funnel: links.Funnel
     is_open: bool
     address: str
+
+    @property
+    def ends(self) -> list[tuple[Any, str]]:
+        """Where people are led, by how their visit ended."""
+        return [(end.label, self.link.completion[end]) for end in Outcome if end in self.link.completion]
 
 
 @study_page(Role.EDITOR)
@@ -138,7 +143,8 @@ def _address(request: HttpRequest, link: EntryLink) -> str:
     if link.kind != EntryKind.PLATFORM:
         return address
     is_prolific = link.parameters == platforms.PRESETS["prolific"]
-    filled = [f"{name}={{{{%{name}%}}}}" if is_prolific else f"{name}=…" for name in link.parameters.values()]
+    names = [link.parameters[role] for role in platforms.ROLES if role in link.parameters]
+    filled = [f"{name}={{{{%{name}%}}}}" if is_prolific else f"{name}=…" for name in names]
     return f"{address}?{'&'.join(filled)}"
 
 
