@@ -29,6 +29,9 @@ from writing.domain.reviewing import queue
 from writing.domain.tasks import reviewing
 from writing.models import Response, Style, Topic
 
+from .furnished_writing import furnish_writing
+from .modelled import campaign
+
 TEXT = (
     "The sun's tide adds to the moon's at new moon [0, 2]. Harbours far up a funnel see more of it [1]. Some see none."
 )
@@ -50,6 +53,8 @@ def furnished_study(owner: User) -> Study:
     _submit(TopicFactory(study=study, query="A topic to which nobody said a word"), style, people[0], "wordless", "")
     analyse(study, owner)
     _put_into_review(study, style)
+    furnish_writing(study)
+    campaign(study)
     return study
 
 

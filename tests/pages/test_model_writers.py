@@ -1,0 +1,43 @@
+"""A researcher lets a model write: the estimate, the exact prompt, the start, and what came of it."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from crowdrag.runs.models import Run
+from crowdrag.studies.enums import Role
+from tests.factories import MembershipFactory, RetrievedPassageFactory, StudyFactory, StyleFactory, TopicFactory
+
+from .modelled import campaign
+from .test_axe import TWO, faults
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_a_model_is_told_to_write(page: Page, live_server: Any, sign_in: Any) -> None:
+    page.goto(f"{live_server.url}/login/")
+    study = StudyFactory(slug="tides")
+    MembershipFactory(study=study, user=sign_in(), role=Role.EDITOR)
+    StyleFactory(study=study, name="essay", label="Essay", instructions="Argue.")
+    for number in range(4):
+        RetrievedPassageFactory(topic=TopicFactory(study=study, external_id=f"t{number}"), rank=0)
+    done = campaign(study)
+    page.goto(f"{live_server.url}/studies/tides/writing/models/")
+    page.get_by_role("link", name="Let a model write").click()
+    page.get_by_label("Model").select_option("a model far away")
+    page.get_by_role("button", name="Estimate").click()
+    expect(page.get_by_role("heading", name="What it comes to")).to_be_visible()
+    expect(page.get_by_text("this model has not written here yet")).to_be_visible()
+    page.get_by_text("word for word").click()
+    expect(page.locator("pre")).to_contain_text("<<<DATA")
+    # The pages themselves are looked at with all others (test_axe); an estimate no link leads to.
+    assert [fault for width, theme in TWO for fault in faults(page, width, theme)] == []
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_url("**/runs/**")
+    assert Run.objects.filter(study=study).count() == 2
+
+    page.goto(f"{live_server.url}/studies/tides/writing/models/{done.key}/")
+    expect(page.get_by_role("row")).to_have_count(4)
+    page.get_by_role("link", name="The sun's tide").click()
+    expect(page.get_by_text("writing v1")).to_be_visible()
