@@ -97,8 +97,7 @@ def test_three_responses_by_keyboard_alone(page: Page, live_server: Any, study: 
     ready(page)
     page.keyboard.press("v")
     page.keyboard.type("Cite every claim.")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
+    page.keyboard.press("Control+Enter")
     page.wait_for_url("**/review/")
     states = [WritingTask.objects.get(pk=task.pk).state for task in (first, second, third)]
     assert states == [TaskState.ACCEPTED, TaskState.REJECTED, TaskState.REVISION]
@@ -133,7 +132,7 @@ def test_the_player_by_keyboard(page: Page, replayed: WritingTask) -> None:
     assert page.evaluate(SHEET) == ""
     page.keyboard.press("ArrowRight")
     assert page.evaluate(at) == 5_000
-    expect(slider).to_have_attribute("aria-valuetext", "5 s of 19 s, 18 characters")
+    expect(slider).to_have_attribute("aria-valuetext", "14 s of 18 s, 18 characters")
     page.keyboard.press("End")
     assert page.evaluate(SHEET) == text
     page.keyboard.press("0")

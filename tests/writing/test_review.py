@@ -176,6 +176,7 @@ def test_what_another_has_open_is_said_and_taken_over_by_a_clear_word(member: An
 def test_whoever_looks_at_a_free_one_holds_it_as_long_as_they_look(member: Any, client: Client, at: Any) -> None:
     task = submitted(member.study)
     page = client.get(at(task)).content.decode()
+    assert page.count('form="accept-form"') == 2  # the words of an acceptance, and their button
     assert f'hx-post="{at(task, "hold/")}"' in page
     assert "Load the page again" not in page
     assert WritingTask.objects.get(pk=task.pk).reviewer is None  # looking alone changes nothing

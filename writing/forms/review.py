@@ -39,7 +39,13 @@ class AmountField(forms.DecimalField):
 class AcceptForm(forms.Form):
     """Accept: paid in full."""
 
-    note = forms.CharField(label=_("Words for the writer"), required=False, widget=NOTE, max_length=5000)
+    # The field stands outside the form that it belongs to: accepting without words takes no opening of anything.
+    note = forms.CharField(
+        label=_("Words for the writer"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3, "form": "accept-form"}),
+        max_length=5000,
+    )
 
     def __init__(self, task: WritingTask, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)

@@ -44,13 +44,14 @@ export class Player extends EventTarget {
     this.playing = false;
     this.at = 0;
     this.drawn = "";
+    this.axis = new Axis(log.end, []);
     this.relay();
     new ResizeObserver(() => this.resized()).observe(places.timeline.parentElement ?? places.timeline);
   }
 
   /** Lay time out anew: the pauses that are cut have changed. */
   relay() {
-    const t = this.axis ? this.axis.real(this.at) : 0;
+    const t = this.t;
     const { cut } = this.choices;
     this.axis = new Axis(this.log.end, cut ? pausesOf(this.times, this.log.end, cut * 1000) : []);
     this.at = this.axis.shown(t);
@@ -61,7 +62,7 @@ export class Player extends EventTarget {
 
   resized() {
     const width = Math.round(this.places.timeline.getBoundingClientRect().width);
-    if (!this.axis || Math.abs(width - this.timeline.width) < 2) return;
+    if (Math.abs(width - this.timeline.width) < 2) return;
     this.timeline.draw(this.axis);
     this.timeline.point(this.at);
   }

@@ -22,17 +22,24 @@ export function actions(root) {
   return found;
 }
 
-/** @param {Document} root @returns {() => void} Escape closes a form and goes back to what opened it */
+/** @param {Document} root @returns {() => void} Escape closes a form; Ctrl and Enter in its text send it */
 export function init(root) {
-  /** @param {KeyboardEvent} event */
-  const escape = (event) => {
-    if (event.key !== "Escape") return;
+  const escape = () => {
     const panel = root.querySelector("details.decision[open]");
     if (!(panel instanceof HTMLDetailsElement)) return;
     const inside = panel.contains(root.activeElement);
     panel.open = false;
     if (inside) panel.querySelector("summary")?.focus();
   };
-  root.addEventListener("keydown", escape);
-  return () => root.removeEventListener("keydown", escape);
+  /** @param {KeyboardEvent} event */
+  const pressed = (event) => {
+    if (event.key === "Escape") escape();
+    const { target } = event;
+    const sends = event.key === "Enter" && (event.ctrlKey || event.metaKey);
+    if (!sends || !(target instanceof HTMLTextAreaElement) || !target.closest(".decision-panel")) return;
+    event.preventDefault();
+    target.form?.requestSubmit();
+  };
+  root.addEventListener("keydown", pressed);
+  return () => root.removeEventListener("keydown", pressed);
 }
