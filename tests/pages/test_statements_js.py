@@ -66,6 +66,7 @@ WORDS = [
     "7",
     "\u0663",
 ]
+HUGE = ["[99999999999]", "[0-999999999]"]
 EMOJI = ["\U0001f600", "\U0001f468\u200d\U0001f469"]
 PIECES = [*BRACKETS, *HUGE, *SPACED, *MARKS, *BLANKS, *WORDS, *EMOJI]
 SEPARATORS = "".join(chr(code) for code in range(0x3100) if chr(code).isspace())

@@ -9,6 +9,7 @@ const NARROW = window.matchMedia("(max-width: 59.99rem)");
 
 /** @typedef {"text" | "passages"} Pane */
 
+const main = byId("main", HTMLElement);
 /** @type {Record<Pane, HTMLElement>} */
 const panes = { text: byId("pane-text", HTMLElement), passages: byId("pane-passages", HTMLElement) };
 const buttons = [...document.querySelectorAll("[data-pane]")].filter((each) => each instanceof HTMLElement);
@@ -18,11 +19,8 @@ let current = "text";
 const watching = [];
 
 function apply() {
-  for (const [name, pane] of Object.entries(panes)) {
-    const away = NARROW.matches && name !== current;
-    pane.classList.toggle("is-away", away);
-    pane.inert = away;
-  }
+  main.dataset.shown = current;
+  for (const [name, pane] of Object.entries(panes)) pane.inert = NARROW.matches && name !== current;
   for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.pane === current));
   for (const each of watching) each();
 }
