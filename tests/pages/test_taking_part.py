@@ -3,26 +3,22 @@
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from crowdrag.studies.domain import enquiring, keys, links
+from crowdrag.studies.domain import keys, links
 from crowdrag.studies.enums import EnquiryKind
-from crowdrag.studies.models import Enquiry, Participant, Study
-from tests.factories import MembershipFactory, ParticipantFactory
+from crowdrag.studies.models import Enquiry, Participant
+from tests.factories import MembershipFactory
+from tests.pages.furnished_people import furnish_people
 from tests.pages.test_axe import SCREENS, TWO, faults
 from tests.studies.offered import (
-    WAY,
-    agree,
     door,
-    knock,
     offered_study,
     open_link,
     personal_link,
     platform_link,
-    text_of,
 )
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -152,24 +148,9 @@ def test_the_key_is_in_no_referer(page: Page, live_server: Any) -> None:
     assert told == [""]
 
 
-def peopled(study: Study) -> None:
-    """A study with links of each kind, people who came by them, and questions."""
-    by = MembershipFactory(study=study).user
-    links.create_personal(study=study, purpose=WAY, labels=["Ada"], by=by, now=timezone.now())
-    knock(Client(), door(open_link(study)))
-    knock(Client(), door(platform_link(study, completion={"COMPLETED": "https://app.prolific.com/x"})))
-    agree(Participant.objects.filter(study=study, arrivals__isnull=False)[0], text_of(study))
-    person = ParticipantFactory(study=study)
-    for number in range(2):
-        made = enquiring.ask(
-            participant=person, kind=EnquiryKind.CONTEST, about="t1", text=f"{number}: why?", now=timezone.now()
-        )
-    enquiring.answer(enquiry=made, text="Because.", by=by, now=timezone.now())
-
-
 def test_researchers_make_an_invitation_and_answer(page: Page, live_server: Any, sign_in: Any) -> None:
     study = offered_study()
-    peopled(study)
+    furnish_people(study)
     sign_in(MembershipFactory(study=study, role=40).user)
     page.goto(f"{live_server.url}{reverse('entry_links', args=[study.slug])}")
     found = look(page)

@@ -1,0 +1,40 @@
+"""A study's people, for the look at every page: links of each kind, somebody who came, what they asked."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from crowdrag.studies.domain import consenting, enquiring, entering, links, platforms
+from crowdrag.studies.enums import EnquiryKind, Outcome
+from crowdrag.studies.models import Study
+from tests.factories import ConsentTextFactory, MembershipFactory
+
+WAY = "writing"
+
+
+def furnish_people(study: Study) -> None:
+    """Invite, let in, ask and answer."""
+    by, now = MembershipFactory(study=study).user, timezone.now()
+    invited = links.create_personal(
+        study=study, purpose=WAY, labels=["Ada", "Bea, from the pilot"], by=by, now=now, expires_at=now + timedelta(7)
+    )
+    links.close(link=invited[1].link, now=now)
+    links.create_open(study=study, purpose=WAY, label="Poster in the library", by=by, now=now)
+    platform = links.create_platform(
+        study=study,
+        purpose=WAY,
+        label="First batch",
+        platform="prolific",
+        parameters=platforms.PRESETS["prolific"],
+        completion={Outcome.COMPLETED: "https://app.prolific.com/submissions/complete?cc=C0MPLETE"},
+        by=by,
+        now=now,
+    )
+    person = entering.enter(link=platform, named=platforms.Named("5f3c0ffee5f3c0ffee123456"), now=now)
+    consenting.give(participant=person, text=ConsentTextFactory(study=study), now=now)
+    kinds = (EnquiryKind.CONTEST, EnquiryKind.QUESTION)
+    _waiting, answered = (
+        enquiring.ask(participant=person, kind=kind, text="Why do you think so?", about="t-1", now=now)
+        for kind in kinds
+    )
+    enquiring.answer(enquiry=answered, text="Because of the second passage.", by=by, now=now)
