@@ -124,6 +124,17 @@ def test_nothing_to_write_is_said_and_does_not_start(client, study, endpoint):
     assert not Run.objects.exists()
 
 
+def test_cost_and_what_is_left_are_said_in_figures(client, study, endpoint):
+    Endpoint.objects.update(input_price=1_000_000, output_price=1_000_000)
+    type(study).objects.update(llm_budget=500)
+    response = client.post(NEW, filled(endpoint))
+    forecast, page = response.context["forecast"], response.content.decode()
+    assert forecast.cost == forecast.estimate.prompt_tokens + forecast.estimate.completion_tokens
+    assert f"<dd>{forecast.cost:,.2f}</dd>" in page
+    assert "500.00 left" in page
+    assert "would stop there" in page
+
+
 def test_money_without_a_budget_cannot_start(client, study, endpoint):
     Endpoint.objects.update(input_price=100)
     page = client.post(NEW, filled(endpoint)).content.decode()

@@ -25,8 +25,9 @@ Query: {query}
 
 {instructions}{style}
 
-Write about {words} words. {citing} Use only what the passages say, in your own words, and never refer to the passages
-as such.
+Write about {words} words. {citing}
+
+Use only what the passages say, in your own words, and never refer to the passages as such.
 
 {passages}
 
