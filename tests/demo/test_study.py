@@ -38,7 +38,7 @@ def counts(study: Study) -> dict[str, int]:
     return {
         "topics": study.topics.count(),
         "passages": study.passages.count(),
-        "human": study.responses.filter(origin=Origin.HUMAN).count(),
+        "human": study.responses.filter(origin=Origin.HUMAN).included().count(),
         "system": study.responses.filter(origin=Origin.SYSTEM).count(),
         "judgments": Judgment.objects.of_study(study).count(),
         "runs": study.runs.count(),
@@ -107,7 +107,7 @@ def test_each_slot_that_nobody_wrote_is_planned_for_the_model(settings, local_mo
     run = Run.objects.get(study=demo.study, kind="demo.write")
     running.cancel(run=run)
     finish_runs(demo.study)
-    people = {(r.topic_id, r.style_id) for r in demo.study.responses.filter(origin=Origin.HUMAN)}
+    people = {(r.topic_id, r.style_id) for r in demo.study.responses.filter(origin=Origin.HUMAN).included()}
     planned = {(topic, style) for unit in run.units.all() for topic, style in unit.payload["slots"]}
     assert len(planned) == 15 - len(people)
     assert not planned & people

@@ -29,6 +29,7 @@ from writing.domain.reviewing import queue
 from writing.domain.tasks import reviewing
 from writing.models import Response, Style, Topic
 
+from .furnished_people import furnish_people
 from .furnished_writing import furnish_writing
 from .modelled import campaign
 
@@ -53,6 +54,7 @@ def furnished_study(owner: User) -> Study:
     _submit(TopicFactory(study=study, query="A topic to which nobody said a word"), style, people[0], "wordless", "")
     analyse(study, owner)
     _put_into_review(study, style)
+    furnish_people(study)
     furnish_writing(study)
     campaign(study)
     return study

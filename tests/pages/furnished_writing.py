@@ -4,10 +4,10 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from crowdrag.studies.enums import EntryKind
-from crowdrag.studies.models import Arrival, Consent, EntryLink, Study
+from crowdrag.studies.domain import links
+from crowdrag.studies.models import Arrival, Consent, Study
 from tests.factories import ParticipantFactory, WritingTaskFactory
-from writing.domain import plans
+from writing.domain import plans, responses
 from writing.enums import TaskState
 from writing.models import TaskPayment, WritingPlan
 
@@ -36,10 +36,7 @@ def furnish_writing(study: Study) -> WritingPlan:
     tried = [topic.external_id for topic in topics if topic.retrieved.exists()][:1]
     plans.change(plan=plan, terms=terms, style_names=names, trial_topics=tried, now=now)
     plan = plans.open(plan=plan, now=now)
-    link = EntryLink.objects.create(
-        study=study, purpose="writing", kind=EntryKind.OPEN, label="mailing list", token="open-to-all",
-        token_hash=b"open".ljust(32), created_at=now,
-    )  # fmt: skip
+    link = links.create_open(study=study, purpose="writing", label="mailing list", by=None, now=now)
     styles = list(plan.styles.order_by("name"))
     for number, (state, minutes) in enumerate(TASKS):
         writer = ParticipantFactory(study=study, external_id=f"writer-{number}")
@@ -51,6 +48,11 @@ def furnish_writing(study: Study) -> WritingPlan:
             pay=650, active_seconds=minutes and minutes * 60, seconds=minutes and minutes * 90,
             submitted_at=now if minutes else None, draft="The sun's tide adds to the moon's [0].",
         )  # fmt: skip
+        if minutes:
+            responses.submit(
+                study=study, topic=task.topic, style=task.style, participant=writer, external_id=task.external_id,
+                text=task.draft, task=task, now=now,
+            )  # fmt: skip
         if state == TaskState.ACCEPTED:
             TaskPayment.objects.create(task=task, amount=650, reason="accepted", at=now)
     return plan

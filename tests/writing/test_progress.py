@@ -20,10 +20,10 @@ from tests.factories import (
     WritingPlanFactory,
     WritingTaskFactory,
 )
-from writing.domain import plans, progress, surveys
+from writing.domain import codec, logs, plans, progress, surveys
 from writing.domain.progress import wages
 from writing.domain.tasks import paying
-from writing.enums import SurveyKind, TaskState
+from writing.enums import LogSource, SurveyKind, TaskState
 from writing.models import PlanStyle, SurveyAnswers, TaskPayment, WritingPlan, WritingTask
 
 pytestmark = pytest.mark.django_db
@@ -246,3 +246,14 @@ def test_tables_to_download(study: Study, name: str) -> None:
 def test_an_unknown_table(study: Study) -> None:
     with pytest.raises(progress.UnknownTable):
         progress.as_table(study, "secrets")
+
+
+def test_the_time_of_an_imported_log_is_known() -> None:
+    made = WritingTaskFactory(claimed=True, is_imported=True)
+    # Typed for a minute, then away for ten, then one more change; the last snapshot is the same text again.
+    snapshots = [(n * 1000, "a" * (n + 1)) for n in range(61)] + [(660_000, "b"), (661_000, "b")]
+    packed = logs.Packed(count=len(snapshots), payload=codec.pack(codec.encode(snapshots)))
+    logs.store_packed([logs.PackedLog(made, NOW, (packed,))], source=LogSource.SNAPSHOTS, now=NOW)
+    made.refresh_from_db()
+    assert made.seconds == pytest.approx(660, abs=1)
+    assert 60 <= made.active_seconds <= 95

@@ -1,9 +1,12 @@
 """Storing and reading writing logs."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
+
+from analysis.process import pace
 
 from ..enums import LogSource
 from ..models import LogBatch, WritingLog, WritingTask
@@ -35,7 +38,17 @@ def store_packed(logs: Sequence[PackedLog], *, source: LogSource, now: datetime)
     )
     rows = (row for log, packed in zip(created, logs, strict=True) for row in _rows(log, packed.batches, now))
     LogBatch.objects.bulk_create(rows, batch_size=500)
+    _measure(logs)
     return created
+
+
+def _measure(logs: Sequence[PackedLog]) -> None:
+    """Note how long each task took, as it is noted of what is written here."""
+    for log in logs:
+        found = pace.activity(event for batch in log.batches for event in codec.unpack(batch.payload))
+        log.task.seconds = None if math.isnan(found.seconds) else found.seconds
+        log.task.active_seconds = None if math.isnan(found.active_seconds) else found.active_seconds
+    WritingTask.objects.bulk_update([log.task for log in logs], ["seconds", "active_seconds"], batch_size=500)
 
 
 def _rows(log: WritingLog, batches: Iterable[Packed], now: datetime) -> Iterator[LogBatch]:
