@@ -148,6 +148,8 @@ def test_the_player_by_keyboard(page: Page, replayed: WritingTask) -> None:
     expect(page.locator("#passage-1")).to_have_class("passage is-open")
     expect(page.locator("#passage-1 .passage-now")).to_have_text("open")
     page.keyboard.press("w")
+    expect(page.locator("[data-replay-said]")).to_have_text("No later time away.")
+    page.keyboard.press("Shift+W")
     expect(page.locator("[data-replay-said]")).to_contain_text("Another tab or window in front for 9 s")
     page.keyboard.press("r")
     expect(page.locator("[data-replay-response]")).to_be_visible()

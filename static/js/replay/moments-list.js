@@ -7,7 +7,7 @@ export const KINDS = [
   ["arrival", "Paste", "p"],
   ["pause", "Pause", "u"],
   ["deletion", "Deletion", "d"],
-  ["away", "Away", "w"],
+  ["away", "Time away", "w"],
 ];
 
 /** @param {string} text @param {string} className @returns {HTMLButtonElement} */
