@@ -135,3 +135,12 @@ def test_a_study_takes_its_texts_along(ask, study, server):
     study.delete()
     assert not Call.objects.exists()
     assert not Attempt.objects.exists()
+
+
+def test_money_is_a_figure_and_not_a_dash():
+    from decimal import Decimal
+
+    from crowdrag.studies.templatetags import face
+
+    assert face.figure(Decimal("1234.5"), 2) == "1,234.50"
+    assert "not defined" in face.figure(Decimal("NaN"))

@@ -129,8 +129,8 @@ def test_cost_and_what_is_left_are_said_in_figures(client, study, endpoint):
     type(study).objects.update(llm_budget=500)
     response = client.post(NEW, filled(endpoint))
     forecast, page = response.context["forecast"], response.content.decode()
-    assert forecast.cost == forecast.estimate.prompt_tokens + forecast.estimate.completion_tokens
-    assert f"<dd>{forecast.cost:,.2f}</dd>" in page
+    assert forecast.estimate.cost == forecast.estimate.prompt_tokens + forecast.estimate.completion_tokens
+    assert f"<dd>{forecast.estimate.cost:,.2f}</dd>" in page
     assert "500.00 left" in page
     assert "would stop there" in page
 

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import math
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
@@ -43,7 +44,7 @@ ROLE_TONES = {Role.OWNER: "accent", Role.EDITOR: "info", Role.REVIEWER: "good"}
 
 def is_number(value: Any) -> bool:
     """Say whether there is a finite number to show."""
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, Real | Decimal) and not isinstance(value, bool) and math.isfinite(value)
 
 
 @register.filter

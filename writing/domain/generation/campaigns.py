@@ -102,16 +102,6 @@ class Forecast:
     problem: str
 
     @property
-    def cost(self) -> float:
-        """What it costs at most, in minor units, as a figure to be shown."""
-        return float(self.estimate.cost)
-
-    @property
-    def rest(self) -> float | None:
-        """What is left of the budget, as a figure to be shown."""
-        return None if self.left is None else float(self.left)
-
-    @property
     def is_over_budget(self) -> bool:
         """Whether it may stop at the budget."""
         return self.left is not None and self.estimate.cost > self.left
