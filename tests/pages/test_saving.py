@@ -33,7 +33,7 @@ def test_typists_lose_nothing(typist: Callable[[str], Typist]) -> None:
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
 def test_two_hundred_typists_lose_nothing(typist: Callable[[str], Typist]) -> None:
-    first, last = map(int, os.environ.get("GROUPS", "0-50").split("-"))
+    first, last = map(int, os.environ.get("WRITERS", "0-50").split("-"))
     for group in range(first, last):
         made = [typist(f"2/{group}/{number}") for number in range(AT_ONCE)]
         together(made, ACTS)

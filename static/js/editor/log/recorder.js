@@ -10,6 +10,8 @@ import { apply, clean, difference, points, splices } from "./text.js";
 
 /** Changes that come without an event are looked for this often, in milliseconds. */
 const POLL = 500;
+/** A text that is set as a whole rather than typed into the field. */
+const LONG_TEXT = 100_000;
 /** Carets that move within this time are one move. */
 const CARET = 100;
 
@@ -102,12 +104,13 @@ export class Recorder {
   }
 
   /**
-   * Put another text in place of the whole one.
+   * Put another text in place of the whole one; undo takes it back, unless it is so long that the browser would hang.
    * @param {string} text
    * @param {string} source
    */
   replace(text, source) {
     this.poll();
+    if (text.length < LONG_TEXT) return this.insert(text, { start: 0, end: this.field.value.length, source });
     this.field.value = text;
     const value = clean(this.field.value);
     if (value !== this.text) this.change(value, source, "", null, null);
