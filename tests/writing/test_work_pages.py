@@ -39,7 +39,7 @@ def person(here: World) -> Participant:
 
 
 @pytest.fixture
-def browser(person: Participant) -> Client:
+def tab(person: Participant) -> Client:
     client = Client()
     as_participant(client, person)
     return client
@@ -57,25 +57,25 @@ def text_of(answer) -> str:
     return answer.content.decode()
 
 
-def test_the_whole_way(here: World, person: Participant, browser: Client) -> None:
-    page = text_of(browser.get(at("writing_start", here)))
+def test_the_whole_way(here: World, person: Participant, tab: Client) -> None:
+    page = text_of(tab.get(at("writing_start", here)))
     assert "USD\u00a02.75" in page
     assert "Write, and cite." in page
-    task_page = browser.post(at("writing_start", here))
+    task_page = tab.post(at("writing_start", here))
     task = holding.in_hand(person)
     assert task_page["Location"] == at("writing_task", here, task)
-    assert browser.get(task_page["Location"])["Location"] == at("writing_entry", here, task)
-    assert task.topic.query in text_of(browser.get(at("writing_entry", here, task)))
-    assert browser.post(at("writing_entry", here, task), ENTRY)["Location"] == at("writing_task", here, task)
-    assert browser.get(at("writing_task", here, task))["Location"] == at("writing_editor", here, task)
+    assert tab.get(task_page["Location"])["Location"] == at("writing_entry", here, task)
+    assert task.topic.query in text_of(tab.get(at("writing_entry", here, task)))
+    assert tab.post(at("writing_entry", here, task), ENTRY)["Location"] == at("writing_task", here, task)
+    assert tab.get(at("writing_task", here, task))["Location"] == at("writing_editor", here, task)
     assert SurveyAnswers.objects.get(task=task).answers == {name: int(value) for name, value in ENTRY.items()}
-    assert browser.get(at("writing_done", here, task))["Location"] == at("writing_task", here, task), "not done yet"
+    assert tab.get(at("writing_done", here, task))["Location"] == at("writing_task", here, task), "not done yet"
     finish(task, "A claim [0].", now=timezone.now())
-    assert browser.get(at("writing_task", here, task))["Location"] == at("writing_exit", here, task)
-    assert "A claim [0]." in text_of(browser.get(at("writing_exit", here, task)))
-    browser.post(at("writing_exit", here, task), EXIT)
-    assert browser.get(at("writing_task", here, task))["Location"] == at("writing_done", here, task)
-    done = text_of(browser.get(at("writing_done", here, task)))
+    assert tab.get(at("writing_task", here, task))["Location"] == at("writing_exit", here, task)
+    assert "A claim [0]." in text_of(tab.get(at("writing_exit", here, task)))
+    tab.post(at("writing_exit", here, task), EXIT)
+    assert tab.get(at("writing_task", here, task))["Location"] == at("writing_done", here, task)
+    done = text_of(tab.get(at("writing_done", here, task)))
     assert "Your response has arrived" in done
     assert "USD\u00a02.75 are added" in done
     assert "Write another response" in done
@@ -84,11 +84,11 @@ def test_the_whole_way(here: World, person: Participant, browser: Client) -> Non
     assert SurveyAnswers.objects.get(task=task, survey__kind=SurveyKind.EXIT).answers["references_omission"] == -1
 
 
-def test_every_post_may_be_sent_again(here: World, person: Participant, browser: Client) -> None:
+def test_every_post_may_be_sent_again(here: World, person: Participant, tab: Client) -> None:
     """The answer was lost, so the browser or the person sends the same once more: one effect, the same answer."""
 
     def thrice(name: str, data: dict[str, str], task: WritingTask | None = None) -> None:
-        answers = [browser.post(at(name, here, task), data) for _ in range(3)]
+        answers = [tab.post(at(name, here, task), data) for _ in range(3)]
         assert {(answer.status_code, answer["Location"]) for answer in answers} == {(302, answers[0]["Location"])}
 
     thrice("writing_start", {})
@@ -107,16 +107,16 @@ def test_every_post_may_be_sent_again(here: World, person: Participant, browser:
     assert list(moves) == ["CLAIMED", "RETURNED", "CLAIMED"]
 
 
-def test_a_second_survey_does_not_overwrite_the_first(here: World, person: Participant, browser: Client) -> None:
+def test_a_second_survey_does_not_overwrite_the_first(here: World, person: Participant, tab: Client) -> None:
     task = now_claimed(here, person)
-    browser.post(at("writing_entry", here, task), ENTRY)
-    browser.post(at("writing_entry", here, task), ENTRY | {"worker_knowledge": "5"})
+    tab.post(at("writing_entry", here, task), ENTRY)
+    tab.post(at("writing_entry", here, task), ENTRY | {"worker_knowledge": "5"})
     assert SurveyAnswers.objects.get().answers["worker_knowledge"] == 3
 
 
-def test_missing_answers_are_pointed_out_and_the_others_stay(here: World, person: Participant, browser: Client) -> None:
+def test_missing_answers_are_pointed_out_and_the_others_stay(here: World, person: Participant, tab: Client) -> None:
     task = now_claimed(here, person)
-    page = browser.post(at("writing_entry", here, task), {"worker_knowledge": "3", "query_answerable": "9"})
+    page = tab.post(at("writing_entry", here, task), {"worker_knowledge": "3", "query_answerable": "9"})
     shown = text_of(page)
     assert page.status_code == 200
     assert shown.count("Choose one.") >= 2
@@ -125,28 +125,26 @@ def test_missing_answers_are_pointed_out_and_the_others_stay(here: World, person
     assert not SurveyAnswers.objects.exists()
 
 
-def test_without_surveys_these_steps_are_passed_by(person: Participant, here: World, browser: Client) -> None:
+def test_without_surveys_these_steps_are_passed_by(person: Participant, here: World, tab: Client) -> None:
     here.change(entry_survey=None, exit_survey=None)
     task = now_claimed(here, person)
-    assert browser.get(at("writing_task", here, task))["Location"] == at("writing_editor", here, task)
+    assert tab.get(at("writing_task", here, task))["Location"] == at("writing_editor", here, task)
     finish(task, now=timezone.now())
-    browser.post(at("writing_exit", here, task), {})
+    tab.post(at("writing_exit", here, task), {})
     assert Response.objects.get().task == task
 
 
-def test_back_from_the_questions_to_the_text(here: World, person: Participant, browser: Client) -> None:
+def test_back_from_the_questions_to_the_text(here: World, person: Participant, tab: Client) -> None:
     here.change(entry_survey=None)
     task = finish(now_claimed(here, person), now=timezone.now())
-    browser.post(at("writing_exit", here, task), {"back": "1"})
-    assert browser.get(at("writing_task", here, task))["Location"] == at("writing_editor", here, task)
+    tab.post(at("writing_exit", here, task), {"back": "1"})
+    assert tab.get(at("writing_task", here, task))["Location"] == at("writing_editor", here, task)
 
 
-def test_an_empty_text_leads_back_to_the_editor_with_what_to_do(
-    here: World, person: Participant, browser: Client
-) -> None:
+def test_an_empty_text_leads_back_to_the_editor_with_what_to_do(here: World, person: Participant, tab: Client) -> None:
     here.change(entry_survey=None)
     task = finish(now_claimed(here, person), " ", now=timezone.now())
-    answer = browser.post(at("writing_exit", here, task), EXIT, follow=True)
+    answer = tab.post(at("writing_exit", here, task), EXIT, follow=True)
     assert answer.redirect_chain[-1][0] == at("writing_editor", here, task)
     assert not Response.objects.exists()
     assert not SurveyAnswers.objects.exists()
@@ -173,19 +171,19 @@ def test_consent_comes_first(here: World) -> None:
 
 
 def test_what_was_begun_under_an_earlier_consent_text_is_finished(
-    here: World, person: Participant, browser: Client
+    here: World, person: Participant, tab: Client
 ) -> None:
     here.change(entry_survey=None)
     task = finish(now_claimed(here, person), now=timezone.now())
     here.change(consent_text=ConsentTextFactory(study=here.study))
-    browser.post(at("writing_exit", here, task), EXIT)
+    tab.post(at("writing_exit", here, task), EXIT)
     assert Response.objects.get().task == task
 
 
-def test_the_start_page_says_why_there_is_nothing(here: World, person: Participant, browser: Client) -> None:
+def test_the_start_page_says_why_there_is_nothing(here: World, person: Participant, tab: Client) -> None:
     here.change(is_open=False)
-    assert "asks for no responses at present" in text_of(browser.get(at("writing_start", here)))
-    answer = browser.post(at("writing_start", here), follow=True)
+    assert "asks for no responses at present" in text_of(tab.get(at("writing_start", here)))
+    answer = tab.post(at("writing_start", here), follow=True)
     assert "asks for no responses at present" in text_of(answer)
 
 
@@ -201,50 +199,50 @@ def test_the_start_page_says_where_the_trial_stands() -> None:
     assert "no further tasks for you here" in text_of(client.get(at("writing_start", here)))
 
 
-def test_a_late_owner_is_told_what_can_be_done(here: World, person: Participant, browser: Client) -> None:
+def test_a_late_owner_is_told_what_can_be_done(here: World, person: Participant, tab: Client) -> None:
     task = now_claimed(here, person)
-    browser.post(at("writing_entry", here, task), ENTRY)
+    tab.post(at("writing_entry", here, task), ENTRY)
     write(task, HOSTILE, now=timezone.now())
     late = timezone.now() + timedelta(days=2)
     leases.expire(now=late)
     for name in ("writing_entry", "writing_exit", "writing_done", "writing_return"):
-        assert browser.get(at(name, here, task))["Location"] == at("writing_task", here, task), name
-    page = text_of(browser.get(at("writing_task", here, task)))
+        assert tab.get(at(name, here, task))["Location"] == at("writing_task", here, task), name
+    page = text_of(tab.get(at("writing_task", here, task)))
     assert "Go on where I stopped" in page
     assert "&lt;script&gt;" in page
     assert "<script>alert" not in page
     for _ in range(3):
         here.claim(here.writer(), late)
-    page = text_of(browser.get(at("writing_task", here, task)))
+    page = text_of(tab.get(at("writing_task", here, task)))
     assert "Hand in what I have" in page
-    answer = browser.post(at("writing_task", here, task), {"do": "resume"}, follow=True)
+    answer = tab.post(at("writing_task", here, task), {"do": "resume"}, follow=True)
     assert "somebody else is writing it now" in text_of(answer)
-    browser.post(at("writing_task", here, task), {"do": "hand_in"})
+    tab.post(at("writing_task", here, task), {"do": "hand_in"})
     assert Response.objects.get().text == HOSTILE
-    assert browser.get(at("writing_task", here, task))["Location"] == at("writing_done", here, task)
+    assert tab.get(at("writing_task", here, task))["Location"] == at("writing_done", here, task)
 
 
-def test_the_platform_gets_people_back(here: World, person: Participant, browser: Client) -> None:
+def test_the_platform_gets_people_back(here: World, person: Participant, tab: Client) -> None:
     link = EntryLink.objects.create(
         study=here.study, purpose="writing", kind=EntryKind.PLATFORM, token="t", token_hash=b"t" * 32, created_at=NOW,
         completion={"COMPLETED": "https://app.prolific.com/submissions/complete?cc=A"},
     )  # fmt: skip
     Arrival.objects.create(link=link, participant=person, arrived_at=NOW, last_at=NOW)
     task = now_claimed(here, person)
-    browser.post(at("writing_entry", here, task), ENTRY)
+    tab.post(at("writing_entry", here, task), ENTRY)
     finish(task, now=timezone.now())
-    browser.post(at("writing_exit", here, task), EXIT)
-    page = text_of(browser.get(at("writing_done", here, task)))
+    tab.post(at("writing_exit", here, task), EXIT)
+    page = text_of(tab.get(at("writing_done", here, task)))
     assert 'href="https://app.prolific.com/submissions/complete?cc=A"' in page
 
 
-def test_the_own_page_lists_what_became_of_each(here: World, person: Participant, browser: Client) -> None:
+def test_the_own_page_lists_what_became_of_each(here: World, person: Participant, tab: Client) -> None:
     here.change(entry_survey=None, exit_survey=None)
     reviewer = here.reviewer()
     first, second = hand_in(here.claim(person)).task, hand_in(here.claim(person)).task
     reviewing.accept(task=first, by=reviewer, now=NOW, note=f"Thanks {HOSTILE}")
     reviewing.reject(task=second, reason="No source.", pay_part=100, by=reviewer, now=NOW)
-    page = text_of(browser.get(reverse("work", args=[here.study.slug])))
+    page = text_of(tab.get(reverse("work", args=[here.study.slug])))
     assert "USD\u00a03.75" in page
     assert "No source." in page
     assert "Thanks &lt;script&gt;" in page
@@ -262,11 +260,11 @@ def test_the_offer_says_what_it_is_before_anything_else(here: World) -> None:
     assert way.offer(here.study) is None
 
 
-def test_instructions_are_markdown_and_cannot_carry_script(here: World, browser: Client) -> None:
+def test_instructions_are_markdown_and_cannot_carry_script(here: World, tab: Client) -> None:
     text = "**Cite** <script>alert(1)</script> [x](javascript:alert(1))"
     asked = WritingInstructions.objects.create(study=here.study, name="bad", text=text, created_at=NOW)
     here.change(instructions=asked)
-    page = text_of(browser.get(at("writing_start", here)))
+    page = text_of(tab.get(at("writing_start", here)))
     assert "<strong>Cite</strong>" in page
     assert "<script>alert" not in page
     assert 'href="javascript' not in page

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.utils.html import escape
 from django.utils.translation import gettext_lazy as _
 
 from ..domain import surveys
@@ -52,15 +53,18 @@ def _field(question: dict[str, Any]) -> forms.Field:
             max_length=surveys.LONGEST_ANSWER,
             widget=forms.Textarea(attrs={"rows": 4}),
         )
-    ends = dict(zip((0, len(question["options"]) - 1), (question.get("low"), question.get("high")), strict=True))
-    choices = [
-        (str(option["value"]), f"{option['label']} – {ends[n]}" if ends.get(n) else option["label"])
-        for n, option in enumerate(question["options"])
-    ]
+    choices = [(str(option["value"]), option["label"]) for option in question["options"]]
     return forms.ChoiceField(
         label=question["text"],
         required=required,
         choices=choices,
+        help_text=_ends(question),
         widget=forms.RadioSelect(attrs={"class": f"answers answers--{question.get('kind', 'choice')}"}),
         error_messages={"required": _("Choose one."), "invalid_choice": _("Choose one of the options.")},
     )
+
+
+def _ends(question: dict[str, Any]) -> str:
+    """Say what the ends of a scale mean: "1: nothing; 5: a great deal". The questions are no HTML, help texts are."""
+    options, ends = question["options"], ((0, question.get("low")), (-1, question.get("high")))
+    return escape("; ".join(f"{options[n]['label']}: {text}" for n, text in ends if text))
