@@ -135,6 +135,7 @@ def test_zoomed_in_and_low_everything_is_reached(page: Page, live_server: Any) -
     page.set_viewport_size({"width": 640, "height": 360})
     sit_down(page, live_server.url, desk())
     assert wide(page) == 640
+    assert page.evaluate("document.documentElement.scrollHeight") < 700
     box = page.locator("#text").bounding_box()
     assert box is not None
     assert box["height"] > 90
