@@ -4,6 +4,7 @@ import re
 from datetime import datetime
 from typing import Final
 
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 from crowdrag.llm.domain import fences
@@ -11,6 +12,7 @@ from crowdrag.studies.models import Study
 
 from ...models import WritingPrompt
 from .. import plans, versions
+from ..imports import storing
 from .slots import Slot
 
 NAME: Final = "writing"
@@ -68,6 +70,7 @@ def default_text(study: Study) -> str:
     return DEFAULT.replace("{instructions}", f"{told}\n\n" if told else "")
 
 
+@transaction.atomic
 def ensure(*, study: Study, text: str, now: datetime) -> WritingPrompt:
     """Return the version of the study's prompt with this text.
 
@@ -77,11 +80,12 @@ def ensure(*, study: Study, text: str, now: datetime) -> WritingPrompt:
     """
     text = text.replace("\r\n", "\n").strip()
     check(text)
+    storing.hold(study)  # two who change it at once make two versions
     return versions.ensure(WritingPrompt, study=study, name=NAME, now=now, text=text)[0]
 
 
 def latest_text(study: Study) -> str:
-    """Return the prompt that the study used last, or the default."""
+    """Return the prompt that was entered last, or the default."""
     latest = versions.current(WritingPrompt, study=study, names=[NAME]).get(NAME)
     return latest.text if latest is not None else default_text(study)
 
