@@ -318,3 +318,31 @@ def test_withdrawing_while_submitting_neither_blocks_nor_loses(_again: int) -> N
     assert task.state in {TaskState.SUBMITTED, TaskState.RETURNED}
     assert Response.objects.filter(task=task).exists() == (task.state == TaskState.SUBMITTED)
     assert task.draft
+
+
+def test_what_the_editor_still_sends_while_somebody_submits_is_not_left_out() -> None:
+    here = world()
+    task = finish(here.claim(here.writer()))
+    locked, end, got = threading.Event(), threading.Event(), []
+
+    def receive() -> None:
+        """Do what the coming in of a change does: hold the task, and say that it is no longer finished."""
+        with transaction.atomic():
+            WritingTask.objects.select_for_update(no_key=True).get(pk=task.pk)
+            locked.set()
+            end.wait(30)
+            WritingTask.objects.filter(pk=task.pk).update(finished_at=None)
+
+    def submit() -> None:
+        try:
+            got.append(submitting.submit(task=task, answers={}, now=NOW))
+        except problems.TaskProblem as problem:
+            got.append(problem)
+
+    with meanwhile(receive):
+        assert locked.wait(10)
+        with meanwhile(submit) as submitter:
+            submitter.join(0.7)
+            end.set()
+    assert [type(each) for each in got] == [problems.NotFinished]
+    assert not Response.objects.exists()
