@@ -15,7 +15,8 @@ from django.utils import timezone
 from tests.factories import NOW
 from writing.domain import codec, incoming, sittings
 from writing.domain.sittings import tokens
-from writing.models import LogBatch, Sitting
+from writing.enums import TaskState
+from writing.models import LogBatch, Sitting, WritingTask
 
 from .typist import Editor, typed
 
@@ -276,3 +277,26 @@ def test_opening_beside_a_batch_takes_it_in_or_fences_it() -> None:
         thread.join()
         assert told["sent"]["acked"] == 0, n
         assert text == ("" if told["sent"]["fenced"] else "abc")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_batch_waits_for_a_submission_and_is_shut_out_by_it() -> None:
+    """Otherwise the response would lack what was acknowledged while it was being stored."""
+    editor = Editor()
+    editor.open()
+    statuses: list[int] = []
+
+    def send() -> None:
+        statuses.append(editor.type("late").status_code)
+        connection.close()
+
+    thread = threading.Thread(target=send)
+    with transaction.atomic():
+        held = WritingTask.objects.select_for_update(no_key=True).get(pk=editor.task.pk)
+        thread.start()
+        thread.join(1)
+        assert statuses == [], "the batch waits"
+        WritingTask.objects.filter(pk=held.pk).update(state=TaskState.SUBMITTED)
+    thread.join()
+    assert statuses == [410]
+    assert not LogBatch.objects.exists()
