@@ -42,7 +42,7 @@ class Manner:
 
 
 MANNERS: Final = {
-    "careful": Manner(pace=150, spread=0.55, thinks=(4_000, 16_000), typos=0.02, reads=True),
+    "careful": Manner(pace=150, spread=0.55, thinks=(5_000, 20_000), typos=0.02, reads=True),
     "pasted": Manner(pace=170, spread=0.5, thinks=(1_500, 4_000), typos=0.01, reads=False),
     "transcribed": Manner(pace=190, spread=0.08, thinks=(250, 700), typos=0.0, reads=False),
 }
@@ -123,7 +123,7 @@ def write(*, task: WritingTask, text: str, manner: str, pasted: str = "", rng: R
     desk.say("f", True)
     if desk.text:
         desk.splice(len(desk.text), "", "deleted", "deleteContentBackward")
-    _perform(desk, text, pasted)
+    perform(desk, text, pasted)
     assert desk.text == text, "the script leads to the text"
     desk.check()
 
@@ -142,10 +142,11 @@ def write(*, task: WritingTask, text: str, manner: str, pasted: str = "", rng: R
     return at(desk.ms)
 
 
-def _perform(desk: Desk, text: str, pasted: str) -> None:
+def perform(desk: Desk, text: str, pasted: str = "") -> None:
+    """Write a text at a desk in its manner."""
     if desk.manner.reads:
-        for rank in range(6):
-            desk.read(rank, 3_000, 12_000)
+        for rank in range(8):
+            desk.read(rank, 8_000, 25_000)
         desk.say("q", "cost", 3)
     before, found, after = text.partition(pasted) if pasted else (text, "", "")
     _compose(desk, before)
@@ -163,7 +164,7 @@ def _compose(desk: Desk, text: str) -> None:
     for marker in MARKER.finditer(text):
         ranks = [int(rank) for rank in re.findall(r"\d+", marker[0])]
         if desk.manner.reads:
-            desk.read(ranks[0], 4_000, 14_000)
+            desk.read(ranks[0], 8_000, 20_000)
         think()
         desk.type(text[done : marker.start()])
         _cite(desk, marker[0], ranks)

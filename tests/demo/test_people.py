@@ -1,12 +1,14 @@
 """The demo's writers write through the editor's own calls; what they write disturbs nothing else."""
 
+import json
 from datetime import timedelta
 from random import Random
 
 import pytest
 from django.test import Client
 
-from crowdrag.demo import people, setup, typist
+from analysis.process import signs
+from crowdrag.demo import people, setup, texts, typist
 from crowdrag.studies.domain import studies
 from crowdrag.studies.models import Study, User
 from tests.factories import (
@@ -85,6 +87,21 @@ def test_a_paste_from_elsewhere_is_told_as_the_page_tells_it() -> None:
     assert splice[4] == pasted
     told = next(event for event in found if event[0] == "p")
     assert told[2:4] == [events.ELSEWHERE, len(pasted)]
+
+
+def test_each_manner_shows_its_own_signals_and_no_others() -> None:
+    found = {}
+    for number, script in enumerate(json.loads((texts.FOLDER / "writers.json").read_text())["scripts"]):
+        desk = typist.Desk(Random(people.SEED + number), typist.MANNERS[script["manner"]])
+        typist.perform(desk, script["text"], script.get("pasted", ""))
+        told = signs.signals(desk.events, ["A passage."], desk.text)
+        found[script["writer"], script["topic"]] = {each.name for each in told if each.level in {"note", "strong"}}
+    assert found == {
+        ("typist-1", "demo-4"): set(),
+        ("typist-1", "demo-5"): set(),
+        ("typist-2", "demo-4"): {"paste_from_elsewhere", "away_before_paste"},
+        ("typist-3", "demo-4"): {"uniform_rhythm", "no_corrections", "transcription"},
+    }
 
 
 def test_writers_hand_in_trials_that_wait_for_review(study: Study, user: User) -> None:
