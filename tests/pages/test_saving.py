@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext
+from playwright.sync_api import Browser, BrowserContext, Route
 
+from tests.pages.recording import STATIC
 from tests.pages.typists import Typist, together
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -39,3 +40,21 @@ def test_two_hundred_typists_lose_nothing(typist: Callable[[str], Typist]) -> No
         together(made, ACTS)
         for each in made:
             each.context.close()
+
+
+def test_the_watcher_hears_a_lie(browser: Browser, live_server: Any) -> None:
+    """A page that says "saved" of what is only recorded is caught."""
+    context = browser.new_context()
+
+    def lie(route: Route) -> None:
+        script = (STATIC / "js/editor/log/session.js").read_text()
+        truth = "const unacked = open.reduce((sum, outbox) => sum + outbox.unacked, 0);"
+        assert truth in script
+        route.fulfill(body=script.replace(truth, "const unacked = 0;"), content_type="text/javascript")
+
+    context.route("**/log/session*.js", lie)
+    typist = Typist(context, live_server.url, "lie")
+    typist.words(3)
+    with pytest.raises(AssertionError):
+        typist.check()
+    context.close()
