@@ -13,14 +13,13 @@ from django.urls import reverse
 from django.utils import timezone
 
 from crowdrag.studies.access import PARTICIPANTS
-from crowdrag.studies.domain import addresses, entering, identity, keys, links, platforms
-from crowdrag.studies.enums import EntryKind, Outcome, Role
+from crowdrag.studies.domain import entering, identity, keys, links
+from crowdrag.studies.enums import EntryKind
 from crowdrag.studies.models import Arrival, EntryLink, Participant
-from tests.factories import MembershipFactory, ParticipantFactory
+from tests.factories import ParticipantFactory
 from tests.participants import as_participant
 from tests.studies.offered import (
     PERSON,
-    PROLIFIC,
     WAY,
     agree,
     door,
@@ -316,131 +315,3 @@ def test_a_link_of_a_way_that_is_not_set_up_takes_nobody(client: Client) -> None
     address = door(open_link(study))
     study.writing_plan.delete()
     assert client.get(address).status_code == 410
-
-
-# Where people are led
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        "http://app.prolific.com/",
-        "//evil.example",
-        "javascript:alert(1)",
-        "https://user@app.prolific.com/",
-        "https://app.prolific.com:8443/",
-        "https://127.0.0.1/",
-        "https://[::1]/",
-        "https://localhost/",
-        "https://app.prolific.com\\@evil.example/",
-        "https://evil example/",
-        "https://ev\u0131l.example/",
-        "https:///path",
-        "https://a" + "a" * 600 + ".example",
-        "https://[",
-    ],
-)
-def test_an_address_that_browsers_may_read_otherwise_is_refused(address: str) -> None:
-    with pytest.raises(addresses.AddressError):
-        addresses.checked(address)
-    with pytest.raises(addresses.AddressError):
-        platform_link(offered_study(), completion={Outcome.COMPLETED: address})
-
-
-def test_people_are_led_only_where_the_links_owner_said(client: Client) -> None:
-    study = offered_study()
-    end = "https://app.prolific.com/submissions/complete?cc=C1"
-    link = platform_link(study, completion={Outcome.NO_CONSENT: end, Outcome.COMPLETED: end})
-    knock(client, door(link) + "&next=https://evil.example/&completion=https://evil.example/")
-    person = Participant.objects.get()
-    assert links.way_back(participant=person, outcome=Outcome.COMPLETED) == end
-    assert links.way_back(participant=person, outcome=Outcome.WITHDRAWN) == ""
-    # What came into the table by another door is not led to either.
-    EntryLink.objects.filter(pk=link.pk).update(completion={Outcome.COMPLETED: "javascript:alert(1)"})
-    assert links.way_back(participant=person, outcome=Outcome.COMPLETED) == ""
-
-
-def test_parameters_by_any_name(client: Client) -> None:
-    study = offered_study()
-    link = platform_link(study, platform="lab", parameters={"participant": "vp"})
-    knock(client, f"{reverse('join', args=[link.token])}?vp=007&PROLIFIC_PID=other")
-    assert identity.decrypt(Participant.objects.get().identity) == "lab:007"
-    for wrong in ({}, {"participant": ""}, {"participant": "a b"}, {"participant": "a", "study": "a"}, {"who": "a"}):
-        with pytest.raises(links.LinkError):
-            platform_link(study, parameters=wrong)
-    assert platforms.PRESETS["prolific"] == PROLIFIC
-
-
-# The researchers' page
-
-
-def test_researchers_make_links_see_each_once_and_close_them(client: Client) -> None:
-    study = offered_study()
-    client.force_login(MembershipFactory(study=study, role=Role.EDITOR).user)
-    address = reverse("entry_links", args=[study.slug])
-    page = client.post(address, {"kind": "PERSONAL", "personal-labels": "Ada\n<b>Bob</b>\n\n", "personal-purpose": WAY})
-    made = page.context["made"]
-    assert [one["label"] for one in made] == ["Ada", "<b>Bob</b>"]
-    assert all(keys.read(one["address"]) for one in made)
-    words = page.content.decode()
-    assert "<b>Bob" not in words
-    assert "&lt;b&gt;Bob" in words
-    again = client.get(address).content.decode()
-    assert made[0]["address"] not in again
-    assert "no-store" in page["Cache-Control"]
-
-    ada = EntryLink.objects.get(label="Ada")
-    renewed = client.post(reverse("entry_link_renew", args=[study.slug, ada.pk])).context["made"]
-    assert links.find(made[0]["address"]) is None
-    fresh = links.find_personal(renewed[0]["address"])
-    assert fresh is not None
-    assert (fresh.participant_id, fresh.label) == (ada.participant_id, "Ada")
-    client.post(reverse("entry_link_close", args=[study.slug, fresh.pk]))
-    assert links.find(renewed[0]["address"]) is None
-
-
-def test_researchers_make_links_for_platforms(client: Client) -> None:
-    study = offered_study()
-    client.force_login(MembershipFactory(study=study, role=Role.EDITOR).user)
-    address = reverse("entry_links", args=[study.slug])
-    sent = {
-        "kind": "PLATFORM",
-        "platform-label": "batch",
-        "platform-platform": "prolific",
-        "platform-participant": "PROLIFIC_PID",
-        "platform-study": "STUDY_ID",
-        "platform-session": "SESSION_ID",
-        "platform-end_COMPLETED": "https://app.prolific.com/x?cc=1",
-        "platform-purpose": WAY,
-        "platform-days": "7",
-    }
-    for wrong in (
-        {"platform-end_COMPLETED": "http://evil"},
-        {"platform-study": "PROLIFIC_PID"},
-        {"platform-session": "a b"},
-        {"platform-purpose": "none"},
-        {"platform-days": "0"},
-    ):
-        assert client.post(address, sent | wrong).status_code == 422, wrong
-    assert client.post(address, sent).status_code == 302
-    assert client.post(address, {"kind": "OPEN", "open-label": "poster", "open-purpose": WAY}).status_code == 302
-    link = EntryLink.objects.get(kind=EntryKind.PLATFORM)
-    assert link.completion == {"COMPLETED": "https://app.prolific.com/x?cc=1"}
-    assert link.expires_at is not None
-    knock(Client(), door(link))
-    page = client.get(address)
-    rows = {row.link.kind: row for row in page.context["shared"]}
-    assert (rows["PLATFORM"].funnel.arrived, rows["PLATFORM"].funnel.consented) == (1, 0)
-    agree(Participant.objects.get(), text_of(study))
-    assert links.funnels(study)[link.pk] == links.Funnel(1, 1)
-    assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in page.content.decode()
-
-
-def test_another_studys_links_are_out_of_reach(client: Client) -> None:
-    study = offered_study()
-    client.force_login(MembershipFactory(study=study, role=Role.OWNER).user)
-    foreign = open_link(offered_study())
-    for name in ("entry_link_close", "entry_link_renew"):
-        assert client.post(reverse(name, args=[study.slug, foreign.pk])).status_code == 404
-    foreign.refresh_from_db()
-    assert foreign.closed_at is None
