@@ -214,6 +214,12 @@ def test_open_forms_and_a_replay_under_way_are_accessible(
         assert faults(page) == []
         page.keyboard.press("Escape")
     assert page.evaluate("document.documentElement.scrollWidth") == width
+    base = page.url.split("/review/")[0]
+    for path in ("/review/", f"/responses/{replayed.response.external_id}/replay/"):
+        page.goto(f"{base}{path}")
+        page.wait_for_load_state("networkidle")
+        assert faults(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
 def test_two_reviewers_do_not_collide(
