@@ -156,6 +156,10 @@ def typists(server: Server, count: int, seed: int, pause: float) -> list[Typist]
     return made
 
 
+def acknowledged(crowd: list[Typist]) -> int:
+    return sum(len(each.acked) for each in crowd)
+
+
 def stored(typist: Typist) -> dict[tuple[int, int], tuple[int, list[Any]]]:
     rows = LogBatch.objects.filter(log__task=typist.task).order_by("sitting", "number")
     return {(row.sitting, row.number): (row.first_event, codec.unpack(bytes(row.payload), row.codec)) for row in rows}
@@ -197,7 +201,12 @@ def test_killed_again_and_again_nothing_acknowledged_is_lost(
     for thread in threads:
         thread.start()
     for _ in range(kills):
-        time.sleep(rng.uniform(0.05, 1.0))
+        # In the middle of things, however slow the machine: when some of what they sent since the last time is stored.
+        enough = acknowledged(crowd) + rng.randint(1, people)
+        ends_at = time.monotonic() + 60
+        while acknowledged(crowd) < enough and time.monotonic() < ends_at:
+            time.sleep(0.005)
+        time.sleep(rng.uniform(0, 0.3))
         server.kill()
         server.start()
         server.await_answer()
@@ -208,7 +217,7 @@ def test_killed_again_and_again_nothing_acknowledged_is_lost(
     for each in crowd:
         assert_nothing_is_lost(each)
     assert [(invariant.name, tally.examples) for invariant, tally in invariants.check() if tally.broken] == []
-    batches, events = sum(len(each.acked) for each in crowd), sum(len(ack[3]) for each in crowd for ack in each.acked)
+    batches, events = acknowledged(crowd), sum(len(ack[3]) for each in crowd for ack in each.acked)
     opened, resent = sum(each.told["sitting"] + 1 for each in crowd), sum(each.resent for each in crowd)
     print(
         f"{kills} kills, {people} typists: {batches} batches, {events} events, {opened} openings, {resent} sent again"
