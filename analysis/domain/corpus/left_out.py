@@ -19,6 +19,7 @@ MODELS: dict[str, str] = {
     "llm.Spend": GATEWAY,
     "runs.Unit": "How the work of a run was shared out among workers; a finished run needs none of it.",
     "runs.WorkerBeat": SYSTEM,
+    "runs.Duty": SYSTEM,
     "runs.Artifact": "Files that runs made: they follow from the tables, which are here, and can be made again.",
     "runs.Upload": "Files as they were handed in: what was in them is here as rows.",
 }
