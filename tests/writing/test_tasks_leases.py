@@ -31,6 +31,14 @@ def test_a_lease_counts_from_the_last_sign_of_life_and_survives_a_night() -> Non
     assert leases.expire(now=NOW + 69 * HOUR) == 0
 
 
+def test_whoever_gives_a_sign_of_life_in_the_last_moment_keeps_the_task() -> None:
+    here = world()
+    task = here.claim(here.writer())
+    assert not leases._expire(task.pk, NOW + DAY), "the sweep had listed it before the lease was made longer"
+    task.refresh_from_db()
+    assert task.state == TaskState.CLAIMED
+
+
 def test_an_abandoned_slot_is_free_at_once_and_a_late_owner_goes_on_in_the_same_log() -> None:
     here = world(topics=1)
     person = here.writer()
