@@ -14,12 +14,18 @@ from django.db import connection
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Route, expect
 
 from tests.pages import desks
-from tests.pages.typists import LOG, OPEN, PATIENCE, Typist
+from tests.pages.typists import LOG, OPEN, PATIENCE, Typist, left_alone
 from tests.writing.served import Server
 from writing.domain import codec, logs, sittings
 from writing.enums import TaskState
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture(autouse=True)
+def _quiet(live_server: Any, transactional_db: None) -> Iterator[None]:
+    yield
+    left_alone()
 
 
 @pytest.fixture
@@ -33,17 +39,6 @@ def _state(page: Page, state: str) -> None:
 
 def _events(typist: Typist) -> list[list[Any]]:
     return list(logs.events(typist.task.log))
-
-
-def _left_alone() -> None:
-    """Wait until the database has heard that the server is gone: its last statement must not meet the next test."""
-    name = connection.settings_dict["NAME"]
-    for _ in range(100):
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = %s AND state <> 'idle'", [name])
-            if cursor.fetchone()[0] <= 1:
-                return
-        time.sleep(0.1)
 
 
 @pytest.mark.parametrize("seconds", [pytest.param(30, marks=pytest.mark.soak), 300])
@@ -82,7 +77,6 @@ def test_a_server_that_is_killed_and_started_again(
     finally:
         context.close()
         server.close()
-        _left_alone()
 
 
 def test_a_proxy_with_a_smaller_limit(typist: Typist) -> None:

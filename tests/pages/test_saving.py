@@ -8,10 +8,16 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Route
 
 from tests.pages.recording import STATIC
-from tests.pages.typists import Typist, together
+from tests.pages.typists import Typist, left_alone, together
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 AT_ONCE, ACTS = 4, 5
+
+
+@pytest.fixture(autouse=True)
+def _quiet(live_server: Any, transactional_db: None) -> Iterator[None]:
+    yield
+    left_alone()
 
 
 @pytest.fixture
