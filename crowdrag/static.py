@@ -7,9 +7,13 @@ class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: i
     """Hash every file, and rewrite `import` lines inside our ES modules to the hashed names."""
 
     support_js_module_import_aggregation = True
+    # A module's name follows from its text, in which the names of those that it imports stand: one pass for each step
+    # of the longest way from a page's module to one that imports none. Django's own 5 are too few for the editor.
+    max_post_process_passes = 20
     # Ours alone, which lie in js/: modules of installed packages (django_htmx's extensions) import by names that only
-    # a bundler resolves, and collecting them would fail.
+    # a bundler resolves, and collecting them would fail. And `import ... from` alone: what looks like a call of
+    # `import()` in our files is a type in a comment, by which two modules may well name each other.
     _js_module_import_aggregation_patterns = (
         "js/*.js",
-        CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns[1],
+        CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns[1][:3],
     )
