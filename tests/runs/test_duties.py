@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 
 from crowdrag.runs import duties
 from crowdrag.runs.domain import attending, sweeping
@@ -93,3 +93,40 @@ def test_of_many_sweeps_at_once_one_does_it(register, known: bool) -> None:
     for thread in threads:
         thread.join()
     assert done == [NOW]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("known", [False, True])
+def test_a_duty_that_another_sweep_is_taking_on_is_not_done_twice(register, known: bool) -> None:
+    duty = register("test", print, MINUTE)
+    if known:
+        Duty.objects.create(name="test", at=NOW - timedelta(days=1))
+    taken, end = threading.Event(), threading.Event()
+    answers: dict[str, bool] = {}
+
+    def first() -> None:
+        try:
+            with transaction.atomic():
+                answers["first"] = attending.take_on(duty, NOW)
+                taken.set()
+                end.wait(30)
+        finally:
+            connection.close()
+
+    def second() -> None:
+        try:
+            answers["second"] = attending.take_on(duty, NOW)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=work) for work in (first, second)]
+    threads[0].start()
+    assert taken.wait(10)
+    threads[1].start()
+    threads[1].join(0.7)
+    waited = threads[1].is_alive()
+    end.set()
+    for thread in threads:
+        thread.join()
+    assert waited, "what the first one does is not known before it has committed"
+    assert answers == {"first": True, "second": False}

@@ -14,7 +14,7 @@ from tests.factories import (
     TopicFactory,
     WritingPlanFactory,
 )
-from writing.domain import incoming, sittings
+from writing.domain import incoming, plans, sittings
 from writing.domain.tasks import claiming, slots, submitting
 from writing.models import PlanStyle, PlanTrialTopic, Response, Style, Topic, WritingPlan, WritingTask
 
@@ -54,11 +54,18 @@ class World:
         self.plan.refresh_from_db()
         slots.ensure(self.plan, NOW)
 
+    def reword(self, instructions: str = "Otherwise.") -> Style:
+        """Change how the first style is worded, as the plan's page does; return the new version."""
+        old = self.styles[0]
+        return plans.add_style(
+            plan=self.plan, name=old.name, label=old.label, instructions=instructions, target_words=100, now=NOW
+        )
+
 
 def world(*, topics: int = 2, styles: int = 1, trial: int = 0, **plan: object) -> World:
     """An open plan, its slots made."""
     made = WritingPlanFactory(**plan)
-    chosen = [StyleFactory(study=made.study) for _ in range(styles)]
+    chosen = [StyleFactory(study=made.study, name=f"style_{n}") for n in range(styles)]
     for position, style in enumerate(chosen):
         PlanStyle.objects.create(plan=made, style=style, position=position)
     asked = [TopicFactory(study=made.study) for _ in range(topics)]

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from crowdrag.studies.domain import invariants
-from tests.factories import NOW, ResponseFactory
+from tests.factories import NOW, ParticipantFactory, ResponseFactory, StyleFactory
 from writing.domain import codec
 from writing.models import LogBatch, Sitting, WritingTask
 
@@ -117,6 +117,14 @@ def two_in_a_slot() -> None:
     copy.save(force_insert=True)
 
 
+def two_wordings_in_a_slot() -> None:
+    WritingTask.objects.update(slot=0)
+    copy = WritingTask.objects.get()
+    copy.pk, copy.external_id, copy.participant = None, "another", ParticipantFactory(study=copy.study)
+    copy.style = StyleFactory(study=copy.study, name=copy.style.name, version=2)
+    copy.save(force_insert=True)
+
+
 @pytest.mark.parametrize(
     ("damage", "found"),
     [
@@ -130,6 +138,7 @@ def two_in_a_slot() -> None:
         (begin_with_more, {"writing.sittings"}),
         (mistake_the_length, {"writing.lengths"}),
         (two_in_a_slot, {"writing.slots", "writing.topics"}),
+        (two_wordings_in_a_slot, {"writing.slots"}),
     ],
 )
 def test_every_damage_is_found(editor: Editor, damage: Callable[[], None], found: set[str]) -> None:

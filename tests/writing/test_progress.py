@@ -99,6 +99,21 @@ def test_wages_by_response_and_writer(study: Study) -> None:
     assert people[slow.pk].topping == 1400
 
 
+def test_times_of_trials_stand_apart(study: Study) -> None:
+    task(study, TaskState.ACCEPTED, minutes=20, paid=1000, is_trial=True)
+    found = progress.overview(study)
+    assert [(time.label, time.median.estimate) for time in found.times] == [("trials", 1200)]
+    assert found.wage is not None, "the wage counts them"
+    task(study, TaskState.ACCEPTED, minutes=60, paid=1000)
+    task(study, TaskState.ACCEPTED, minutes=40, paid=1000, is_trial=True)
+    times = progress.overview(study).times
+    assert [(time.label, time.median.estimate, time.median.clusters) for time in times] == [
+        ("Essay", 3600, 1),
+        ("", 3600, 1),
+        ("trials", 1800, 2),
+    ]
+
+
 def test_a_revision_counts_with_what_it_revises(study: Study) -> None:
     writer = ParticipantFactory(study=study)
     first = task(study, TaskState.REVISION, minutes=30, participant=writer)

@@ -3,8 +3,7 @@
 import queue
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -18,45 +17,11 @@ from writing.domain.tasks import claiming, leases, problems, reviewing, slots, s
 from writing.enums import TaskState
 from writing.models import Response, TaskPayment, TaskTransition, WritingTask
 
+from .at_once import DiedError, held, meanwhile, together
 from .plans import DAY, World, finish, hand_in, world, write
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(120)]
 COPIES = 10
-
-
-def together(works: Sequence[Callable[[], Any]]) -> list[Any]:
-    """Do all of it at the same moment; return what came of each, a problem with a task included."""
-    start = threading.Barrier(len(works))
-    results: list[Any] = [None] * len(works)
-
-    def run(n: int) -> None:
-        try:
-            start.wait()
-            results[n] = works[n]()
-        except Exception as error:  # noqa: BLE001 -- it is what came of it
-            results[n] = error
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=(n,)) for n in range(len(works))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    bad = [
-        result for result in results if isinstance(result, Exception) and not isinstance(result, problems.TaskProblem)
-    ]
-    assert bad == []
-    return results
-
-
-@contextmanager
-def meanwhile(work: Callable[[], Any]) -> Iterator[threading.Thread]:
-    """Do something in another connection, of which the block need not wait for the end."""
-    thread = threading.Thread(target=lambda: together([work]))
-    thread.start()
-    yield thread
-    thread.join()
 
 
 def crowd(here: World, count: int) -> list[Participant]:
@@ -65,10 +30,6 @@ def crowd(here: World, count: int) -> list[Participant]:
     )
     Consent.objects.bulk_create([Consent(participant=p, text=here.plan.consent_text, given_at=NOW) for p in people])
     return people
-
-
-class DiedError(Exception):
-    """Whoever held the transaction is gone."""
 
 
 def flood(here: World, *, claims: int, connections: int, seed: int) -> Counter[str]:
@@ -130,28 +91,6 @@ def test_ten_thousand_claims_on_a_thousand_slots_by_a_hundred_connections(seed: 
     here = world(topics=250, styles=2, slots=2)
     answers = flood(here, claims=10_000, connections=100, seed=seed)
     check_flood(here, answers, asked=1000, claims=10_000)
-
-
-@contextmanager
-def held(task: WritingTask, *, then: str = "rollback") -> Iterator[threading.Event]:
-    """Somebody is claiming this task in a transaction that does not end before the event is set."""
-    locked, end = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        with suppress(DiedError), transaction.atomic():
-            other = Participant.objects.create(study=task.study, external_id="x", kind="CROWD", created_at=NOW)
-            WritingTask.objects.filter(pk=task.pk).update(
-                state=TaskState.CLAIMED, participant=other, lease_until=NOW + DAY
-            )
-            locked.set()
-            end.wait(30)
-            if then == "rollback":
-                raise DiedError
-
-    with meanwhile(hold):
-        assert locked.wait(10)
-        yield end
-        end.set()
 
 
 def test_a_claim_passes_by_what_others_are_claiming() -> None:

@@ -8,7 +8,7 @@ import pytest
 from crowdrag.studies.domain import leaving
 from crowdrag.studies.enums import Verdict
 from tests.factories import NOW, TopicFactory
-from writing.domain import codec, sittings
+from writing.domain import codec, incoming, sittings
 from writing.domain.tasks import claiming, leases, listing, problems, reviewing, steps, submitting, trials
 from writing.enums import TaskState
 from writing.models import LogBatch, TaskTransition, WritingLog, WritingPlan, WritingTask
@@ -83,18 +83,24 @@ def test_if_somebody_else_has_it_the_text_is_kept_and_can_be_handed_in_as_surplu
     assert theirs.state == TaskState.CLAIMED, "the other writer is left alone"
 
 
-def test_what_was_typed_after_the_lease_ran_out_is_in_the_text() -> None:
+@pytest.mark.parametrize("before", ["before", ""])
+def test_what_was_typed_after_the_lease_ran_out_is_in_the_text_and_can_be_handed_in(before: str) -> None:
     here = world(topics=1)
-    task = here.claim(here.writer())
-    opened = write(task, "before")
+    person = here.writer()
+    task = here.claim(person)
+    opened = write(task, before)
     leases.expire(now=NOW + 2 * DAY)
-    from writing.domain import incoming
-
-    events = [["s", 900, 6, 0, ", and after", "pasted", "insertFromPaste"]]
-    batch = incoming.Batch(number=1, first=6, events=events, extent=incoming.extent(events))
-    sittings.receive(token=opened.token, batch=batch, now=NOW + 2 * DAY)
     here.claim(here.writer(), NOW + 2 * DAY)
-    assert submitting.hand_in(task=task, now=NOW + 2 * DAY).text == "before, and after"
+    [row] = listing.overview(person).rows
+    assert row.can_hand_in == bool(before)
+    at = len(before)
+    events = [["s", 900, at, 0, ", and after", "pasted", "insertFromPaste"]]
+    batch = incoming.Batch(number=1 if before else 0, first=at, events=events, extent=incoming.extent(events))
+    sittings.receive(token=opened.token, batch=batch, now=NOW + 2 * DAY)
+    [row] = listing.overview(person).rows
+    assert (row.task.draft, row.can_hand_in) == (before, True), "the log counts, not what was kept at the end"
+    assert submitting.hand_in(task=task, now=NOW + 2 * DAY).text == f"{before}, and after"
+    assert not listing.overview(person).rows[0].can_hand_in
 
 
 def test_a_finished_text_is_submitted_when_only_the_questions_after_it_are_missing() -> None:

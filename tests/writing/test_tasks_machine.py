@@ -73,6 +73,10 @@ class Tasks(RuleBasedStateMachine):
         slots.ensure(self.here.plan, self.now)
 
     @rule()
+    def reword_a_style(self) -> None:
+        self.here.reword(f"As of {self.now}.")
+
+    @rule()
     def open_or_close(self) -> None:
         self.here.plan.refresh_from_db()
         WritingPlan.objects.filter(pk=self.here.plan.pk).update(is_open=not self.here.plan.is_open)
@@ -198,7 +202,7 @@ class Tasks(RuleBasedStateMachine):
     @invariant()
     def one_live_task_for_each_slot(self) -> None:
         live = WritingTask.objects.filter(study=self.here.study, slot__isnull=False).exclude(state__in=PAST)
-        keys = list(live.values_list("topic__external_id", "style", "slot"))
+        keys = list(live.values_list("topic__external_id", "style__name", "slot"))
         assert len(keys) == len(set(keys))
 
     @invariant()

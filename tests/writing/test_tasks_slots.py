@@ -3,7 +3,8 @@
 import pytest
 
 from tests.factories import NOW, StyleFactory, TopicFactory
-from writing.domain.tasks import claiming, slots
+from writing.domain import plans
+from writing.domain.tasks import claiming, leases, problems, slots
 from writing.enums import TaskState
 from writing.models import PlanStyle, PlanTrialTopic, WritingTask
 
@@ -64,6 +65,76 @@ def test_a_new_version_counts_as_the_topic() -> None:
         (2, "OPEN"),
         (2, "OPEN"),
     ], "the freed slot is made anew on the new version"
+
+
+def wordings(here: World) -> list[tuple[str, int, str]]:
+    tasks = WritingTask.objects.filter(study=here.study)
+    return sorted(tasks.values_list("topic__external_id", "style__version", "state"), key=lambda row: row[1:])
+
+
+def test_a_new_wording_of_a_style_takes_over_its_slots() -> None:
+    here = world(topics=3)
+    done, mine = hand_in(here.claim(here.writer())).task, here.claim(here.writer())
+    assert here.reword().version == 2
+    assert [row[1:] for row in wordings(here)] == [(1, "CLAIMED"), (1, "SUBMITTED"), (2, "OPEN")]
+    assert {topic for topic, *_ in wordings(here)} == {topic.external_id for topic in here.topics}, "one each"
+    assert slots.complete(here.plan)
+    assert slots.ensure(here.plan, NOW) == (0, 0)
+    found = plans.costs(here.plan)
+    assert found.responses == WritingTask.objects.count(), "what it costs is what is asked for"
+    claiming.give_back(task=mine, now=NOW)
+    assert [row[1:] for row in wordings(here)] == [(1, "RETURNED"), (1, "SUBMITTED"), (2, "OPEN"), (2, "OPEN")]
+    done.refresh_from_db()
+    assert done.slot == 0
+
+
+def test_a_late_owner_goes_on_in_the_wording_in_which_they_began() -> None:
+    here = world(topics=1)
+    mine = here.claim(here.writer())
+    claiming.give_back(task=mine, now=NOW)
+    here.reword()
+    assert leases.can_resume(mine)
+    leases.resume(task=mine, now=NOW)
+    assert [row[1:] for row in wordings(here)] == [(1, "CLAIMED")]
+    claiming.give_back(task=mine, now=NOW)
+    theirs = here.claim(here.writer())
+    assert theirs.style.version == 2
+    mine.refresh_from_db()
+    with pytest.raises(problems.TakenByAnother):
+        leases.resume(task=mine, now=NOW)
+
+
+def test_an_open_task_beside_one_in_another_wording_goes() -> None:
+    here = world(topics=1)
+    mine = here.claim(here.writer())
+    assert here.reword().version == 2
+    style = here.plan.styles.get()
+    slots.row(here.plan, here.topics[0], style, 0, now=NOW).save()  # as it was before a slot went by the style's name
+    assert slots.ensure(here.plan, NOW) == (0, 1)
+    assert list(WritingTask.objects.all()) == [mine]
+
+
+@pytest.mark.parametrize("what", ["topic", "style"])
+def test_open_tasks_in_an_old_wording_are_found_by_the_duty(what: str) -> None:
+    here = world(topics=1)
+    if what == "topic":
+        TopicFactory(study=here.study, external_id=here.topics[0].external_id, version=2)
+    else:
+        here.plan.plan_styles.update(style=StyleFactory(study=here.study, name=here.styles[0].name, version=2))
+    assert not slots.complete(here.plan)
+    slots.ensure_open(NOW)
+    assert slots.complete(here.plan)
+    assert WritingTask.objects.values_list(f"{what}__version", flat=True).get() == 2
+
+
+def test_who_wrote_in_an_old_wording_of_a_style_gets_another_style_first() -> None:
+    here = world(topics=4, styles=2)
+    person = here.writer()
+    WritingTask.objects.filter(style=here.styles[1]).update(slot=1)  # so that the first one is of the first style
+    assert hand_in(here.claim(person)).style == here.styles[0]
+    WritingTask.objects.filter(style=here.styles[1]).update(slot=0)
+    here.reword()
+    assert here.claim(person).style == here.styles[1]
 
 
 def test_topics_that_came_in_since_are_found_when_none_is_left_and_by_the_duty() -> None:

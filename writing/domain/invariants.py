@@ -97,9 +97,9 @@ def texts(tally: Tally) -> None:
 
 
 def slots(tally: Tally) -> None:
-    """Count live tasks in each slot."""
+    """Count live tasks in each slot, whatever the versions of topic and style: the unique index goes by these."""
     live = WritingTask.objects.filter(slot__isnull=False).exclude(state__in=PAST)
-    _at_most_one(tally, live.values("topic_id", "style_id", "slot"))
+    _at_most_one(tally, live.values("study_id", "topic__external_id", "style__name", "slot"))
 
 
 def topics(tally: Tally) -> None:

@@ -62,6 +62,8 @@ class WritingTask(models.Model):
                 condition=Q(is_imported=False) & ~Q(state__in=PAST),
                 name="task_nobody_writes_twice_on_a_topic",
             ),
+            # By rows, so of one version of topic and style. That one slot has one live task across versions is kept
+            # by the lock on the plan (writing/domain/tasks/slots.py) and looked for by the invariant writing.slots.
             models.UniqueConstraint(
                 fields=["topic", "style", "slot"],
                 condition=Q(slot__isnull=False) & ~Q(state__in=PAST),

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from django.utils.translation import gettext as _
+
 from analysis.stats.bootstrap import Interval
 from crowdrag.studies.domain import money, sheets
 from crowdrag.studies.models import Study
@@ -19,7 +21,10 @@ from .spending import Spending, spending
 
 @dataclass(frozen=True)
 class Time:
-    """How long a response of a style takes: the median of active seconds, of those that are known."""
+    """How long a response takes: the median of active seconds, of those that are known.
+
+    Of a style, of all styles (no label), or of the trials, which are in neither.
+    """
 
     label: str
     median: Interval
@@ -66,14 +71,13 @@ def overview(study: Study) -> Overview:
     whole = counting.total(styles)
     floor = plan.wage_floor if plan else None
     responses = wages.responses(found)
-    proper = [each for each in responses if not each.row.is_trial]
     return Overview(
         plan=plan,
         rows=found,
         styles=styles,
         whole=whole,
         trials=counting.trials(found),
-        times=_times(proper, styles),
+        times=_times(responses, styles),
         wage=wages.medians(each.wage for each in responses),
         share_below=wages.share_below(responses, floor),
         writers=wages.writers(found, responses, floor),
@@ -103,10 +107,12 @@ def _asked(plan: WritingPlan | None) -> dict[str, tuple[str, int]]:
 
 
 def _times(responses: Sequence[wages.Response], styles: Sequence[Standing]) -> list[Time]:
+    proper = [each for each in responses if not each.row.is_trial]
+    of_style = [(style.label, [each for each in proper if each.row.style == style.name]) for style in styles]
+    trials = [each for each in responses if each.row.is_trial]
     found = []
-    for label, name in [*((style.label, style.name) for style in styles), ("", None)]:
-        these = [each.seconds for each in responses if name is None or each.row.style == name]
-        if (interval := wages.medians(these)) is not None:
+    for label, these in (*of_style, ("", proper), (_("trials"), trials)):
+        if (interval := wages.medians(each.seconds for each in these)) is not None:
             found.append(Time(label, interval))
     return found
 

@@ -28,14 +28,16 @@ _CLAIM = """
     WHERE id = (
         SELECT task.id FROM writing_writingtask task
         JOIN writing_topic topic ON topic.id = task.topic_id
+        JOIN writing_style asked ON asked.id = task.style_id
         JOIN (
             SELECT topic_id, count(*) AS n FROM writing_writingtask
             WHERE study_id = %(study)s AND state = 'OPEN' GROUP BY topic_id
         ) AS remaining ON remaining.topic_id = task.topic_id
         LEFT JOIN (
-            SELECT style_id, count(*) AS n FROM writing_writingtask
-            WHERE participant_id = %(participant)s AND NOT is_imported GROUP BY style_id
-        ) AS written ON written.style_id = task.style_id
+            SELECT style.name, count(*) AS n FROM writing_writingtask mine
+            JOIN writing_style style ON style.id = mine.style_id
+            WHERE mine.participant_id = %(participant)s AND NOT mine.is_imported GROUP BY style.name
+        ) AS written ON written.name = asked.name
         WHERE task.study_id = %(study)s AND task.state = 'OPEN' AND task.slot IS NOT NULL
             AND topic.external_id <> ALL(%(topics)s)
         ORDER BY task.slot, coalesce(written.n, 0), remaining.n DESC, md5(task.id || %(draw)s), task.id
@@ -74,7 +76,7 @@ def obstacle(*, study: Study, participant: Participant) -> problems.TaskProblem 
         plan, where = _admitted(study, participant)
     except problems.TaskProblem as problem:
         return problem
-    if where.may_write and slots.complete(plan) and not _open(plan, list(_known(participant))).exists():
+    if where.may_write and not _open(plan, list(_known(participant))).exists() and slots.complete(plan):
         return problems.NothingLeft()
     return None
 

@@ -7,6 +7,7 @@ from crowdrag.studies.models import Participant
 
 from ...enums import TaskState
 from ...models import TaskPayment, WritingPlan, WritingTask
+from .. import sittings
 from . import holding, leases, paying, trials
 
 # Words to a writer stand in these transitions' notes; what they themselves said when giving back does not.
@@ -15,23 +16,22 @@ TOLD = (TaskState.ACCEPTED, TaskState.REJECTED, TaskState.REVISION)
 
 @dataclass(frozen=True)
 class Row:
-    """A task as its writer sees it."""
+    """A task as its writer sees it.
+
+    `can_hand_in`: text is there of a task that went to somebody else meanwhile.
+    """
 
     task: WritingTask
     note: str
     paid: int
     payments: list[TaskPayment] = field(default_factory=list)
     can_resume: bool = False
+    can_hand_in: bool = False
 
     @property
     def deadline(self) -> datetime | None:
         """Until when the task is theirs without a sign of life."""
         return self.task.lease_until if self.task.state == TaskState.CLAIMED else None
-
-    @property
-    def can_hand_in(self) -> bool:
-        """Whether text is there of a task that went to somebody else meanwhile."""
-        return self.task.state == TaskState.RETURNED and not self.can_resume and bool(self.task.draft.strip())
 
     @property
     def can_contest(self) -> bool:
@@ -73,10 +73,14 @@ def row(task: WritingTask) -> Row:
     moves = sorted(task.transitions.all(), key=lambda each: each.pk)
     notes = [each.note for each in moves if each.note and (each.after in TOLD or not each.before)]
     payments = sorted(task.payments.all(), key=lambda each: each.pk)
+    returned = task.state == TaskState.RETURNED
+    can_resume = returned and leases.can_resume(task)
     return Row(
         task=task,
         note=notes[-1] if notes else "",
         paid=sum(payment.amount for payment in payments),
         payments=payments,
-        can_resume=task.state == TaskState.RETURNED and leases.can_resume(task),
+        can_resume=can_resume,
+        # The log has what came in after the lease was over, too; the draft does not.
+        can_hand_in=returned and not can_resume and bool(sittings.text(task).strip()),
     )

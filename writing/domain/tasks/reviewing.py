@@ -1,4 +1,7 @@
-"""What reviewers decide. Paying and including are two decisions, each with its reason."""
+"""What reviewers decide. Paying and including are two decisions, each with its reason.
+
+What was erased at its writer's wish can still be paid, and nothing else: nobody can judge it, and it never counts again.
+"""
 
 from datetime import datetime
 from typing import Final
@@ -22,7 +25,8 @@ SENT_BACK: Final = "Sent back for revision."
 def accept(*, task: WritingTask, by: User, now: datetime, note: str = "") -> WritingTask:
     """Accept a response: it is paid, and counts in the analysis unless it was decided otherwise before.
 
-    Accepted again it stays accepted, and is paid once. A rejected one is accepted by `reverse`.
+    Accepted again it stays accepted, and is paid once. A rejected one is accepted by `reverse`. One that was erased is
+    paid, and stays left out.
     """
     task = moving.locked(task)
     if task.state == TaskState.ACCEPTED:
@@ -33,7 +37,7 @@ def accept(*, task: WritingTask, by: User, now: datetime, note: str = "") -> Wri
         paying.pay(task=task, amount=task.pay, reason=paying.ACCEPTED, by=by, now=now)
     reason = note.strip() or WRITTEN_AS_ASKED
     _decide(task.response, Verdict.PAY, holds=True, reason=reason, by=by, now=now)
-    if not task.response.decisions.filter(about=Verdict.INCLUDE).exists():
+    if not task.response.erased_at and not task.response.decisions.filter(about=Verdict.INCLUDE).exists():
         _decide(task.response, Verdict.INCLUDE, holds=True, reason=reason, by=by, now=now)
     return task
 
@@ -44,7 +48,7 @@ def reject(*, task: WritingTask, reason: str, pay_part: int = 0, by: User, now: 
 
     Raises
     ------
-    NeedsReason, BadAmount, NotAllowed, UnderReview
+    NeedsReason, BadAmount, NotAllowed, UnderReview, Erased
     """
     if not (reason := reason.strip()):
         raise problems.NeedsReason
@@ -72,7 +76,7 @@ def send_back(*, task: WritingTask, note: str, by: User, now: datetime) -> Writi
 
     Raises
     ------
-    NeedsReason, NotAllowed, UnderReview
+    NeedsReason, NotAllowed, UnderReview, Erased
     """
     if not (note := note.strip()):
         raise problems.NeedsReason
@@ -109,7 +113,8 @@ def reverse(*, task: WritingTask, note: str, by: User, now: datetime) -> Writing
     """Accept a response that was rejected, and pay the rest.
 
     The slot is its own again if nobody has begun to write in it; else the response is a surplus one, paid and not
-    counted. Whether it counts in the analysis is a decision of its own: it does when it has its slot again.
+    counted. Whether it counts in the analysis is a decision of its own: it does when it has its slot again. One that was
+    erased is paid, no more.
     """
     if not (note := note.strip()):
         raise problems.NeedsReason
@@ -118,8 +123,9 @@ def reverse(*, task: WritingTask, note: str, by: User, now: datetime) -> Writing
         return task
     if task.state != TaskState.REJECTED:
         raise problems.NotAllowed(task, TaskState.ACCEPTED)
-    slots.hold_of(task)  # nobody makes the slot free between the look at it and the taking of it
-    counts = task.slot is not None and (slots.take_over(task) or slots.holder(task) is None)
+    # Taking over holds the plan, so nobody fills the slot after the look at who has it.
+    may_count = task.slot is not None and not task.response.erased_at
+    counts = may_count and (slots.take_over(task) or slots.holder(task) is None)
     slot = task.slot if counts else None
     moving.move(task, TaskState.ACCEPTED, "rejection reversed", note=note, by=by, now=now, **_let_go(), slot=slot)
     part = task.payments.filter(reason=paying.PART).values_list("amount", flat=True).first() or 0
@@ -133,7 +139,12 @@ def reverse(*, task: WritingTask, note: str, by: User, now: datetime) -> Writing
 
 
 def include(*, response: Response, reason: str, by: User, now: datetime) -> ResponseDecision:
-    """Let a response count in the analysis, whatever it was paid."""
+    """Let a response count in the analysis, whatever it was paid.
+
+    Raises
+    ------
+    NeedsReason, Erased
+    """
     return _change(response, reason, by, now, holds=True)
 
 
@@ -147,6 +158,8 @@ def _change(response: Response, reason: str, by: User, now: datetime, *, holds: 
     if not (reason := reason.strip()):
         raise problems.NeedsReason
     response = Response.objects.select_for_update(no_key=True).get(pk=response.pk)
+    if response.erased_at:
+        raise problems.Erased
     last = response.decisions.filter(about=Verdict.INCLUDE).order_by("-decided_at", "-id").first()
     if last is not None and (last.holds, last.reason, last.decided_by_id) == (holds, reason, by.pk):
         return last  # the same request once more
@@ -180,6 +193,8 @@ def _decide(
 def _may_decide(task: WritingTask, by: User, after: TaskState, now: datetime) -> None:
     if task.state != TaskState.SUBMITTED:
         raise problems.NotAllowed(task, after)
+    if task.response.erased_at and after != TaskState.ACCEPTED:
+        raise problems.Erased
     theirs = task.reviewer_id is not None and task.reviewer_id != by.pk
     if theirs and task.reviewing_until is not None and task.reviewing_until > now:
         raise problems.UnderReview(task)

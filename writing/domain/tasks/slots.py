@@ -1,18 +1,25 @@
-"""One live task for each slot that the plan asks for: per topic and style as many as it says."""
+"""One live task for each slot that the plan asks for: per topic and style as many as it says.
+
+A slot is a topic, a style and a number, whatever the versions of topic and style: a new wording takes over the slots of
+the old one. The unique index goes by rows, so it cannot see that two tasks in two wordings stand in one slot. What
+keeps them from it is the lock on the plan: whoever makes a task live in a slot holds it while they look and until they
+have committed. The invariant `writing.slots` looks for what slipped through.
+"""
 
 from collections.abc import Iterable
 from datetime import datetime
 from uuid import uuid4
 
 from django.db import transaction
+from django.db.models import Q, QuerySet
 
 from ...enums import TaskState
 from ...models import Style, Topic, WritingPlan, WritingTask
 from ...models.task import PAST
 
 BATCH = 1000
-# A slot by the topic's own id, since a topic's new version counts as the topic; by style's key, and number.
-Key = tuple[str, int, int]
+# A slot by the topic's own id, by the style's name, and its number.
+Key = tuple[str, str, int | None]
 
 
 @transaction.atomic
@@ -25,14 +32,13 @@ def ensure(plan: WritingPlan, now: datetime) -> tuple[int, int]:
     topics = _topics(plan)
     styles = list(Style.objects.filter(plan_styles__plan=plan).order_by("plan_styles__position", "id"))
     wanted: dict[Key, tuple[Topic, Style, int]] = {
-        (topic.external_id, style.pk, slot): (topic, style, slot)
+        (topic.external_id, style.name, slot): (topic, style, slot)
         for slot in range(plan.slots)
         for topic in topics
         for style in styles
     }
     removed = _remove(plan, wanted)
-    live = WritingTask.objects.filter(study=plan.study_id, slot__isnull=False).exclude(state__in=PAST)
-    taken = set(live.values_list("topic__external_id", "style_id", "slot"))
+    taken = _keys(_live(plan))
     missing = [row(plan, *wanted[key], now=now) for key in wanted if key not in taken]
     WritingTask.objects.bulk_create(missing, batch_size=BATCH, ignore_conflicts=True)
     return len(missing), removed
@@ -46,13 +52,18 @@ def ensure_open(now: datetime) -> None:
 
 
 def complete(plan: WritingPlan) -> bool:
-    """Say whether there is a live task for every slot that the plan asks for; cheap, so without a look at each."""
-    styles = list(plan.plan_styles.values_list("style_id", flat=True))
+    """Say whether there is a live task for every slot that the plan asks for, open ones in the wording of now.
+
+    It is cheap: it counts, and does not look at each.
+    """
+    styles = list(Style.objects.filter(plan_styles__plan=plan))
+    names = {style.name for style in styles}
     trial = list(plan.trial_topics.values_list("external_id", flat=True))
     topics = Topic.objects.filter(study=plan.study_id).exclude(external_id__in=trial)
-    live = WritingTask.objects.filter(study=plan.study_id, style__in=styles, slot__lt=plan.slots)
-    there = live.exclude(state__in=PAST).exclude(topic__external_id__in=trial).count()
-    return there >= topics.values("external_id").distinct().count() * len(styles) * plan.slots
+    of_now = Q(style__in=styles, topic__in=topics.current())
+    live = _live(plan).filter(style__name__in=names, slot__lt=plan.slots)
+    there = live.exclude(topic__external_id__in=trial).filter(~Q(state=TaskState.OPEN) | of_now).count()
+    return there >= topics.values("external_id").distinct().count() * len(names) * plan.slots
 
 
 @transaction.atomic
@@ -61,20 +72,23 @@ def refill(task: WritingTask, now: datetime) -> None:
     if task.slot is None or (plan := hold_of(task)) is None:
         return
     topic = _topics(plan, only=[task.topic.external_id])
-    asked = task.slot < plan.slots and plan.plan_styles.filter(style=task.style_id).exists()
-    if topic and asked and holder(task) is None:
+    style = plan.styles.filter(name=task.style.name).first()
+    if topic and style and task.slot < plan.slots and holder(task) is None:
         # Whoever slips in between has the slot; then there is nothing to refill.
-        fresh = row(plan, topic[0], task.style, task.slot, now=now)
+        fresh = row(plan, topic[0], style, task.slot, now=now)
         WritingTask.objects.bulk_create([fresh], ignore_conflicts=True)
 
 
 def holder(task: WritingTask) -> WritingTask | None:
-    """Return the live task of this task's slot, whatever version of the topic it is on; other than the task itself."""
+    """Return the live task of this task's slot, whatever its wording of topic and style; other than the task itself."""
     if task.slot is None:
         return None
     return (
         WritingTask.objects.filter(
-            study=task.study_id, topic__external_id=task.topic.external_id, style=task.style_id, slot=task.slot
+            study=task.study_id,
+            topic__external_id=task.topic.external_id,
+            style__name=task.style.name,
+            slot=task.slot,
         )
         .exclude(state__in=PAST)
         .exclude(pk=task.pk)
@@ -85,7 +99,11 @@ def holder(task: WritingTask) -> WritingTask | None:
 
 @transaction.atomic
 def take_over(task: WritingTask) -> bool:
-    """Remove the open task of this task's slot, so that the task can live in it again; False if there is none."""
+    """Remove the open task of this task's slot, so that the task can live in it again; False if there is none.
+
+    The plan is held until the caller's transaction ends, so that nobody makes another one meanwhile.
+    """
+    hold_of(task)
     found = holder(task)
     if found is None:
         return False
@@ -123,18 +141,29 @@ def _topics(plan: WritingPlan, only: Iterable[str] | None = None) -> list[Topic]
     return list(topics.order_by("id"))
 
 
+def _live(plan: WritingPlan) -> "QuerySet[WritingTask]":
+    """Return the tasks that stand in a slot."""
+    return WritingTask.objects.filter(study=plan.study_id, slot__isnull=False).exclude(state__in=PAST)
+
+
+def _keys(tasks: "QuerySet[WritingTask]") -> set[Key]:
+    return set(tasks.values_list("topic__external_id", "style__name", "slot"))
+
+
 def _remove(plan: WritingPlan, wanted: dict[Key, tuple[Topic, Style, int]]) -> int:
-    """Remove open tasks that nobody asks for any more, and those on an old version of their topic."""
+    """Remove open tasks that nobody asks for any more, and those in an old wording of their topic or style."""
+    taken = _keys(_live(plan).exclude(state=TaskState.OPEN))
     # Rows that somebody is claiming right now are passed by: claimed tasks stay.
     open_ = (
         WritingTask.objects.select_for_update(of=("self",), skip_locked=True)
-        .select_related("topic")
+        .select_related("topic", "style")
         .filter(study=plan.study_id, state=TaskState.OPEN, slot__isnull=False)
     )
     gone = []
     for task in open_:
-        asked = wanted.get((task.topic.external_id, task.style_id, task.slot or 0))
-        if asked is None or asked[0].pk != task.topic_id:
+        key = (task.topic.external_id, task.style.name, task.slot)
+        topic, style, _slot = wanted.get(key, (None, None, 0))
+        if key in taken or topic != task.topic or style != task.style:
             gone.append(task.pk)
     WritingTask.objects.filter(pk__in=gone).delete()
     return len(gone)
