@@ -191,8 +191,10 @@ def test_what_goes_and_what_is_left(person: Participant) -> None:
     mine = WritingTask.objects.filter(participant=person)
     assert set(mine.values_list("draft", "seconds", "active_seconds")) == {("", None, None)}
     decisions = ResponseDecision.objects.order_by("pk")
-    assert {(one.reason, str(one.evidence)) for one in decisions} == {("Erased on the writer's wish.", "{}")}
-    assert [one.holds for one in decisions] == [True, False]
+    assert [(one.holds, one.reason, one.evidence) for one in decisions] == [
+        (True, "Words removed when the response was erased.", {}),
+        (False, "Erased on the writer's wish.", {}),
+    ]
     calls = Call.objects.order_by("pk")
     assert [call.erased_at is not None for call in calls] == [True, True, False]
 

@@ -1,11 +1,13 @@
 """Review: who gets what, what is shown, and what is decided."""
 
+import html
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.messages import get_messages
 from django.core.cache import cache
 from django.db import connection, connections
 from django.test import Client
@@ -16,8 +18,9 @@ from crowdrag.studies.models import User
 from tests.factories import MembershipFactory, StudyFactory, StyleFactory, UserFactory
 from tests.submitted import pasted, submitted, typed
 from writing.domain.reviewing import dossier, evidence, queue
+from writing.domain.tasks import reviewing
 from writing.enums import TaskState
-from writing.models import TaskTransition, WritingTask
+from writing.models import Response, TaskTransition, WritingTask
 
 pytestmark = pytest.mark.django_db
 S = TaskState
@@ -283,6 +286,57 @@ def test_a_rejection_is_reversed_and_something_is_paid_beside(member: Any, clien
     assert task.state == S.ACCEPTED
     assert sum(payment.amount for payment in task.payments.all()) == 300
     assert client.post(at(task, "decide/"), {"decision": "send_back", "note": "x"}).status_code == 409
+
+
+def said(answer: Any) -> str:
+    return " ".join(str(message) for message in get_messages(answer.wsgi_request))
+
+
+def test_what_was_erased_is_paid_and_never_counts_again(member: Any, client: Client, at: Any) -> None:
+    task = submitted(member.study)
+    Response.objects.filter(task=task).update(erased_at=timezone.now(), text="", words=0, is_included=False)
+    page = client.get(at(task)).content.decode()
+    assert "was erased at its writer's wish" in html.unescape(page)
+    assert [f'data-review-panel="{key}"' in page for key in "evx"] == [False] * 3
+    refused = client.post(at(task, "include/"), {"inclusion": "include", "why": "I liked it."})
+    assert (refused.status_code, "erased at its writer" in said(refused)) == (409, True)
+    for given in ({"decision": "reject", "reason": "No.", "pay": "none"}, {"decision": "send_back", "note": "More."}):
+        assert client.post(at(task, "decide/"), given).status_code == 409
+    accepted = client.post(at(task, "decide/"), {"decision": "accept"})
+    assert "stays left out" in said(accepted)
+    task.refresh_from_db()
+    assert (task.state, task.payments.get().amount, task.response.is_included) == (S.ACCEPTED, 250, False)
+
+
+def test_a_rejection_of_what_was_erased_is_reversed_for_the_pay_alone(member: Any, client: Client, at: Any) -> None:
+    task = submitted(member.study)
+    client.post(at(task, "decide/"), {"decision": "reject", "reason": "No.", "pay": "none"})
+    Response.objects.filter(task=task).update(erased_at=timezone.now(), text="", words=0)
+    client.post(at(task, "reverse/"), {"note": "We were wrong."})
+    task.refresh_from_db()
+    assert (task.state, task.payments.get().amount, task.response.is_included) == (S.ACCEPTED, 250, False)
+
+
+def test_what_an_acceptance_leads_to_is_said(member: Any, client: Client, at: Any) -> None:
+    plain, trial = submitted(member.study), submitted(member.study, is_trial=True)
+    reviewing.exclude(response=trial.response, reason="A trial.", by=member.user, now=timezone.now())
+    page = client.get(at(trial)).content.decode()
+    assert "Include, though a trial" in page
+    assert "kept apart from the analysis" in page
+    assert "counts in the analysis." in said(client.post(at(plain, "decide/"), {"decision": "accept"}))
+    assert "does not count in the analysis" in said(client.post(at(trial, "decide/"), {"decision": "accept"}))
+
+
+def test_a_response_and_its_revision_count_once(member: Any, client: Client, at: Any) -> None:
+    first = submitted(member.study)
+    again = submitted(member.study, participant=first.participant, revises=first)
+    other = submitted(member.study, participant=first.participant)
+    for task, state in ((first, S.REVISION), (again, S.ACCEPTED), (other, S.REJECTED)):
+        WritingTask.objects.filter(pk=task.pk).update(state=state)
+    for task, others in ((again, [other]), (first, [other, again]), (other, [again])):
+        record = client.get(at(task)).context["dossier"].record
+        assert (record.written, record.accepted, record.rejected, record.revision) == (2, 1, 1, 0)
+        assert {each.pk for each in record.others} == {each.pk for each in others}
 
 
 # Pages

@@ -23,6 +23,8 @@ from ..models import (
 from .tasks import moving, slots
 
 REASON = "Erased on the writer's wish."
+# What stands for a reviewer's words of before: the decision keeps its date, so the erasure cannot be its reason.
+REMOVED = "Words removed when the response was erased."
 # A text so short is in many calls by chance: erasing those would take away what others said.
 SHORTEST_IN_CALLS = 40
 
@@ -60,12 +62,13 @@ def _erase_calls(participant: Participant) -> None:
 
 def _erase_responses(participant: Participant, now: datetime) -> None:
     responses = Response.objects.filter(participant=participant, erased_at__isnull=True)
-    keys = list(responses.values_list("pk", flat=True))
+    # Held: an inclusion that is being decided comes before, and its words go with the others.
+    keys = list(responses.order_by("pk").select_for_update(no_key=True).values_list("pk", flat=True))
     Statement.objects.filter(response__in=keys).delete()
     ModelAnswer.objects.filter(participant=participant).update(text="", words=0)
     # What reviewers wrote of a text may quote it; that they decided, and how, stays.
     with pgtrigger.ignore("writing.ResponseDecision:never_updated"):
-        ResponseDecision.objects.filter(response__in=keys).update(reason=REASON, evidence={})
+        ResponseDecision.objects.filter(response__in=keys).update(reason=REMOVED, evidence={})
     Response.objects.filter(pk__in=keys).update(text="", words=0, dropped_citations=0, is_included=False, erased_at=now)
     ResponseDecision.objects.bulk_create(
         ResponseDecision(response_id=key, about=Verdict.INCLUDE, holds=False, reason=REASON, decided_at=now)

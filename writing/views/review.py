@@ -28,7 +28,6 @@ from . import replay
 PER_PAGE = 50
 DECISIONS = {"accept": AcceptForm, "reject": RejectForm, "send_back": SendBackForm}
 SAID = {
-    "accept": "Accepted, and counts in the analysis unless you left it out.",
     "reject": "Rejected, and left out of the analysis.",
     "send_back": "Sent back: the writer finds your words and their text.",
 }
@@ -114,7 +113,7 @@ def review_decide(request: HttpRequest, study: Study, task: str) -> HttpResponse
     except TaskProblem as problem:
         messages.error(request, str(problem))
         return _show(request, _task(study, task), {name: form}, status=409)
-    messages.success(request, _(SAID[name]))
+    messages.success(request, _accepted(_task(study, task)) if name == "accept" else _(SAID[name]))
     return _to_next(request, study, found)
 
 
@@ -127,7 +126,11 @@ def review_include(request: HttpRequest, study: Study, task: str) -> HttpRespons
     if not form.is_valid():
         return _show(request, found, {"inclusion": form}, status=422)
     choose = reviewing.include if form.cleaned_data["inclusion"] == "include" else reviewing.exclude
-    choose(response=found.response, reason=form.cleaned_data["why"], by=_user(request), now=timezone.now())
+    try:
+        choose(response=found.response, reason=form.cleaned_data["why"], by=_user(request), now=timezone.now())
+    except TaskProblem as problem:
+        messages.error(request, str(problem))
+        return _show(request, _task(study, task), status=409)
     messages.success(request, _("Noted for the analysis. What is paid is a decision of its own."))
     return redirect(_address("review_task", study, task, request.GET))
 
@@ -176,6 +179,17 @@ def _decide(name: str, task: WritingTask, given: Mapping[str, Any], request: Htt
         reviewing.send_back(note=given["note"], **who)
 
 
+def _accepted(task: WritingTask) -> str:
+    """Say what an acceptance led to, which the analysis' own decisions settle."""
+    if task.response.is_included:
+        return _("Accepted, and counts in the analysis.")
+    if task.response.erased_at:
+        return _("Accepted. The response was erased, and stays left out of the analysis.")
+    if task.is_trial:
+        return _("Accepted. A trial: it is kept apart, and does not count in the analysis.")
+    return _("Accepted, and stays left out of the analysis, as was decided before.")
+
+
 def _to_next(request: HttpRequest, study: Study, after: WritingTask | None) -> HttpResponse:
     _form, wanted = _wanted(study, request.GET)
     following = queue.take_next(study=study, by=_user(request), now=timezone.now(), wanted=wanted, after=after)
@@ -209,7 +223,7 @@ def _show(
         or InclusionForm(initial={"inclusion": "exclude" if response.is_included else "include"}),
         "pay": given.get("pay") or PayForm(task.study.currency),
         "reverse": given.get("reverse") or ReverseForm(),
-        "opened": next(iter(given), ""),
+        "opened": next(iter(given), request.GET.get("open", "")),
         "query": _query(request.GET),
         "section": "review",
         **replay.shown(response),

@@ -34,7 +34,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Record:
-    """What a writer has written in the study so far, and what came of it."""
+    """What a writer has written in the study so far, this response included, and what came of it.
+
+    A response and its revisions count once, as the latest of them that was handed in.
+    """
 
     written: int
     waiting: int
@@ -71,7 +74,7 @@ def of(task: WritingTask) -> Dossier:
         decisions=list(task.response.decisions.select_related("decided_by").order_by("decided_at", "id")),
         payments=payments,
         paid=sum(payment.amount for payment in payments),
-        record=_record(task),
+        record=_record(task, lineage),
         earlier=earlier,
         changes=difference(earlier.response.text, task.response.text) if earlier is not None else [],
     )
@@ -123,22 +126,23 @@ def _label(question: dict[str, Any], value: Any) -> str:
     return shown
 
 
-def _record(task: WritingTask) -> Record:
-    """Look up what else the writer wrote; imported responses count too."""
-    others: QuerySet[WritingTask] = WritingTask.objects.filter(
-        participant=task.participant_id, response__isnull=False
-    ).exclude(pk=task.pk)
+def _record(task: WritingTask, lineage: list[int]) -> Record:
+    """Look up what the writer wrote; imported responses count too. `lineage`: the task and those that it revises."""
+    theirs: QuerySet[WritingTask] = WritingTask.objects.filter(participant=task.participant_id, response__isnull=False)
+    latest = theirs.filter(revision__response__isnull=True)
     states = {
         "waiting": TaskState.SUBMITTED,
         "accepted": TaskState.ACCEPTED,
         "rejected": TaskState.REJECTED,
         "revision": TaskState.REVISION,
     }
-    sums = others.aggregate(**{name: Count("id", filter=Q(state=state)) for name, state in states.items()})
-    notes = TaskTransition.objects.filter(task__in=others).exclude(note="").select_related("task__topic", "by")
+    sums = latest.aggregate(
+        written=Count("id"), **{name: Count("id", filter=Q(state=state)) for name, state in states.items()}
+    )
+    others = latest.exclude(pk__in=lineage).select_related("topic", "style", "response")
+    notes = TaskTransition.objects.filter(task__in=theirs.exclude(pk__in=lineage)).exclude(note="")
     return Record(
-        written=sum(sums.values()) + 1,
         **sums,
-        others=list(others.select_related("topic", "style", "response").order_by("-submitted_at", "-id")[:OTHERS]),
-        notes=list(notes.order_by("-at", "-id")[:OTHERS]),
+        others=list(others.order_by("-submitted_at", "-id")[:OTHERS]),
+        notes=list(notes.select_related("task__topic", "by").order_by("-at", "-id")[:OTHERS]),
     )

@@ -121,6 +121,18 @@ class UnderReview(TaskProblem):
         super().__init__(_("Another reviewer has this response open. Take the next one."))
 
 
+class Erased(TaskProblem):
+    """The response was erased at its writer's wish: there is nothing left to judge or to count."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            _(
+                "This response was erased at its writer's wish: it stays left out of the analysis. "
+                "What is owed can be paid."
+            )
+        )
+
+
 class NeedsReason(TaskProblem):
     """A decision without a reason."""
 

@@ -1,6 +1,7 @@
 """What reviewers decide. Paying and including are two decisions, each with its reason.
 
-What was erased at its writer's wish can still be paid, and nothing else: nobody can judge it, and it never counts again.
+What was erased at its writer's wish can still be paid, and nothing else: nobody can judge it, and it never counts
+again.
 """
 
 from datetime import datetime
@@ -113,8 +114,8 @@ def reverse(*, task: WritingTask, note: str, by: User, now: datetime) -> Writing
     """Accept a response that was rejected, and pay the rest.
 
     The slot is its own again if nobody has begun to write in it; else the response is a surplus one, paid and not
-    counted. Whether it counts in the analysis is a decision of its own: it does when it has its slot again. One that was
-    erased is paid, no more.
+    counted. Whether it counts in the analysis is a decision of its own: it does when it has its slot again. One that
+    was erased is paid, no more.
     """
     if not (note := note.strip()):
         raise problems.NeedsReason
