@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from analysis.process import pace
 from crowdrag.studies.enums import Role
 from tests.factories import MembershipFactory, StudyFactory, WritingTaskFactory
 from tests.submitted import log_of, pasted, submitted, typed, written
-from writing.domain import codec, linear, playback
+from writing.domain import codec, linear, logs, playback
 from writing.domain.sittings import chains
 from writing.enums import LogSource
 from writing.models import LogBatch, WritingLog
@@ -123,6 +124,25 @@ def test_a_clock_that_was_set_back_does_not_turn_the_replay_back() -> None:
     line = linear.of(stored((events, None, 0)))
     assert [event[1] for event in line.events] == [0, 9_000, 9_000, 10_000]
     assert line.set_back == 1
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10, deadline=None)
+@given(
+    st.lists(st.integers(0, 60_000), min_size=1, max_size=6),
+    st.lists(st.integers(0, 90_000), min_size=1, max_size=6),
+    st.integers(1, 6),
+)
+def test_the_whole_time_is_the_one_that_active_time_is_a_part_of(
+    first: list[int], second: list[int], kept: int
+) -> None:
+    """After writing on two devices, with pauses, a branch, and clocks that go back."""
+    kept = min(kept, len(first))
+    one = [["s", ms, n, 0, "a", "typed", ""] for n, ms in enumerate(first)]
+    other = [["s", ms, kept + n, 0, "b", "typed", ""] for n, ms in enumerate(second)]
+    log = stored((one, None, 0), (other, 0, kept))
+    found = pace.activity(logs.events(log))
+    assert linear.of(log).span == round(found.seconds * 1000)
+    assert found.active_seconds <= found.seconds
 
 
 def test_all_that_is_beside_the_text_is_folded() -> None:

@@ -57,6 +57,12 @@ class Linear:
         """The time of the last event."""
         return self.events[-1][1] if self.events else 0
 
+    @property
+    def span(self) -> int:
+        """The time from the first event to the last, gaps in full: what a task's `seconds` say."""
+        cut = sum(gap.milliseconds - gap.shown for gap in self.gaps)
+        return self.end - self.events[0][1] + cut if self.events else 0
+
 
 def of(log: WritingLog) -> Linear:
     """Return a log's events in one line; without a query where its sittings and batches were fetched along.

@@ -37,6 +37,7 @@ def document(log: WritingLog, passages: Sequence[str]) -> dict[str, Any]:
         "has_keys": log.source == LogSource.EDITOR,
         "started": log.started_at.isoformat() if log.started_at else None,
         "end": line.end,
+        "span": line.span,
         "sources": [*SOURCES, SNAPSHOT],
         **_text(line, passages),
         "keys": _keys(line.events),

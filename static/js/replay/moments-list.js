@@ -59,7 +59,7 @@ export function jumps(place, player) {
 
 /** @param {import("./moments.js").Log} log @returns {string} how long it took and what came at once */
 export function sum(log) {
-  const parts = [`${lasting(log.end)} from the first to the last event`];
+  const parts = [`${lasting(log.span)} from the first to the last event`];
   const sittings = log.sittings.length;
   if (sittings > 1) parts.push(`in ${sittings} sittings`);
   const share = (/** @type {(place: number) => boolean} */ which) => {

@@ -7,7 +7,7 @@ import { pausesOf } from "./axis.js";
  * @typedef {{kind: Kind, t: number, to: number, label: string}} Moment
  * @typedef {{t: number, change: number, changes: number, how: string, length: number, place: number, share: number, survived: number}} Arrival
  * @typedef {{
- *   source: string, has_keys: boolean, end: number, sources: string[], length: number,
+ *   source: string, has_keys: boolean, end: number, span: number, sources: string[], length: number,
  *   changes: import("./film.js").Change[], carets: [number, number, number, number][], arrivals: Arrival[],
  *   keys: [number, number][], open: [number, number, number][], view: [number, number, number][],
  *   hidden: [number, number][], unfocused: [number, number][],

@@ -127,6 +127,14 @@ def test_a_clock_that_is_set_back_adds_and_takes_nothing(events, where):
     assert one.seconds - 0.0201 <= other.seconds <= one.seconds or one.seconds != one.seconds
 
 
+@given(st.lists(st.integers(-5_000, 200_000), max_size=60), st.lists(st.integers(-100_000, 100_000), max_size=5))
+def test_active_time_is_a_part_of_the_whole(moments, jumps):
+    """Whatever the clock does within a sitting, and between one and the next."""
+    moments = [moment + sum(jumps[: number // 10]) for number, moment in enumerate(moments)]
+    found = activity([["f", moment, number % 2] for number, moment in enumerate(moments)])
+    assert 0 <= found.active_seconds <= found.seconds or not moments
+
+
 @pytest.mark.parametrize("event", [["s", 5, 3, 0, "x", "typed", ""], ["s", 5, 0, 1, "", "deleted", ""]])
 def test_a_change_outside_its_text_is_refused_by_name(event):
     with pytest.raises(BrokenLogError, match="Event 0"):
