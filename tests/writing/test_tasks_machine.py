@@ -43,6 +43,8 @@ class Tasks(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.around = transaction.atomic()
+        # As pytest-django's own: what must be durable does not take the test's frame for a transaction around it.
+        self.around._from_testcase = True
         self.around.__enter__()
         self.now = NOW
         self.here = world(topics=2, styles=1, slots=1, trial=0, pay=100, lease_hours=10)
