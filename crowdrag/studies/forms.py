@@ -8,7 +8,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from . import ways
-from .domain import addresses, enquiring, links, platforms
+from .domain import addresses, enquiring, links, money, platforms
 from .enums import EnquiryKind, Outcome, Role
 from .models import ConsentText, Study, User
 
@@ -16,14 +16,33 @@ from .models import ConsentText, Study, User
 class StudyForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument is none at run time
     """What a new study needs."""
 
+    # Entered as people write money, and kept in minor units; which those are depends on the currency beside it.
+    llm_budget = forms.DecimalField(
+        label=_("Budget for models"),
+        required=False,
+        min_value=0,
+        max_value=1_000_000_000,
+        help_text=_(
+            "What language models may cost all told, in the study's currency: 25.00. Empty: paid models are refused."
+        ),
+    )
+
     class Meta:
         model = Study
         fields = ["title", "slug", "description", "language", "text_licence", "currency", "llm_budget"]
-        help_texts = {
-            "llm_budget": _(
-                "What language models may cost all told, in minor units (cents). Empty: paid models are refused."
-            ),
-        }
+
+    def clean(self) -> dict[str, Any]:
+        """Turn the budget into minor units."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if (budget := cleaned.get("llm_budget")) is not None and (currency := cleaned.get("currency")):
+            try:
+                cleaned["llm_budget"] = money.to_minor(budget, currency)
+            except money.FineError:
+                self.add_error(
+                    "llm_budget",
+                    _("At most %(digits)d digits after the point.") % {"digits": money.digits(currency)},
+                )
+        return cleaned
 
 
 class MemberForm(forms.Form):

@@ -170,8 +170,13 @@ def test_a_study_is_made_on_its_page() -> None:
         "language": "en",
         "text_licence": "CC-BY-4.0",
         "currency": "EUR",
+        "llm_budget": "25.50",
     }
+    finer = client.post("/studies/new/", data | {"llm_budget": "25.505"})
+    assert (finer.status_code, "At most 2 digits" in finer.content.decode()) == (422, True)
+    assert 'value="25.505"' in finer.content.decode()
     assert client.post("/studies/new/", data)["Location"] == "/studies/heat-pumps/"
+    assert Study.objects.get().llm_budget == 2550
     assert client.post("/studies/new/", data).status_code == 422
     assert Study.objects.get().memberships.get().role == Role.OWNER
 

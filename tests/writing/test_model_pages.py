@@ -130,8 +130,9 @@ def test_cost_and_what_is_left_are_said_in_figures(client, study, endpoint):
     response = client.post(NEW, filled(endpoint))
     forecast, page = response.context["forecast"], response.content.decode()
     assert forecast.estimate.cost == forecast.estimate.prompt_tokens + forecast.estimate.completion_tokens
-    assert f"<dd>{forecast.estimate.cost:,.2f}</dd>" in page
-    assert "500.00 left" in page
+    assert f"<dd>{study.currency}\u00a0{forecast.estimate.cost / 100:,.4f}</dd>" in page
+    assert f"{study.currency}\u00a05.0000 left" in page
+    assert "minor units" not in page
     assert "would stop there" in page
 
 

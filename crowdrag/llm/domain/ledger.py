@@ -15,6 +15,7 @@ from django.db.models import Case, F, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
+from crowdrag.studies.domain import money
 from crowdrag.studies.models import Study
 
 from ..enums import AttemptState, Fault
@@ -81,16 +82,15 @@ def exceeded(*, study: Study, currency: str, amount: Decimal) -> BudgetExceededE
     study.refresh_from_db(fields=["llm_budget"])
     return BudgetExceededError(
         _(
-            "The budget for models of “%(study)s” (%(budget)s %(currency)s in minor units) would be passed: "
+            "The budget for models of “%(study)s” (%(budget)s) would be passed: "
             "the next call may cost %(amount)s and %(left)s is left. "
             "What is answered is kept; raise the budget and resume."
         )
         % {
             "study": study,
-            "budget": study.llm_budget,
-            "currency": currency,
-            "amount": f"{amount:.4f}",
-            "left": f"{left(study=study) or ZERO:.4f}",
+            "budget": money.written(study.llm_budget or 0, currency),
+            "amount": money.finely(amount, currency),
+            "left": money.finely(left(study=study) or ZERO, currency),
         }
     )
 

@@ -29,6 +29,12 @@ def written(amount: float, currency: str) -> str:
     return f"{currency}\u00a0{to_major(round(amount), currency):,}"
 
 
+def finely(amount: Decimal, currency: str) -> str:
+    """Write what a model costs with its currency, finer than there are coins: USD 0.001234."""
+    places = digits(currency)
+    return f"{currency}\u00a0{amount.scaleb(-places):,.{places + 4}f}"
+
+
 def to_minor(amount: Decimal, currency: str) -> int:
     """Return an amount as it is kept.
 

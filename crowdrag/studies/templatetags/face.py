@@ -99,6 +99,15 @@ def money(amount: Any, currency: str) -> str:
     return f"{currency}\u00a0{figure(amount / 10**digits, digits)}"
 
 
+@register.filter
+def fine_money(amount: Any, currency: str) -> str:
+    """Write an amount in minor units that may be a part of one, as models cost: USD 0.0012."""
+    if not is_number(amount):
+        return UNDEFINED
+    digits = amounts.digits(currency)
+    return f"{currency}\u00a0{figure(amount / 10**digits, digits + 2)}"
+
+
 @register.simple_tag
 def ago(when: dt.datetime | None, now: dt.datetime | None = None) -> SafeString | str:
     """Say how long ago something was; the time itself stands in the title and for machines."""
