@@ -79,6 +79,7 @@ def test_a_plan_is_made_changed_opened_and_closed(study: Study) -> None:
         ({"pay": ""}, "required"),
         ({"slots": "0"}, "greater than or equal to 1"),
         ({"styles": ["haiku"]}, "haiku"),
+        ({"styles": []}, "required"),
         ({"trial_topics": "t1 t7"}, "no topic t7"),
         ({"minutes": "\x00"}, "whole number"),
     ],

@@ -42,7 +42,6 @@ class PlanForm(forms.Form):
     styles = forms.MultipleChoiceField(
         label=gettext_lazy("Styles"),
         widget=forms.CheckboxSelectMultiple,
-        required=False,
         help_text=gettext_lazy("On each topic people write in each of these."),
     )
     slots = forms.IntegerField(
