@@ -13,7 +13,7 @@ from . import progress
 
 def card(study: Study) -> dict[str, Any]:
     """Return the study's counts of topics, passages, and responses by style and origin."""
-    groups = Response.objects.filter(study=study).values("style__label", "origin")
+    groups = Response.objects.filter(study=study, erased_at__isnull=True).values("style__label", "origin")
     rows = groups.annotate(n=Count("pk"), words=Avg("words")).order_by("style__label", "origin")
     return {
         "topics": Topic.objects.filter(study=study).current().count(),

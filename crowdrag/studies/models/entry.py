@@ -16,6 +16,13 @@ class EntryLinkQuerySet(models.QuerySet["EntryLink"]):
         """Keep those that belong to one person."""
         return self.filter(kind=EntryKind.PERSONAL)
 
+    def invitations(self) -> "EntryLinkQuerySet":
+        """Keep personal links by which somebody was invited.
+
+        A key that was given to somebody who came by an open link is none: nobody made or named it.
+        """
+        return self.personal().filter(models.Q(created_by__isnull=False) | ~models.Q(label=""))
+
 
 class EntryLink(models.Model):
     """A link into a study, for one purpose: personal, open to whoever has it, or for a recruitment platform.

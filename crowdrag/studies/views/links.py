@@ -109,6 +109,7 @@ def _show(
 ) -> HttpResponse:
     numbers, now = links.funnels(study), timezone.now()
     found = EntryLink.objects.filter(study=study).select_related("participant").order_by("-created_at", "-pk")
+    invitations = set(EntryLink.objects.invitations().filter(study=study).values_list("pk", flat=True))
     rows = [
         Row(
             link,
@@ -124,7 +125,7 @@ def _show(
     context = {
         # What people made for themselves so as to come back is theirs, and no invitation.
         "shared": [row for row in rows if row.link.kind != EntryKind.PERSONAL],
-        "personal": [row for row in rows if row.link.kind == EntryKind.PERSONAL and row.link.created_by_id],
+        "personal": [row for row in rows if row.link.pk in invitations],
         "made": [{"label": one.link.label, "address": _join(request, one.key)} for one in made or []],
         "forms": forms,
         "refused": "".join(shown),

@@ -11,12 +11,23 @@ TRIAL = "trial"
 
 @dataclass
 class Standing:
-    """How many tasks of a style are in which state; `asked` is None where no plan asks for any."""
+    """How many tasks of a style are in which state; `asked` is None where no plan asks for any.
+
+    A response that was erased counts in no state: it fills no slot and can be read by nobody. `erased` tells them.
+    """
 
     name: str
     label: str
     asked: int | None = None
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(TaskState.values, 0))
+    erased: int = 0
+
+    def add(self, row: Row) -> None:
+        """Count a task."""
+        if row.is_erased:
+            self.erased += 1
+        else:
+            self.counts[row.state] += 1
 
     @property
     def done(self) -> int:
@@ -42,8 +53,7 @@ def by_style(rows: Iterable[Row], asked: Mapping[str, tuple[str, int]]) -> list[
     found = {name: Standing(name, label, number) for name, (label, number) in asked.items()}
     for row in rows:
         if not row.is_trial:
-            style = found.setdefault(row.style, Standing(row.style, row.style_label))
-            style.counts[row.state] += 1
+            found.setdefault(row.style, Standing(row.style, row.style_label)).add(row)
     return list(found.values())
 
 
@@ -54,7 +64,7 @@ def trials(rows: Iterable[Row]) -> Standing | None:
         return None
     standing = Standing(TRIAL, "")
     for row in tried:
-        standing.counts[row.state] += 1
+        standing.add(row)
     return standing
 
 
@@ -64,6 +74,7 @@ def total(standings: Iterable[Standing], label: str = "") -> Standing:
     for each in standings:
         if each.asked is not None:
             whole.asked = (whole.asked or 0) + each.asked
+        whole.erased += each.erased
         for state, number in each.counts.items():
             whole.counts[state] += number
     return whole

@@ -1,12 +1,17 @@
-"""How many people come how far: from invited to accepted."""
+"""How many people come how far: from invited to accepted.
+
+Every line from the second on counts people who have reached at least this step: whoever handed in a response has taken
+a task, whether or not the row that would say so is still there. So each of these lines is a part of the one above.
+Whoever had all erased stands in no line: their links and arrivals are gone, and with them how they came.
+"""
 
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from crowdrag.studies.models import Arrival, Consent, EntryLink, Study
+from crowdrag.studies.models import Arrival, Consent, EntryLink, Participant, Study
 
 from ...enums import SurveyKind, TaskState
 from ...models import SurveyAnswers, WritingPlan, WritingTask
@@ -28,16 +33,13 @@ class Stage:
 
 
 def funnel(study: Study, plan: WritingPlan | None) -> list[Stage]:
-    """Return the stages. Who comes by an open link was not invited by name, so more may arrive than were invited."""
-    # A key that somebody was given who came by an open link is no invitation: nobody made or named it.
-    invited = EntryLink.objects.personal().filter(study=study, purpose=PURPOSE)
-    invited = invited.filter(Q(created_by__isnull=False) | ~Q(label=""))
+    """Return the stages. Who comes by an open link was not invited by name: then there is no share of the invited."""
+    links = EntryLink.objects.invitations().filter(study=study, purpose=PURPOSE)
     tasks = WritingTask.objects.filter(study=study, is_imported=False, participant__isnull=False)
     consents = Consent.objects.filter(participant__study=study)
     consents = consents.filter(text__name=plan.consent_text.name) if plan and plan.consent_text else consents.none()
     answers = SurveyAnswers.objects.filter(task__in=tasks, survey__kind=SurveyKind.ENTRY)
-    counted: list[tuple[str, str, int]] = [
-        ("invited", _("Invited by name"), _people(invited)),
+    steps = [
         ("arrived", _("Opened a link"), _people(Arrival.objects.filter(link__study=study, link__purpose=PURPOSE))),
         ("consented", _("Agreed"), _people(consents)),
         ("claimed", _("Took a task"), _people(tasks)),
@@ -45,21 +47,38 @@ def funnel(study: Study, plan: WritingPlan | None) -> list[Stage]:
         ("submitted", _("Handed in a response"), _people(tasks.filter(state__in=HANDED_IN))),
         ("accepted", _("Had one accepted"), _people(tasks.filter(state=TaskState.ACCEPTED))),
     ]
-    arrived = counted[1][2]
-    stages = []
-    for number, (name, label, people) in enumerate(counted):
-        before = counted[number - 1][2] if number else 0
-        is_asked = name != "answered" or bool(plan and plan.entry_survey_id)
-        if is_asked:
-            stages.append(
-                Stage(name, label, people, _share(people, arrived) if number else None, _share(people, before))
-            )
+    if not (plan and plan.entry_survey_id):
+        steps = [step for step in steps if step[0] != "answered"]
+    invited = _people(links)
+    reached = _at_least([people for _name, _label, people in steps])
+    arrived, before = reached[0], invited
+    stages = [Stage("invited", _("Invited by name"), len(invited), None, None)]
+    for (name, label, _own), people in zip(steps, reached, strict=True):
+        stages.append(Stage(name, label, len(people), _share(people, arrived), _share(people, before)))
+        before = people
     return stages
 
 
-def _people(rows: "QuerySet[Any, Any]", path: str = "participant") -> int:
-    return rows.order_by().values(path).distinct().count()
+def erased(study: Study) -> int:
+    """Return how many people of a study had all erased, and so are in no line."""
+    return Participant.objects.filter(study=study, erased_at__isnull=False).count()
 
 
-def _share(people: int, of: int) -> float | None:
-    return people / of if of and people <= of else None
+def _at_least(steps: list[set[int]]) -> list[set[int]]:
+    """Add to each step whoever reached a later one."""
+    reached: list[set[int]] = []
+    beyond: set[int] = set()
+    for people in reversed(steps):
+        beyond = beyond | people
+        reached.append(beyond)
+    return reached[::-1]
+
+
+def _people(rows: "QuerySet[Any, Any]", path: str = "participant") -> set[int]:
+    rows = rows.filter(**{f"{path}__erased_at__isnull": True})
+    return set(rows.order_by().values_list(path, flat=True).distinct())
+
+
+def _share(people: set[int], of: set[int]) -> float | None:
+    """Return the share; None of nobody, and where it would be the share of others."""
+    return len(people) / len(of) if of and people <= of else None

@@ -45,6 +45,7 @@ class Overview:
     writers: list[wages.Writer]
     responses: list[wages.Response]
     stages: list[funnel.Stage]
+    erased_people: int
     spending: Spending
 
     @property
@@ -54,8 +55,18 @@ class Overview:
 
     @property
     def waiting(self) -> int:
-        """How many responses wait for a reviewer, trials among them."""
-        return self.whole.counts[TaskState.SUBMITTED] + (self.trials.counts[TaskState.SUBMITTED] if self.trials else 0)
+        """How many responses wait for a reviewer, trials among them, as the reviewers' queue counts."""
+        return _waiting(self.rows)
+
+    @property
+    def being_written(self) -> int:
+        """How many are being written, trials among them."""
+        return sum(row.state == TaskState.CLAIMED for row in self.rows)
+
+    @property
+    def erased(self) -> int:
+        """How many responses were erased at their writers' wish, trials among them."""
+        return sum(row.is_erased for row in self.rows)
 
     @property
     def is_imported(self) -> bool:
@@ -83,6 +94,7 @@ def overview(study: Study) -> Overview:
         writers=wages.writers(found, responses, floor),
         responses=responses,
         stages=funnel.funnel(study, plan),
+        erased_people=funnel.erased(study),
         spending=spending(found, plan, whole),
     )
 
@@ -92,8 +104,12 @@ def glance(study: Study) -> dict[str, Any]:
     plan = plans.get(study)
     found = rows.load(study)
     whole = counting.total(counting.by_style(found, _asked(plan)))
-    waiting = sum(row.state == TaskState.SUBMITTED and not row.is_imported for row in found)
-    return {"plan": plan, "whole": whole, "waiting": waiting, "spending": spending(found, plan, whole)}
+    return {"plan": plan, "whole": whole, "waiting": _waiting(found), "spending": spending(found, plan, whole)}
+
+
+def _waiting(found: Sequence[Row]) -> int:
+    """Count what waits for a reviewer. What was erased waits too: it can still be paid."""
+    return sum(row.state == TaskState.SUBMITTED and not row.is_imported for row in found)
 
 
 def _asked(plan: WritingPlan | None) -> dict[str, tuple[str, int]]:
@@ -125,10 +141,23 @@ Table = tuple[Sequence[str], list[Sequence[Any]]]
 
 
 def _styles_table(found: Overview, _currency: str) -> Table:
-    columns = ("style", "asked", "open", "being_written", "submitted", "accepted", "rejected", "sent_back", "returned")
+    columns = (
+        "style",
+        "asked",
+        "open",
+        "being_written",
+        "submitted",
+        "accepted",
+        "rejected",
+        "sent_back",
+        "returned",
+        "erased",
+    )
     states = ("OPEN", "CLAIMED", "SUBMITTED", "ACCEPTED", "REJECTED", "REVISION", "RETURNED")
     standings = [*found.styles, *([found.trials] if found.trials else [])]
-    return columns, [(each.name, each.asked, *(each.counts[state] for state in states)) for each in standings]
+    return columns, [
+        (each.name, each.asked, *(each.counts[state] for state in states), each.erased) for each in standings
+    ]
 
 
 def _writers_table(found: Overview, currency: str) -> Table:
@@ -154,7 +183,7 @@ def _writers_table(found: Overview, currency: str) -> Table:
 
 def _responses_table(found: Overview, currency: str) -> Table:
     columns = (
-        "task", "topic", "style", "writer", "state", "is_trial", "submitted_at", "active_seconds",
+        "task", "topic", "style", "writer", "state", "is_trial", "is_erased", "submitted_at", "active_seconds",
         "paid", "wage_per_hour", "currency",
     )  # fmt: skip
     known = {each.row.pk: each for each in found.responses}
@@ -170,6 +199,7 @@ def _responses_table(found: Overview, currency: str) -> Table:
                     row.participant,
                     row.state,
                     row.is_trial,
+                    row.is_erased,
                     row.submitted_at.isoformat() if row.submitted_at else None,
                     row.active_seconds,
                     None if row.is_imported else money.to_major(row.paid, currency),

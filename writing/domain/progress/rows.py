@@ -30,6 +30,7 @@ FIELDS: Final = (
     "paid",
     "active_seconds",
     "submitted_at",
+    "response__erased_at",
 )
 
 
@@ -52,6 +53,12 @@ class Row:
     paid: int
     active_seconds: float | None
     submitted_at: datetime | None
+    erased_at: datetime | None
+
+    @property
+    def is_erased(self) -> bool:
+        """Whether its writer had the text erased: it was paid, and it is no longer there."""
+        return self.erased_at is not None
 
     @property
     def is_handed_in(self) -> bool:

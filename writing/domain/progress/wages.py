@@ -2,7 +2,7 @@
 
 Time is active time by the log: without pauses away from it. A revision counts with the response that it revises: the
 writer worked on both and is paid once. Rejected responses are left out: what they were paid is no wage for the work
-that was asked for.
+that was asked for. So are erased ones, whose time is not known any more; what they were paid stays in what was earned.
 """
 
 import math
@@ -85,7 +85,7 @@ def responses(rows: Sequence[Row]) -> list[Response]:
     return [
         Response(row, _time(row, by_key), row.paid or row.pay)
         for row in rows
-        if row.state in PAYS and row.participant_id
+        if row.state in PAYS and row.participant_id and not row.is_erased
     ]
 
 
@@ -97,7 +97,8 @@ def writers(rows: Sequence[Row], found: Sequence[Response], floor: int | None) -
             writer = people.setdefault(
                 row.participant_id, Writer(row.participant_id, row.participant or "", floor=floor)
             )
-            writer.counts[row.state] += 1
+            if not row.is_erased:
+                writer.counts[row.state] += 1
             writer.earned += row.paid
     for each in found:
         writer = people[each.row.participant_id or 0]

@@ -1,0 +1,108 @@
+"""How far people came, and what is counted after some of them had all erased."""
+
+from typing import Any
+
+import pytest
+
+from crowdrag.studies.domain import cards as people_cards
+from crowdrag.studies.domain import leaving, links
+from crowdrag.studies.enums import EntryKind
+from crowdrag.studies.models import Arrival, EntryLink, Participant
+from tests.factories import NOW, UserFactory
+from tests.writing.plans import World, hand_in, world
+from writing.domain import cards, progress
+from writing.domain.tasks import reviewing
+from writing.models import Response
+
+pytestmark = pytest.mark.django_db
+
+
+def accepted(made: World, person: Participant) -> Response:
+    """Somebody writes, and it is accepted."""
+    task = made.claim(person)
+    response = hand_in(task)
+    reviewing.accept(task=task, by=made.reviewer(), now=NOW)
+    return response
+
+
+def came(made: World, person: Participant, kind: str = EntryKind.OPEN, **fields: Any) -> None:
+    number = EntryLink.objects.count()
+    link = EntryLink.objects.create(
+        study=made.study, purpose="writing", kind=kind, token_hash=bytes([number]) * 32, created_at=NOW,
+        **({"token": f"t{number}"} if kind == EntryKind.OPEN else {"participant": person}), **fields,
+    )  # fmt: skip
+    Arrival.objects.create(link=link, participant=person, arrived_at=NOW, last_at=NOW)
+
+
+def stages(made: World) -> dict[str, tuple[int, float | None, float | None]]:
+    found = progress.overview(made.study).stages
+    return {stage.name: (stage.people, stage.of_arrived, stage.of_before) for stage in found}
+
+
+def test_what_was_erased_is_paid_and_fills_no_slot() -> None:
+    made = world(topics=3, slots=3, pay=800, fee=30, tax=0)
+    person = made.writer()
+    accepted(made, person)
+    before = progress.overview(made.study)
+    assert (before.whole.done, before.whole.missing, before.spending.total) == (1, 8, 9 * 830)
+    leaving.erase(participant=person, now=NOW)
+    found = progress.overview(made.study)
+    assert (found.whole.asked, found.whole.done, found.whole.missing, found.whole.erased) == (9, 0, 9, 1)
+    assert found.whole.share == 0
+    assert (found.whole.counts["OPEN"], found.whole.counts["ACCEPTED"]) == (9, 0)
+    assert (found.spending.so_far, found.spending.total) == (830, 10 * 830)
+    assert found.responses == []
+    (writer,) = found.writers
+    assert (writer.handed_in, writer.earned) == (0, 800)
+    assert progress.glance(made.study)["whole"].done == 0
+    assert cards.card(made.study)["responses"] == []
+
+
+def test_every_line_is_a_part_of_the_one_above_and_invitations_are_not_mixed_with_open_links() -> None:
+    made = world(topics=3, slots=3)
+    invited, stranger, quiet = made.writer(), made.writer(), made.writer()
+    came(made, invited, EntryKind.PERSONAL, created_by=UserFactory())
+    assert stages(made)["arrived"] == (3, 1, None)  # two agreed, so they came, by whatever way
+    came(made, stranger)
+    came(made, quiet)
+    accepted(made, stranger)
+    made.claim(invited)
+    assert stages(made) == {
+        "invited": (1, None, None),
+        "arrived": (3, 1, None),
+        "consented": (3, 1, 1),
+        "claimed": (2, 2 / 3, 2 / 3),
+        "submitted": (1, 1 / 3, 1 / 2),
+        "accepted": (1, 1 / 3, 1),
+    }
+    shown = people_cards.people(made.study)
+    assert (shown["invited"], shown["arrived"], shown["consented"]) == (1, 3, 3)
+
+
+def test_whoever_was_invited_by_name_is_a_share_of_the_invited() -> None:
+    made = world()
+    came(made, made.writer(), EntryKind.PERSONAL, label="one")
+    EntryLink.objects.create(
+        study=made.study, purpose="writing", kind=EntryKind.PERSONAL, token_hash=b"x" * 32, created_at=NOW,
+        label="two", participant=Participant.objects.create(study=made.study, kind="CROWD", external_id="two",
+                                                            created_at=NOW),
+    )  # fmt: skip
+    assert stages(made)["arrived"] == (1, 1, 0.5)
+
+
+def test_whoever_had_all_erased_is_in_no_line() -> None:
+    made = world(topics=3, slots=3)
+    gone, here = made.writer(), made.writer()
+    for person in (gone, here):
+        came(made, person)
+    accepted(made, gone)
+    made.claim(here)
+    leaving.erase(participant=gone, now=NOW)
+    found = progress.overview(made.study)
+    assert found.erased_people == 1
+    numbers = [people for people, _arrived, _before in stages(made).values()]
+    assert numbers == [0, 1, 1, 1, 0, 0]
+    shown = people_cards.people(made.study)
+    assert (shown["invited"], shown["arrived"], shown["consented"]) == (0, 1, 1)
+    (line,) = [each for each in links.funnels(made.study).values() if each.arrived]
+    assert line == links.Funnel(1, 1)
