@@ -1,8 +1,11 @@
 """How far people came, and what is counted after some of them had all erased."""
 
+from html import unescape
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from crowdrag.studies.domain import cards as people_cards
 from crowdrag.studies.domain import leaving, links
@@ -106,3 +109,19 @@ def test_whoever_had_all_erased_is_in_no_line() -> None:
     assert (shown["invited"], shown["arrived"], shown["consented"]) == (0, 1, 1)
     (line,) = [each for each in links.funnels(made.study).values() if each.arrived]
     assert line == links.Funnel(1, 1)
+
+
+def test_the_page_says_what_was_erased_and_what_waits(client: Client) -> None:
+    made = world(topics=2, trial=1)
+    client.force_login(made.reviewer())
+    page = reverse("writing_progress", args=[made.study.slug])
+    task = made.claim(gone := made.writer())
+    shown = client.get(page).content.decode()
+    assert "1 being written; trials included" in shown
+    assert "Review 0" not in shown
+    hand_in(task)
+    assert "Review 1 response<" in client.get(page).content.decode()
+    leaving.erase(participant=gone, now=NOW)
+    shown = client.get(page).content.decode()
+    assert "1 response was erased at its writer's wish" in unescape(shown)
+    assert "1 person had all erased and is in no line." in shown

@@ -141,7 +141,7 @@ class TestRejecting:
     def test_it_needs_a_reason_and_an_amount_within_the_pay(self, here: World, response: Response) -> None:
         with pytest.raises(problems.NeedsReason):
             reviewing.reject(task=response.task, reason=" ", by=here.reviewer(), now=NOW)
-        with pytest.raises(problems.BadAmount):
+        with pytest.raises(problems.BadAmount, match=r"at most \w{3}\s2\.50"):
             reviewing.reject(task=response.task, reason=REASON, pay_part=251, by=here.reviewer(), now=NOW)
         assert (payments(response.task), decisions(response)) == ([], [])
 
@@ -224,7 +224,7 @@ def test_part_of_the_pay_when_the_fault_was_ours(here: World) -> None:
     for _ in range(3):
         paying.pay(task=task, amount=120, reason="The server  was down.", by=reviewer, now=NOW)
     assert payments(task) == [(120, "The server was down.")]
-    with pytest.raises(problems.PaidOtherwise):
+    with pytest.raises(problems.PaidOtherwise, match=r"\D1\.20 was paid"):
         paying.pay(task=task, amount=130, reason="The server was down.", by=reviewer, now=NOW)
     for amount in (0, -1, 2**31):
         with pytest.raises(problems.BadAmount):

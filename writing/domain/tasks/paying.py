@@ -30,7 +30,7 @@ def pay(*, task: WritingTask, amount: int, reason: str, by: User | None = None, 
     if not reason:
         raise problems.NeedsReason
     if not 0 < amount <= MOST:
-        raise problems.BadAmount(MOST)
+        raise problems.BadAmount(MOST, task.study.currency)
     task = moving.locked(task)
     if task.participant_id is None:
         raise problems.NotAllowed(task, task.state)
@@ -38,7 +38,7 @@ def pay(*, task: WritingTask, amount: int, reason: str, by: User | None = None, 
     if known is None:
         return TaskPayment.objects.create(task=task, amount=amount, reason=reason, at=now, by=by)
     if known.amount != amount:
-        raise problems.PaidOtherwise(reason, known.amount)
+        raise problems.PaidOtherwise(reason, known.amount, task.study.currency)
     return known
 
 

@@ -2,6 +2,8 @@
 
 from django.utils.translation import gettext as _
 
+from crowdrag.studies.domain import money
+
 from ...models import WritingTask
 
 
@@ -143,17 +145,19 @@ class NeedsReason(TaskProblem):
 class BadAmount(TaskProblem):
     """An amount that cannot be paid."""
 
-    def __init__(self, most: int):
+    def __init__(self, most: int, currency: str):
         self.most = most
-        super().__init__(_("The amount must lie between 1 and %(most)s minor units.") % {"most": most})
+        super().__init__(
+            _("The amount must be more than nothing, and at most %(most)s.") % {"most": money.written(most, currency)}
+        )
 
 
 class PaidOtherwise(TaskProblem):
     """The same reason was paid for with another amount."""
 
-    def __init__(self, reason: str, amount: int):
+    def __init__(self, reason: str, amount: int, currency: str):
         self.reason, self.amount = reason, amount
         super().__init__(
-            _("%(amount)s minor units were paid for this reason already. Give another reason for a further payment.")
-            % {"amount": amount}
+            _("%(amount)s was paid for this reason already. Give another reason for a further payment.")
+            % {"amount": money.written(amount, currency)}
         )

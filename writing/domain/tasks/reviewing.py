@@ -58,7 +58,7 @@ def reject(*, task: WritingTask, reason: str, pay_part: int = 0, by: User, now: 
         return task
     _may_decide(task, by, TaskState.REJECTED, now)
     if not 0 <= pay_part <= (task.pay or 0):
-        raise problems.BadAmount(task.pay or 0)
+        raise problems.BadAmount(task.pay or 0, task.study.currency)
     moving.move(task, TaskState.REJECTED, "rejected", note=reason, by=by, now=now, **_let_go())
     if pay_part:
         paying.pay(task=task, amount=pay_part, reason=paying.PART, by=by, now=now)
