@@ -170,7 +170,8 @@ def test_nothing_moves_until_it_is_played_and_then_it_ends_in_the_text(page: Pag
     page.wait_for_timeout(300)
     assert page.evaluate(f"{PLAYER}.at") == 0
     page.keyboard.press("k")
-    page.wait_for_function(f"!{PLAYER}.playing && {PLAYER}.at > 0")
+    expect(page.locator("[data-replay-play]")).to_have_text("Play")
+    assert page.evaluate(f"{PLAYER}.at") > 0
     assert page.evaluate(SHEET) == replayed.response.text
     # Whoever cuts no pause sees them in full.
     total = f"{PLAYER}.axis.total"
@@ -189,6 +190,31 @@ def test_a_press_on_the_timeline_and_on_a_moment_of_a_signal(page: Page, replaye
     page.get_by_text("Paste from elsewhere").last.click()
     page.get_by_role("button", name="found in no passage").first.click()
     expect(page.locator(".arrival--elsewhere")).to_be_visible()
+
+
+def test_a_revision_says_what_it_began_with(page: Page, live_server: Any, study: Any, reviewer: User) -> None:
+    first = submitted(study)
+    begun = ["s", 0, 0, 0, first.response.text, "restored", ""]
+    events = [begun, ["s", 1_900, 0, 0, "So: ", "typed", "insertText"]]
+    WritingTask.objects.filter(pk=first.pk).update(state=TaskState.REVISION)
+    task = submitted(study, topic=first.topic, participant=first.participant, revises=first, events=events)
+    enter(page, live_server.url, reviewer)
+    page.goto(f"{live_server.url}/studies/tides/review/{task.external_id}/")
+    ready(page)
+    told = page.locator("[data-replay-sum]")
+    expect(told).to_contain_text("of the final text was taken over from the version that was sent back")
+    expect(told).to_contain_text("0 % came at once and stands in none")
+    expect(page.get_by_role("button", name="Next paste, 0 in all")).to_be_disabled()
+    assert page.locator(".tl-arrival").count() == 0
+    assert page.locator(".tl-time").all_text_contents() == ["0:00", "0:02"]
+    # From the amount too, Ctrl and Enter send.
+    page.keyboard.press("x")
+    page.keyboard.type("No citation fits.")
+    page.get_by_label("a part", exact=True).check()
+    page.get_by_label("If a part, how much").fill("1")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url("**/review/")
+    assert WritingTask.objects.get(pk=task.pk).state == TaskState.REJECTED
 
 
 def test_a_citation_shows_its_passage(page: Page, replayed: WritingTask) -> None:

@@ -91,6 +91,18 @@ def test_what_arrived_is_told_with_its_source_and_how_much_is_left() -> None:
     assert (other["place"], other["survived"]) == (-2, other["length"])
 
 
+def test_what_a_revision_begins_with_is_told_apart_from_what_arrived() -> None:
+    log = stored(
+        ([["s", 0, 0, 0, "Old text.", "restored", ""]], None, 0), ([["s", 5_000, 0, 4, "", "deleted", ""]], 0, 1)
+    )
+    document = playback.document(log, PASSAGES)
+    assert (document["start"], document["arrivals"]) == ({"length": 9, "survived": 5}, [])
+    assert not document["revises"]
+    taken = [["a", 0, 0, 1, 1, False], ["s", 9, 0, 0, "From another tab.", "restored", ""]]
+    document = playback.document(stored((taken, None, 0)), PASSAGES)
+    assert (document["start"], [each["how"] for each in document["arrivals"]]) == (None, ["restored"])
+
+
 def test_a_large_paste_in_pieces_is_one_arrival() -> None:
     text = "A long text that nobody could have typed so quickly. " * 4
     half = len(text) // 2

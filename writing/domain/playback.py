@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from analysis.process import Origin, provenance
+from analysis.process import Arrival, Origin, provenance
 
 from ..enums import LogSource
 from ..models import WritingLog
@@ -40,6 +40,7 @@ def document(log: WritingLog, passages: Sequence[str]) -> dict[str, Any]:
         "span": line.span,
         "sources": [*SOURCES, SNAPSHOT],
         **_text(line, passages),
+        "revises": log.task.revises_id is not None,
         "keys": _keys(line.events),
         "open": _spans(line, "o"),
         "view": _seen(line.events),
@@ -72,8 +73,20 @@ def _text(line: Linear, passages: Sequence[str]) -> dict[str, Any]:
             changes.append([event[1], position, deleted, event[4], source])
         elif event[0] == "c":
             carets.append([event[1], len(changes), state.units(event[2]), state.units(event[3])])
-    arrivals = _arrivals(line, passages, numbers)
-    return {"changes": changes, "carets": carets, "arrivals": arrivals, "length": len(state.text)}
+    came = provenance(line.events, passages).arrivals
+    begun = bool(came) and _is_start(line, came[0])
+    return {
+        "changes": changes,
+        "carets": carets,
+        "start": {"length": came[0].length, "survived": came[0].survived} if begun else None,
+        "arrivals": _arrivals(line, came[1:] if begun else came, numbers),
+        "length": len(state.text),
+    }
+
+
+def _is_start(line: Linear, arrival: Arrival) -> bool:
+    """Say whether this is the text that the task began with: the server's word, before the editor was opened."""
+    return arrival.event == 0 and arrival.origin is Origin.RESTORED and line.events[0][2:4] == [0, 0]
 
 
 class _State:
@@ -99,12 +112,11 @@ class _State:
         return units, deleted + lost
 
 
-def _arrivals(line: Linear, passages: Sequence[str], numbers: Sequence[int]) -> list[dict[str, Any]]:
+def _arrivals(line: Linear, came: Sequence[Arrival], numbers: Sequence[int]) -> list[dict[str, Any]]:
     """Return what came at once: when, by which changes, how, from where, and how much of it is there in the end.
 
     `numbers` says of each event how many changes came before it.
     """
-    told = provenance(line.events, passages)
     return [
         {
             "t": arrival.ms,
@@ -116,7 +128,7 @@ def _arrivals(line: Linear, passages: Sequence[str], numbers: Sequence[int]) -> 
             "share": round(arrival.share, 3),
             "survived": arrival.survived,
         }
-        for arrival in told.arrivals
+        for arrival in came
     ]
 
 

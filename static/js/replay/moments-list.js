@@ -1,6 +1,6 @@
 /** The moments as buttons, and the log's sums in a sentence: what the timeline shows, for who cannot see it. */
 
-import { clock, lasting } from "./moments.js";
+import { clock, lasting, startName } from "./moments.js";
 
 /** @type {[import("./moments.js").Kind, string, string][]} kind, name, key */
 export const KINDS = [
@@ -62,10 +62,12 @@ export function sum(log) {
   const parts = [`${lasting(log.span)} from the first to the last event`];
   const sittings = log.sittings.length;
   if (sittings > 1) parts.push(`in ${sittings} sittings`);
+  const part = (/** @type {number} */ kept) => (log.length ? Math.round((kept / log.length) * 100) : 0);
   const share = (/** @type {(place: number) => boolean} */ which) => {
     const kept = log.arrivals.filter((arrival) => which(arrival.place)).reduce((all, arrival) => all + arrival.survived, 0);
-    return log.length ? Math.round((kept / log.length) * 100) : 0;
+    return part(kept);
   };
+  if (log.start) parts.push(`${part(log.start.survived)} % of the final text was taken over from ${startName(log)}`);
   parts.push(
     `of the final text ${share((place) => place >= 0)} % came at once and stands in a passage, ${share((place) => place === -2)} % came at once and stands in none`,
   );

@@ -3,11 +3,12 @@
 import { pausesOf } from "./axis.js";
 
 /**
- * @typedef {"arrival" | "pause" | "deletion" | "away"} Kind
+ * @typedef {"start" | "arrival" | "pause" | "deletion" | "away"} Kind
  * @typedef {{kind: Kind, t: number, to: number, label: string}} Moment
  * @typedef {{t: number, change: number, changes: number, how: string, length: number, place: number, share: number, survived: number}} Arrival
  * @typedef {{
  *   source: string, has_keys: boolean, end: number, span: number, sources: string[], length: number,
+ *   revises: boolean, start: {length: number, survived: number} | null,
  *   changes: import("./film.js").Change[], carets: [number, number, number, number][], arrivals: Arrival[],
  *   keys: [number, number][], open: [number, number, number][], view: [number, number, number][],
  *   hidden: [number, number][], unfocused: [number, number][],
@@ -30,7 +31,8 @@ const NAMES = {
 
 /** @param {number} milliseconds @returns {string} 0:07, 12:03, 3:07:12 */
 export function clock(milliseconds) {
-  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  // Rounded as `lasting` does: a page must not say 7:01 here and 7 min 2 s there.
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
   const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
   if (!parts[0]) parts.shift();
   return parts.map((part, number) => (number ? String(part).padStart(2, "0") : String(part))).join(":");
@@ -58,6 +60,11 @@ export function arrivalName(arrival) {
   return `${name} of ${arrival.length} characters, ${from}${share}`;
 }
 
+/** @param {Log} log @returns {string} where the text comes from that a task began with */
+export function startName(log) {
+  return log.revises ? "the version that was sent back" : "a text from before";
+}
+
 /** @param {Log} log @returns {number[]} times at which the text really changed */
 export function changed(log) {
   return log.changes.filter((change) => change[2] || change[3]).map((change) => change[0]);
@@ -82,6 +89,15 @@ function deletions(log) {
   return long.map(({ count, ...run }) => ({ ...run, label: `${count} characters deleted` }));
 }
 
+/** @param {Log} log @returns {Moment[]} the text that was there before anything was written: the writer brought nothing in */
+function starts(log) {
+  if (!log.start) return [];
+  const { length, survived } = log.start;
+  const kept = Math.round((survived / length) * 100);
+  const label = `${length} characters taken over from ${startName(log)}; ${kept} % of it stands in the end`;
+  return [{ kind: "start", t: 0, to: 0, label }];
+}
+
 /** @param {Log} log @returns {Moment[]} in order of time */
 export function momentsOf(log) {
   /** @type {Moment[]} */
@@ -97,5 +113,5 @@ export function momentsOf(log) {
   });
   /** @type {Moment[]} */
   const away = log.hidden.map(([from, to]) => ({ kind: "away", t: from, to, label: `Another tab or window in front for ${lasting(to - from)}` }));
-  return [...arrivals, ...pauses, ...deletions(log), ...away].sort((a, b) => a.t - b.t);
+  return [...starts(log), ...arrivals, ...pauses, ...deletions(log), ...away].sort((a, b) => a.t - b.t);
 }

@@ -22,7 +22,7 @@ export function actions(root) {
   return found;
 }
 
-/** @param {Document} root @returns {() => void} Escape closes a form; Ctrl and Enter in its text send it */
+/** @param {Document} root @returns {() => void} Escape closes a form; Ctrl and Enter in it send it */
 export function init(root) {
   const escape = () => {
     const panel = root.querySelector("details.decision[open]");
@@ -36,7 +36,8 @@ export function init(root) {
     if (event.key === "Escape") escape();
     const { target } = event;
     const sends = event.key === "Enter" && (event.ctrlKey || event.metaKey);
-    if (!sends || !(target instanceof HTMLTextAreaElement) || !target.closest(".decision-panel")) return;
+    const field = target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement;
+    if (!sends || !field || !target.closest(".decision-panel")) return;
     event.preventDefault();
     target.form?.requestSubmit();
   };

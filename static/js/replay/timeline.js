@@ -136,6 +136,7 @@ export class Timeline {
     this.film.changes.forEach(([t, , deleted, inserted], index) => {
       const bin = Math.min(bins - 1, Math.floor(this.x(t) / BIN));
       const net = inserted.length - deleted;
+      if (index === 0 && this.log.start) return; // nobody typed what was there before
       if (net < 0) gone[bin] -= net;
       else if (this.film.marks[index] < 0) typed[bin] += net;
     });
@@ -172,14 +173,17 @@ export class Timeline {
 
   /** @param {import("./axis.js").Axis} axis */
   times(axis) {
-    const count = Math.max(2, Math.floor(this.width / LABELS));
+    // Never less than a second apart, or two labels would say the same.
+    const count = Math.max(1, Math.min(Math.max(2, Math.floor(this.width / LABELS)), Math.floor(axis.total / 1000)));
+    let last = "";
     for (let number = 0; number <= count; number += 1) {
+      const label = clock(axis.real((number / count) * axis.total));
+      if (label === last) continue;
+      last = label;
       const x = (number / count) * this.width;
       const anchor = number === 0 ? "start" : number === count ? "end" : "middle";
       draw(this.place, "line", { class: "tl-base", x1: x, x2: x, y1: MARKS + 6, y2: MARKS + 9 });
-      draw(this.place, "text", { class: "tl-time", x, y: TIMES, "text-anchor": anchor }).textContent = clock(
-        axis.real((number / count) * axis.total),
-      );
+      draw(this.place, "text", { class: "tl-time", x, y: TIMES, "text-anchor": anchor }).textContent = label;
     }
   }
 }
