@@ -41,6 +41,8 @@ class WritingConfig(AppConfig):
                 template="writing/_work.html",
                 context=offering.part,
                 desk=offering.desk,
+                about_label=offering.about_label,
+                owed=offering.owed,
             )
         )
         ways.register_leaver(leases.leave)

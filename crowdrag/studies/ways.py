@@ -50,6 +50,10 @@ class Way:
     desk
         where researchers look at a piece of work that a participant names in an enquiry; empty where it is none of
         theirs.
+    about_label
+        what that piece of work is called where people read; empty where it is none of theirs.
+    owed
+        what somebody has earned this way, in minor units: the same figure as `earned`, where nothing else is shown.
     """
 
     name: str
@@ -59,6 +63,8 @@ class Way:
     template: str
     context: Callable[[Participant], dict[str, Any]]
     desk: Callable[[Participant, str], str] = lambda _participant, _about: ""
+    about_label: Callable[[Participant, str], str] = lambda _participant, _about: ""
+    owed: Callable[[Participant], int] = lambda _participant: 0
 
 
 Leaving = Callable[[Participant, datetime], None]
@@ -88,6 +94,16 @@ def latest(participant: Participant) -> Way | None:
     purpose = participant.arrivals.order_by("-last_at", "-pk").values_list("link__purpose", flat=True).first()
     offered = (way for way in every() if way.offer(participant.study))
     return _ways.get(purpose or "") or next(offered, None)
+
+
+def about_label(participant: Participant, about: str) -> str:
+    """Return what people call the work that an enquiry is about; as it was named, where no way knows it."""
+    return next(filter(None, (way.about_label(participant, about) for way in every())), about) if about else ""
+
+
+def owed(participant: Participant) -> int:
+    """Return what somebody has earned in all ways, in minor units of the study's currency."""
+    return sum(way.owed(participant) for way in every())
 
 
 def register_leaver(leaver: Leaving) -> None:

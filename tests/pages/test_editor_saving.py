@@ -87,6 +87,7 @@ def test_a_text_left_elsewhere_is_offered(page: Page, at: Desk, live_server: Any
     expect(offered).to_be_visible(timeout=20_000)
     expect(offered).to_contain_text("On the phone. On the laptop.")
     expect(offered).to_contain_text("On the phone. In the tunnel.")
+    expect(offered.locator("mark")).to_have_text(["On the laptop", "In the tunnel"])
     offered.get_by_role("button", name="Go on with this one").click()
     expect(field(page)).to_have_value("On the phone. In the tunnel.")
     laptop.close()

@@ -141,6 +141,12 @@ def test_declining_writes_nothing_and_leads_back(client: Client, study: Any) -> 
     assert not Consent.objects.exists()
 
 
+def test_declining_without_a_way_back_says_to_give_the_place_back(client: Client, study: Any) -> None:
+    knock(client, door(platform_link(study)))
+    page = client.post(page_of(study), {"decline": "1"}).content.decode()
+    assert "Give the place back on Prolific" in page
+
+
 def rows() -> dict[str, list[Any]]:
     """Every row of people."""
     from django.apps import apps

@@ -8,6 +8,7 @@ from django.db import connections
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import escape
 
 from crowdrag.studies.domain import enquiring
 from crowdrag.studies.enums import EnquiryKind, Role
@@ -56,7 +57,7 @@ def test_what_is_asked_is_answered_on_the_own_page(client: Client, person: Parti
     assert "You are &lt;i&gt;right" in own
 
 
-def test_the_researcher_gets_from_the_question_to_the_work(person: Participant) -> None:
+def test_the_researcher_gets_from_the_question_to_the_work(client: Client, person: Participant) -> None:
     mine, others = (
         ResponseFactory(topic__study=person.study, task=WritingTaskFactory(claimed=True, topic__study=person.study))
         for _ in range(2)
@@ -66,6 +67,11 @@ def test_the_researcher_gets_from_the_question_to_the_work(person: Participant) 
         ask(person, about=task.external_id)
     page = researcher(person).get(reverse("enquiries", args=[person.study.slug])).content.decode()
     assert f'href="{reverse("review_task", args=[person.study.slug, mine.task.external_id])}"' in page
+    assert f">{escape(mine.task.topic.query)}</a>" in page, "by what people call it"
+    assert escape(others.task.topic.query) not in page
+    address = f"{reverse('work_ask', args=[person.study.slug])}?about={mine.task.external_id}"
+    form = client.get(address).content.decode()
+    assert form.count(f">{escape(mine.task.topic.query)}</span>") == 2, "in the form, and in what was asked"
     assert reverse("review_task", args=[person.study.slug, others.task.external_id]) not in page
 
 

@@ -73,6 +73,22 @@ def test_entering_leads_to_consent_and_again_to_the_own_page(client: Client) -> 
     assert knock(client, address)["Location"] == reverse("work", args=[study.slug])
 
 
+def test_the_own_key_on_another_device_is_no_first_visit(client: Client) -> None:
+    study = offered_study()
+    made = personal_link(study)
+    address = reverse("join", args=[made.key])
+    assert "Welcome back" not in client.get(address).content.decode()
+    agree(made.link.participant, text_of(study))  # type: ignore[arg-type]
+    study.writing_plan.is_open = False  # type: ignore[attr-defined]
+    study.writing_plan.save()  # type: ignore[attr-defined]
+    page = client.get(address).content.decode()
+    assert "Welcome back" in page
+    assert "Go on where you were" in page
+    assert "What you would do" not in page
+    assert not Arrival.objects.exists(), "opening it redeems nothing"
+    assert knock(client, address)["Location"] == reverse("work", args=[study.slug])
+
+
 # Who it is
 
 

@@ -352,3 +352,19 @@ def test_a_session_of_somebody_erased_elsewhere_is_over(person: Participant, cli
     erase(person)
     assert client.get(reverse("work", args=[person.study.slug])).status_code == 403
     assert json.dumps(dict(client.session.items())).count(person.external_id) == 0
+
+
+@pytest.mark.parametrize("choice", ["stop", "erase"])
+def test_what_is_owed_is_said_before_and_after(client: Client, choice: str) -> None:
+    study = offered_study()
+    knock(client, door(platform_link(study)))
+    person = Participant.objects.get()
+    task = WritingTaskFactory(claimed=True, topic__study=study, participant=person)
+    TaskPayment.objects.create(task=task, amount=650, reason="accepted", at=timezone.now())
+    address = reverse("work_withdraw", args=[study.slug])
+    before = client.get(address).content.decode()
+    after = client.post(address, {"choice": choice, "is_sure": "on"}).content.decode()
+    for page in (before, after):
+        assert "You are owed EUR\u00a06.50, under the code" in page
+        assert person.external_id in page
+        assert "It is paid by Prolific." in page

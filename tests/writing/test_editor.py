@@ -10,9 +10,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from tests.factories import ParticipantFactory
+from tests.factories import ParticipantFactory, WritingTaskFactory
 from tests.pages.desks import Desk, desk
 from tests.participants import as_participant
+from writing.domain import sittings
+from writing.domain.tasks import moving
 from writing.models import Survey, WritingPlan, WritingTask
 from writing.views import wording
 
@@ -47,6 +49,23 @@ def test_the_page_has_the_topic_the_passages_and_what_is_asked(client: Client, a
     assert "USD\xa02.50" in html
     assert 'data-target="250"' in html
     assert 'lang="en"' in html
+
+
+def test_instructions_are_open_until_somebody_has_sat_down(client: Client, at: Desk) -> None:
+    assert '<details id="instructions" open>' in client.get(at.path).content.decode()
+    sittings.open(task=at.task, device={}, now=timezone.now())
+    assert '<details id="instructions">' in client.get(at.path).content.decode()
+
+
+def test_who_revises_reads_what_to_revise(client: Client, at: Desk) -> None:
+    assert "Sent back to you" not in client.get(at.path).content.decode()
+    earlier = WritingTaskFactory(claimed=True, topic__study=at.task.study)
+    change(at, revises=earlier)
+    moving.record(at.task, "", "sent back for revision", note="Cite <b>more</b>.", now=timezone.now())
+    page = client.get(at.path).content.decode()
+    assert '<details class="sent-back" id="sent-back" open>' in page
+    assert "Cite &lt;b&gt;more&lt;/b&gt;." in page
+    assert '<details id="instructions">' in page
 
 
 def test_few_queries(client: Client, at: Desk, django_assert_max_num_queries: Any) -> None:

@@ -294,7 +294,7 @@ def test_the_default_prompt_is_what_people_are_told_without_the_ban(study):
     assert "ChatGPT" not in told
     assert "Choose.** Passages may be wrong" in told
     for style in styles.ensure(study=study, names=styles.DEFAULTS, now=timezone.now()).values():
-        stripped = prompts.without_ban(style.instructions)
+        stripped = prompts.for_models(style.instructions)
         assert "language model" not in stripped
         assert stripped.endswith(style.instructions[-60:])
         assert stripped.startswith(style.instructions[:100])
@@ -307,10 +307,13 @@ def test_the_default_prompt_is_what_people_are_told_without_the_ban(study):
         ("- One\n- Never ask ChatGPT,\n  or anything.\n- Two", "- One\n- Two"),
         ("Write about language models in hospitals.", "Write about language models in hospitals."),
         ("Don't use any LLM!", ""),
+        ("- Cite: [0]. Pressing the button\n  does it.\n- Two", "- Cite: [0].\n- Two"),
+        ("It is read, accepted and paid. Argue.", "Argue."),
+        ("Who pays attention to the button is told why.", "Who pays attention to the button is told why."),
     ],
 )
-def test_the_ban_goes_and_nothing_else(given, kept):
-    assert prompts.without_ban(given) == kept
+def test_what_is_for_people_goes_and_nothing_else(given, kept):
+    assert prompts.for_models(given) == kept
 
 
 def test_what_others_wrote_fills_no_places(study, style):

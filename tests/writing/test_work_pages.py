@@ -225,7 +225,7 @@ def test_a_late_owner_is_told_what_can_be_done(here: World, person: Participant,
 def test_the_platform_gets_people_back(here: World, person: Participant, tab: Client) -> None:
     link = EntryLink.objects.create(
         study=here.study, purpose="writing", kind=EntryKind.PLATFORM, token="t", token_hash=b"t" * 32, created_at=NOW,
-        completion={"COMPLETED": "https://app.prolific.com/submissions/complete?cc=A"},
+        platform="prolific", completion={"COMPLETED": "https://app.prolific.com/submissions/complete?cc=A"},
     )  # fmt: skip
     Arrival.objects.create(link=link, participant=person, arrived_at=NOW, last_at=NOW)
     task = now_claimed(here, person)
@@ -234,6 +234,7 @@ def test_the_platform_gets_people_back(here: World, person: Participant, tab: Cl
     tab.post(at("writing_exit", here, task), EXIT)
     page = text_of(tab.get(at("writing_done", here, task)))
     assert 'href="https://app.prolific.com/submissions/complete?cc=A"' in page
+    assert "You are paid by Prolific." in page
 
 
 def test_the_own_page_lists_what_became_of_each(here: World, person: Participant, tab: Client) -> None:
@@ -247,6 +248,22 @@ def test_the_own_page_lists_what_became_of_each(here: World, person: Participant
     assert "No source." in page
     assert "Thanks &lt;script&gt;" in page
     assert f"?about={second.external_id}&amp;kind=CONTEST" in page
+
+
+def test_who_revised_is_not_asked_again(here: World, person: Participant, tab: Client) -> None:
+    here.change(entry_survey=None, exit_survey=None)
+    old = hand_in(here.claim(person)).task
+    fresh = reviewing.send_back(task=old, note="Cite more.", by=here.reviewer(), now=NOW)
+    own = reverse("work", args=[here.study.slug])
+    page = text_of(tab.get(own))
+    assert "It was sent back to you to be revised." in page
+    assert "Cite more." in page
+    assert page.count("USD\u00a02.75") == 1, "the amount stands with the revision alone"
+    hand_in(fresh)
+    page = text_of(tab.get(own))
+    assert f'You revised it; see <a href="{at("writing_task", here, fresh)}">' in page
+    assert "to be revised" not in page
+    assert "ask them how and when" in page, "no platform sent them"
 
 
 def test_the_offer_says_what_it_is_before_anything_else(here: World) -> None:

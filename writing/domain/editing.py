@@ -2,18 +2,26 @@
 
 from dataclasses import dataclass
 
+from django.db.models import Exists, OuterRef
+
 from crowdrag.studies.models import Participant
 
-from ..models import RetrievedPassage, WritingTask
+from ..models import RetrievedPassage, TaskTransition, WritingLog, WritingTask
 from .tasks import steps
 
 
 @dataclass(frozen=True)
 class Desk:
-    """A task and its passages, in the order of their ranks, which count from 0 as markers do."""
+    """A task and its passages, in the order of their ranks, which count from 0 as markers do.
+
+    `note`: what the reviewer wrote when the response was sent back. `is_new`: nobody has sat at this task before, and
+    it revises none.
+    """
 
     task: WritingTask
     passages: list[RetrievedPassage]
+    note: str = ""
+    is_new: bool = False
 
     @property
     def instructions(self) -> str:
@@ -34,8 +42,17 @@ def desk(*, participant: Participant, task: str) -> Desk:
         if writing is not what is due of the task.
     """
     related = ("study", "topic", "style", "instructions")
-    found = WritingTask.objects.select_related(*related).filter(participant=participant, external_id=task).first()
+    mine = WritingTask.objects.select_related(*related).filter(participant=participant, external_id=task)
+    found = mine.annotate(is_begun=Exists(WritingLog.objects.filter(task=OuterRef("pk")))).first()
     if found is None or steps.due(found) is not steps.Step.WRITE:
         raise NotDueError
     passages = found.topic.retrieved.select_related("passage").order_by("rank", "id")
-    return Desk(task=found, passages=list(passages))
+    if found.revises_id:
+        return Desk(task=found, passages=list(passages), note=_sent_back_with(found))
+    return Desk(task=found, passages=list(passages), is_new=not found.is_begun)
+
+
+def _sent_back_with(task: WritingTask) -> str:
+    """Return the words with which a revision was asked for: they stand where its task was made."""
+    made = TaskTransition.objects.filter(task=task, before="").exclude(note="").order_by("pk")
+    return made.values_list("note", flat=True).first() or ""

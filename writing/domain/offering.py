@@ -5,11 +5,12 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from crowdrag.studies.domain import links
 from crowdrag.studies.models import Participant, Study
 from crowdrag.studies.ways import Offer
 
 from ..models import WritingPlan, WritingTask
-from .tasks import claiming, listing
+from .tasks import claiming, listing, paying
 
 NAME = "writing"
 
@@ -42,10 +43,27 @@ def part(participant: Participant) -> dict[str, Any]:
     """Return what a writer's own page shows of writing."""
     found = listing.overview(participant)
     obstacle = claiming.obstacle(study=participant.study, participant=participant)
-    return {"overview": found, "earned": found.earned, "obstacle": obstacle, "participant": participant}
+    return {
+        "overview": found,
+        "earned": found.earned,
+        "obstacle": obstacle,
+        "participant": participant,
+        "payer": links.payer(participant),
+    }
 
 
 def desk(participant: Participant, about: str) -> str:
     """Return where a reviewer reads the response of this task, if it is this writer's and was handed in."""
     theirs = WritingTask.objects.filter(participant=participant, external_id=about, response__isnull=False)
     return reverse("review_task", args=[participant.study.slug, about]) if theirs.exists() else ""
+
+
+def about_label(participant: Participant, about: str) -> str:
+    """Return the question of this task, if it is this writer's."""
+    theirs = WritingTask.objects.filter(participant=participant, external_id=about)
+    return theirs.values_list("topic__query", flat=True).first() or ""
+
+
+def owed(participant: Participant) -> int:
+    """Return what somebody has earned by writing, in minor units."""
+    return paying.earned(participant)

@@ -38,7 +38,7 @@ def _scale(name: str, text: str, low: str, high: str) -> dict[str, Any]:
 # As in the published corpus (crowdrag25, 3.1.4), by its names and with its values: answers can be laid side by side.
 DEFAULTS: Final = {
     SurveyKind.ENTRY: (
-        _choice("query_answerable", "Can the query be answered?"),
+        _choice("query_answerable", "Can the question be answered?"),
         _choice("query_controversial", "Is the topic controversial?"),
         _scale("worker_knowledge", "How much do you know about the topic?", "nothing", "a great deal"),
         _scale("worker_expertise", "How much of an expert on the topic are you?", "not at all", "very much"),

@@ -109,6 +109,7 @@ def done(request: HttpRequest, participant: Participant, task: str) -> HttpRespo
     context = {
         "task": found,
         "row": listing.row(found),
+        "payer": links.payer(participant),
         "overview": listing.overview(participant),
         "obstacle": claiming.obstacle(study=participant.study, participant=participant),
         "way_back": links.way_back(participant=participant, outcome=Outcome.COMPLETED),

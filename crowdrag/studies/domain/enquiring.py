@@ -1,17 +1,27 @@
 """Asking the researchers, and their answers."""
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext as _
 
+from .. import ways
 from ..enums import EnquiryKind
 from ..models import Enquiry, Participant, Study, User
 
 # Enough for whoever has something to say, too few for whoever floods.
 MOST_OPEN = 20
 LONGEST = 5000
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What somebody asked, and what the work is called that it is about."""
+
+    enquiry: Enquiry
+    about: str
 
 
 class EnquiryError(ValueError):
@@ -46,6 +56,12 @@ def answer(*, enquiry: Enquiry, text: str, by: User, now: datetime) -> Enquiry:
 def unanswered(study: Study) -> int:
     """Return how many wait for an answer."""
     return Enquiry.objects.filter(participant__study=study, answered_at__isnull=True).count()
+
+
+def of_participant(participant: Participant) -> list[Asked]:
+    """Return what somebody asked, the latest first."""
+    found = participant.enquiries.order_by("-asked_at", "-pk")
+    return [Asked(enquiry, ways.about_label(participant, enquiry.about)) for enquiry in found]
 
 
 def of_study(study: Study) -> "list[Enquiry]":

@@ -139,6 +139,13 @@ def way_back(*, participant: Participant, outcome: Outcome) -> str:
         return ""
 
 
+def payer(participant: Participant) -> str:
+    """Return the name of the platform by which somebody came last, which pays them; empty where the researchers do."""
+    arrivals = Arrival.objects.filter(participant=participant, link__kind=EntryKind.PLATFORM)
+    name = arrivals.order_by("-last_at", "-pk").values_list("link__platform", flat=True).first() or ""
+    return name[:1].upper() + name[1:]
+
+
 @dataclass(frozen=True)
 class Funnel:
     """How many came by a link, and how many of them agreed."""

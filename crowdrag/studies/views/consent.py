@@ -49,7 +49,7 @@ def consent(request: HttpRequest, participant: Participant) -> HttpResponse:
 def decline(request: HttpRequest, participant: Participant) -> HttpResponse:
     """Say goodbye; nothing is written down."""
     back = links.way_back(participant=participant, outcome=Outcome.NO_CONSENT)
-    context = {"taking_part": participant.study, "way_back": back}
+    context = {"taking_part": participant.study, "way_back": back, "platform": links.payer(participant)}
     return render(request, "studies/participant/declined.html", context)
 
 

@@ -53,7 +53,8 @@ def _show(request: HttpRequest, participant: Participant, form: EnquiryForm) -> 
     context = {
         "taking_part": participant.study,
         "form": form,
-        "enquiries": participant.enquiries.order_by("-asked_at", "-pk"),
+        "about": ways.about_label(participant, str(form["about"].value() or "")),
+        "enquiries": enquiring.of_participant(participant),
         "most": enquiring.MOST_OPEN,
     }
     return render(request, "studies/participant/ask.html", context, status=422 if form.errors else 200)
@@ -90,6 +91,7 @@ def _list(request: HttpRequest, study: Study, refused: tuple[int, AnswerForm] | 
         {
             "enquiry": enquiry,
             "desk": _desk(enquiry),
+            "about": ways.about_label(enquiry.participant, enquiry.about),
             "form": refused[1]
             if refused and refused[0] == enquiry.pk
             else AnswerForm(initial={"text": enquiry.answer}, auto_id=f"id_{enquiry.pk}_%s"),

@@ -15,7 +15,7 @@ from ..access import present, public, remember
 from ..domain import consenting, entering, links, platforms
 from ..enums import EntryKind
 from ..forms import KeyForm
-from ..models import EntryLink, Participant
+from ..models import Consent, EntryLink, Participant
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,13 @@ class Caller:
     def came_before(self) -> bool:
         """Whether they were let in by this link already."""
         return bool(self.person and self.link.arrivals.filter(participant=self.person).exists())
+
+    @property
+    def comes_back(self) -> bool:
+        """Whether this is the own key of somebody who has agreed: a device that does not know them yet, no visitor."""
+        if self.link.kind != EntryKind.PERSONAL or self.person is None:
+            return False
+        return Consent.objects.filter(participant=self.person, withdrawn_at__isnull=True).exists()
 
 
 @public
@@ -48,7 +55,8 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     if caller.person and caller.person.erased_at:
         return _problem(request, "gone", 410, link)
     takes_people = entering.is_open(link, timezone.now()) and offer is not None and offer.is_open
-    if not takes_people and not caller.came_before:
+    comes_back = caller.comes_back
+    if not takes_people and not caller.came_before and not comes_back:
         return _problem(request, "closed", 410, link)
     if request.method == "POST":
         return _enter(request, caller)
@@ -57,6 +65,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         "offer": offer,
         "taking_part": link.study,
         "came_before": caller.came_before,
+        "comes_back": comes_back,
         "visit": entering.visit(secrets.token_hex(16)) if link.kind == EntryKind.OPEN else "",
         "hourly": round(offer.pay * 60 / offer.minutes) if offer and offer.minutes else None,
     }

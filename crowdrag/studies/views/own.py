@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 
 from .. import ways
 from ..access import forget, participant_page
-from ..domain import links, standing
+from ..domain import enquiring, links, standing
 from ..models import Participant
 from .consent import show_key
 
@@ -23,7 +23,7 @@ def work(request: HttpRequest, participant: Participant) -> HttpResponse:
         "taking_part": participant.study,
         "participant": participant,
         "standing": standing.of(participant),
-        "enquiries": participant.enquiries.order_by("-asked_at", "-pk"),
+        "enquiries": enquiring.of_participant(participant),
     }
     return render(request, "studies/participant/work.html", context)
 

@@ -6,6 +6,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
+from .. import ways
 from ..access import forget, participant_page, public
 from ..domain import leaving, links
 from ..enums import Outcome
@@ -47,17 +48,26 @@ def _ask(request: HttpRequest, form: KeyForm) -> HttpResponse:
 
 def _show(request: HttpRequest, participant: Participant, form: WithdrawForm, key: str = "") -> HttpResponse:
     context = {"taking_part": participant.study, "participant": participant, "form": form, "key": key}
+    context |= {"owed": ways.owed(participant), "payer": links.payer(participant)}
     return render(request, "studies/participant/withdraw.html", context, status=422 if form.errors else 200)
 
 
 def _leave(request: HttpRequest, participant: Participant, choice: str) -> HttpResponse:
     # Read before the arrivals go.
     back = links.way_back(participant=participant, outcome=Outcome.WITHDRAWN)
+    payer = links.payer(participant)
     now = timezone.now()
     if choice == "erase":
         leaving.erase(participant=participant, now=now)
         forget(request, participant)
     else:
         leaving.withdraw(participant=participant, now=now)
-    context = {"taking_part": participant.study, "is_erased": choice == "erase", "way_back": back}
+    context = {
+        "taking_part": participant.study,
+        "participant": participant,
+        "is_erased": choice == "erase",
+        "way_back": back,
+        "owed": ways.owed(participant),
+        "payer": payer,
+    }
     return render(request, "studies/participant/withdrawn.html", context)

@@ -23,12 +23,32 @@ async function replace(text) {
 }
 
 /**
+ * @param {string} text
+ * @param {string} other
+ * @returns {[number, number]} from where to where a text is another one than the other
+ */
+export function difference(text, other) {
+  const most = Math.min(text.length, other.length);
+  let [same, rest] = [0, 0];
+  while (same < most && text[same] === other[same]) same += 1;
+  while (rest < most - same && text[text.length - 1 - rest] === other[other.length - 1 - rest]) rest += 1;
+  // No letter of two units is torn apart.
+  if (/[\uD800-\uDBFF]/.test(text[same - 1] ?? "")) same -= 1;
+  if (/[\uDC00-\uDFFF]/.test(text[text.length - rest] ?? "")) rest -= 1;
+  return [same, text.length - rest];
+}
+
+/**
  * @param {string} name
  * @param {string} text
  * @param {(() => void) | null} take
+ * @param {string} [other] beside which it stands: where it differs is marked
  */
-function card(name, text, take) {
-  const body = make("div", { class: "branch-text", text: text || say("branch.nothing"), attributes: { dir: "auto", lang: desk.text.lang, tabindex: "0", role: "region", "aria-label": name } });
+function card(name, text, take, other = text) {
+  const body = make("div", { class: "branch-text", attributes: { dir: "auto", lang: desk.text.lang, tabindex: "0", role: "region", "aria-label": name } });
+  const [start, end] = difference(text, other);
+  if (other === text || !text) body.textContent = text || say("branch.nothing");
+  else body.append(text.slice(0, start), make("mark", { text: text.slice(start, end) }), text.slice(end));
   const section = make("section", { class: "branch" }, make("h3", { text: name }), body);
   if (take) {
     const button = make("button", { class: "button", text: say("branch.take"), attributes: { type: "button" } });
@@ -41,6 +61,14 @@ function card(name, text, take) {
   return section;
 }
 
+/** Bring what is marked into sight, in each text's own box. */
+function showDifferences() {
+  for (const mark of place.querySelectorAll("mark")) {
+    const box = mark.parentElement;
+    if (box) box.scrollTop += mark.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 3;
+  }
+}
+
 /** @param {Branch[]} others what other tabs or devices left behind */
 export function offer(others) {
   const found = others.filter(({ text }) => text.trim() && text !== desk.text.value);
@@ -50,11 +78,12 @@ export function offer(others) {
   title.textContent = say("branch.title");
   lede.textContent = say("branch.lede", { n: found.length });
   place.replaceChildren(
-    card(say("branch.here"), desk.text.value, null),
-    ...found.map(({ text }, number) => card(say("branch.there", { i: number + 1 }), text, () => void replace(text))),
+    card(say("branch.here"), desk.text.value, null, found[0]?.text),
+    ...found.map(({ text }, number) => card(say("branch.there", { i: number + 1 }), text, () => void replace(text), desk.text.value)),
   );
   keep.textContent = say("branch.keep");
   if (!dialog.open) dialog.showModal();
+  showDifferences();
 }
 
 /** @param {string} kind @param {(() => void) | null} go what the first button does; null: the dialog only closes */

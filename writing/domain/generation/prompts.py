@@ -53,6 +53,12 @@ _BAN = re.compile(
     r"\b(?:language models?|LLMs?|chat ?bots?|ChatGPT|AI|artificial intelligence)\b",
     re.IGNORECASE,
 )
+# What only means something to people at the editor: its button, coming back, the questions around it, pay.
+_AT_THE_EDITOR = re.compile(
+    r"\bpress(?:ing)?\s+the\s+button\b|\byou\s+can\s+leave\s+and\s+come\s+back\b|\bwe\s+ask\s+a\s+few\s+questions\b"
+    r"|\bwhat\s+it\s+pays\b|\b(?:accepted\s+and|is|are|be|get)\s+paid\b",
+    re.IGNORECASE,
+)
 _ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 _PLACE = re.compile(r"\{(\w+)\}")
 
@@ -62,9 +68,9 @@ class BadPromptError(ValueError):
 
 
 def default_text(study: Study) -> str:
-    """Return the prompt that says what people are told: the plan's instructions, and each style's; without the ban."""
+    """Return the prompt that says what people are told: the plan's instructions and each style's, as for models."""
     plan = plans.get(study)
-    told = without_ban(plan.instructions.text).strip() if plan is not None and plan.instructions is not None else ""
+    told = for_models(plan.instructions.text).strip() if plan is not None and plan.instructions is not None else ""
     # Braces in a study's own words are words, not places.
     told = _PLACE.sub(r"(\1)", told)
     return DEFAULT.replace("{instructions}", f"{told}\n\n" if told else "")
@@ -114,7 +120,7 @@ def filled(text: str, *, slot: Slot, form: str, words: int) -> str:
     passages = fence.wrap("\n".join(f"[{rank}] {passage}" for rank, passage in enumerate(slot.passages)), "Passages")
     comes = {
         "query": slot.topic.query,
-        "style": without_ban(slot.style.instructions).strip(),
+        "style": for_models(slot.style.instructions).strip(),
         "words": str(words),
         "citing": CITING[form],
         "passages": f"{fence.note}\n\n{passages}\n\n{fence.reminder}",
@@ -123,16 +129,27 @@ def filled(text: str, *, slot: Slot, form: str, words: int) -> str:
     return _PLACE.sub(lambda place: comes[place[1]], text)
 
 
-def without_ban(markdown: str) -> str:
-    """Return instructions without what forbids language models: list items that say so as a whole, else sentences."""
+def for_models(markdown: str) -> str:
+    """Return instructions without what only people are told.
+
+    What forbids language models goes with its whole list item; of the editor and of pay, sentence by sentence.
+    """
     kept: list[str] = []
     for block in _blocks(markdown):
-        if not _BAN.search(" ".join(block)):
-            kept += block
-        elif not _ITEM.match(block[0]):
-            sentences = re.split(r"(?<=[.!?])\s+", "\n".join(block))
-            kept.append(" ".join(sentence for sentence in sentences if not _BAN.search(sentence)))
+        text = "\n".join(block)
+        is_banning = _BAN.search(text.replace("\n", " "))
+        if is_banning and _ITEM.match(block[0]):
+            continue
+        if is_banning or _AT_THE_EDITOR.search(text):
+            text = " ".join(sentence for sentence in re.split(r"(?<=[.!?])\s+", text) if not _for_people(sentence))
+            if not text:
+                continue
+        kept.append(text)
     return "\n".join(kept)
+
+
+def _for_people(sentence: str) -> bool:
+    return bool(_BAN.search(sentence) or _AT_THE_EDITOR.search(sentence))
 
 
 def _blocks(markdown: str) -> list[list[str]]:
