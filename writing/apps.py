@@ -41,6 +41,7 @@ class WritingConfig(AppConfig):
                 template="writing/_work.html",
                 context=offering.part,
                 desk=offering.desk,
+                remedy=offering.remedy,
                 about_label=offering.about_label,
                 owed=offering.owed,
             )

@@ -50,6 +50,8 @@ class Way:
     desk
         where researchers look at a piece of work that a participant names in an enquiry; empty where it is none of
         theirs.
+    remedy
+        where they take back the decision that a participant contests; empty where nothing is to be taken back.
     about_label
         what that piece of work is called where people read; empty where it is none of theirs.
     owed
@@ -63,6 +65,7 @@ class Way:
     template: str
     context: Callable[[Participant], dict[str, Any]]
     desk: Callable[[Participant, str], str] = lambda _participant, _about: ""
+    remedy: Callable[[Participant, str], str] = lambda _participant, _about: ""
     about_label: Callable[[Participant, str], str] = lambda _participant, _about: ""
     owed: Callable[[Participant], int] = lambda _participant: 0
 

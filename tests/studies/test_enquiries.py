@@ -16,6 +16,7 @@ from crowdrag.studies.models import Enquiry, Participant
 from tests.factories import MembershipFactory, ParticipantFactory, ResponseFactory, WritingTaskFactory
 from tests.participants import as_participant
 from tests.studies.offered import offered_study
+from writing.enums import TaskState
 from writing.models import WritingTask
 
 pytestmark = pytest.mark.django_db
@@ -73,6 +74,21 @@ def test_the_researcher_gets_from_the_question_to_the_work(client: Client, perso
     form = client.get(address).content.decode()
     assert form.count(f">{escape(mine.task.topic.query)}</span>") == 2, "in the form, and in what was asked"
     assert reverse("review_task", args=[person.study.slug, others.task.external_id]) not in page
+
+
+def test_a_contested_rejection_is_taken_back_from_where_it_is_answered(person: Participant) -> None:
+    task = ResponseFactory(
+        topic__study=person.study, task=WritingTaskFactory(claimed=True, topic__study=person.study)
+    ).task
+    WritingTask.objects.filter(pk=task.pk).update(participant=person, state=TaskState.REJECTED)
+    enquiry = ask(person, kind=EnquiryKind.CONTEST, about=task.external_id)
+    desk, page = researcher(person), reverse("enquiries", args=[person.study.slug])
+    address = f"{reverse('review_task', args=[person.study.slug, task.external_id])}?open=reverse"
+    desk.post(reverse("enquiry_answer", args=[person.study.slug, enquiry.pk]), {"text": "You are right."})
+    assert f'href="{address}"' in desk.get(page).content.decode(), "an answer changes nothing"
+    assert 'data-review-panel="a" open' in desk.get(address).content.decode()
+    desk.post(reverse("review_reverse", args=[person.study.slug, task.external_id]), {"note": "We were wrong."})
+    assert "?open=reverse" not in desk.get(page).content.decode()
 
 
 def test_others_do_not_see_it(person: Participant) -> None:

@@ -9,6 +9,7 @@ from crowdrag.studies.domain import links
 from crowdrag.studies.models import Participant, Study
 from crowdrag.studies.ways import Offer
 
+from ..enums import TaskState
 from ..models import WritingPlan, WritingTask
 from .tasks import claiming, listing, paying
 
@@ -56,6 +57,13 @@ def desk(participant: Participant, about: str) -> str:
     """Return where a reviewer reads the response of this task, if it is this writer's and was handed in."""
     theirs = WritingTask.objects.filter(participant=participant, external_id=about, response__isnull=False)
     return reverse("review_task", args=[participant.study.slug, about]) if theirs.exists() else ""
+
+
+def remedy(participant: Participant, about: str) -> str:
+    """Return where a reviewer accepts after all what was rejected, if this task of the writer's is."""
+    theirs = WritingTask.objects.filter(participant=participant, external_id=about, state=TaskState.REJECTED)
+    found = desk(participant, about) if theirs.exists() else ""
+    return f"{found}?open=reverse" if found else ""
 
 
 def about_label(participant: Participant, about: str) -> str:

@@ -86,11 +86,19 @@ def _desk(enquiry: Enquiry) -> str:
     return next(filter(None, (way.desk(enquiry.participant, enquiry.about) for way in ways.every())), "")
 
 
+def _remedy(enquiry: Enquiry) -> str:
+    """Return where the rejection that an enquiry contests is taken back, for as long as it stands."""
+    if enquiry.kind != EnquiryKind.CONTEST or not enquiry.about:
+        return ""
+    return next(filter(None, (way.remedy(enquiry.participant, enquiry.about) for way in ways.every())), "")
+
+
 def _list(request: HttpRequest, study: Study, refused: tuple[int, AnswerForm] | None = None) -> HttpResponse:
     rows = [
         {
             "enquiry": enquiry,
             "desk": _desk(enquiry),
+            "remedy": _remedy(enquiry),
             "about": ways.about_label(enquiry.participant, enquiry.about),
             "form": refused[1]
             if refused and refused[0] == enquiry.pk
