@@ -5,10 +5,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Browser, Page, Response, expect
 
+from tests.factories import WritingTaskFactory
 from tests.pages.desks import desk, leave, passage_text, sit_down, write
 from tests.pages.test_axe import violations
+from writing.domain.tasks import moving
+from writing.models import WritingTask
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("left")]
 
@@ -95,6 +99,44 @@ def test_on_a_phone_by_touch(phone: Page, live_server: Any) -> None:
     page.set_viewport_size({"width": 320, "height": 568})
     assert wide(page) == 320
     expect(page.get_by_role("button", name="Finish")).to_be_in_viewport(ratio=1)
+
+
+def test_what_to_revise_stands_above_the_text_on_a_phone_too(phone: Page, live_server: Any) -> None:
+    made = desk(narrative="A good answer says how sure it is, and of what.")
+    earlier = WritingTaskFactory(claimed=True, topic__study=made.task.study)
+    WritingTask.objects.filter(pk=made.task.pk).update(revises=earlier)
+    note = "Cite where the second sentence comes from. " * 20
+    moving.record(made.task, "", "sent back for revision", note=note, now=timezone.now())
+    phone.add_init_script(f"({SHIFTS})()")
+    sit_down(phone, live_server.url, made)
+    phone.wait_for_timeout(700)
+    assert phone.evaluate("window.shifts") == []
+    told = phone.locator("#sent-back")
+    for width, height in [(390, 780), (320, 568), (1280, 800)]:
+        phone.set_viewport_size({"width": width, "height": height})
+        expect(told).to_be_in_viewport(ratio=1)
+        expect(told.locator("p")).to_be_visible()
+        box, field = told.bounding_box(), phone.locator("#text").bounding_box()
+        assert box is not None
+        assert field is not None
+        assert box["y"] + box["height"] <= field["y"], "above the text, not over it"
+        assert field["height"] >= 90
+        assert look(phone) == []
+    told.locator("summary").click()
+    expect(told.locator("p")).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_the_bar_is_one_line_in_every_state(phone: Page, live_server: Any, width: int) -> None:
+    sit_down(phone, live_server.url, desk())
+    phone.set_viewport_size({"width": width, "height": 780})
+    phone.locator("#save-words").evaluate("words => { words.textContent = 'Open elsewhere' }")
+    phone.locator("#save-state").evaluate("state => { state.dataset.state = 'fenced' }")
+    leave_link, finish = phone.locator(".desk-leave").bounding_box(), phone.locator("#finish").bounding_box()
+    assert leave_link is not None
+    assert finish is not None
+    assert finish["y"] < leave_link["y"] + leave_link["height"]
+    assert wide(phone) == width
 
 
 def test_axe_finds_nothing(page: Page, live_server: Any) -> None:
