@@ -10,7 +10,7 @@ from django.db import connection
 from crowdrag.studies.domain import invariants
 from tests.factories import NOW, ParticipantFactory, ResponseFactory, StyleFactory
 from writing.domain import codec
-from writing.models import LogBatch, Sitting, WritingTask
+from writing.models import LogBatch, Response, Sitting, WritingTask
 
 from .typist import Editor
 
@@ -125,6 +125,10 @@ def two_wordings_in_a_slot() -> None:
     copy.save(force_insert=True)
 
 
+def erase_and_include() -> None:
+    Response.objects.update(erased_at=NOW, text="", is_included=True)
+
+
 @pytest.mark.parametrize(
     ("damage", "found"),
     [
@@ -139,6 +143,7 @@ def two_wordings_in_a_slot() -> None:
         (mistake_the_length, {"writing.lengths"}),
         (two_in_a_slot, {"writing.slots", "writing.topics"}),
         (two_wordings_in_a_slot, {"writing.slots"}),
+        (erase_and_include, {"writing.erased"}),
     ],
 )
 def test_every_damage_is_found(editor: Editor, damage: Callable[[], None], found: set[str]) -> None:

@@ -9,7 +9,7 @@ from django.db.models import Count, F, Func, QuerySet
 from crowdrag.studies.domain.invariants import Invariant, Tally, register
 
 from ..enums import LogSource
-from ..models import LogBatch, Sitting, WritingLog, WritingTask
+from ..models import LogBatch, Response, Sitting, WritingLog, WritingTask
 from ..models.task import PAST
 from . import codec, logs
 
@@ -26,6 +26,7 @@ def register_all() -> None:
         Invariant("writing.texts", "Each recorded response is the text that its log rebuilds.", texts),
         Invariant("writing.slots", "At most one live task stands in a slot.", slots),
         Invariant("writing.topics", "Nobody writes twice on a topic.", topics),
+        Invariant("writing.erased", "What was erased has no text, and does not count in the analysis.", erased),
     ):
         register(each)
 
@@ -106,6 +107,14 @@ def topics(tally: Tally) -> None:
     """Count live tasks of each person on each topic, whatever its version."""
     live = WritingTask.objects.filter(is_imported=False, participant__isnull=False).exclude(state__in=PAST)
     _at_most_one(tally, live.values("participant_id", "study_id", "topic__external_id"))
+
+
+def erased(tally: Tally) -> None:
+    """Look for what was erased and counts again, or is there again."""
+    gone = Response.objects.filter(erased_at__isnull=False)
+    tally.saw(gone.count())
+    for key in gone.exclude(is_included=False, text="").order_by("pk").values_list("external_id", flat=True):
+        tally.wrong(f"response {key}: it was erased, and is included or has a text")
 
 
 def _at_most_one(tally: Tally, groups: "QuerySet[WritingTask, Any]") -> None:
