@@ -54,7 +54,7 @@ browser: install ## a browser for the tests, if there is none
 
 test: lint browser ## everything
 	@browser="$$(bash .ci/browser $(BIN) --path)"
-	CHROMIUM="$$browser" $(PYTEST) -m "not soak" --numprocesses 2 --dist loadfile
+	CHROMIUM="$$browser" $(PYTEST) -m "not soak" --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 bench: install ## the figures of bench/, as ratios measured in one run
 	@$(BIN)/python -m bench

@@ -112,6 +112,8 @@ def whole_pages(user: Any, slug: str) -> set[str]:
     return names
 
 
+# A page is looked at in seconds; there are about a hundred of them.
+@pytest.mark.timeout(900)
 def test_every_page_that_a_link_leads_to(page: Page, live_server: Any, sign_in: Any) -> None:
     user = UserFactory(is_staff=True, is_superuser=True)
     study = furnished_study(user)
