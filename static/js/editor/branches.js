@@ -27,7 +27,7 @@ async function replace(text) {
  * @param {string} other
  * @returns {[number, number]} from where to where a text is another one than the other
  */
-export function difference(text, other) {
+function difference(text, other) {
   const most = Math.min(text.length, other.length);
   let [same, rest] = [0, 0];
   while (same < most && text[same] === other[same]) same += 1;

@@ -54,7 +54,7 @@ def overview(participant: Participant) -> Overview:
     """Return what a writer reads of their tasks."""
     tasks = (
         WritingTask.objects.filter(participant=participant, is_imported=False)
-        .select_related("topic", "style", "study")
+        .select_related("topic", "style", "study", "revision")
         .prefetch_related("transitions", "payments")
         .order_by("-claimed_at", "-id")
     )
