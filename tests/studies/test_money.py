@@ -8,7 +8,8 @@ from crowdrag.studies.domain import money
 
 
 @pytest.mark.parametrize(
-    ("written", "currency", "kept"), [("2.50", "USD", 250), ("250", "JPY", 250), ("1.005", "KWD", 1005), ("0", "EUR", 0)]
+    ("written", "currency", "kept"),
+    [("2.50", "USD", 250), ("250", "JPY", 250), ("1.005", "KWD", 1005), ("0", "EUR", 0)],
 )
 def test_an_amount_is_kept_and_written_again(written: str, currency: str, kept: int) -> None:
     assert money.to_minor(Decimal(written), currency) == kept
