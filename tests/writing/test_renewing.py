@@ -3,8 +3,8 @@
 import pytest
 from django.test import Client
 
-from crowdrag.studies.models import Participant
-from tests.factories import ParticipantFactory
+from crowdrag.studies.models import Consent, Participant
+from tests.factories import NOW, ParticipantFactory
 from tests.participants import as_participant
 from writing.domain import sittings
 from writing.enums import TaskState
@@ -56,5 +56,7 @@ def test_nobody_else_gets_one() -> None:
     other, client = ParticipantFactory(study=editor.task.study), Client()
     as_participant(client, other)
     assert isinstance(other, Participant)
+    assert _renew(editor, client=client)["status"] == 403
+    Consent.objects.create(participant=other, text=editor.task.study.writing_plan.consent_text, given_at=NOW)
     assert _renew(editor, client=client)["status"] == 404
     assert _renew(editor, client=Client())["status"] == 403
