@@ -45,7 +45,12 @@ class AssignmentState(models.TextChoices):
     REJECTED = "REJECTED", _("rejected")
     RETURNED = "RETURNED", _("returned")
     TIMED_OUT = "TIMED_OUT", _("timed out")
+    WITHDRAWN = "WITHDRAWN", _("withdrawn")
     SURPLUS = "SURPLUS", _("surplus")
+
+
+# An assignment in one of these states holds a place; in the others it holds none.
+HOLDING = (AssignmentState.ASSIGNED, AssignmentState.SUBMITTED, AssignmentState.ACCEPTED)
 
 
 class Choice(models.IntegerChoices):

@@ -1,27 +1,43 @@
 """Tables of judging, one model a file."""
 
-from .assignment import Assignment, AssignmentDecision, AssignmentTransition
+from .assignment import Assignment, AssignmentDecision, AssignmentPayment, AssignmentTransition
 from .campaign import Campaign, CampaignDimension
+from .checks import AttentionCheck, CheckAnswer, GoldLabel, TrainingAnswer, TrainingItem
 from .dimension import Dimension
 from .instructions import Instructions
 from .item import Item
 from .judgment import Judgment
+from .live import LiveAgreement, LiveCompetence
 from .pair import Pair
+from .place import Place
+from .prompt import JudgingPrompt
 from .questionnaire import Questionnaire, QuestionnaireItem
 from .submission import PlatformSubmission
+from .timing import ItemTime
 
 __all__ = [
     "Assignment",
     "AssignmentDecision",
+    "AssignmentPayment",
     "AssignmentTransition",
+    "AttentionCheck",
     "Campaign",
     "CampaignDimension",
+    "CheckAnswer",
     "Dimension",
+    "GoldLabel",
     "Instructions",
     "Item",
+    "ItemTime",
+    "JudgingPrompt",
     "Judgment",
+    "LiveAgreement",
+    "LiveCompetence",
     "Pair",
+    "Place",
     "PlatformSubmission",
     "Questionnaire",
     "QuestionnaireItem",
+    "TrainingAnswer",
+    "TrainingItem",
 ]

@@ -4,7 +4,7 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from crowdrag.studies.models import Study
+from crowdrag.studies.models import ConsentText, Study
 from crowdrag.studies.models.counting import rows
 
 from ..enums import CampaignKind, CampaignState, Inference, Judges
@@ -42,7 +42,36 @@ class Campaign(models.Model):
     pay = models.PositiveIntegerField(_("pay per questionnaire (minor units)"), null=True, blank=True)
     fee = models.PositiveIntegerField(_("platform's fee per questionnaire (minor units)"), null=True, blank=True)
     tax = models.PositiveIntegerField(_("tax per questionnaire (minor units)"), null=True, blank=True)
+    wage_floor = models.PositiveIntegerField(_("least wage per hour (minor units)"), null=True, blank=True)
+    minutes = models.PositiveSmallIntegerField(
+        _("minutes a questionnaire takes"), default=25, validators=[MinValueValidator(1)]
+    )
     created_at = models.DateTimeField(_("created"))
+    # Whether this system hands its questionnaires out: then it has places (models/place.py), and who holds one counts.
+    # Imported campaigns and those that a model judges have none.
+    has_places = models.BooleanField(default=False)
+    consent_text = models.ForeignKey(ConsentText, models.PROTECT, null=True, blank=True, related_name="campaigns")
+    # The campaign whose items and questions this one asks again: of experts, or of a model.
+    source = models.ForeignKey("self", models.PROTECT, null=True, blank=True, related_name="asked_again")
+    # How questionnaires are made (annotation/domain/building): what the builder was told, kept to be read again.
+    design = models.JSONField(_("design"), default=dict, blank=True)
+    # Who may take part, as told to the platform: languages, countries, approval_rate, completed.
+    eligibility = models.JSONField(_("who may take part"), default=dict, blank=True)
+    lease_minutes = models.PositiveSmallIntegerField(
+        _("minutes until an untouched questionnaire is given to somebody else"),
+        default=60,
+        validators=[MinValueValidator(1)],
+    )
+    questionnaires_per_person = models.PositiveSmallIntegerField(
+        _("questionnaires per person, at most"), null=True, blank=True, default=1
+    )
+    # Screening: who is faster than this is looked at. Ten minutes in the paper (crowdrag25, 3.2.3).
+    least_seconds = models.PositiveIntegerField(
+        _("least seconds for a questionnaire"), null=True, blank=True, default=600
+    )
+    takes_comments = models.BooleanField(_("asks for comments at the end"), default=True)
+    opened_at = models.DateTimeField(null=True, blank=True)
+    closed_at = models.DateTimeField(null=True, blank=True)
 
     objects = CampaignQuerySet.as_manager()
 
@@ -57,6 +86,16 @@ class Campaign(models.Model):
                 condition=models.Q(judges=Judges.MODEL, inference__in=Inference.values)
                 | (~models.Q(judges=Judges.MODEL) & models.Q(inference="")),
                 name="campaign_inference_is_said_of_models_only",
+            ),
+            models.CheckConstraint(condition=models.Q(minutes__gte=1), name="campaign_minutes_positive"),
+            models.CheckConstraint(condition=models.Q(lease_minutes__gte=1), name="campaign_lease_positive"),
+            models.CheckConstraint(
+                condition=~models.Q(has_places=True, state=CampaignState.OPEN)
+                | models.Q(consent_text__isnull=False, instructions__isnull=False, opened_at__isnull=False),
+                name="campaign_open_has_instructions_and_consent",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(has_places=True, judges=Judges.MODEL), name="campaign_of_a_model_has_no_places"
             ),
         ]
 

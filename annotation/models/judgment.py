@@ -45,6 +45,8 @@ class Judgment(models.Model):
     repeat = models.PositiveSmallIntegerField(default=0)
     justification = models.TextField(blank=True)
     judged_at = models.DateTimeField(null=True, blank=True)
+    # Counts up with each change of mind; of two that come out of order the older one is known by it.
+    revision = models.PositiveIntegerField(default=1)
     # What the source called the answer that this judgment is part of, where it named answers.
     external_id = models.CharField(max_length=200, blank=True)
 
@@ -58,6 +60,23 @@ class Judgment(models.Model):
         ]
         indexes = [models.Index(fields=["item", "dimension"], name="judgment_by_item")]
         triggers = [
+            pgtrigger.Trigger(
+                name="never_changed_once_submitted",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("value"),  # type: ignore[no-untyped-call]
+                declare=[("over", "boolean")],
+                func="""
+                    SELECT c.has_places AND a.state IN ('SUBMITTED', 'ACCEPTED', 'REJECTED', 'SURPLUS', 'WITHDRAWN')
+                        INTO over FROM annotation_assignment a
+                        JOIN annotation_questionnaire q ON q.id = a.questionnaire_id
+                        JOIN annotation_campaign c ON c.id = q.campaign_id WHERE a.id = NEW.assignment_id;
+                    IF over THEN
+                        RAISE EXCEPTION 'judgment_never_changed_once_submitted: the questionnaire was handed in'
+                            USING ERRCODE = 'check_violation';
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
             pgtrigger.Trigger(
                 name="value_is_an_option",
                 when=pgtrigger.Before,

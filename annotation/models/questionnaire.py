@@ -12,10 +12,15 @@ class Questionnaire(models.Model):
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="questionnaires")
     external_id = models.CharField(max_length=200)
     created_at = models.DateTimeField()
+    # Which of the campaign's, from 0, in the order in which they are handed out; imported ones have none.
+    position = models.PositiveIntegerField(null=True, blank=True)
+    # Words to be read in it, all texts together; questionnaires of a campaign should be about equally long.
+    words = models.PositiveIntegerField(null=True, blank=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["campaign", "external_id"], name="questionnaire_external_id_unique"),
+            models.UniqueConstraint(fields=["campaign", "position"], name="questionnaire_position_once_per_campaign"),
         ]
 
 
@@ -25,6 +30,8 @@ class QuestionnaireItem(models.Model):
     questionnaire = models.ForeignKey(Questionnaire, models.CASCADE, related_name="entries")
     item = models.ForeignKey(Item, models.PROTECT, related_name="entries")
     position = models.PositiveSmallIntegerField()
+    # Its labels are known (GoldLabel): it is there to see how somebody judges, and looks like any other item.
+    is_gold = models.BooleanField(default=False)
 
     class Meta:
         constraints = [

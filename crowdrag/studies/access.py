@@ -142,7 +142,7 @@ def forget(request: HttpRequest, participant: Participant) -> None:
 def _elsewhere(request: HttpRequest, participant: Participant, name: str) -> HttpResponseBase | None:
     """Return where somebody goes who may not work on yet, or no longer; None for whoever may."""
     slug, as_json = participant.study.slug, request.content_type == "application/json"
-    way = ways.get(name)
+    way = ways.get(participant.study, name)
     offer = way.offer(participant.study) if way else None
     if participant.withdrawn_at or offer is None:
         problem, target = "withdrawn", reverse("work", args=[slug])

@@ -149,9 +149,9 @@ class LinkForm(forms.Form):
         help_text=_("Empty: until you close it. Whoever came in before can always come back."),
     )
 
-    def __init__(self, *args: Any, **kwargs: Any):
+    def __init__(self, study: Study, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        self.fields["purpose"].choices = [(way.name, way.label) for way in ways.every()]  # type: ignore[attr-defined]
+        self.fields["purpose"].choices = [(way.name, way.label) for way in ways.every(study)]  # type: ignore[attr-defined]
 
     def expires_at(self, now: datetime) -> datetime | None:
         """Return when the link ends."""
@@ -201,8 +201,8 @@ class PlatformLinkForm(OpenLinkForm):
     session = forms.CharField(label=_("With the session's id"), max_length=50, required=False)
     field_order = ["label", "platform", "participant", "study", "session"]
 
-    def __init__(self, *args: Any, **kwargs: Any):
-        super().__init__(*args, **kwargs)
+    def __init__(self, study: Study, *args: Any, **kwargs: Any):
+        super().__init__(study, *args, **kwargs)
         for role, name in platforms.PRESETS["prolific"].items():
             self.fields[role].initial = name
         for outcome in Outcome:

@@ -1,7 +1,8 @@
 """What a person can take part in: each app registers its own way, so that the pages for people need not know the apps.
 
 A way is what an entry link is for (`EntryLink.purpose`). It says what it offers before anything else happens, and shows
-its part of the participant's own page.
+its part of the participant's own page. A study may have several ways of one kind: writing is one, each campaign of
+judgments is one of its own, with its own pay and consent.
 
 Each app also registers what must happen to its own rows when somebody leaves: `register_leaver` for work in flight
 (somebody else gets it), `register_eraser` for what they gave (it goes). Both are called with the participant's row
@@ -13,8 +14,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.urls import reverse
 from django.utils.functional import Promise
 
+from .enums import ParticipantKind
 from .models import ConsentText, Participant, Study
 
 
@@ -39,11 +42,11 @@ class Way:
     Attributes
     ----------
     name
-        what entry links call it, as in `writing`.
+        what entry links call it, as in `writing` or `judging-12`.
     offer
         what it offers at present; None where the study has not set it up.
-    start
-        name of the URL where the work begins, reversed with `taking_part=study.slug`.
+    start, start_args
+        name of the URL where the work begins, and what it is reversed with besides the study's short name.
     template, context
         its part of the participant's own page, as with `nav.register_card`. What the context calls `earned`, in minor
         units, goes into the sum at the top of the page.
@@ -56,6 +59,10 @@ class Way:
         what that piece of work is called where people read; empty where it is none of theirs.
     owed
         what somebody has earned this way, in minor units: the same figure as `earned`, where nothing else is shown.
+    kind
+        as what people are listed whom a researcher invites.
+    is_by_link_only
+        whether only those see it and may begin who came by a link that is for it.
     """
 
     name: str
@@ -68,45 +75,69 @@ class Way:
     remedy: Callable[[Participant, str], str] = lambda _participant, _about: ""
     about_label: Callable[[Participant, str], str] = lambda _participant, _about: ""
     owed: Callable[[Participant], int] = lambda _participant: 0
+    start_args: tuple[Any, ...] = ()
+    kind: ParticipantKind = ParticipantKind.CROWD
+    is_by_link_only: bool = False
+
+    def address(self, study: Study) -> str:
+        """Return where the work begins."""
+        return reverse(self.start, args=[study.slug, *self.start_args])
 
 
+# The ways of one kind that a study has.
+Provider = Callable[[Study], list[Way]]
 Leaving = Callable[[Participant, datetime], None]
 
-_ways: dict[str, Way] = {}
+_providers: list[Provider] = []
 _leavers: list[Leaving] = []
 _erasers: list[Leaving] = []
 
 
+def register_ways(provider: Provider) -> None:
+    """Add ways that depend on the study; called once from an app's `ready`."""
+    _providers.append(provider)
+
+
 def register_way(way: Way) -> None:
-    """Add a way; called once from an app's `ready`."""
-    _ways[way.name] = way
+    """Add a way that every study has; called once from an app's `ready`."""
+    register_ways(lambda _study: [way])
 
 
-def get(name: str) -> Way | None:
-    """Return the way of this name, if an app registered it."""
-    return _ways.get(name)
+def every(study: Study) -> list[Way]:
+    """Return all ways of a study, in the order in which the apps registered them."""
+    return [way for provider in _providers for way in provider(study)]
 
 
-def every() -> list[Way]:
-    """Return all ways, in the order in which the apps registered them."""
-    return list(_ways.values())
+def get(study: Study, name: str) -> Way | None:
+    """Return the study's way of this name, if it has one."""
+    return next((way for way in every(study) if way.name == name), None)
+
+
+def of(participant: Participant) -> list[Way]:
+    """Return the ways that somebody may know of: those that the study offers to all, and those by which they came."""
+    came_for = set(participant.arrivals.values_list("link__purpose", flat=True))
+    return [way for way in every(participant.study) if way.name in came_for or not way.is_by_link_only]
 
 
 def latest(participant: Participant) -> Way | None:
     """Return the way for which somebody came last; the first that the study offers, where that is not known."""
     purpose = participant.arrivals.order_by("-last_at", "-pk").values_list("link__purpose", flat=True).first()
-    offered = (way for way in every() if way.offer(participant.study))
-    return _ways.get(purpose or "") or next(offered, None)
+    offered = (way for way in of(participant) if way.offer(participant.study))
+    return get(participant.study, purpose or "") or next(offered, None)
 
 
 def about_label(participant: Participant, about: str) -> str:
     """Return what people call the work that an enquiry is about; as it was named, where no way knows it."""
-    return next(filter(None, (way.about_label(participant, about) for way in every())), about) if about else ""
+    return (
+        next(filter(None, (way.about_label(participant, about) for way in every(participant.study))), about)
+        if about
+        else ""
+    )
 
 
 def owed(participant: Participant) -> int:
     """Return what somebody has earned in all ways, in minor units of the study's currency."""
-    return sum(way.owed(participant) for way in every())
+    return sum(way.owed(participant) for way in every(participant.study))
 
 
 def register_leaver(leaver: Leaving) -> None:

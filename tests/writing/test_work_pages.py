@@ -267,7 +267,7 @@ def test_who_revised_is_not_asked_again(here: World, person: Participant, tab: C
 
 
 def test_the_offer_says_what_it_is_before_anything_else(here: World) -> None:
-    way = ways.get("writing")
+    way = ways.get(here.study, "writing")
     offer = way.offer(here.study)
     assert (offer.pay, offer.minutes, offer.is_open) == (275, 25, True)
     assert "about 250 words" in offer.what

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from .. import ways
-from ..enums import EntryKind, Outcome, ParticipantKind
+from ..enums import EntryKind, Outcome
 from ..models import Arrival, Consent, EntryLink, Participant, Study, User
 from . import addresses, keys, platforms
 
@@ -33,12 +33,10 @@ def create_personal(
     *, study: Study, purpose: str, labels: list[str], by: User | None, now: datetime, expires_at: datetime | None = None
 ) -> list[Made]:
     """Invite people: a participant and a personal link for each label. Labels never leave the system."""
-    _checked_purpose(purpose)
+    way = _way(study, purpose)
     made = []
     for label in labels:
-        person = Participant.objects.create(
-            study=study, kind=ParticipantKind.CROWD, external_id=uuid4().hex, created_at=now
-        )
+        person = Participant.objects.create(study=study, kind=way.kind, external_id=uuid4().hex, created_at=now)
         made.append(_personal(person, purpose, label, by, now, expires_at))
     return made
 
@@ -194,7 +192,7 @@ def _shared(
     expires_at: datetime | None,
     **fields: object,
 ) -> EntryLink:
-    _checked_purpose(purpose)
+    _way(study, purpose)
     key = keys.make()
     return EntryLink.objects.create(
         study=study,
@@ -210,6 +208,8 @@ def _shared(
     )
 
 
-def _checked_purpose(purpose: str) -> None:
-    if ways.get(purpose) is None:
+def _way(study: Study, purpose: str) -> ways.Way:
+    found = ways.get(study, purpose)
+    if found is None:
         raise LinkError(_("There is no way of taking part that is called %(name)s.") % {"name": purpose})
+    return found

@@ -30,7 +30,7 @@ def of(participant: Participant) -> Standing:
     """Return the parts of every way that the study offers, or by which this person came."""
     came_for = set(participant.arrivals.values_list("link__purpose", flat=True))
     parts = []
-    for way in ways.every():
+    for way in ways.of(participant):
         offer = way.offer(participant.study)
         if offer is None and way.name not in came_for:
             continue

@@ -18,7 +18,7 @@ from ..models import Consent, Participant
 @never_cache
 def consent(request: HttpRequest, participant: Participant) -> HttpResponse:
     """Show what is recorded and under which licence it is released; keep what somebody agrees to, and nothing else."""
-    way = ways.get(request.GET.get("way", "")) or ways.latest(participant)
+    way = ways.get(participant.study, request.GET.get("way", "")) or ways.latest(participant)
     offer = way.offer(participant.study) if way else None
     if way is None or offer is None or participant.withdrawn_at:
         return redirect("work", participant.study.slug)
@@ -33,7 +33,7 @@ def consent(request: HttpRequest, participant: Participant) -> HttpResponse:
         releases = {name: form.cleaned_data.get(name, False) for name in released}
         consenting.give(participant=participant, text=text, now=timezone.now(), **releases)
         made = links.first_key(participant=participant, purpose=way.name, now=timezone.now())
-        return show_key(request, participant, made, way) if made else redirect(way.start, participant.study.slug)
+        return show_key(request, participant, made, way) if made else redirect(way.address(participant.study))
     context = {
         "taking_part": participant.study,
         "text": text,
@@ -59,6 +59,6 @@ def show_key(request: HttpRequest, participant: Participant, made: links.Made, w
         "taking_part": participant.study,
         "address": request.build_absolute_uri(reverse("join", args=[made.key])),
         "code": keys.grouped(made.key),
-        "start": reverse(way.start, args=[participant.study.slug]),
+        "start": way.address(participant.study),
     }
     return render(request, "studies/participant/key.html", context)

@@ -83,14 +83,20 @@ def _desk(enquiry: Enquiry) -> str:
     """Return where the work is looked at that an enquiry is about, whichever way knows it."""
     if not enquiry.about:
         return ""
-    return next(filter(None, (way.desk(enquiry.participant, enquiry.about) for way in ways.every())), "")
+    return next(
+        filter(None, (way.desk(enquiry.participant, enquiry.about) for way in ways.every(enquiry.participant.study))),
+        "",
+    )
 
 
 def _remedy(enquiry: Enquiry) -> str:
     """Return where the rejection that an enquiry contests is taken back, for as long as it stands."""
     if enquiry.kind != EnquiryKind.CONTEST or not enquiry.about:
         return ""
-    return next(filter(None, (way.remedy(enquiry.participant, enquiry.about) for way in ways.every())), "")
+    return next(
+        filter(None, (way.remedy(enquiry.participant, enquiry.about) for way in ways.every(enquiry.participant.study))),
+        "",
+    )
 
 
 def _list(request: HttpRequest, study: Study, refused: tuple[int, AnswerForm] | None = None) -> HttpResponse:

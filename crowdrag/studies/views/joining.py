@@ -50,7 +50,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         caller = _caller(request, link)
     except platforms.PlatformParametersError as error:
         return _problem(request, "platform", 400, link, reason=str(error))
-    way = ways.get(link.purpose)
+    way = ways.get(link.study, link.purpose)
     offer = way.offer(link.study) if way else None
     if caller.person and caller.person.erased_at:
         return _problem(request, "gone", 410, link)
@@ -112,7 +112,7 @@ def _enter(request: HttpRequest, caller: Caller) -> HttpResponse:
     # Whoever knew the session's key before learns nothing by it from now on.
     request.session.cycle_key()
     remember(request, participant)
-    way = ways.get(link.purpose)
+    way = ways.get(link.study, link.purpose)
     offer = way.offer(link.study) if way else None
     if participant.withdrawn_at or offer is None or consenting.holds(participant=participant, text=offer.consent_text):
         return redirect("work", link.study.slug)

@@ -49,7 +49,7 @@ def entry_links(request: HttpRequest, study: Study) -> HttpResponse:
     kind = request.POST.get("kind", "")
     if request.method != "POST" or kind not in FORMS:
         return _show(request, study)
-    form = FORMS[kind](request.POST, prefix=kind.lower())
+    form = FORMS[kind](study, request.POST, prefix=kind.lower())
     if not form.is_valid():
         return _show(request, study, {kind: form})
     return _make(request, study, form)
@@ -113,7 +113,7 @@ def _show(
     rows = [
         Row(
             link,
-            getattr(ways.get(link.purpose), "label", link.purpose),
+            getattr(ways.get(link.study, link.purpose), "label", link.purpose),
             numbers.get(link.pk, links.Funnel(0, 0)),
             entering.is_open(link, now),
             _address(request, link),
@@ -121,7 +121,7 @@ def _show(
         for link in found
     ]
     shown = refused or {}
-    forms = {kind.lower(): shown.get(kind) or form(prefix=kind.lower()) for kind, form in FORMS.items()}
+    forms = {kind.lower(): shown.get(kind) or form(study, prefix=kind.lower()) for kind, form in FORMS.items()}
     context = {
         # What people made for themselves so as to come back is theirs, and no invitation.
         "shared": [row for row in rows if row.link.kind != EntryKind.PERSONAL],
@@ -129,7 +129,7 @@ def _show(
         "made": [{"label": one.link.label, "address": _join(request, one.key)} for one in made or []],
         "forms": forms,
         "refused": "".join(shown),
-        "ways": ways.every(),
+        "ways": ways.every(study),
         "waiting": enquiring.unanswered(study),
         "section": "people",
     }
