@@ -59,3 +59,22 @@ class Choice(models.IntegerChoices):
     A = -1, "A"
     N = 0, "N"
     B = 1, "B"
+
+
+class JudgingOutcome(models.TextChoices):
+    """What came of asking a model about one item."""
+
+    JUDGED = "JUDGED", _("judged")
+    REFUSED = "REFUSED", _("refused")
+    EMPTY = "EMPTY", _("empty")
+    CUT = "CUT", _("cut off")
+    INVALID = "INVALID", _("not in the form asked for")
+    FAILED = "FAILED", _("the server did not take it")
+
+
+class Spot(models.TextChoices):
+    """Where in a response a text was planted."""
+
+    START = "START", _("before it")
+    MIDDLE = "MIDDLE", _("between two sentences")
+    END = "END", _("behind it")

@@ -1,5 +1,6 @@
 """Tables of judging, one model a file."""
 
+from .answered import JudgingAnswer
 from .assignment import Assignment, AssignmentDecision, AssignmentPayment, AssignmentTransition
 from .campaign import Campaign, CampaignDimension
 from .checks import AttentionCheck, CheckAnswer, GoldLabel, TrainingAnswer, TrainingItem
@@ -10,6 +11,7 @@ from .judgment import Judgment
 from .live import LiveAgreement, LiveCompetence
 from .pair import Pair
 from .place import Place
+from .planted import InjectionTrial
 from .prompt import JudgingPrompt
 from .questionnaire import Questionnaire, QuestionnaireItem
 from .submission import PlatformSubmission
@@ -26,9 +28,11 @@ __all__ = [
     "CheckAnswer",
     "Dimension",
     "GoldLabel",
+    "InjectionTrial",
     "Instructions",
     "Item",
     "ItemTime",
+    "JudgingAnswer",
     "JudgingPrompt",
     "Judgment",
     "LiveAgreement",
