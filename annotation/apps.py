@@ -12,7 +12,7 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         """Put the app's pages into a study's navigation, and its imports among the kinds of runs."""
-        from annotation.domain import erasing
+        from annotation.domain import erasing, offering
         from annotation.domain.cards import card
         from annotation.domain.imports import own
         from crowdrag.studies import ways
@@ -21,4 +21,5 @@ class AnnotationConfig(AppConfig):
         register_tab(order=20, label=_("Campaigns"), url_name="campaigns", section="annotation")
         register_card(order=20, template="annotation/_card.html", context=card)
         own.register()
+        ways.register_ways(offering.ways_of)
         ways.register_eraser(erasing.erase)

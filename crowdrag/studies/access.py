@@ -5,7 +5,8 @@ Researchers' pages: `study_page(role)`, `signed_in`, `operator_page`. Pages of p
 - `participant_page`: whoever their link let in, consent or not (own page, consent page, asking, withdrawing).
 - `consented_page("writing")`: those who also consented to the text of this way (`ways.Way`) and have not withdrawn.
   **Whatever records something, or shows the work itself, wears this one.** It is a `participant_page` and calls the
-  view with the participant in place of the slug. Whoever has not consented to the version that holds now is sent to
+  view with the participant in place of the slug. For a way that is open by link only, whoever came by no link that is
+  for it learns no more than that it is not theirs. Whoever has not consented to the version that holds now is sent to
   the consent page, and comes from there to the way's start; whoever withdrew, to their own page. A request that
   carries JSON is not redirected: it gets 403 with `{"problem": "consent" | "withdrawn", "next": address}`, and consent
   to an earlier version of the text is enough for it, so that nobody loses what they are in the middle of when a
@@ -109,13 +110,17 @@ def participant_page(view: View) -> View:
 
 
 def consented_page(way: str) -> Callable[[View], View]:
-    """Let in who takes part and consented to the text of this way; the view gets the participant, as above."""
+    """Let in who takes part and consented to the text of this way; the view gets the participant, as above.
+
+    `way` may name arguments of the address in braces: `judging-{campaign}`.
+    """
 
     def decorate(view: View) -> View:
         @participant_page
         @wraps(view)
         def checked(request: HttpRequest, participant: Participant, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            return _elsewhere(request, participant, way) or view(request, participant, *args, **kwargs)
+            name = way.format(**kwargs)
+            return _elsewhere(request, participant, name) or view(request, participant, *args, **kwargs)
 
         return checked
 
@@ -142,7 +147,7 @@ def forget(request: HttpRequest, participant: Participant) -> None:
 def _elsewhere(request: HttpRequest, participant: Participant, name: str) -> HttpResponseBase | None:
     """Return where somebody goes who may not work on yet, or no longer; None for whoever may."""
     slug, as_json = participant.study.slug, request.content_type == "application/json"
-    way = ways.get(participant.study, name)
+    way = ways.get_for(participant, name)
     offer = way.offer(participant.study) if way else None
     if participant.withdrawn_at or offer is None:
         problem, target = "withdrawn", reverse("work", args=[slug])

@@ -119,6 +119,14 @@ def of(participant: Participant) -> list[Way]:
     return [way for way in every(participant.study) if way.name in came_for or not way.is_by_link_only]
 
 
+def get_for(participant: Participant, name: str) -> Way | None:
+    """Return the way of this name, if the study has it and this person may know of it."""
+    way = get(participant.study, name)
+    if way is None or (way.is_by_link_only and not participant.arrivals.filter(link__purpose=name).exists()):
+        return None
+    return way
+
+
 def latest(participant: Participant) -> Way | None:
     """Return the way for which somebody came last; the first that the study offers, where that is not known."""
     purpose = participant.arrivals.order_by("-last_at", "-pk").values_list("link__purpose", flat=True).first()

@@ -10,9 +10,13 @@ from . import consenting
 
 @dataclass(frozen=True)
 class Part:
-    """A way as one participant sees it; `card` is what its template shows."""
+    """A way as one participant sees it; `card` is what its template shows.
+
+    `title` is what it is called to them, which for a way of many is not what the researchers call it.
+    """
 
     way: ways.Way
+    title: str
     card: dict[str, Any]
     has_consented: bool
     is_offered: bool
@@ -36,5 +40,6 @@ def of(participant: Participant) -> Standing:
             continue
         consented = offer is not None and consenting.holds(participant=participant, text=offer.consent_text)
         card = {"template": way.template, **way.context(participant)}
-        parts.append(Part(way, card, consented, offer is not None and offer.is_open))
+        title = offer.title if offer else str(way.label)
+        parts.append(Part(way, title, card, consented, offer is not None and offer.is_open))
     return Standing(parts, sum(part.card.get("earned", 0) for part in parts))

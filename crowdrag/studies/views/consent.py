@@ -18,7 +18,7 @@ from ..models import Consent, Participant
 @never_cache
 def consent(request: HttpRequest, participant: Participant) -> HttpResponse:
     """Show what is recorded and under which licence it is released; keep what somebody agrees to, and nothing else."""
-    way = ways.get(participant.study, request.GET.get("way", "")) or ways.latest(participant)
+    way = ways.get_for(participant, request.GET.get("way", "")) or ways.latest(participant)
     offer = way.offer(participant.study) if way else None
     if way is None or offer is None or participant.withdrawn_at:
         return redirect("work", participant.study.slug)
@@ -41,7 +41,7 @@ def consent(request: HttpRequest, participant: Participant) -> HttpResponse:
         "given": given,
         "earlier": not given and consenting.holds_some_version(participant=participant, text=text),
         "offer": offer,
-        "way": way,
+        "start": way.address(participant.study),
     }
     return render(request, "studies/participant/consent.html", context, status=422 if form.errors else 200)
 

@@ -1,0 +1,129 @@
+"""What campaigns offer to people who judge, said before they decide anything; and their part of their own page."""
+
+from functools import partial
+from typing import Any
+
+from django.db.models import Sum
+from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext as _
+
+from crowdrag.studies.enums import ParticipantKind
+from crowdrag.studies.models import Participant, Study
+from crowdrag.studies.ways import Offer, Way
+
+from ..enums import AssignmentState, CampaignKind, CampaignState, Judges
+from ..models import Assignment, AssignmentPayment, Campaign
+
+PREFIX = "judging-"
+
+
+def way_name(campaign: Campaign) -> str:
+    """Return what entry links to a campaign call it."""
+    return f"{PREFIX}{campaign.pk}"
+
+
+def ways_of(study: Study) -> list[Way]:
+    """Return a study's campaigns in which people can take part: those that hand out questionnaires and were opened."""
+    found = Campaign.objects.filter(study=study, has_places=True).exclude(state=CampaignState.DRAFT)
+    return [_way(campaign) for campaign in found.select_related("consent_text").order_by("pk")]
+
+
+def title(campaign: Campaign) -> str:
+    """Return what people who judge call a campaign; its own name is the researchers' and may say too much."""
+    return _("Rate answers") if campaign.kind == CampaignKind.POINTWISE else _("Compare answers")
+
+
+def offer(campaign: Campaign, _study: Study | None = None) -> Offer | None:
+    """Return what a campaign offers; None where it has no consent text."""
+    if campaign.consent_text is None:
+        return None
+    return Offer(
+        title=title(campaign),
+        what=_what(campaign),
+        minutes=campaign.minutes,
+        pay=campaign.pay or 0,
+        per=_("per questionnaire"),
+        consent_text=campaign.consent_text,
+        is_open=campaign.state == CampaignState.OPEN,
+    )
+
+
+def _what(campaign: Campaign) -> str:
+    if campaign.kind == CampaignKind.POINTWISE:
+        what = _(
+            "You read questions, each with an answer that was written to it, and say how good the answer is in "
+            "several respects. You do not look anything up."
+        )
+    else:
+        what = _(
+            "You read questions, each with two answers that were written to it, and say which answer is better in "
+            "several respects. You do not look anything up."
+        )
+    several = campaign.questionnaires_per_person
+    if several != 1:
+        what = f"{what} {_('You can do several questionnaires, one after the other.')}"
+    return what
+
+
+def _way(campaign: Campaign) -> Way:
+    is_expert = campaign.judges == Judges.EXPERT or campaign.kind == CampaignKind.EXPERT
+    return Way(
+        name=way_name(campaign),
+        label=_("Judging: %(name)s") % {"name": campaign.name},
+        offer=partial(offer, campaign),
+        start="judging_start",
+        start_args=(campaign.pk,),
+        template="annotation/judging/_work.html",
+        context=partial(part, campaign),
+        desk=partial(desk, campaign),
+        remedy=partial(remedy, campaign),
+        about_label=partial(about_label, campaign),
+        owed=partial(owed, campaign),
+        kind=ParticipantKind.EXPERT if is_expert else ParticipantKind.CROWD,
+        is_by_link_only=True,
+    )
+
+
+def part(campaign: Campaign, participant: Participant) -> dict[str, Any]:
+    """Return what a judge's own page shows of a campaign."""
+    return {
+        "campaign": campaign,
+        "title": title(campaign),
+        "participant": participant,
+        "earned": owed(campaign, participant),
+    }
+
+
+def _theirs(campaign: Campaign, participant: Participant, about: str) -> Assignment | None:
+    theirs = Assignment.objects.filter(participant=participant, questionnaire__campaign=campaign)
+    return theirs.filter(external_id=about).first() if about else None
+
+
+def desk(campaign: Campaign, participant: Participant, about: str) -> str:
+    """Return where a reviewer looks at this assignment, if it is this judge's."""
+    if _theirs(campaign, participant, about) is None:
+        return ""
+    try:
+        return reverse("screening_assignment", args=[participant.study.slug, about])
+    except NoReverseMatch:
+        return ""
+
+
+def remedy(campaign: Campaign, participant: Participant, about: str) -> str:
+    """Return where a reviewer takes a rejection back, if this assignment of the judge's was rejected."""
+    found = _theirs(campaign, participant, about)
+    return desk(campaign, participant, about) if found and found.state == AssignmentState.REJECTED else ""
+
+
+def about_label(campaign: Campaign, participant: Participant, about: str) -> str:
+    """Return what people call this assignment, if it is this judge's."""
+    found = _theirs(campaign, participant, about)
+    return _("A questionnaire of %(title)s") % {"title": f"“{title(campaign)}”"} if found else ""
+
+
+def owed(campaign: Campaign, participant: Participant) -> int:
+    """Return what somebody has earned in a campaign, in minor units."""
+    mine = AssignmentPayment.objects.filter(
+        assignment__participant=participant, assignment__questionnaire__campaign=campaign
+    )
+    return mine.aggregate(sum=Sum("amount"))["sum"] or 0
