@@ -13,9 +13,11 @@ from annotation.models import (
     Campaign,
     CampaignDimension,
     Dimension,
+    Instructions,
     Item,
     Judgment,
     Pair,
+    Place,
     Questionnaire,
     QuestionnaireItem,
 )
@@ -213,6 +215,28 @@ class AssignmentFactory(factory.django.DjangoModelFactory):
     questionnaire = factory.SubFactory(QuestionnaireFactory)
     participant = factory.SubFactory(ParticipantFactory, study=factory.SelfAttribute("..questionnaire.campaign.study"))
     state = AssignmentState.ACCEPTED
+
+
+class InstructionsFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = Instructions
+
+    study = factory.SubFactory(StudyFactory)
+    name = factory.Sequence(lambda n: f"judging-{n}")
+    text = "Read both, then decide."
+    created_at = NOW
+
+
+class PlaceFactory(factory.django.DjangoModelFactory):
+    """A free place; its campaign has places."""
+
+    class Meta:
+        model = Place
+
+    questionnaire = factory.SubFactory(QuestionnaireFactory, campaign__has_places=True, campaign__state="DRAFT")
+    campaign = factory.SelfAttribute("questionnaire.campaign")
+    number = factory.Sequence(lambda n: n)
+    rank = factory.LazyAttribute(lambda place: (place.questionnaire.position or 0) * 1000 + place.number)
 
 
 class JudgmentFactory(factory.django.DjangoModelFactory):
