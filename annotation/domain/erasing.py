@@ -7,7 +7,17 @@ import pgtrigger
 from crowdrag.studies.enums import Verdict
 from crowdrag.studies.models import Participant
 
-from ..models import Assignment, AssignmentDecision, Judgment, PlatformSubmission
+from ..models import (
+    Assignment,
+    AssignmentDecision,
+    AssignmentTransition,
+    CheckAnswer,
+    ItemTime,
+    Judgment,
+    PlatformSubmission,
+    TrainingAnswer,
+)
+from . import assignments
 
 REASON = "Erased on the judge's wish."
 
@@ -15,16 +25,33 @@ REASON = "Erased on the judge's wish."
 def erase(participant: Participant, now: datetime) -> None:
     """Erase the words and the times of a participant's judgments, and take the judgments out of the analysis.
 
-    The bare votes stay, under a pseudonym that nobody is behind any more: runs that used them say so, and can still be
-    looked at.
+    The places that they hold are free for others. The bare votes stay, under a pseudonym that nobody is behind any
+    more: runs that used them say so, and can still be looked at. What they are owed stays as well. The caller holds the
+    participant and has let them leave.
     """
+    assignments.erase_states(participant, now)
     mine = Assignment.objects.filter(participant=participant)
     Judgment.objects.filter(assignment__in=mine).update(justification="", judged_at=None, external_id="")
+    CheckAnswer.objects.filter(assignment__in=mine).delete()
+    ItemTime.objects.filter(assignment__in=mine).delete()
+    TrainingAnswer.objects.filter(participant=participant).delete()
     PlatformSubmission.objects.filter(participant=participant).delete()
+    # What was written to the judge, or why they gave something back, may say what they judged.
+    with pgtrigger.ignore("annotation.AssignmentTransition:never_updated"):
+        AssignmentTransition.objects.filter(assignment__in=mine).exclude(note="").update(note="")
     with pgtrigger.ignore("annotation.AssignmentDecision:never_updated"):
         AssignmentDecision.objects.filter(assignment__in=mine).update(reason=REASON, evidence={})
     AssignmentDecision.objects.bulk_create(
         AssignmentDecision(assignment=one, about=Verdict.INCLUDE, holds=False, reason=REASON, decided_at=now)
         for one in mine.filter(is_included=True)
     )
-    mine.update(is_included=False, seconds=None, assigned_at=None, submitted_at=None, external_id="")
+    mine.update(
+        is_included=False,
+        seconds=None,
+        active_seconds=None,
+        assigned_at=None,
+        submitted_at=None,
+        external_id="",
+        comment="",
+        session="",
+    )

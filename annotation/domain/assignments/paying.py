@@ -1,0 +1,68 @@
+"""What a judge is owed for an assignment, written down when it is decided; what was promised stays."""
+
+from datetime import datetime
+from typing import Final
+
+from django.db import transaction
+from django.db.models import Sum
+
+from crowdrag.studies.models import Participant, User
+
+from ...enums import AssignmentState
+from ...models import Assignment, AssignmentPayment, Campaign
+from . import answering, moving, problems
+
+ACCEPTED: Final = "accepted"
+PART: Final = "part of the pay, with the rejection"
+REVERSED: Final = "the rejection was reversed"
+# The column's limit.
+MOST: Final = 2_147_483_647
+LONGEST_REASON: Final = 200
+
+
+@transaction.atomic
+def pay(
+    *, assignment: Assignment, amount: int, reason: str, by: User | None = None, now: datetime
+) -> AssignmentPayment:
+    """Owe a judge money, whatever the state of the assignment: their pay, or a part of it when the fault was ours.
+
+    The same amount for the same reason is the same payment, so that a request sent twice pays once.
+
+    Raises
+    ------
+    NeedsReason, BadAmount, PaidOtherwise
+    """
+    reason = " ".join(answering.storable(reason).split())[:LONGEST_REASON]
+    if not reason:
+        raise problems.NeedsReason
+    assignment = moving.locked(assignment)
+    currency = assignment.questionnaire.campaign.study.currency
+    if not 0 < amount <= MOST:
+        raise problems.BadAmount(MOST, currency)
+    known = AssignmentPayment.objects.filter(assignment=assignment, reason=reason).first()
+    if known is None:
+        return AssignmentPayment.objects.create(assignment=assignment, amount=amount, reason=reason, at=now, by=by)
+    if known.amount != amount:
+        raise problems.PaidOtherwise(reason, known.amount, currency)
+    return known
+
+
+def paid(assignment: Assignment) -> int:
+    """Return what was paid for an assignment so far, in minor units."""
+    return assignment.payments.aggregate(sum=Sum("amount"))["sum"] or 0
+
+
+def earned(participant: Participant, campaign: Campaign | None = None) -> int:
+    """Return what somebody is owed for what they judged, in all or in one campaign, in minor units."""
+    rows = AssignmentPayment.objects.filter(assignment__participant=participant)
+    if campaign is not None:
+        rows = rows.filter(assignment__questionnaire__campaign=campaign)
+    return rows.aggregate(sum=Sum("amount"))["sum"] or 0
+
+
+def awaited(participant: Participant, campaign: Campaign | None = None) -> int:
+    """Return what somebody gets if all is accepted that waits for a reviewer, in minor units."""
+    rows = Assignment.objects.filter(participant=participant, state=AssignmentState.SUBMITTED)
+    if campaign is not None:
+        rows = rows.filter(questionnaire__campaign=campaign)
+    return rows.aggregate(sum=Sum("pay"))["sum"] or 0

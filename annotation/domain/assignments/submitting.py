@@ -1,0 +1,107 @@
+"""A questionnaire is handed in once, however often it is sent; a late one counts while a place is free, and is kept."""
+
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from django.db import connection, transaction
+
+from ...enums import AssignmentState, CampaignState
+from ...models import Assignment
+from . import answering, holding, moving, problems, timing
+
+S = AssignmentState
+LONGEST_COMMENT: Final = 10_000
+DONE: Final = frozenset({S.SUBMITTED, S.ACCEPTED, S.REJECTED, S.SURPLUS})
+
+# What is asked and has no answer: each dimension of each item, in the order of the page, and the checks below them.
+_MISSING = """
+    SELECT entry.item_id, asked.dimension_id, NULL::bigint, entry.position, asked.position AS place
+    FROM annotation_questionnaireitem entry
+    JOIN annotation_questionnaire q ON q.id = entry.questionnaire_id
+    JOIN annotation_campaigndimension asked ON asked.campaign_id = q.campaign_id
+    JOIN annotation_dimension d ON d.id = asked.dimension_id
+    LEFT JOIN annotation_judgment j ON j.assignment_id = %(assignment)s AND j.item_id = entry.item_id
+        AND j.dimension_id = asked.dimension_id AND j.repeat = 0
+    WHERE entry.questionnaire_id = %(questionnaire)s
+        AND (j.id IS NULL OR (d.asks_justification AND j.justification = ''))
+    UNION ALL
+    SELECT entry.item_id, NULL, c.id, c.position, 32767
+    FROM annotation_attentioncheck c
+    LEFT JOIN annotation_questionnaireitem entry
+        ON entry.questionnaire_id = c.questionnaire_id AND entry.position = c.position
+    LEFT JOIN annotation_checkanswer a ON a.check_asked_id = c.id AND a.assignment_id = %(assignment)s
+    WHERE c.questionnaire_id = %(questionnaire)s AND a.id IS NULL
+    ORDER BY 4, 5
+"""
+
+
+class Missing(NamedTuple):
+    """An open question: a dimension of an item, or the check below an item."""
+
+    item: int | None
+    dimension: int | None
+    check: int | None = None
+
+
+def missing(assignment: Assignment) -> list[Missing]:
+    """Return the open questions, in the order of the page; an answer without the justification asked for is open."""
+    with connection.cursor() as cursor:
+        cursor.execute(_MISSING, {"assignment": assignment.pk, "questionnaire": assignment.questionnaire_id})
+        return [Missing(*row[:3]) for row in cursor.fetchall()]
+
+
+def left(assignment: Assignment) -> int:
+    """Return how many questions are open."""
+    return len(missing(assignment))
+
+
+@transaction.atomic
+def submit(*, assignment: Assignment, comment: str = "", now: datetime) -> Assignment:
+    """Hand a questionnaire in, complete. Handed in again it stays as it was handed in first.
+
+    Who is late counts while a place of the questionnaire is free; else it is surplus: kept, and not counted.
+
+    Raises
+    ------
+    Incomplete
+        with what is missing.
+    LeftStudy, NotAllowed
+    """
+    assignment = moving.locked(assignment)
+    if assignment.state in DONE:
+        return assignment
+    if assignment.state not in answering.TAKES:
+        raise problems.HandedIn(assignment, S.SUBMITTED)
+    if assignment.participant.withdrawn_at or assignment.participant.erased_at:
+        raise problems.LeftStudy
+    if open_ := missing(assignment):
+        raise problems.Incomplete(open_)
+    changes = _told(assignment, comment, now)
+    if assignment.state == S.ASSIGNED:
+        return moving.move(assignment, S.SUBMITTED, "submitted", now=now, **changes)
+    if _may_count(assignment):
+        try:
+            return moving.move(assignment, S.SUBMITTED, "handed in late, while a place was free", now=now, **changes)
+        except problems.NoPlace:
+            pass
+    return moving.move(assignment, S.SURPLUS, "handed in late, when its place was gone", now=now, **changes)
+
+
+def _may_count(assignment: Assignment) -> bool:
+    """Say whether a late one may have a place: the campaign collects, and its judge has not judged enough meanwhile."""
+    campaign = assignment.questionnaire.campaign
+    most = campaign.questionnaires_per_person
+    if campaign.state == CampaignState.CLOSED:
+        return False
+    return most is None or holding.judged(campaign, assignment.participant) < most
+
+
+def _told(assignment: Assignment, comment: str, now: datetime) -> dict[str, Any]:
+    begun = assignment.assigned_at
+    return {
+        "comment": answering.storable(comment).strip()[:LONGEST_COMMENT],
+        "submitted_at": now,
+        "seconds": None if begun is None else max((now - begun).total_seconds(), 0.0),
+        "active_seconds": timing.active_seconds(assignment),
+        "lease_until": None,
+    }
