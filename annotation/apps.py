@@ -1,5 +1,7 @@
 """The app's registration."""
 
+from datetime import timedelta
+
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
@@ -12,9 +14,10 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         """Put the app's pages into a study's navigation, and its imports among the kinds of runs."""
-        from annotation.domain import erasing, offering
+        from annotation.domain import assignments, erasing, offering
         from annotation.domain.cards import card
         from annotation.domain.imports import own
+        from crowdrag.runs import duties
         from crowdrag.studies import ways
         from crowdrag.studies.nav import register_card, register_tab
 
@@ -22,4 +25,6 @@ class AnnotationConfig(AppConfig):
         register_card(order=20, template="annotation/_card.html", context=card)
         own.register()
         ways.register_ways(offering.ways_of)
+        ways.register_leaver(assignments.leave)
         ways.register_eraser(erasing.erase)
+        duties.register("annotation.leases", lambda now: assignments.expire(now=now), timedelta(minutes=1))
