@@ -1,23 +1,25 @@
 """Which responses wait for a reviewer, and who has which one open.
 
-Whoever opens a response for review has it for some minutes, renewed while they look at it, so that several reviewers at
-once do not read the same one. Who takes it is decided by the database: of two requests at the same moment one succeeds.
+Whoever opens a response for review has it for some minutes, so that several reviewers at once do not read the same one
+(`crowdrag.studies.domain.holding`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
+from typing import Final
 
-from django.db import transaction
 from django.db.models import Count, Prefetch, Q, QuerySet
 
+from crowdrag.studies.domain import holding
 from crowdrag.studies.models import Study, User
 
 from ...enums import TaskState
 from ...models import Sitting, WritingTask
 from . import evidence
 
-HOLD = timedelta(minutes=10)
+DESK: Final = holding.Desk(WritingTask, frozenset({TaskState.SUBMITTED}))
+HOLD: Final = holding.HOLD
 # In which lists decided responses can be looked up.
 LISTS = {
     "waiting": TaskState.SUBMITTED,
@@ -78,37 +80,23 @@ def take_next(
     `after`: what they have just put aside; the search goes on behind it and comes back to the beginning in the end.
     """
     wanted = wanted or Wanted()
-    found = with_log(_asked(study, wanted).filter(state=TaskState.SUBMITTED)).order_by("submitted_at", "id")
-    if after is None:
-        held = found.filter(reviewer=by, reviewing_until__gt=now).first()
-        if held is not None and hold(task=held, by=by, now=now):
-            return held
-    free = found.filter(_free(now))
-    behind = Q()
-    if after is not None and after.submitted_at is not None:
-        free = free.exclude(pk=after.pk)
-        behind = Q(submitted_at__gt=after.submitted_at) | Q(submitted_at=after.submitted_at, pk__gt=after.pk)
-    for part in (free.filter(behind), free.exclude(behind)) if behind else (free,):
-        for task in _in_turn(part, wanted):
-            if _take(task, by, now):
-                return task
-    return None
+    found = with_log(_asked(study, wanted))
+    return DESK.take_next(found, by, now, after=after, fits=lambda tasks: narrowed(tasks, wanted))
 
 
 def hold(*, task: WritingTask, by: User, now: datetime) -> bool:
     """Take a response for review, or hold it for longer; say whether it is theirs now."""
-    return _claim(task, Q(reviewer=by) | _free(now), by, now)
+    return DESK.hold(task, by, now)
 
 
 def take_over(*, task: WritingTask, by: User, now: datetime) -> bool:
     """Take a response from the reviewer who has it open; say whether it still waits for a decision."""
-    return _claim(task, Q(), by, now)
+    return DESK.take_over(task, by, now)
 
 
 def let_go(*, task: WritingTask, by: User) -> None:
     """Put a response back for others."""
-    mine = WritingTask.objects.filter(pk=task.pk, reviewer=by, state=TaskState.SUBMITTED)
-    mine.update(reviewer=None, reviewing_until=None)
+    DESK.let_go(task, by)
 
 
 def with_log(tasks: QuerySet[WritingTask]) -> QuerySet[WritingTask]:
@@ -124,30 +112,3 @@ def _asked(study: Study, wanted: Wanted) -> QuerySet[WritingTask]:
     if wanted.writer:
         found = found.filter(participant__external_id=wanted.writer)
     return found.filter(is_trial=True) if wanted.trial else found
-
-
-def _free(now: datetime) -> Q:
-    return Q(reviewer__isnull=True) | Q(reviewing_until__isnull=True) | Q(reviewing_until__lte=now)
-
-
-def _in_turn(tasks: QuerySet[WritingTask], wanted: Wanted) -> Iterator[WritingTask]:
-    """Yield tasks in order, few at a time: another reviewer may take one while we look."""
-    seen: list[int] = []
-    while rows := list(tasks.exclude(pk__in=seen)[:20]):
-        seen += [task.pk for task in rows]
-        yield from narrowed(rows, wanted)
-
-
-@transaction.atomic
-def _take(task: WritingTask, by: User, now: datetime) -> bool:
-    """Take a task that nobody else is taking at this moment."""
-    row = WritingTask.objects.select_for_update(skip_locked=True, no_key=True).filter(pk=task.pk).first()
-    return row is not None and _claim(task, _free(now), by, now)
-
-
-def _claim(task: WritingTask, condition: Q, by: User, now: datetime) -> bool:
-    mine = WritingTask.objects.filter(condition, pk=task.pk, state=TaskState.SUBMITTED)
-    if not mine.update(reviewer=by, reviewing_until=now + HOLD):
-        return False
-    task.reviewer, task.reviewing_until = by, now + HOLD
-    return True

@@ -1,0 +1,93 @@
+"""Which questionnaires of a campaign wait for a decision, what speaks against each, and who has which one open."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from django.db.models import Count, F, Q, QuerySet
+
+from crowdrag.studies.domain import holding
+from crowdrag.studies.models import User
+
+from ...enums import AssignmentState
+from ...models import Assignment, Campaign, Place
+from . import evidence, proposals, signals
+from .proposals import Proposal
+from .signals import Proposes
+
+S = AssignmentState
+DESK: Final = holding.Desk(Assignment, frozenset({S.SUBMITTED}))
+LISTS: Final = {"waiting": S.SUBMITTED, "surplus": S.SURPLUS, "accepted": S.ACCEPTED, "rejected": S.REJECTED}
+# So many are read together when all of a list has to be looked at.
+TOGETHER: Final = 200
+
+
+@dataclass(frozen=True)
+class Row:
+    """A questionnaire that was handed in, with what speaks against it."""
+
+    assignment: Assignment
+    proposal: Proposal
+    is_held: bool
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many stand where; `open` are those of `waiting` that a reviewer looks at now."""
+
+    waiting: int
+    open: int
+    surplus: int
+    accepted: int
+    rejected: int
+
+
+def of(campaign: Campaign) -> QuerySet[Assignment]:
+    """Return a campaign's assignments with what screening shows of them."""
+    along = ("questionnaire__campaign__study", "participant", "reviewer")
+    return Assignment.objects.filter(questionnaire__campaign=campaign).select_related(*along)
+
+
+def listed(campaign: Campaign, name: str, *, proposing: str = "") -> QuerySet[Assignment]:
+    """Return one list: what waits, handed in first; what was decided, latest first."""
+    order: Any = ("submitted_at", "id") if name in {"waiting", "surplus"} else ("-submitted_at", "-id")
+    return of(campaign).filter(state=LISTS[name]).order_by(*order)
+
+
+def counts(campaign: Campaign, now: datetime) -> Counts:
+    """Count a campaign's questionnaires by where they stand."""
+    sums = {name: Count("id", filter=Q(state=state)) for name, state in LISTS.items()}
+    held = Count("id", filter=Q(state=S.SUBMITTED, reviewing_until__gt=now))
+    return Counts(**of(campaign).order_by().aggregate(**sums, open=held))
+
+
+def rows(assignments: Iterable[Assignment], now: datetime) -> list[Row]:
+    """Return assignments with what speaks against each."""
+    found = list(assignments)
+    known = evidence.works(found)
+    return [Row(each, proposals.of(signals.of(known[each.pk])), holding.is_held(each, now)) for each in found]
+
+
+def proposing(campaign: Campaign, what: Proposes, now: datetime) -> list[Row]:
+    """Return all that waits of which this is proposed, read in portions."""
+    waiting = list(listed(campaign, "waiting"))
+    portions = (waiting[start : start + TOGETHER] for start in range(0, len(waiting), TOGETHER))
+    return [row for portion in portions for row in rows(portion, now) if row.proposal.what is what]
+
+
+def take_next(
+    *, campaign: Campaign, by: User, now: datetime, what: Proposes | None = None, after: Assignment | None = None
+) -> Assignment | None:
+    """Give a reviewer the next questionnaire: the one that they hold already, else the oldest that nobody holds."""
+
+    def fits(found: Sequence[Assignment]) -> Sequence[Assignment]:
+        return found if what is None else [row.assignment for row in rows(found, now) if row.proposal.what is what]
+
+    return DESK.take_next(of(campaign), by, now, after=after, fits=fits)
+
+
+def free_places(questionnaires: Iterable[int]) -> dict[int, int]:
+    """Return how many places of each questionnaire nobody holds: what a surplus one could be taken up into."""
+    found = Place.objects.open().filter(questionnaire__in=set(questionnaires)).order_by()
+    return dict(found.values_list("questionnaire").annotate(n=Count("pk")).values_list(F("questionnaire"), "n"))

@@ -1,0 +1,237 @@
+"""What speaks against a questionnaire that was handed in: figures that are uncommon, each with innocent causes.
+
+None is a verdict. A signal proposes to look, or, where a rule that people were told of was broken (too fast by the
+study's limit, as many failed checks as the platforms ask for), to reject; a person decides.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, Final
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from . import measures, wording
+from .measures import Work
+
+
+class Proposes(IntEnum):
+    """What a signal speaks for, from the mildest."""
+
+    ACCEPT = 0
+    LOOK = 1
+    REJECT = 2
+
+
+@dataclass(frozen=True)
+class Limits:
+    """From where on a figure is uncommon; docs/methods/screening.md says how often honest judges pass each.
+
+    Attributes
+    ----------
+    fast_share
+        share of items read faster than the study's seconds a text.
+    least_answers
+        with fewer answers nothing is said of how alike they are.
+    same_share, same_run
+        share of the commonest answer, and of all answers in the longest run of one.
+    others_same
+        not looked at where others gave the same answer this often.
+    one_sided
+        probability, without a leaning, of as uneven sides or more.
+    least_items
+        with fewer items nothing is said of agreement.
+    better_than_chance
+        standard errors by which agreement should be above chance: 0.67 is exceeded by chance in a quarter of cases.
+    guessing
+        probability that a guess hits as many known labels or more.
+    spam
+        spam probability from which on judgments on a dimension are not trusted, as in the analysis.
+    spam_share
+        share of the dimensions on which that is so.
+    """
+
+    fast_share: float = 0.5
+    least_answers: int = 20
+    same_share: float = 0.85
+    same_run: float = 0.5
+    others_same: float = 0.7
+    one_sided: float = 0.01
+    least_items: int = 5
+    better_than_chance: float = 0.67
+    least_known: int = 4
+    guessing: float = 0.25
+    spam: float = 0.7
+    spam_share: float = 0.5
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A figure that is uncommon, in words, with what it rests on; `proposes` says what it speaks for."""
+
+    name: str
+    words: str
+    proposes: Proposes
+    evidence: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        return str(wording.OF[self.name].title)
+
+    @property
+    def explanation(self) -> str:
+        """What it means and where its limit comes from."""
+        return str(wording.OF[self.name].explanation)
+
+    @property
+    def innocent(self) -> str:
+        """Harmless causes."""
+        return str(wording.OF[self.name].innocent)
+
+
+DEFAULT: Final = Limits()
+
+
+def of(work: Work, limits: Limits = DEFAULT) -> list[Signal]:
+    """Return what speaks against a questionnaire, the strongest first."""
+    found = [signal for look in LOOKS if (signal := look(work, limits)) is not None]
+    return sorted(found, key=lambda each: -each.proposes)
+
+
+def too_fast(work: Work, limits: Limits) -> Signal | None:
+    """Say so where it took less than the study takes for reading."""
+    pace = measures.pace(work)
+    if pace is None:
+        return None
+    evidence = {
+        "limit": pace.limit,
+        "per_text": pace.per_text,
+        "seconds": pace.seconds,
+        "active": pace.active,
+        "items_timed": pace.items_timed,
+        "items_fast": pace.items_fast,
+    }
+    fast = pace.items_fast / pace.items_timed if pace.items_timed else 0.0
+    if pace.seconds is not None and pace.seconds < pace.limit:
+        words = _("%(took)s from beginning to end; the study takes %(limit)s for the least.")
+        words %= {"took": wording.took(pace.seconds), "limit": wording.took(pace.limit)}
+        return Signal("too_fast", words, Proposes.REJECT, evidence)
+    if pace.active is not None and pace.active < pace.limit:
+        words = _("%(took)s with the page in front; the study takes %(limit)s for the least.")
+        words %= {"took": wording.took(pace.active), "limit": wording.took(pace.limit)}
+        return Signal("too_fast", words, Proposes.LOOK, evidence)
+    if fast > limits.fast_share:
+        words = _("%(fast)d of %(n)d items in less than %(seconds)d s a text.")
+        words %= {"fast": pace.items_fast, "n": pace.items_timed, "seconds": round(pace.per_text)}
+        return Signal("too_fast", words, Proposes.LOOK, evidence)
+    return None
+
+
+def failed_checks(work: Work, limits: Limits) -> Signal | None:
+    """Say so where a check was failed; as many as are needed propose to reject."""
+    failed = [check for check in work.checks if not check.passed]
+    if not failed:
+        return None
+    words = ngettext("%(failed)d of %(n)d check failed", "%(failed)d of %(n)d checks failed", len(work.checks))
+    words %= {"failed": len(failed), "n": len(work.checks)}
+    enough = len(failed) >= work.fails_needed
+    words += "." if enough else _("; %(needed)d are needed to propose a rejection.") % {"needed": work.fails_needed}
+    evidence = {"failed": len(failed), "asked": len(work.checks), "needed": work.fails_needed}
+    return Signal("failed_checks", words, Proposes.REJECT if enough else Proposes.LOOK, evidence)
+
+
+def gold_missed(work: Work, limits: Limits) -> Signal | None:
+    """Say so where known labels are hit no more often than by guessing."""
+    found = measures.known(work)
+    if found is None or found.n < limits.least_known or found.p <= limits.guessing:
+        return None
+    words = _("%(hits)d of %(n)d known labels; guessing gives %(chance).1f.")
+    words %= {"hits": found.hits, "n": found.n, "chance": found.chance * found.n}
+    evidence = {"hits": found.hits, "n": found.n, "chance": found.chance, "p": found.p}
+    return Signal("gold_missed", words, Proposes.LOOK, evidence)
+
+
+def straight_lining(work: Work, limits: Limits) -> Signal | None:
+    """Say so where nearly all answers are the same, or half of them in a row, and others did not answer so."""
+    found = measures.runs(work)
+    if found is None or found.n < limits.least_answers:
+        return None
+    if found.share < limits.same_share and found.longest < limits.same_run * found.n:
+        return None
+    if found.others is not None and found.others >= limits.others_same:
+        return None
+    words = _("%(share)d %% of %(n)d answers are the same, %(longest)d of them in a row at most.")
+    words %= {"share": round(found.share * 100), "n": found.n, "longest": found.longest}
+    if found.others is not None:
+        words += " " + _("Of others' answers to the same questions %(share)d %% are this one.") % {
+            "share": round(found.others * 100)
+        }
+    evidence = {"n": found.n, "longest": found.longest, "share": found.share, "others": found.others}
+    return Signal("straight_lining", words, Proposes.LOOK, evidence)
+
+
+def one_sided(work: Work, limits: Limits) -> Signal | None:
+    """Say so where one side of the pairs is preferred more than chance explains, and others do not prefer it too."""
+    found = measures.sides(work)
+    if found is None or found.p >= limits.one_sided:
+        return None
+    n = found.items_left + found.items_right
+    favours_left = found.items_left > found.items_right
+    if found.others is not None and (found.others if favours_left else 1 - found.others) >= limits.others_same:
+        return None
+    words = _(
+        "Left in %(left)d, right in %(right)d of %(n)d items: %(share)d %% left, 95 %% interval %(low)d to %(high)d %%."
+    ) % {
+        "left": found.items_left,
+        "right": found.items_right,
+        "n": n,
+        "share": round(100 * found.items_left / n),
+        "low": round(100 * found.low),
+        "high": round(100 * found.high),
+    }
+    evidence = {
+        "left": found.left,
+        "right": found.right,
+        "items_left": found.items_left,
+        "items_right": found.items_right,
+        "low": found.low,
+        "high": found.high,
+        "p": found.p,
+        "others": found.others,
+    }
+    return Signal("one_sided", words, Proposes.LOOK, evidence)
+
+
+def disagrees(work: Work, limits: Limits) -> Signal | None:
+    """Say so where the others' majority is met no more often than by somebody who does not look at the items."""
+    found = measures.alike(work)
+    if found is None or found.items < limits.least_items or found.z >= limits.better_than_chance:
+        return None
+    words = _("As the majority of the others in %(share)d %% of %(n)d answers; by chance it would be %(expected)d %%.")
+    words %= {"share": round(100 * found.hits / found.n), "n": found.n, "expected": round(100 * found.expected)}
+    evidence = {"hits": found.hits, "n": found.n, "items": found.items, "expected": found.expected, "z": found.z}
+    return Signal("disagrees", words, Proposes.LOOK, evidence)
+
+
+def low_competence(work: Work, limits: Limits) -> Signal | None:
+    """Say so where the model of all judgments trusts this judge on few dimensions."""
+    low = [each for each in work.trust if each.spam > limits.spam]
+    if not low or len(low) < limits.spam_share * len(work.trust):
+        return None
+    words = _("Spam probability above %(limit)s on %(n)d of %(of)d dimensions.")
+    words %= {"limit": limits.spam, "n": len(low), "of": len(work.trust)}
+    evidence = {each.dimension: [each.spam, each.low, each.high, each.judgments] for each in work.trust}
+    return Signal("low_competence", words, Proposes.LOOK, evidence)
+
+
+LOOKS: Final[tuple[Callable[[Work, Limits], Signal | None], ...]] = (
+    too_fast,
+    failed_checks,
+    gold_missed,
+    straight_lining,
+    one_sided,
+    disagrees,
+    low_competence,
+)
