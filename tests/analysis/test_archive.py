@@ -5,29 +5,33 @@ import hashlib
 import json
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.apps import apps
 from django.conf import settings as django_settings
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import IntegrityError
 
 from analysis.domain import analysing, inputs
 from analysis.domain.corpus import archiving, dictionary, left_out, meanings, since
 from analysis.domain.corpus.columns import DanglingError
 from analysis.domain.corpus.tables import ALL, STUDY, TABLES
 from analysis.models import Snapshot
-from annotation.models import Judgment
+from annotation.enums import AssignmentState, CampaignState, Judges
+from annotation.models import Assignment, Campaign, JudgingPrompt, Judgment
 from crowdrag.runs.domain import running
 from crowdrag.runs.enums import RunState
 from crowdrag.studies.domain import identity
 from crowdrag.studies.models import Membership, Participant, Study
-from tests.factories import StudyFactory, WritingPlanFactory
+from tests.factories import NOW, StudyFactory
 from writing.domain.imports import importers
 from writing.enums import TaskState
 from writing.models import Citation, Sitting, WritingPlan
 
 from .exported import contents, export, import_archive, rows
-from .whole_study import HOSTILE, PLATFORM_ID, whole_study
+from .whole_study import HOSTILE, JUDGMENTS, PLATFORM_ID, whole_study
+from .whole_study_judging import SESSION
 
 ours = pytest.mark.django_db(transaction=True)
 OUR_APPS = ("studies", "runs", "llm", "writing", "annotation", "analysis", "demo")
@@ -73,11 +77,11 @@ def test_an_imported_snapshot_names_the_judgments_of_the_imported_study() -> Non
 def test_the_same_archive_twice_changes_nothing() -> None:
     path = Path(export(whole_study()).file.path)
     other = StudyFactory()
-    assert import_archive(other, path).summary["judgments"] == 9
+    assert import_archive(other, path).summary["judgments"] == JUDGMENTS
     before = contents(export(other))
     run = import_archive(other, path)
     assert run.state == RunState.DONE, (run.problems, run.error, run.units.get().error)
-    assert run.summary["held_already"]["judgments"] == 9
+    assert run.summary["held_already"]["judgments"] == JUDGMENTS
     assert "judgments" not in run.summary
     after = contents(export(other))
     assert {name: after[name] for name in after if name != "manifest.json"} == {
@@ -91,7 +95,7 @@ def test_an_uploaded_archive_is_taken_in_likewise() -> None:
     other = StudyFactory()
     upload = SimpleUploadedFile("any name.zip", path.read_bytes())
     run = running.wait(importers.start(study=other, importer=importers.get("archive"), files={"file": [upload]}))
-    assert (run.state, run.summary["judgments"]) == (RunState.DONE, 9)
+    assert (run.state, run.summary["judgments"]) == (RunState.DONE, JUDGMENTS)
     assert archiving.content(other)["judgments"] == archiving.content(Study.objects.get(slug="whole"))["judgments"]
 
 
@@ -146,7 +150,7 @@ def test_tells_nothing_of_accounts_and_platform_ids() -> None:
         for name, content in contents(export(study)).items()
     )
     person = Participant.objects.get(study=study, identity__isnull=False)
-    for secret in (PLATFORM_ID, member.email, member.name, bytes(person.identity).decode()):
+    for secret in (PLATFORM_ID, SESSION, member.email, member.name, bytes(person.identity).decode()):
         assert secret.encode() not in text
     assert identity.identity_hash(PLATFORM_ID).hex().encode() not in text
     facts = [json.loads(line)["platform_facts"] for line in text.split(b"\n") if b'"platform_facts":{"' in line]
@@ -177,26 +181,50 @@ def test_a_plan_comes_in_closed_and_a_revision_still_revises() -> None:
 
 
 @ours
-def test_an_archive_of_the_first_version_is_taken_in_and_is_an_equal_study() -> None:
-    old = Path(django_settings.BASE_DIR) / "tests" / "data" / "archives" / "version-1.zip"
+def test_a_campaign_that_was_open_comes_in_closed_with_all_that_its_judges_did() -> None:
+    study, other = whole_study(), StudyFactory()
+    assert import_archive(other, Path(export(study).file.path)).state == RunState.DONE
+    before = study.campaigns.get(has_places=True, source=None)
+    after = other.campaigns.get(has_places=True, source=None)
+    assert (before.state, after.state) == (CampaignState.OPEN, CampaignState.CLOSED)
+    assert other.campaigns.get(source=after).judges == Judges.EXPERT
+
+    def given(campaign: Campaign) -> list[Any]:
+        found = Assignment.objects.filter(questionnaire__campaign=campaign).order_by("id")
+        return list(found.values_list("state", "external_id", "place__rank", "comment", "pay", "active_seconds"))
+
+    assert [state for state, *_rest in given(after)] == AssignmentState.values
+    assert given(after) == given(before)
+    assert (after.places.count(), after.places.open().count()) == (6, 3)
+    # What triggers hold afterwards holds for what came in too.
+    surplus = Judgment.objects.filter(assignment__questionnaire__campaign=after, assignment__state="SURPLUS").first()
+    with pytest.raises(IntegrityError, match="never_changed_once_submitted"):
+        Judgment.objects.filter(pk=surplus.pk).update(value=1)
+
+
+@ours
+@pytest.mark.parametrize("version", [each for each in since.READABLE if each != since.LATEST])
+def test_an_archive_of_an_earlier_version_is_taken_in_and_is_an_equal_study(version: int) -> None:
+    old = Path(django_settings.BASE_DIR) / "tests" / "data" / "archives" / f"version-{version}.zip"
     study = StudyFactory()
     run = import_archive(study, old)
     assert run.state == RunState.DONE, (run.problems, run.error)
     with zipfile.ZipFile(old) as zipped:
         declared = {Path(each["path"]).name: each for each in json.loads(zipped.read("manifest.json"))["files"]}
-    held = archiving.content(study, version=1)
+    held = archiving.content(study, version=version)
     assert held == {table: declared[f"{table}.jsonl.gz"]["content_sha256"] for table in held}
     assert len(held) == len(declared) < len(ALL)
-    assert not WritingPlan.objects.filter(study=study).exists()
+    assert WritingPlan.objects.filter(study=study).exists() == (version > 1)
+    assert not study.campaigns.filter(has_places=True).exists()
     # Nobody holds a task for ever whose lease was not kept.
     task = study.writing_tasks.get(state=TaskState.CLAIMED)
     assert task.lease_until == task.claimed_at
     # Again: nothing changes. With more in the study: refused.
     assert import_archive(study, old).summary["held_already"]["judgments"] == 9
-    WritingPlanFactory(study=study)
+    JudgingPrompt.objects.create(study=study, name="judge", text="Judge.", created_at=NOW)
     refused = import_archive(study, old)
     assert refused.state == RunState.FAILED
-    assert "writing_plans" in refused.problems[0]["message"]
+    assert "judging_prompts" in refused.problems[0]["message"]
     assert import_archive(StudyFactory(), Path(export(study).file.path)).state == RunState.DONE
 
 

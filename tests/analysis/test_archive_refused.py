@@ -20,7 +20,7 @@ from tests.factories import StudyFactory, TopicFactory
 from writing.models import Topic
 
 from .exported import Files, contents, export, forged, import_archive, packed, with_manifest, written
-from .whole_study import whole_study
+from .whole_study import JUDGMENTS, whole_study
 
 pytestmark = pytest.mark.django_db
 Problem = dict[str, Any]
@@ -70,6 +70,14 @@ def changed(name: str, value: Any, line: int = 1) -> Callable[[list[Any]], list[
     return change
 
 
+def opened(rows: list[Any]) -> list[Any]:
+    return [row | {"state": "OPEN"} if row["has_places"] else row for row in rows]
+
+
+def turned(state: str, into: str) -> Callable[[list[Any]], list[Any]]:
+    return lambda rows: [row | {"state": into} if row["state"] == state and row["pay"] else row for row in rows]
+
+
 def without(name: str) -> Callable[[list[Any]], list[Any]]:
     return lambda rows: [{key: value for key, value in rows[0].items() if key != name}, *rows[1:]]
 
@@ -102,23 +110,33 @@ def without(name: str) -> Callable[[list[Any]], list[Any]]:
         ("snapshots", changed("payload", base64.b64encode(b"other").decode()), 1, "payload"),
         ("snapshots", changed("digest", "0" * 64), 1, "payload"),
         ("snapshots", changed("mark", {}), 1, "mark"),
+        ("campaigns", opened, 3, "state"),
+        ("injection_trials", changed("measurement", "first"), 1, "measurement"),
         ("judgments", changed("value", 1.5), 1, "value"),
-        ("judgments", lambda rows: [*rows, "{no json\n"], 10, ""),
-        ("judgments", lambda rows: [*rows, "[1, 2]\n"], 10, ""),
-        ("judgments", lambda rows: [*rows, "[" * 100_000 + "\n"], 10, ""),
+        ("judgments", lambda rows: [*rows, "{no json\n"], JUDGMENTS + 1, ""),
+        ("judgments", lambda rows: [*rows, "[1, 2]\n"], JUDGMENTS + 1, ""),
+        ("judgments", lambda rows: [*rows, "[" * 100_000 + "\n"], JUDGMENTS + 1, ""),
         ("study", lambda rows: [], 0, ""),
         ("study", lambda rows: [*rows, rows[0] | {"id": 2}], 0, ""),
         # Fit for their types, but not for the database's rules.
-        ("judgments", changed("value", 9), 9, ""),
-        ("judgments", lambda rows: [*rows, rows[0] | {"id": 10}], 10, ""),
-        ("topics", changed("query", ""), 2, ""),
-        ("pairs", changed("b", 1), 3, ""),
+        ("judgments", changed("value", 9), JUDGMENTS, ""),
+        ("judgments", lambda rows: [*rows, rows[0] | {"id": JUDGMENTS + 1}], JUDGMENTS + 1, ""),
+        ("topics", changed("query", ""), 4, ""),
+        ("assignments", turned("SURPLUS", "SUBMITTED"), 11, "state"),
+        ("places", lambda rows: [*rows, rows[0] | {"id": len(rows) + 1, "number": 9}], 7, ""),
+        ("pairs", changed("b", 1), 15, ""),
     ],
 )
 def test_a_row_that_does_not_fit(files: Files, tmp_path: Path, table: str, change: Any, line: int, field: str) -> None:
     problems = refused(written(forged(files, table, change), tmp_path / "a.zip"))
     assert place(problems[0]) == (f"data/{table}.jsonl.gz", line, field)
     assert problems[0]["expected"]
+
+
+def test_a_place_of_somebody_who_needs_none(files: Files, tmp_path: Path) -> None:
+    problems = refused(written(forged(files, "assignments", turned("ACCEPTED", "SURPLUS")), tmp_path / "a.zip"))
+    assert place(problems[0]) == ("data/places.jsonl.gz", 6, "")
+    assert "held_by_who_needs_it" in problems[0]["message"]
 
 
 def test_problems_end_at_a_hundred(files: Files, tmp_path: Path) -> None:

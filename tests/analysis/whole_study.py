@@ -31,6 +31,11 @@ from writing.models import (
     WritingTask,
 )
 
+from .whole_study_judging import JUDGMENTS as HANDED_OUT
+from .whole_study_judging import handed_out
+
+# Of these, all but the ones of the campaign that was handed out here were collected elsewhere.
+JUDGMENTS = 9 + HANDED_OUT
 # Control characters, a formula, separators that some readers take for line ends, both directions, beyond the plane.
 HOSTILE = '=HYPERLINK("http://x")\t\x01\x1f\x7f\u2028\u2029\u0085\r\n\\u0000 \\ud800 \u202e𝔘 ́é\ufeff\ufffe"\\'
 PLATFORM_ID = "5f0000000000000000000001"
@@ -148,6 +153,7 @@ def _judged(study: Study, person, member) -> None:
     Item.objects.create(campaign=pointwise, topic=topic, external_id="elsewhere")
     Item.objects.create(campaign=pointwise, topic=topic, response=a)
     PlatformSubmission.objects.create(campaign=campaign, external_id="s", participant=person, seconds=1.5, approvals=3)
+    handed_out(study, person, member, HOSTILE)
     _analysed(study)
 
 

@@ -47,11 +47,10 @@ def write_table(
 ) -> None:
     """Write one table's rows as lines, a chunk in memory at a time, and note where they stand."""
     names = [column.name for column in table.columns_of(version)]
-    sources = [column.source for column in table.columns_of(version)]
     places.begin(table.name)
     is_referred_to = tables.is_referred_to(table.name)
     convert = dumpers(table, study, places, version)
-    rows = table.rows(study).values_list("pk", *sources).iterator(chunk_size=table.chunk)
+    rows = table.rows(study).values_list("pk", *table.sources(version)).iterator(chunk_size=table.chunk)
     for number, (pk, *values) in enumerate(rows, start=1):
         if is_referred_to:
             places.add(table.name, pk)

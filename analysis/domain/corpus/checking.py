@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any
 
+from annotation.enums import CampaignState
 from writing.domain import codec
 from writing.domain.imports import reading
 from writing.domain.imports.fields import Field, Mismatch
@@ -72,12 +73,14 @@ def rows(
 
 
 def _check_content(table: ArchiveTable, data: dict[str, Any], places: Places, problems: Problems, line: int) -> None:
-    """Check what types cannot say: packed content that must be what its digest says."""
+    """Check what types cannot say: packed content that must be what its digest says, a campaign that must be closed."""
     try:
         if table.name == "log_batches":
             _check_batch(data)
         elif table.name == "snapshots":
             translations.check_snapshot(data, places.count("judgments"))
+        elif table.name == "campaigns":
+            _check_campaign(data)
     except Mismatch as mismatch:
         problems.add(
             file=table.file, line=line, field=mismatch.path, expected=mismatch.expected, message=mismatch.message
@@ -87,3 +90,8 @@ def _check_content(table: ArchiveTable, data: dict[str, Any], places: Places, pr
 def _check_batch(data: dict[str, Any]) -> None:
     if data["codec"] in codec.CODECS and hashlib.sha256(data["payload"]).digest() != data["digest"]:
         raise Mismatch("the SHA-256 of the payload", "is another", "digest")
+
+
+def _check_campaign(data: dict[str, Any]) -> None:
+    if data.get("has_places") and data["state"] == CampaignState.OPEN:
+        raise Mismatch("a campaign that is not open: it is opened by somebody here", "is OPEN", "state")

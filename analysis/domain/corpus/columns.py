@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 from django.db import models
 
@@ -104,6 +105,22 @@ class Blob(Field):
 
 
 @dataclass(frozen=True)
+class Name(Field):
+    """A UUID, written as usual."""
+
+    expected = "a UUID such as 6f1c1e0a-9d0e-4b57-8f0a-1f2e3d4c5b6a"
+
+    def clean(self, value: Any) -> UUID:
+        """Return the UUID."""
+        if not isinstance(value, str):
+            raise self.refuse(value)
+        try:
+            return UUID(value)
+        except ValueError:
+            raise self.refuse(value) from None
+
+
+@dataclass(frozen=True)
 class Json(Field):
     """Any JSON that the database can hold: no NUL, no lone surrogate, no number beyond all bounds."""
 
@@ -192,7 +209,7 @@ def _dump_bytes(value: Any) -> str:
     return base64.b64encode(bytes(value)).decode("ascii")
 
 
-DUMPS: Mapping[str, Callable[[Any], Any]] = {"time": _dump_time, "bytes": _dump_bytes}
+DUMPS: Mapping[str, Callable[[Any], Any]] = {"time": _dump_time, "bytes": _dump_bytes, "uuid": str}
 INTEGERS = {
     models.PositiveSmallIntegerField: (0, 2**15 - 1),
     models.SmallIntegerField: (-(2**15), 2**15 - 1),
@@ -234,6 +251,7 @@ def _type(field: "models.Field[Any, Any]") -> tuple[str, Field]:
         (models.FloatField, "number", fields.Number()),
         (models.DateTimeField, "time", Moment()),
         (models.JSONField, "json", Json()),
+        (models.UUIDField, "uuid", Name()),
         (models.BinaryField, "bytes", Blob()),
     ]
     for sort, word, check in simple:

@@ -15,6 +15,7 @@ TYPES = {
     "boolean": "true or false",
     "time": "time in UTC (ISO 8601)",
     "json": "JSON",
+    "uuid": "UUID",
     "bytes": "bytes in Base64",
     "reference": "id of a row of another table",
 }

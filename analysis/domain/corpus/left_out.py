@@ -6,6 +6,7 @@ GATEWAY = (
     "The gateway's own books: endpoints, keys, prices, stored answers are the operator's. What models wrote and judged "
     "is in responses and judgments, with model, prompt and parameters in participants."
 )
+LIVE = "Figures of a campaign that is under way: they follow from its judgments, which are here."
 
 MODELS: dict[str, str] = {
     "studies.User": PERSON,
@@ -13,6 +14,8 @@ MODELS: dict[str, str] = {
     "studies.EntryLink": SYSTEM,
     "studies.Arrival": SYSTEM,
     "studies.Enquiry": "Letters between a participant and the researchers: meant for them alone.",
+    "annotation.LiveAgreement": LIVE,
+    "annotation.LiveCompetence": LIVE,
     "llm.Endpoint": GATEWAY,
     "llm.Call": GATEWAY,
     "llm.Attempt": GATEWAY,
@@ -37,8 +40,13 @@ FIELDS: dict[str, str] = {
     "writing.TaskPayment.by": PERSON,
     "writing.ModelAnswer.run": "Only analyses' runs are here.",
     "writing.ResponseDecision.decided_by": PERSON,
+    "annotation.Assignment.reviewer": PERSON,
+    "annotation.Assignment.reviewing_until": "Goes with who has it open for review.",
+    "annotation.Assignment.session": "The platform's id of a visit: it leads to the person there (docs/adr/0003).",
     "annotation.AssignmentDecision.decided_by": PERSON,
     "annotation.AssignmentTransition.by": PERSON,
+    "annotation.AssignmentPayment.by": PERSON,
+    "annotation.JudgingAnswer.run": "Only analyses' runs are here.",
     "runs.Run.key": "The address of a run in one system; the importing one gives another.",
     "runs.Run.created_by": PERSON,
     "runs.Run.cancelled_by": PERSON,

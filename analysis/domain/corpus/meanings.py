@@ -1,6 +1,6 @@
 """What each table of an archive holds, and what each of its columns means. A test checks that none is missing."""
 
-from . import meanings_of_writing
+from . import meanings_of_judging, meanings_of_writing
 
 ID = "The row's line in its file, from 1; other tables refer to it by this."
 COMMON = {
@@ -60,108 +60,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
         },
     ),
     **meanings_of_writing.TABLES,
-    "dimensions": (
-        "Questions asked of each item, by version.",
-        {
-            "question": "The question.",
-            "label": "What readers see.",
-            "description": "What it means.",
-            "options": "Its answers from the lowest value up: value and label; -1, 0, 1 stand for A, N, B.",
-            "asks_justification": "Whether a justification is asked for.",
-        },
-    ),
-    "instructions": ("What judges read before they judge, by version.", {"text": "The text, in Markdown."}),
-    "campaigns": (
-        "Collections of judgments.",
-        {
-            "name": "Its name, which is unique in the study.",
-            "kind": "PAIRWISE, POINTWISE or EXPERT: what is judged at once, and by whom.",
-            "judges": "CROWD, EXPERT or MODEL: whose judgments these are.",
-            "inference": "How a model was asked: COMBINED (all dimensions at once) or INDIVIDUAL; empty for people.",
-            "k": "Judgments asked for per item and dimension.",
-            "instructions": "What the judges read.",
-            "state": "DRAFT, OPEN, PAUSED or CLOSED.",
-            "pay": "Pay for one questionnaire, in minor units of the study's currency.",
-            "fee": "The platform's fee for one questionnaire, likewise.",
-            "tax": "Tax for one questionnaire, likewise.",
-        },
-    ),
-    "campaign_dimensions": (
-        "The dimensions that a campaign asks.",
-        {"campaign": "Which campaign.", "dimension": "Which dimension.", "position": "Where it stands on the page."},
-    ),
-    "pairs": (
-        "Two responses to one topic in the order in which they are shown; the reverse order is another pair.",
-        {"a": "The left response.", "b": "The right response."},
-    ),
-    "items": (
-        "What a campaign has judged: a pair, or in pointwise campaigns a response.",
-        {
-            "campaign": "Which campaign.",
-            "pair": "The pair, in pairwise campaigns.",
-            "response": "The response, in pointwise campaigns.",
-            "topic": "On which topic.",
-            "external_id": "What the source called it, where it named no response of this study.",
-        },
-    ),
-    "questionnaires": (
-        "Items that one person answers in one go.",
-        {"campaign": "Of which campaign.", "external_id": "The study's id of the questionnaire."},
-    ),
-    "questionnaire_items": (
-        "Items in the order in which they are shown.",
-        {"questionnaire": "In which questionnaire.", "item": "Which item.", "position": "Where."},
-    ),
-    "assignments": (
-        "Questionnaires given to participants.",
-        {
-            "questionnaire": "Which questionnaire.",
-            "participant": "To whom.",
-            "external_id": "What the source called it, if it named it.",
-            "state": "ASSIGNED, SUBMITTED, ACCEPTED, REJECTED, RETURNED, TIMED_OUT or SURPLUS.",
-            "assigned_at": "When it was given.",
-            "submitted_at": "When it was submitted.",
-            "seconds": "How long it took.",
-            "lease_until": "Until when it is held for the participant.",
-        },
-    ),
-    "assignment_transitions": (
-        "How assignments changed their state; none is ever changed.",
-        {
-            "assignment": "Which assignment.",
-            "before": "Its state before; empty: it was new.",
-            "after": "Its state after.",
-            "cause": "What changed it.",
-            "at": "When.",
-        },
-    ),
-    "assignment_decisions": (
-        "Decisions about assignments; none is ever changed.",
-        {"assignment": "About which assignment."},
-    ),
-    "judgments": (
-        "Answers to one dimension of one item, as presented: nothing is turned round.",
-        {
-            "assignment": "In which assignment.",
-            "item": "Of which item.",
-            "dimension": "To which dimension.",
-            "value": "The answer: on a pair -1 is A (left), 0 neither, 1 is B (right).",
-            "repeat": "Counts up where the same was asked again; 0 counts.",
-            "justification": "Why, in the judge's words.",
-            "judged_at": "When.",
-            "external_id": "What the source called the answer that this is part of.",
-        },
-    ),
-    "platform_submissions": (
-        "A platform's own record of submissions.",
-        {
-            "campaign": "To which campaign.",
-            "external_id": "The submission's id.",
-            "participant": "Whose; null: not known.",
-            "seconds": "How long it took, as the platform measured it.",
-            "approvals": "How many submissions of the person had been approved before.",
-        },
-    ),
+    **meanings_of_judging.TABLES,
     "runs": (
         "Finished analyses.",
         {

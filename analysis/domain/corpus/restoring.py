@@ -1,13 +1,14 @@
 """The import of an archive into a study that is still empty: an equal study, or the study as it was."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, cast
 
+import pgtrigger
 from django.db import DataError, IntegrityError, transaction
 from django.utils.translation import gettext_lazy as _
 
@@ -19,7 +20,7 @@ from writing.domain.imports.inputs import Inputs
 from writing.domain.imports.problems import BadInput, Problems
 from writing.domain.imports.reading import Report
 
-from . import archiving, checking, tables
+from . import archiving, checking, tables, together
 from .columns import Places
 from .opening import Archive, opened
 from .tables import STUDY, TABLES, ArchiveTable, is_referred_to, loaders
@@ -128,6 +129,8 @@ def restore(archive: Archive, *, study: Study) -> None:
     for table in tables.of_version(archive.version)[1:]:
         _restore_table(table, archive, study, places, problems)
     problems.refuse_any()
+    together.check(study, places, problems)
+    problems.refuse_any()
 
 
 def _restore_table(table: ArchiveTable, archive: Archive, study: Study, places: Places, problems: Problems) -> None:
@@ -157,10 +160,15 @@ def _restore_table(table: ArchiveTable, archive: Archive, study: Study, places: 
     storing.analyse(table.model)
 
 
+def _ignoring(table: ArchiveTable) -> AbstractContextManager[None]:
+    # Naming none would ignore all.
+    return pgtrigger.ignore(*table.ignores) if table.ignores else nullcontext()
+
+
 def _insert(table: ArchiveTable, batch: list[Any], last_line: int, keep: Callable[[list[int]], None]) -> None:
     """Insert rows in their order, and note their keys in it."""
     try:
-        with transaction.atomic():
+        with _ignoring(table), transaction.atomic():
             made = table.model._default_manager.bulk_create(batch)
     except (IntegrityError, DataError) as error:
         problems = Problems()

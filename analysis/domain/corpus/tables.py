@@ -4,15 +4,17 @@ A table's columns follow from its model: every concrete field but those named in
 in which they came into the system (votes count in that order), and refer to each other by line number.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
+from django.db.models.expressions import Combinable
 
 from annotation import models as annotation
+from annotation.enums import CampaignState
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
 from crowdrag.studies import models as studies
@@ -44,6 +46,11 @@ class ArchiveTable:
     only: Callable[[], Q] = Q
     # Rows in memory at once; fewer where one row may be large.
     chunk: int = 1000
+    # Columns that are written otherwise than they stand in the database, and as what.
+    instead: Mapping[str, Combinable] = field(default_factory=dict)
+    # Triggers that hold for what happens here, one row after the other, and not for what happened before and is taken
+    # in: `label:name`. Where they hold for the whole in the end, `together.py` sees to it.
+    ignores: tuple[str, ...] = ()
 
     @property
     def file(self) -> str:
@@ -63,11 +70,20 @@ class ArchiveTable:
         """Return the columns that it has in archives of a schema version."""
         return tuple(each for each in self.columns if since.has_column(version, self.name, each.name))
 
+    def sources(self, version: int) -> "list[str | Combinable]":
+        """Return where the values of its columns are read from."""
+        return [self.instead.get(each.name, each.source) for each in self.columns_of(version)]
+
     @property
     def own_references(self) -> tuple[str, ...]:
         """The columns that refer to rows of this table itself: to earlier ones."""
         return tuple(each.name for each in self.columns if each.references == self.name)
 
+
+# A permission to recruit and to pay is given for one system: what is open here is closed in an archive.
+_CLOSED_ELSEWHERE = Case(
+    When(has_places=True, state=CampaignState.OPEN, then=Value(CampaignState.CLOSED.value)), default=F("state")
+)
 
 TABLES: tuple[ArchiveTable, ...] = (
     ArchiveTable("participants", studies.Participant),
@@ -97,18 +113,40 @@ TABLES: tuple[ArchiveTable, ...] = (
     ArchiveTable("model_answers", writing.ModelAnswer, "participant__study", chunk=200),
     ArchiveTable("dimensions", annotation.Dimension),
     ArchiveTable("instructions", annotation.Instructions),
-    ArchiveTable("campaigns", annotation.Campaign),
+    ArchiveTable("campaigns", annotation.Campaign, instead={"state": _CLOSED_ELSEWHERE}),
     ArchiveTable("campaign_dimensions", annotation.CampaignDimension, "campaign__study"),
     ArchiveTable("pairs", annotation.Pair),
     ArchiveTable("items", annotation.Item, "campaign__study"),
     ArchiveTable("questionnaires", annotation.Questionnaire, "campaign__study"),
     ArchiveTable("questionnaire_items", annotation.QuestionnaireItem, "questionnaire__campaign__study"),
-    ArchiveTable("assignments", annotation.Assignment, "questionnaire__campaign__study"),
+    ArchiveTable(
+        "assignments",
+        annotation.Assignment,
+        "questionnaire__campaign__study",
+        ignores=("annotation.Assignment:holds_a_place_or_not",),
+    ),
     ArchiveTable(
         "assignment_transitions", annotation.AssignmentTransition, "assignment__questionnaire__campaign__study"
     ),
     ArchiveTable("assignment_decisions", annotation.AssignmentDecision, "assignment__questionnaire__campaign__study"),
-    ArchiveTable("judgments", annotation.Judgment, "assignment__questionnaire__campaign__study"),
+    ArchiveTable("assignment_payments", annotation.AssignmentPayment, "assignment__questionnaire__campaign__study"),
+    ArchiveTable(
+        "judgments",
+        annotation.Judgment,
+        "assignment__questionnaire__campaign__study",
+        # They were given before the questionnaire was handed in, whatever its state is now.
+        ignores=("annotation.Judgment:never_changed_once_submitted",),
+    ),
+    ArchiveTable("places", annotation.Place, "campaign__study"),
+    ArchiveTable("attention_checks", annotation.AttentionCheck, "questionnaire__campaign__study"),
+    ArchiveTable("check_answers", annotation.CheckAnswer, "assignment__questionnaire__campaign__study"),
+    ArchiveTable("gold_labels", annotation.GoldLabel, "item__campaign__study"),
+    ArchiveTable("training_items", annotation.TrainingItem, "campaign__study"),
+    ArchiveTable("training_answers", annotation.TrainingAnswer, "training_item__campaign__study"),
+    ArchiveTable("item_times", annotation.ItemTime, "assignment__questionnaire__campaign__study"),
+    ArchiveTable("judging_prompts", annotation.JudgingPrompt),
+    ArchiveTable("judging_answers", annotation.JudgingAnswer, "item__campaign__study"),
+    ArchiveTable("injection_trials", annotation.InjectionTrial, "pair__study"),
     ArchiveTable("platform_submissions", annotation.PlatformSubmission, "campaign__study"),
     ArchiveTable("runs", Run, only=_finished_analyses),
     ArchiveTable("result_tables", Table, "run__study", lambda: Q(run__state=RunState.DONE), chunk=1),
