@@ -69,7 +69,7 @@ def test_an_imported_snapshot_names_the_judgments_of_the_imported_study() -> Non
     assert not state.changed
     taken = inputs.unpack(bytes(Snapshot.objects.get(run=state.run).payload))
     named = Judgment.objects.filter(pk__in=taken.main.row.tolist())
-    assert named.count() == len(taken.main.row) == Judgment.objects.of_study(other).count() > 0
+    assert named.count() == len(taken.main.row) == Judgment.objects.of_study(other).pool().count() > 0
     assert set(named.values_list("item__campaign__study", flat=True)) == {other.pk}
 
 
