@@ -52,6 +52,7 @@ INSTALLED_APPS = [
     "crowdrag.studies",
     "crowdrag.llm",
     "crowdrag.runs",
+    "crowdrag.recruitment",
     "writing",
     "annotation",
     "analysis",
@@ -153,6 +154,18 @@ CELERY_TASK_SERIALIZER = "json"
 LLM_URL = env.str("CROWDRAG_LLM_URL", default="")
 # The only hosts that endpoints of language models may have; empty: any that the address rules allow.
 LLM_HOSTS = env.list("CROWDRAG_LLM_HOSTS", default=[])
+
+# Prolific (docs/guides/prolific.md). Its token and the secret of its hooks are read from CROWDRAG_PROLIFIC_TOKEN and
+# CROWDRAG_PROLIFIC_HOOK_SECRET when they are needed, and kept nowhere.
+PROLIFIC_URL = env.str("CROWDRAG_PROLIFIC_URL", default="https://api.prolific.com/api/v1/")
+PROLIFIC_WORKSPACE = env.str("CROWDRAG_PROLIFIC_WORKSPACE", default="")
+PROLIFIC_PROJECT = env.str("CROWDRAG_PROLIFIC_PROJECT", default="")
+# The only studies that may use the account, by their short names; empty: all.
+PROLIFIC_STUDIES = env.list("CROWDRAG_PROLIFIC_STUDIES", default=[])
+# Its fee in per cent of what is paid, for an estimate where it does not say what a study costs.
+PROLIFIC_FEE_PERCENT = env.float("CROWDRAG_PROLIFIC_FEE_PERCENT", default=None)
+# Whether a stand-in on this machine may be talked to without TLS: for trying out.
+PROLIFIC_LOOPBACK = env.bool("CROWDRAG_PROLIFIC_LOOPBACK", default=False)
 
 # Security. Nothing comes from another host; no inline script or style anywhere.
 CONTENT_SECURITY_POLICY = {

@@ -3,11 +3,16 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from writing.views.log import log
+
 urlpatterns = [
+    # Where the editor's events come in. It is asked for more than all else, and patterns are tried in turn.
+    path("writing/log/", log, name="writing_log"),
     path("admin/", admin.site.urls),
     path("", include("crowdrag.studies.urls")),
     path("", include("crowdrag.runs.urls")),
     path("", include("crowdrag.llm.urls")),
+    path("", include("crowdrag.recruitment.urls")),
     path("", include("writing.urls")),
     path("", include("annotation.urls")),
     path("", include("analysis.urls")),

@@ -6,6 +6,10 @@ GATEWAY = (
     "The gateway's own books: endpoints, keys, prices, stored answers are the operator's. What models wrote and judged "
     "is in responses and judgments, with model, prompt and parameters in participants."
 )
+PLATFORM = (
+    "A recruitment platform's account belongs to the operator, and its ids of people and their visits never leave "
+    "(docs/adr/0003). What was paid and decided stands with the work itself."
+)
 LIVE = "Figures of a campaign that is under way: they follow from its judgments, which are here."
 
 MODELS: dict[str, str] = {
@@ -20,6 +24,10 @@ MODELS: dict[str, str] = {
     "llm.Call": GATEWAY,
     "llm.Attempt": GATEWAY,
     "llm.Spend": GATEWAY,
+    "recruitment.PlatformStudy": PLATFORM,
+    "recruitment.Submission": PLATFORM,
+    "recruitment.PlatformEvent": PLATFORM,
+    "recruitment.PlatformOrder": PLATFORM,
     "runs.Unit": "How the work of a run was shared out among workers; a finished run needs none of it.",
     "runs.WorkerBeat": SYSTEM,
     "runs.Duty": SYSTEM,

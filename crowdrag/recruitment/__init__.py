@@ -1,0 +1,1 @@
+"""Recruitment: platforms that send people here, and pay them."""

@@ -1,0 +1,37 @@
+"""The operators' pages: everything to be read, nothing to be changed behind the platform's back."""
+
+from django.contrib import admin
+
+from crowdrag.studies.admin import ReadOnlyAdmin
+
+from .models import PlatformEvent, PlatformOrder, PlatformStudy, Submission
+
+
+@admin.register(PlatformStudy)
+class PlatformStudyAdmin(ReadOnlyAdmin):
+    """Studies on platforms."""
+
+    list_display = ("name", "study", "purpose", "status", "places")
+
+
+@admin.register(Submission)
+class SubmissionAdmin(ReadOnlyAdmin):
+    """Visits."""
+
+    list_display = ("external_id", "platform_study", "status", "status_at")
+    exclude = ("identity_hash",)
+
+
+@admin.register(PlatformOrder)
+class PlatformOrderAdmin(ReadOnlyAdmin):
+    """Orders."""
+
+    list_display = ("key", "kind", "state", "tries", "error")
+
+
+@admin.register(PlatformEvent)
+class PlatformEventAdmin(ReadOnlyAdmin):
+    """Events."""
+
+    list_display = ("kind", "status", "sent_at", "handled_at", "note")
+    exclude = ("identity_hash",)

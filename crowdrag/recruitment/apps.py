@@ -1,0 +1,25 @@
+"""The app's registration."""
+
+from datetime import timedelta
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class RecruitmentConfig(AppConfig):
+    """Recruitment platforms."""
+
+    name = "crowdrag.recruitment"
+    label = "recruitment"
+    verbose_name = _("Recruitment")
+
+    def ready(self) -> None:
+        """Register what is done from time to time, and what goes when somebody has everything erased."""
+        from crowdrag.recruitment import tasks
+        from crowdrag.recruitment.domain import erasing
+        from crowdrag.runs import duties
+        from crowdrag.studies import ways
+
+        ways.register_eraser(erasing.erase)
+        # The sweep only wakes a worker: a platform that answers slowly must keep nobody waiting.
+        duties.register("recruitment", tasks.wake, timedelta(seconds=15))

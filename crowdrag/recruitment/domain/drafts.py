@@ -1,0 +1,212 @@
+"""A study on the platform from a way of taking part: first a row here with its link, then a draft there."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+from uuid import uuid4
+
+from django.db import transaction
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from crowdrag.studies import ways
+from crowdrag.studies.domain import links, platforms
+from crowdrag.studies.models import Study, User
+
+from .. import listening
+from ..enums import Device, StudyStatus
+from ..models import PlatformStudy
+from . import codes, eligibility, listings
+from .prolific import api
+from .prolific.account import account
+from .prolific.client import Client
+from .prolific.errors import OutcomeUnknownError, PlatformError
+
+PLATFORM: Final = "prolific"
+LONGEST_NAME: Final = 120
+MOST_PLACES: Final = 100_000
+# The platform lets nobody take longer than a day.
+MOST_MINUTES: Final = 24 * 60 - 1
+
+
+class DraftError(ValueError):
+    """A study that cannot be made like this; nothing was sent."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What is advertised. Money in minor units of the study's currency."""
+
+    name: str
+    description: str
+    reward: int
+    places: int
+    minutes: int
+    most_minutes: int | None = None
+    devices: list[str] = field(default_factory=lambda: [Device.DESKTOP.value])
+    eligibility: dict[str, Any] = field(default_factory=dict)
+    screen_out_reward: int | None = None
+
+
+def proposed(study: Study, purpose: str) -> Terms | None:
+    """Return the terms that the way itself has; None where the study has not set it up."""
+    way = ways.get(study, purpose)
+    offer = way.offer(study) if way else None
+    if offer is None:
+        return None
+    listener = listening.of(purpose)
+    needs = listener.needs(study, purpose) if listener else None
+    return Terms(
+        name=offer.title[:LONGEST_NAME],
+        description=offer.what,
+        reward=offer.pay,
+        places=max(needs.places, 1) if needs else 1,
+        minutes=offer.minutes,
+        eligibility=dict(needs.eligibility) if needs else {},
+    )
+
+
+@transaction.atomic
+def prepare(*, study: Study, purpose: str, terms: Terms, by: User | None, now: datetime) -> PlatformStudy:
+    """Write down what is to be advertised, with its link and its codes. Nothing is sent."""
+    way = ways.get(study, purpose)
+    if way is None or way.offer(study) is None:
+        raise DraftError(_("This way of taking part is not set up."))
+    _check(terms)
+    drawn = codes.draw(screens_out=terms.screen_out_reward is not None)
+    link = links.create_platform(
+        study=study,
+        purpose=purpose,
+        label=f"Prolific: {terms.name}",
+        platform=PLATFORM,
+        parameters=platforms.PRESETS[PLATFORM],
+        completion=codes.completion(drawn),
+        by=by,
+        now=now,
+    )
+    return PlatformStudy.objects.create(
+        study=study,
+        purpose=purpose,
+        link=link,
+        name=terms.name,
+        internal_name=f"{study.slug[:40]} {purpose[:40]} {uuid4().hex[:12]}",
+        description=terms.description,
+        reward=terms.reward,
+        places=terms.places,
+        minutes=terms.minutes,
+        most_minutes=terms.most_minutes,
+        devices=terms.devices,
+        eligibility=terms.eligibility,
+        codes=drawn,
+        screen_out_reward=terms.screen_out_reward,
+        created_at=now,
+        created_by=by,
+    )
+
+
+def send(*, platform_study: PlatformStudy, base: str, now: datetime) -> PlatformStudy:
+    """Make the draft there; one that was made and not answered is found again by its internal name, not made twice.
+
+    `base` is this system's own address, as people open it.
+
+    Raises
+    ------
+    PlatformError, EligibilityError
+    """
+    try:
+        return _send(platform_study, base, now)
+    except (PlatformError, eligibility.EligibilityError) as error:
+        rows = PlatformStudy.objects.filter(pk=platform_study.pk, external_id="")
+        rows.update(problem=str(error))
+        raise
+
+
+@transaction.atomic
+def discard(*, platform_study: PlatformStudy, now: datetime) -> None:
+    """Give up what was never made there; its link closes. A draft there, should there be one, is nobody's loss."""
+    held = PlatformStudy.objects.select_for_update(of=("self",)).select_related("link").get(pk=platform_study.pk)
+    if held.external_id or held.submissions.exists():
+        raise DraftError(_("The study is on Prolific already: stop it there."))
+    links.close(link=held.link, now=now)
+    held.delete()
+
+
+def _send(platform_study: PlatformStudy, base: str, now: datetime) -> PlatformStudy:
+    with transaction.atomic():
+        # Two clicks at once make one draft: the second waits here, and finds it made.
+        held = PlatformStudy.objects.select_for_update(no_key=True, of=("self",)).get(pk=platform_study.pk)
+        if held.external_id:
+            return held
+        with Client(account(held.study)) as client:
+            answer = _found(client, held) or _made(client, held, base)
+        held.external_id = str(answer["id"])
+        held.problem = ""
+        held.save(update_fields=["external_id", "problem"])
+        listings.keep(held, {"status": StudyStatus.UNPUBLISHED, **answer}, now)
+    return held
+
+
+def body(platform_study: PlatformStudy, *, base: str, filters: list[dict[str, Any]], project: str) -> dict[str, Any]:
+    """Return the draft as the platform is told of it."""
+    found = platform_study
+    told: dict[str, Any] = {
+        "name": found.name,
+        "internal_name": found.internal_name,
+        "description": found.description,
+        "external_study_url": address(found, base),
+        "prolific_id_option": "url_parameters",
+        "completion_codes": codes.told(found.codes, screen_out_reward=found.screen_out_reward, places=found.places),
+        "estimated_completion_time": found.minutes,
+        "reward": found.reward,
+        "total_available_places": found.places,
+        "device_compatibility": found.devices,
+        "peripheral_requirements": [],
+        "filters": filters,
+    }
+    if found.most_minutes:
+        told["maximum_allowed_time"] = found.most_minutes
+    if project:
+        told["project"] = project
+    return told
+
+
+def address(platform_study: PlatformStudy, base: str) -> str:
+    """Return what the platform opens for people: our link, with the three parameters that it fills in."""
+    path = reverse("join", args=[platform_study.link.token])
+    names = platforms.PRESETS[PLATFORM]
+    filled = "&".join(f"{names[role]}={{{{%{names[role]}%}}}}" for role in platforms.ROLES)
+    return f"{base.rstrip('/')}{path}?{filled}"
+
+
+def _found(client: Client, held: PlatformStudy) -> dict[str, Any] | None:
+    return next((row for row in api.drafts(client) if row.get("internal_name") == held.internal_name), None)
+
+
+def _made(client: Client, held: PlatformStudy, base: str) -> dict[str, Any]:
+    chosen = eligibility.filters(client, held.eligibility)
+    told = body(held, base=base, filters=chosen, project=client.account.project)
+    try:
+        return api.create_study(client, told)
+    except OutcomeUnknownError:
+        if (found := _found(client, held)) is not None:
+            return found
+        raise
+
+
+def _check(terms: Terms) -> None:
+    if not terms.name.strip() or len(terms.name) > LONGEST_NAME:
+        raise DraftError(_("A name has 1 to %(most)d characters.") % {"most": LONGEST_NAME})
+    if not terms.description.strip():
+        raise DraftError(_("Say what people will do."))
+    if not 1 <= terms.places <= MOST_PLACES:
+        raise DraftError(_("There are 1 to %(most)d places.") % {"most": MOST_PLACES})
+    if terms.reward < 1:
+        raise DraftError(_("Everybody is paid something."))
+    if not 1 <= terms.minutes <= MOST_MINUTES:
+        raise DraftError(_("It takes 1 to %(most)d minutes.") % {"most": MOST_MINUTES})
+    if terms.most_minutes is not None and not terms.minutes <= terms.most_minutes <= MOST_MINUTES:
+        raise DraftError(_("The longest time is at least the expected one, and less than a day."))
+    if not terms.devices or set(terms.devices) - set(Device.values):
+        raise DraftError(_("Choose the devices."))
+    if terms.screen_out_reward is not None and not 1 <= terms.screen_out_reward < terms.reward:
+        raise DraftError(_("Who is screened out is paid something, and less than the others."))

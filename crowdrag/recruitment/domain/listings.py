@@ -1,0 +1,101 @@
+"""Asking the platform how its studies and their submissions stand: what hooks tell sooner, this tells surely."""
+
+import logging
+from collections import Counter
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db.models import F, Q
+
+from ..enums import StudyStatus
+from ..models import PlatformStudy, Submission
+from . import hearing, statuses
+from .prolific import api
+from .prolific.client import Client
+from .prolific.errors import BusyError, PlatformError
+
+EVERY: Final = timedelta(minutes=2)
+# The counts agreeing says that nothing moved; all the same each visit is looked at from time to time.
+ALL_EVERY: Final = timedelta(minutes=30)
+# A study that takes nobody any more changes only by reviews, and these are ours or a click of the researchers' there.
+QUIET_EVERY: Final = timedelta(hours=1)
+LISTED_AT_MOST: Final = 20_000
+log = logging.getLogger(__name__)
+
+
+def due(now: datetime) -> list[PlatformStudy]:
+    """Return the studies that are to be asked about, the longest unasked first."""
+    settled = Q(status=StudyStatus.COMPLETED, seen_at__gt=now - QUIET_EVERY)
+    rows = PlatformStudy.objects.exclude(external_id="").exclude(settled).select_related("study", "link")
+    rows = rows.filter(Q(seen_at__isnull=True) | Q(seen_at__lte=now - EVERY))
+    return list(rows.order_by(F("seen_at").asc(nulls_first=True), "pk"))
+
+
+def look(client: Client, platform_study: PlatformStudy, *, now: datetime, everything: bool = False) -> int:
+    """Ask about a study and, where something moved, about each of its submissions; return how many were read.
+
+    What went wrong is kept with the study and shown; the next look is due as always.
+    """
+    try:
+        refresh(client, platform_study, now=now)
+        read = 0
+        if everything or _moved(client, platform_study, now):
+            read = _read_all(client, platform_study, now)
+            platform_study.listed_at = now
+    except BusyError:
+        raise
+    except PlatformError as error:
+        log.warning("Platform study %s could not be asked about: %s", platform_study.pk, type(error).__name__)
+        platform_study.problem, platform_study.seen_at = str(error), now
+        platform_study.save(update_fields=["problem", "seen_at"])
+        return 0
+    platform_study.problem = ""
+    platform_study.save(update_fields=["problem", "listed_at"])
+    return read
+
+
+def refresh(client: Client, platform_study: PlatformStudy, *, now: datetime) -> dict[str, Any]:
+    """Ask how a study stands there, and keep it."""
+    answer = api.study(client, platform_study.external_id)
+    keep(platform_study, answer, now)
+    return answer
+
+
+def keep(platform_study: PlatformStudy, answer: dict[str, Any], now: datetime) -> None:
+    """Keep what the platform says of a study. Places go up only, here as there."""
+    status = str(answer.get("status") or "").strip().upper().replace("_", " ")[:20]
+    platform_study.status = status or platform_study.status
+    places, taken = answer.get("total_available_places"), answer.get("places_taken")
+    if isinstance(places, int) and places >= 1:
+        platform_study.places = places if not platform_study.is_published else max(places, platform_study.places)
+    if isinstance(taken, int) and taken >= 0:
+        platform_study.places_taken = taken
+    if platform_study.published_at is None and platform_study.status not in {"", StudyStatus.UNPUBLISHED}:
+        platform_study.published_at = now
+    platform_study.seen_at = now
+    platform_study.save(update_fields=["status", "places", "places_taken", "published_at", "seen_at"])
+
+
+def _moved(client: Client, platform_study: PlatformStudy, now: datetime) -> bool:
+    if platform_study.listed_at is None or platform_study.listed_at <= now - ALL_EVERY:
+        return True
+    there: Counter[str] = Counter()
+    for name, count in api.counts(client, platform_study.external_id).items():
+        status = statuses.known(name)
+        if status is not None and isinstance(count, int) and count:
+            there[status] = count
+    rows = Submission.objects.filter(platform_study=platform_study).exclude(status="")
+    return there != Counter(rows.values_list("status", flat=True))
+
+
+def _read_all(client: Client, platform_study: PlatformStudy, now: datetime) -> int:
+    read = 0
+    for row in api.submissions(client, platform_study.external_id):
+        # True as of when the listing began, or later: what a hook says of since then is not undone by it.
+        news = hearing.read(platform_study, row, now)
+        if news is not None:
+            hearing.hear(platform_study, news, now=now)
+            read += 1
+        if read >= LISTED_AT_MOST:
+            break
+    return read

@@ -1,0 +1,217 @@
+"""Ordering: checked before it is written down, written down once under its key, in the caller's own transaction.
+
+Nothing here locks anything that a listener may hold (docs/guides/prolific.md, "Order of locks"): the caller may hold
+its own rows.
+"""
+
+from datetime import datetime
+from typing import Any, Final
+
+from django.db import transaction
+
+from crowdrag.studies.models import Arrival, Participant, Study, User
+
+from ...enums import OrderKind, OrderState, RejectionCategory
+from ...models import PlatformOrder, PlatformStudy, Submission
+from ..codes import SCREENED_OUT
+from . import problems
+
+MOST: Final = 10_000_000
+LONGEST_KEY: Final = 200
+
+
+def approve(
+    *,
+    study: Study,
+    purpose: str,
+    session: str,
+    key: str,
+    now: datetime,
+    by: User | None = None,
+    participant: Participant | None = None,
+) -> PlatformOrder:
+    """Have somebody paid the reward."""
+    submission = _submission(study, purpose, session, participant, now)
+    return _decide(submission, OrderKind.APPROVE, {}, key, now, by, participant)
+
+
+def reject(
+    *,
+    study: Study,
+    purpose: str,
+    session: str,
+    category: str,
+    message: str,
+    key: str,
+    now: datetime,
+    by: User | None = None,
+    participant: Participant | None = None,
+) -> PlatformOrder:
+    """Have somebody paid nothing, with the reason that they are told. There is no way back on the platform."""
+    message = message.replace("\x00", "").strip()
+    if category not in RejectionCategory.values:
+        raise problems.BadCategoryError
+    if len(message) < problems.LEAST_MESSAGE:
+        raise problems.ShortMessageError(len(message))
+    if len(message) > problems.MOST_MESSAGE:
+        raise problems.LongMessageError
+    submission = _submission(study, purpose, session, participant, now)
+    details = {"category": category, "message": message}
+    return _decide(submission, OrderKind.REJECT, details, key, now, by, participant)
+
+
+def screen_out(
+    *,
+    study: Study,
+    purpose: str,
+    session: str,
+    key: str,
+    now: datetime,
+    by: User | None = None,
+    participant: Participant | None = None,
+) -> PlatformOrder:
+    """Have somebody paid the fixed part for being screened out."""
+    submission = _submission(study, purpose, session, participant, now)
+    if SCREENED_OUT not in submission.platform_study.codes:
+        raise problems.NoScreenOutError
+    return _decide(submission, OrderKind.SCREEN_OUT, {}, key, now, by, participant)
+
+
+def bonus(
+    *,
+    study: Study,
+    purpose: str,
+    session: str,
+    amount: int,
+    reason: str,
+    key: str,
+    now: datetime,
+    by: User | None = None,
+    participant: Participant | None = None,
+) -> PlatformOrder:
+    """Have somebody paid more, in minor units of the study's currency; once for a key, whatever is lost on the way."""
+    if not 0 < amount <= MOST:
+        raise problems.BadAmountError
+    submission = _submission(study, purpose, session, participant, now)
+    details = {"amount": amount, "reason": reason.replace("\x00", "").strip()[:300]}
+    return _order(submission.platform_study, submission, OrderKind.BONUS, details, key, now, by, participant)
+
+
+def increase_places(
+    *, study: Study, purpose: str, to: int, key: str, now: datetime, by: User | None = None
+) -> PlatformOrder:
+    """Have the newest study of a way let in more people: `to` so many in all. Places only ever go up."""
+    found = current(study, purpose)
+    if found is None:
+        raise problems.NotFromPlatformError
+    known = PlatformOrder.objects.filter(platform_study=found, key=key[:LONGEST_KEY]).exists()
+    if not known and not found.places < to <= MOST:
+        raise problems.BadPlacesError(found.places)
+    return _order(found, None, OrderKind.PLACES, {"to": to}, key, now, by, None)
+
+
+def retry(*, order: PlatformOrder, now: datetime) -> PlatformOrder:
+    """Have an order sent again that failed: a person looked at what is wrong, and says so.
+
+    Of a bonus of unknown outcome this says: it was looked up, and it was not paid.
+    """
+    rows = PlatformOrder.objects.filter(pk=order.pk, state=OrderState.FAILED)
+    progress = {name: value for name, value in order.progress.items() if name != "paying"}
+    if not rows.update(state=OrderState.WAITING, due_at=now, tries=0, error="", progress=progress):
+        raise problems.NothingToRetryError
+    order.refresh_from_db()
+    return order
+
+
+def drop(*, order: PlatformOrder, now: datetime) -> PlatformOrder:
+    """Give an order up that was not sent, or that a person settled on the platform themselves."""
+    rows = PlatformOrder.objects.filter(pk=order.pk, state__in=[OrderState.WAITING, OrderState.FAILED])
+    if not rows.update(state=OrderState.DROPPED, done_at=now):
+        raise problems.NothingToRetryError
+    order.refresh_from_db()
+    return order
+
+
+def current(study: Study, purpose: str) -> PlatformStudy | None:
+    """Return the newest study on the platform of a way."""
+    rows = PlatformStudy.objects.filter(study=study, purpose=purpose)
+    return rows.select_related("study", "link").order_by("-created_at", "-pk").first()
+
+
+def is_theirs(*, study: Study, purpose: str, session: str) -> bool:
+    """Say whether a visit came by a study of the platform that was made here, so that orders about it can be given."""
+    return bool(session) and _platform_study(study, purpose, session) is not None
+
+
+def _platform_study(study: Study, purpose: str, session: str) -> PlatformStudy | None:
+    rows = PlatformStudy.objects.filter(study=study, purpose=purpose).select_related("study", "link")
+    known = rows.filter(submissions__external_id=session).order_by("-pk").first()
+    if known is not None:
+        return known
+    arrival = Arrival.objects.filter(link__platform_study__in=rows, session=session).order_by("-pk").first()
+    return rows.get(link=arrival.link_id) if arrival else None
+
+
+def _submission(study: Study, purpose: str, session: str, participant: Participant | None, now: datetime) -> Submission:
+    found = _platform_study(study, purpose, session) if session else None
+    if found is None:
+        raise problems.NotFromPlatformError
+    submission, _new = Submission.objects.select_related("platform_study").get_or_create(
+        platform_study=found,
+        external_id=session,
+        defaults={"first_heard_at": now, "participant": participant},
+    )
+    return submission
+
+
+def _decide(
+    submission: Submission,
+    kind: OrderKind,
+    details: dict[str, Any],
+    key: str,
+    now: datetime,
+    by: User | None,
+    participant: Participant | None,
+) -> PlatformOrder:
+    """Order a decision; what was decided otherwise and not sent yet is not sent."""
+    with transaction.atomic():
+        order = _order(submission.platform_study, submission, kind, details, key, now, by, participant)
+        if order.state == OrderState.WAITING:
+            others = PlatformOrder.objects.filter(
+                submission=submission,
+                kind__in=[OrderKind.APPROVE, OrderKind.REJECT, OrderKind.SCREEN_OUT],
+                state__in=[OrderState.WAITING, OrderState.FAILED],
+                pk__lt=order.pk,
+            )
+            others.update(state=OrderState.DROPPED, done_at=now)
+    return order
+
+
+def _order(
+    platform_study: PlatformStudy,
+    submission: Submission | None,
+    kind: OrderKind,
+    details: dict[str, Any],
+    key: str,
+    now: datetime,
+    by: User | None,
+    participant: Participant | None,
+) -> PlatformOrder:
+    if participant is not None:
+        details = details | {"participant": participant.pk}
+    order, is_new = PlatformOrder.objects.get_or_create(
+        platform_study=platform_study,
+        key=key[:LONGEST_KEY],
+        defaults={
+            "submission": submission,
+            "kind": kind,
+            "details": details,
+            "due_at": now,
+            "created_at": now,
+            "created_by": by,
+        },
+    )
+    same = (order.kind, order.submission_id, order.details) == (kind, submission and submission.pk, details)
+    if not is_new and not same:
+        raise problems.AlreadyOrderedError
+    return order

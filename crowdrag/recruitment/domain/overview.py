@@ -1,0 +1,174 @@
+"""What researchers see of a way on the platform: how things stand there and here, and what does not agree."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from crowdrag.studies.models import Arrival, Study
+
+from .. import listening
+from ..enums import Here, OrderKind, OrderState, SubmissionStatus
+from ..models import PlatformOrder, PlatformStudy, Submission
+from . import running, statuses
+from .hearing import NOCODE
+from .prolific import api
+from .prolific.account import account
+from .prolific.client import Client
+from .prolific.errors import PlatformError
+
+# More are shown a page at a time, but no more than so many are compared.
+COMPARED = 5000
+_OPEN = (OrderState.WAITING, OrderState.SENDING, OrderState.UNKNOWN)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One visit: how it stands there and here, and in what the two do not agree."""
+
+    submission: Submission
+    here: Here | None
+    disagrees: str
+
+
+@dataclass(frozen=True)
+class Connection:
+    """Whether the platform answers, and what it says of the money."""
+
+    problem: str = ""
+    hint: str = ""
+    balance: int | None = None
+    currency: str = ""
+    is_other_currency: bool = False
+    cost: int | None = None
+    is_estimate: bool = False
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the balance is less than what publishing costs."""
+        return self.balance is not None and self.cost is not None and self.balance < self.cost
+
+
+def rows(platform_study: PlatformStudy) -> list[Row]:
+    """Return the visits of a study, newest first, each with what does not agree."""
+    found = list(
+        Submission.objects.filter(platform_study=platform_study)
+        .select_related("participant")
+        .order_by("-first_heard_at", "-pk")[:COMPARED]
+    )
+    here = _here(platform_study, found)
+    approving = set(
+        PlatformOrder.objects.filter(
+            platform_study=platform_study, kind=OrderKind.APPROVE, state__in=_OPEN
+        ).values_list("submission_id", flat=True)
+    )
+    twice = Counter(row.participant_id for row in found if row.participant_id)
+    arrivals = Arrival.objects.filter(link=platform_study.link_id).exclude(session="")
+    shared = Counter(arrivals.values_list("session", flat=True))
+    listed = []
+    for row in found:
+        stands = here.get(row.external_id)
+        words = _disagreement(row, stands, is_approving=row.pk in approving)
+        if row.participant_id and twice[row.participant_id] > 1:
+            words = words or _("this person has more than one submission there")
+        if shared[row.external_id] > 1:
+            words = words or _("several people came here with this submission")
+        listed.append(Row(row, stands, words))
+    return listed
+
+
+def _here(platform_study: PlatformStudy, found: Sequence[Submission]) -> Mapping[str, Here]:
+    listener = listening.of(platform_study.purpose)
+    visits = [(row.external_id, row.participant_id) for row in found if row.participant_id]
+    return listener.here(platform_study.study, platform_study.purpose, visits) if listener and visits else {}
+
+
+def _disagreement(row: Submission, here: Here | None, *, is_approving: bool) -> str:
+    """Say in words in what a visit does not agree; empty where it does, or where nothing follows yet."""
+    if not row.status:
+        return ""
+    if row.participant_id is None:
+        return "" if row.status in statuses.UNDER_WAY + statuses.LET_GO else _("nobody came here with this submission")
+    for applies, words in _RULES:
+        if applies(row, here):
+            return str(words)
+    if here == Here.ACCEPTED and row.status == SubmissionStatus.AWAITING_REVIEW and not is_approving:
+        return _("accepted here, not approved there")
+    return ""
+
+
+def _both(there: Sequence[str], here: Sequence[Here | None], row: Submission, stands: Here | None) -> bool:
+    return row.status in there and stands in here
+
+
+def _without_code(here: Sequence[Here | None], row: Submission, stands: Here | None) -> bool:
+    return row.code == NOCODE and row.status == SubmissionStatus.AWAITING_REVIEW and stands in here
+
+
+_UNDONE = (Here.NOTHING, Here.WORKING, Here.GONE)
+_DONE = (Here.HANDED_IN, Here.ACCEPTED)
+_RULES = (
+    (partial(_without_code, _DONE), gettext_lazy("no code there; the work is here")),
+    (partial(_without_code, _UNDONE), gettext_lazy("no code there, nothing handed in here")),
+    (partial(_both, (SubmissionStatus.AWAITING_REVIEW,), _UNDONE), gettext_lazy("handed in there, not here")),
+    (partial(_both, statuses.LET_GO, _DONE), gettext_lazy("given back there, handed in here")),
+    (partial(_both, statuses.PAID, (Here.REJECTED,)), gettext_lazy("rejected here, paid there")),
+    (partial(_both, (SubmissionStatus.REJECTED,), (Here.ACCEPTED,)), gettext_lazy("accepted here, rejected there")),
+    (partial(_both, (SubmissionStatus.APPROVED,), (Here.HANDED_IN,)), gettext_lazy("paid there before it was judged")),
+)
+
+
+def summary(platform_study: PlatformStudy) -> dict[str, Any]:
+    """Return the numbers of a study: places there and wanted, visits by status, orders by state."""
+    counted = Counter(Submission.objects.filter(platform_study=platform_study).values_list("status", flat=True))
+    ordered = Counter(PlatformOrder.objects.filter(platform_study=platform_study).values_list("state", flat=True))
+    listener = listening.of(platform_study.purpose)
+    needs = listener.needs(platform_study.study, platform_study.purpose) if listener else None
+    wanted = running.places_wanted(platform_study, still=needs.places) if needs else None
+    by_status = [(SubmissionStatus(name).label if name else _("not heard of"), n) for name, n in counted.most_common()]
+    return {
+        "by_status": by_status,
+        "submissions": sum(counted.values()),
+        "waiting": sum(ordered[state] for state in _OPEN),
+        "failed": ordered[OrderState.FAILED],
+        "still": needs.places if needs else None,
+        "wanted": wanted,
+        "more": max(wanted - platform_study.places, 0) if wanted else 0,
+    }
+
+
+def connection(study: Study, platform_study: PlatformStudy | None) -> Connection:
+    """Ask the platform whether it knows us, what money there is and what the study costs. One try each: a page waits."""
+    try:
+        with Client(account(study), tries=1) as client:
+            api.me(client)
+            balance = api.balance(client, client.account.workspace) if client.account.workspace else {}
+            cost, is_estimate = _cost(client, platform_study)
+    except PlatformError as error:
+        return Connection(problem=str(error))
+    currency = str(balance.get("currency_code") or "")[:3]
+    available = balance.get("available_balance")
+    return Connection(
+        hint="" if client.account.workspace else _("CROWDRAG_PROLIFIC_WORKSPACE is not set: the balance is not known."),
+        balance=available if isinstance(available, int) else None,
+        currency=currency,
+        is_other_currency=bool(currency) and currency != study.currency,
+        cost=cost,
+        is_estimate=is_estimate,
+    )
+
+
+def _cost(client: Client, platform_study: PlatformStudy | None) -> tuple[int | None, bool]:
+    if platform_study is None:
+        return None, False
+    total = platform_study.reward * platform_study.places
+    try:
+        return api.cost(client, reward=platform_study.reward, places=platform_study.places), False
+    except (PlatformError, KeyError, TypeError, ValueError):
+        fee = running.fee(total, settings.PROLIFIC_FEE_PERCENT)
+        return (None if fee is None else total + fee), True

@@ -1,0 +1,87 @@
+"""Choices of recruitment, in the words that Prolific itself uses on the wire."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class SubmissionStatus(models.TextChoices):
+    """How a person's visit stands on the platform."""
+
+    RESERVED = "RESERVED", _("place reserved")
+    ACTIVE = "ACTIVE", _("started")
+    TIMED_OUT = "TIMED-OUT", _("timed out")
+    RETURNED = "RETURNED", _("returned")
+    AWAITING_REVIEW = "AWAITING REVIEW", _("awaits review")
+    SCREENED_OUT = "SCREENED OUT", _("screened out")
+    REJECTED = "REJECTED", _("rejected")
+    PARTIALLY_APPROVED = "PARTIALLY APPROVED", _("partly approved")
+    APPROVED = "APPROVED", _("approved")
+
+
+class StudyStatus(models.TextChoices):
+    """How a study stands on the platform; empty while it was never made there."""
+
+    UNPUBLISHED = "UNPUBLISHED", _("draft")
+    SCHEDULED = "SCHEDULED", _("scheduled")
+    PUBLISHING = "PUBLISHING", _("being published")
+    ACTIVE = "ACTIVE", _("recruiting")
+    PAUSED = "PAUSED", _("paused")
+    AWAITING_REVIEW = "AWAITING REVIEW", _("no place left; reviews are open")
+    COMPLETED = "COMPLETED", _("completed")
+
+
+class OrderKind(models.TextChoices):
+    """What the platform is told to do."""
+
+    APPROVE = "APPROVE", _("approve")
+    REJECT = "REJECT", _("reject")
+    SCREEN_OUT = "SCREEN_OUT", _("screen out")
+    BONUS = "BONUS", _("pay a bonus")
+    PLACES = "PLACES", _("open places")
+
+
+class OrderState(models.TextChoices):
+    """How an order stands. Of UNKNOWN nobody knows whether it was carried out: it is looked up, never just repeated."""
+
+    WAITING = "WAITING", _("waiting")
+    SENDING = "SENDING", _("being sent")
+    UNKNOWN = "UNKNOWN", _("outcome unknown")
+    DONE = "DONE", _("done")
+    FAILED = "FAILED", _("needs you")
+    DROPPED = "DROPPED", _("dropped")
+
+
+class RejectionCategory(models.TextChoices):
+    """Why a submission is rejected, as the platform sorts it."""
+
+    TOO_QUICKLY = "TOO_QUICKLY", _("exceptionally fast")
+    TOO_SLOWLY = "TOO_SLOWLY", _("exceptionally slow")
+    FAILED_INSTRUCTIONS = "FAILED_INSTRUCTIONS", _("did not follow the instructions")
+    FAILED_CHECK = "FAILED_CHECK", _("failed attention checks")
+    LOW_EFFORT = "LOW_EFFORT", _("little effort")
+    INCOMP_LONGITUDINAL = "INCOMP_LONGITUDINAL", _("earlier part missing")
+    MALINGERING = "MALINGERING", _("feigned a condition")
+    NO_CODE = "NO_CODE", _("no completion code")
+    BAD_CODE = "BAD_CODE", _("wrong completion code")
+    NO_DATA = "NO_DATA", _("no data")
+    UNSUPP_DEVICE = "UNSUPP_DEVICE", _("device not supported")
+    OTHER = "OTHER", _("other")
+
+
+class Device(models.TextChoices):
+    """On what people may take part."""
+
+    DESKTOP = "desktop", _("desktop")
+    TABLET = "tablet", _("tablet")
+    MOBILE = "mobile", _("mobile")
+
+
+class Here(models.TextChoices):
+    """How somebody's work stands in this system, as the app that owns the way says."""
+
+    NOTHING = "NOTHING", _("nothing begun")
+    WORKING = "WORKING", _("at work")
+    HANDED_IN = "HANDED_IN", _("handed in")
+    ACCEPTED = "ACCEPTED", _("accepted")
+    REJECTED = "REJECTED", _("rejected")
+    GONE = "GONE", _("given back")

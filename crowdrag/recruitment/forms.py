@@ -1,0 +1,139 @@
+"""What researchers say of a study on the platform."""
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from crowdrag.studies.domain import money
+from crowdrag.studies.models import Study
+
+from .domain.drafts import LONGEST_NAME, MOST_MINUTES, MOST_PLACES, Terms
+from .enums import Device
+
+
+class DraftForm(forms.Form):
+    """The terms of a study, as they are advertised."""
+
+    name = forms.CharField(label=gettext_lazy("Public name"), max_length=LONGEST_NAME)
+    description = forms.CharField(
+        label=gettext_lazy("Description"),
+        widget=forms.Textarea(attrs={"rows": 6}),
+        max_length=5000,
+        help_text=gettext_lazy("What people read before they take a place."),
+    )
+    reward = forms.DecimalField(label=gettext_lazy("Reward"), min_value=Decimal("0.01"), max_digits=10)
+    places = forms.IntegerField(
+        label=gettext_lazy("Places"),
+        min_value=1,
+        max_value=MOST_PLACES,
+        help_text=gettext_lazy("More can be opened later; none can be taken back."),
+    )
+    minutes = forms.IntegerField(label=gettext_lazy("Minutes it takes"), min_value=1, max_value=MOST_MINUTES)
+    most_minutes = forms.IntegerField(
+        label=gettext_lazy("Minutes allowed at most"), min_value=1, max_value=MOST_MINUTES, required=False
+    )
+    devices = forms.MultipleChoiceField(
+        label=gettext_lazy("Devices"),
+        choices=Device.choices,
+        widget=forms.CheckboxSelectMultiple,
+        initial=[Device.DESKTOP.value],
+    )
+    languages = forms.CharField(
+        label=gettext_lazy("First languages"),
+        required=False,
+        max_length=300,
+        help_text=gettext_lazy("As Prolific writes them, with commas between: English, German. Empty: any."),
+    )
+    countries = forms.CharField(
+        label=gettext_lazy("Countries of residence"),
+        required=False,
+        max_length=300,
+        help_text=gettext_lazy("With commas between: United Kingdom, Ireland. Empty: any."),
+    )
+    approval_rate = forms.IntegerField(
+        label=gettext_lazy("Least approval rate in per cent"), min_value=0, max_value=100, required=False
+    )
+    completed = forms.IntegerField(
+        label=gettext_lazy("Least number of approved submissions"), min_value=0, max_value=1_000_000, required=False
+    )
+    screen_out_reward = forms.DecimalField(
+        label=gettext_lazy("Pay when screened out"),
+        min_value=Decimal("0.01"),
+        max_digits=10,
+        required=False,
+        help_text=gettext_lazy("Only workspaces that have this on Prolific. Empty: nobody is screened out."),
+    )
+
+    def __init__(self, study: Study, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.study = study
+        for name in ("reward", "screen_out_reward"):
+            self.fields[name].label = f"{self.fields[name].label} ({study.currency})"
+
+    @staticmethod
+    def initial_of(terms: Terms, study: Study) -> dict[str, Any]:
+        """Return how the form begins for terms that a way proposes."""
+        wanted = terms.eligibility
+        return {
+            "name": terms.name,
+            "description": terms.description,
+            "reward": money.to_major(terms.reward, study.currency),
+            "places": terms.places,
+            "minutes": terms.minutes,
+            "devices": terms.devices,
+            "languages": ", ".join(map(str, wanted.get("languages") or [])),
+            "countries": ", ".join(map(str, wanted.get("countries") or [])),
+            "approval_rate": wanted.get("approval_rate"),
+            "completed": wanted.get("completed"),
+        }
+
+    def clean_reward(self) -> int:
+        """Return it in minor units."""
+        return self._minor("reward") or 0
+
+    def clean_screen_out_reward(self) -> int | None:
+        """Return it in minor units."""
+        return self._minor("screen_out_reward")
+
+    def terms(self) -> Terms:
+        """Return what was said."""
+        data = self.cleaned_data
+        wanted = {
+            "languages": _names(data["languages"]),
+            "countries": _names(data["countries"]),
+            "approval_rate": data["approval_rate"],
+            "completed": data["completed"],
+        }
+        return Terms(
+            name=data["name"],
+            description=data["description"],
+            reward=data["reward"],
+            places=data["places"],
+            minutes=data["minutes"],
+            most_minutes=data["most_minutes"],
+            devices=data["devices"],
+            eligibility={name: value for name, value in wanted.items() if value not in (None, [])},
+            screen_out_reward=data["screen_out_reward"],
+        )
+
+    def _minor(self, name: str) -> int | None:
+        amount = self.cleaned_data[name]
+        if amount is None:
+            return None
+        try:
+            return money.to_minor(amount, self.study.currency)
+        except money.FineError as error:
+            raise forms.ValidationError(_("This is finer than the currency is counted.")) from error
+
+
+class PlacesForm(forms.Form):
+    """How many places there are to be in all."""
+
+    to = forms.IntegerField(label=gettext_lazy("Places in all"), min_value=1, max_value=MOST_PLACES)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
