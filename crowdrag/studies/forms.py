@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -241,3 +242,26 @@ class PlatformLinkForm(OpenLinkForm):
     def _ends(self, cleaned: dict[str, Any]) -> Iterable[tuple[str, str]]:
         names = [f"end_{outcome}" for outcome in Outcome]
         return [(name, cleaned[name]) for name in names if cleaned.get(name)]
+
+
+class AmountField(forms.DecimalField):
+    """An amount in the currency's major units; cleaned to minor ones."""
+
+    def __init__(self, **options: Any):
+        super().__init__(min_value=Decimal(0), max_digits=12, **options)
+        self.currency = "USD"
+
+    def of(self, currency: str) -> None:
+        """Say which currency is meant."""
+        self.currency = currency
+        self.label = f"{self.label} ({currency})"
+
+    def clean(self, value: Any) -> int | None:
+        """Return minor units."""
+        amount = super().clean(value)
+        if amount is None:
+            return None
+        try:
+            return money.to_minor(amount, self.currency)
+        except money.FineError as error:
+            raise forms.ValidationError(str(error)) from error

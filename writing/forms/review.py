@@ -1,39 +1,15 @@
 """The forms of review. Paying and including are two decisions, and two forms."""
 
-from decimal import Decimal
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from crowdrag.studies.domain import money
+from crowdrag.studies.forms import AmountField
 
 from ..models import WritingTask
 
 NOTE = forms.Textarea(attrs={"rows": 3})
-
-
-class AmountField(forms.DecimalField):
-    """An amount in the currency's major units; cleaned to minor ones."""
-
-    def __init__(self, **options: Any):
-        super().__init__(min_value=Decimal(0), max_digits=12, **options)
-        self.currency = "USD"
-
-    def of(self, currency: str) -> None:
-        """Say which currency is meant."""
-        self.currency = currency
-        self.label = f"{self.label} ({currency})"
-
-    def clean(self, value: Any) -> int | None:
-        """Return minor units."""
-        amount = super().clean(value)
-        if amount is None:
-            return None
-        try:
-            return money.to_minor(amount, self.currency)
-        except money.FineError as error:
-            raise forms.ValidationError(str(error)) from error
 
 
 class AcceptForm(forms.Form):

@@ -1,11 +1,10 @@
 """Attention checks that follow the platforms' rules, and where they stand.
 
-Two kinds are allowed by Prolific's rules: a question that says which answer to give, and a statement that is nonsense to
-everybody, asked without a neutral option. Neither tests memory: all that is needed to pass stands in the check itself.
-The answer to give is named by the words of the option.
+Two kinds are allowed by Prolific's rules: a question that says which answer to give, and a statement that is nonsense
+to everybody, asked without a neutral option. Neither tests memory: all that is needed to pass stands in the check
+itself. The answer to give is named by the words of the option.
 """
 
-import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,10 +15,11 @@ from django.db import transaction
 from django.db.models import Count
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
+from numpy.random import Generator
 
-from ...enums import CampaignState
 from ...models import AttentionCheck, Campaign, Questionnaire
-from .problems import BadText, NotDraft
+from . import drafts
+from .problems import BadText
 
 # Stands for the words of the option to choose.
 ANSWER: Final = "{answer}"
@@ -80,8 +80,10 @@ def texts_of(campaign: Campaign) -> Texts:
 
 
 @transaction.atomic
-def change_texts(*, campaign: Campaign, instructed: Iterable[str], nonsense: Iterable[str]) -> Texts:
-    """Word a campaign's checks; the usual texts again where none is given.
+def change(*, campaign: Campaign, instructed: Iterable[str], nonsense: Iterable[str], checks: int, gold: int) -> Texts:
+    """Say how many checks and gold items a questionnaire has, and what checks say: the usual where no text is given.
+
+    It stands in the campaign's design; questionnaires that were drawn before are drawn anew.
 
     Raises
     ------
@@ -92,14 +94,12 @@ def change_texts(*, campaign: Campaign, instructed: Iterable[str], nonsense: Ite
         _look_at_instruction(text)
     for text in (*found.instructed, *found.nonsense):
         _look_at(text)
-    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
-    if campaign.state != CampaignState.DRAFT:
-        raise NotDraft(campaign)
-    kept = {"instructed": list(found.instructed), "nonsense": list(found.nonsense)} if found.count else None
-    campaign.design = {name: value for name, value in campaign.design.items() if name != KEPT} | (
-        {KEPT: kept} if kept else {}
-    )
+    campaign = drafts.held(campaign)
+    own = {"instructed": list(found.instructed), "nonsense": list(found.nonsense)}
+    given = {"checks": checks, "gold": gold} | ({KEPT: own} if found.count and found != defaults() else {})
+    campaign.design = {name: value for name, value in campaign.design.items() if name != KEPT} | given
     campaign.save(update_fields=["design"])
+    drafts.undraw(campaign)
     return texts_of(campaign)
 
 
@@ -129,7 +129,7 @@ def told(campaign: Campaign, per_questionnaire: int) -> str:
 
 @transaction.atomic
 def place_checks(
-    *, questionnaires: Iterable[Questionnaire], per_questionnaire: int, rng: random.Random
+    *, questionnaires: Iterable[Questionnaire], per_questionnaire: int, rng: Generator
 ) -> list[AttentionCheck]:
     """Give each questionnaire of a campaign its checks: spread over its items, other texts as long as there are some.
 
@@ -160,14 +160,14 @@ def place_checks(
     return AttentionCheck.objects.bulk_create(made, batch_size=2000)
 
 
-def positions(items: int, checks: int, rng: random.Random) -> list[int]:
+def positions(items: int, checks: int, rng: Generator) -> list[int]:
     """Return below which items checks stand: one in each of as many equal stretches, at most one an item."""
     checks = min(checks, items)
     cuts = [items * number // checks for number in range(checks + 1)] if checks else []
-    return [rng.randrange(low, high) for low, high in pairwise(cuts)]
+    return [int(rng.integers(low, high)) for low, high in pairwise(cuts)]
 
 
-def draw(texts: Texts, options: Sequence[Mapping[str, Any]], n: int, rng: random.Random) -> list[Check]:
+def draw(texts: Texts, options: Sequence[Mapping[str, Any]], n: int, rng: Generator) -> list[Check]:
     """Return n checks: both kinds in turn, a text again only when all of its kind were taken, answers by chance."""
     kinds = [kind for kind in (_shuffled(texts.instructed, rng), _shuffled(texts.nonsense, rng)) if kind]
     instructed = set(texts.instructed)
@@ -181,8 +181,8 @@ def draw(texts: Texts, options: Sequence[Mapping[str, Any]], n: int, rng: random
     return found
 
 
-def _instruct(text: str, options: Sequence[Mapping[str, Any]], rng: random.Random) -> Check:
-    meant = rng.choice(options)
+def _instruct(text: str, options: Sequence[Mapping[str, Any]], rng: Generator) -> Check:
+    meant = options[int(rng.integers(len(options)))]
     shown = [{"value": option["value"], "label": option["label"]} for option in options]
     return Check(text.replace(ANSWER, str(meant["label"])), shown, meant["value"])
 
@@ -198,7 +198,7 @@ def _options(campaign: Campaign) -> list[dict[str, Any]]:
     return max(asked, key=len, default=[]) or [{"value": -1, "label": _("No")}, {"value": 1, "label": _("Yes")}]
 
 
-def _shuffled(texts: Sequence[str], rng: random.Random) -> list[str]:
+def _shuffled(texts: Sequence[str], rng: Generator) -> list[str]:
     found = list(texts)
     rng.shuffle(found)
     return found

@@ -5,19 +5,21 @@ other; what people answer to it counts as judgments. Each questionnaire gets som
 several questionnaires meet others, and each gold item is met about as often.
 """
 
-import random
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
 from django.db.models import F, QuerySet
+from django.utils.translation import gettext as _
+from numpy.random import Generator
 
 from writing.models import Response
 
-from ...enums import CampaignKind, CampaignState
+from ...enums import CampaignKind
 from ...models import Campaign, GoldLabel, Item, Pair, Questionnaire, QuestionnaireItem, TrainingItem
-from .problems import BadLabel, BadPair, NotDraft
+from . import drafts
+from .problems import BadLabel, BadPair
 
 # Positions are unique in a questionnaire: entries step aside by this much while they are put in another order.
 ASIDE = 10_000
@@ -60,15 +62,14 @@ def add_pair(*, campaign: Campaign, left: Response, right: Response) -> Item:
     ------
     NotDraft, BadPair
     """
-    _draft(campaign)
+    drafts.held(campaign)
     if campaign.kind == CampaignKind.POINTWISE:
-        raise BadPair("This campaign shows one response at a time.")
+        raise BadPair(_("This campaign shows one response at a time."))
     studies = {left.study_id, right.study_id, campaign.study_id}
     if left.pk == right.pk or left.topic_id != right.topic_id or len(studies) > 1:
-        raise BadPair("Choose two different responses of this study to the same topic.")
-    pair, _made = Pair.objects.get_or_create(a=left, b=right, defaults={"study_id": campaign.study_id})
-    item, _new = Item.objects.get_or_create(campaign=campaign, pair=pair, defaults={"topic_id": left.topic_id})
-    return item
+        raise BadPair(_("Choose two different responses of this study to the same topic."))
+    pair = Pair.objects.get_or_create(a=left, b=right, defaults={"study_id": campaign.study_id})[0]
+    return Item.objects.get_or_create(campaign=campaign, pair=pair, defaults={"topic_id": left.topic_id})[0]
 
 
 @transaction.atomic
@@ -79,13 +80,11 @@ def add_response(*, campaign: Campaign, response: Response) -> Item:
     ------
     NotDraft, BadPair
     """
-    _draft(campaign)
+    drafts.held(campaign)
     if campaign.kind != CampaignKind.POINTWISE or response.study_id != campaign.study_id:
-        raise BadPair("This campaign compares two responses of its study.")
-    item, _new = Item.objects.get_or_create(
-        campaign=campaign, response=response, defaults={"topic_id": response.topic_id}
-    )
-    return item
+        raise BadPair(_("This campaign compares two responses of its study."))
+    defaults = {"topic_id": response.topic_id}
+    return Item.objects.get_or_create(campaign=campaign, response=response, defaults=defaults)[0]
 
 
 @transaction.atomic
@@ -96,11 +95,11 @@ def set_labels(*, item: Item, known: Mapping[int, Label]) -> list[GoldLabel]:
     ------
     NotDraft, BadLabel
     """
-    _draft(item.campaign)
+    drafts.undraw(drafts.held(item.campaign))
     asked = {each.dimension_id: each.dimension for each in item.campaign.asked.select_related("dimension")}
     for dimension, label in known.items():
         if dimension not in asked or label.value not in asked[dimension].values:
-            raise BadLabel("Choose one of the options that the campaign offers.")
+            raise BadLabel(_("Choose one of the options that the campaign offers."))
     item.gold_labels.exclude(dimension__in=known).delete()
     for dimension, label in known.items():
         GoldLabel.objects.update_or_create(
@@ -113,23 +112,21 @@ def set_labels(*, item: Item, known: Mapping[int, Label]) -> list[GoldLabel]:
 
 @transaction.atomic
 def remove(*, item: Item) -> None:
-    """Let an item be gold or training no more; one that stands in no questionnaire goes.
+    """Let an item be gold or training no more. Where it is judged like others, it is drawn again.
 
     Raises
     ------
     NotDraft
     """
-    _draft(item.campaign)
+    drafts.undraw(drafts.held(item.campaign))
     item.gold_labels.all().delete()
     item.training.all().delete()
-    item.entries.filter(is_gold=True).delete()
-    if not item.entries.exists():
-        item.delete()
+    item.delete()
 
 
 @transaction.atomic
 def place_gold(
-    *, questionnaires: Iterable[Questionnaire], per_questionnaire: int, rng: random.Random
+    *, questionnaires: Iterable[Questionnaire], per_questionnaire: int, rng: Generator
 ) -> list[QuestionnaireItem]:
     """Put gold items into each questionnaire of a campaign, at places drawn by chance, in turn.
 
@@ -186,10 +183,10 @@ def _in_turn(known: Sequence[Item], turn: int, taken: set[frozenset[int]], n: in
     return picked, turn
 
 
-def _mix(entries: Sequence[QuestionnaireItem], fresh: Sequence[QuestionnaireItem], rng: random.Random) -> None:
+def _mix(entries: Sequence[QuestionnaireItem], fresh: Sequence[QuestionnaireItem], rng: Generator) -> None:
     """Number entries anew, the others in their order, with the fresh ones at places drawn by chance."""
     size = len(entries) + len(fresh)
-    places = set(rng.sample(range(size), len(fresh)))
+    places = set(rng.choice(size, len(fresh), replace=False).tolist())
     old, new = iter(entries), iter(fresh)
     for position in range(size):
         (next(new) if position in places else next(old)).position = position
@@ -213,10 +210,3 @@ def _sides(item: Item) -> frozenset[int]:
 def _words(item: Item) -> int:
     shown = [item.pair.a, item.pair.b] if item.pair else [item.response] if item.response else []
     return sum(each.words for each in shown if each is not None)
-
-
-def _draft(campaign: Campaign) -> None:
-    """Hold the campaign, and see that nobody was asked yet."""
-    held = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
-    if held.state != CampaignState.DRAFT:
-        raise NotDraft(held)

@@ -9,12 +9,13 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Max, QuerySet
+from django.utils.translation import gettext as _
 
 from crowdrag.studies.models import Participant
 
-from ...enums import CampaignState
 from ...models import Campaign, Dimension, Item, TrainingAnswer, TrainingItem
-from .problems import BadLabel, NotDraft, NotTaught, Unanswered
+from . import drafts
+from .problems import BadLabel, NotTaught, Unanswered
 
 
 @dataclass(frozen=True)
@@ -59,17 +60,27 @@ def add(*, campaign: Campaign, item: Item) -> TrainingItem:
     NotDraft, NotTaught
         if somebody was asked already; if no label of the item is known.
     """
-    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
-    if campaign.state != CampaignState.DRAFT:
-        raise NotDraft(campaign)
+    campaign = drafts.held(campaign)
     if not item.gold_labels.exists():
         raise NotTaught
     known = TrainingItem.objects.filter(campaign=campaign, item=item).first()
     if known is not None:
         return known
     last = TrainingItem.objects.filter(campaign=campaign).aggregate(last=Max("position"))["last"]
-    item.entries.filter(is_gold=True).delete()
+    drafts.undraw(campaign)
     return TrainingItem.objects.create(campaign=campaign, item=item, position=0 if last is None else last + 1)
+
+
+@transaction.atomic
+def remove(*, item: Item) -> None:
+    """Let an item be no training item any more; with its known labels it is a gold item then.
+
+    Raises
+    ------
+    NotDraft
+    """
+    drafts.undraw(drafts.held(item.campaign))
+    item.training.all().delete()
 
 
 def dimensions(campaign: Campaign) -> list[Dimension]:
@@ -109,7 +120,7 @@ def answer(
     if missing := [each.pk for each in asked if each.pk not in values]:
         raise Unanswered(missing)
     if any(values[each.pk] not in each.values for each in asked):
-        raise BadLabel("Choose one of the options that the question offers.")
+        raise BadLabel(_("Choose one of the options that the question offers."))
     # All answers of an item come at once: whoever has the person's row first, has given the first ones.
     Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
     if not training_item.answers.filter(participant=participant).exists():

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import sqrt
+from math import copysign, sqrt
 from typing import Final
 
 from scipy.stats import beta, binom, binomtest
@@ -14,6 +14,8 @@ from ..checks.evidence import CheckResult, GoldResult
 # A reader who skims takes about this long for a text (crowdrag25, 3.2.3): 120 words, half of an average one.
 SECONDS_PER_TEXT: Final = 20
 LEVEL: Final = 0.95
+# Where all items say the same there is no spread; so many standard errors are as good as any number of them.
+CERTAIN: Final = 99.0
 PREFERENCES: Final = frozenset({-1, 0, 1})
 
 
@@ -249,8 +251,8 @@ def _above_nothing(sums: Sequence[float]) -> float:
         return 0.0
     spread = sqrt(sum((each - mean) ** 2 for each in sums) / (n - 1))
     if spread == 0:
-        return 0.0 if mean == 0 else float("inf") * (1 if mean > 0 else -1)
-    return mean / (spread / sqrt(n))
+        return 0.0 if mean == 0 else copysign(CERTAIN, mean)
+    return max(-CERTAIN, min(CERTAIN, mean / (spread / sqrt(n))))
 
 
 def _share_of_others(work: Work, value: int) -> float | None:

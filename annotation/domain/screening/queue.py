@@ -49,7 +49,7 @@ def of(campaign: Campaign) -> QuerySet[Assignment]:
     return Assignment.objects.filter(questionnaire__campaign=campaign).select_related(*along)
 
 
-def listed(campaign: Campaign, name: str, *, proposing: str = "") -> QuerySet[Assignment]:
+def listed(campaign: Campaign, name: str) -> QuerySet[Assignment]:
     """Return one list: what waits, handed in first; what was decided, latest first."""
     order: Any = ("submitted_at", "id") if name in {"waiting", "surplus"} else ("-submitted_at", "-id")
     return of(campaign).filter(state=LISTS[name]).order_by(*order)

@@ -21,8 +21,8 @@ OF: Final[dict[str, Words]] = {
     "too_fast": Words(
         gettext_lazy("Too fast"),
         gettext_lazy(
-            "Less time than it takes to skim the texts. The limit is the study's own, 10 minutes a questionnaire unless "
-            "it says otherwise; shared out, it is the seconds a text."
+            "Less time than it takes to skim the texts. The limit is the study's own, 10 minutes a questionnaire "
+            "unless it says otherwise; shared out, it is the seconds a text."
         ),
         gettext_lazy(
             "A practised reader; texts that were met before in another questionnaire; a page that was read on another "
@@ -88,7 +88,8 @@ OF: Final[dict[str, Words]] = {
             "spam. It changes while judgments come in."
         ),
         gettext_lazy(
-            "Few judgments so far; others who are careless and agree with each other; dimensions on which nobody agrees."
+            "Few judgments so far; others who are careless and agree with each other; dimensions on which nobody "
+            "agrees."
         ),
     ),
 }

@@ -1,0 +1,133 @@
+"""What a person decides about a questionnaire that was handed in, with what the platform is told, in one transaction.
+
+Accepting, paying and including are apart (`assignments.reviewing`). The signals that stood beside the decision are kept
+with it as its evidence.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from crowdrag.recruitment.domain.orders import OrderError
+from crowdrag.recruitment.enums import RejectionCategory
+from crowdrag.studies.models import User
+
+from ...enums import AssignmentState
+from ...models import Assignment, AssignmentDecision, AssignmentPayment, Campaign
+from .. import assignments
+from . import evidence, platform, problems, queue, signals
+from .signals import Proposes
+
+S = AssignmentState
+
+
+@dataclass(frozen=True)
+class Bulk:
+    """What came of accepting all that nothing speaks against."""
+
+    accepted: int
+    # Opened by another reviewer, decided or changed meanwhile.
+    passed_over: int
+
+
+@transaction.atomic
+def accept(*, assignment: Assignment, by: User, now: datetime, note: str = "") -> Assignment:
+    """Accept a questionnaire, or one that was rejected after all; it is paid, here and where the judge came from.
+
+    Raises
+    ------
+    AssignmentProblem
+    """
+    before = assignments.paid(assignment)
+    done = assignments.accept(assignment=assignment, by=by, now=now, note=note)
+    platform.accepted(done, owed=assignments.paid(done) - before, by=by, now=now)
+    return done
+
+
+@transaction.atomic
+def reject(
+    *, assignment: Assignment, reason: str, by: User, now: datetime, pay_part: int = 0, category: str = ""
+) -> Assignment:
+    """Reject a questionnaire, so that somebody else judges; pay nothing, a part or all of it.
+
+    Who came from a platform is told there as well, in the category and at the length that it asks for. What was
+    accepted before stays paid: the platform takes nothing back.
+
+    Raises
+    ------
+    AssignmentProblem
+    """
+    assignment = assignments.locked(assignment)
+    was_open = assignment.state == S.SUBMITTED
+    reason = reason.strip()
+    is_told = was_open and platform.sent(assignment) and not (assignment.pay and pay_part >= assignment.pay)
+    if is_told:
+        if category not in RejectionCategory.values:
+            raise problems.NeedsCategory
+        if len(reason) < problems.LEAST:
+            raise problems.ShortReason(len(reason))
+    if category == RejectionCategory.FAILED_CHECK:
+        _look_at_checks(assignment)
+    done = assignments.reject(assignment=assignment, reason=reason, by=by, now=now, pay_part=pay_part)
+    if was_open:
+        platform.rejected(done, paid=pay_part, category=category, message=reason, by=by, now=now)
+    return done
+
+
+@transaction.atomic
+def include(*, assignment: Assignment, holds: bool, reason: str, by: User, now: datetime) -> AssignmentDecision:
+    """Let judgments count in the analysis or leave them out, with the signals as they stand; whatever is paid.
+
+    Raises
+    ------
+    AssignmentProblem
+    """
+    choose = assignments.include if holds else assignments.exclude
+    return choose(assignment=assignment, reason=reason, evidence=_signals(assignment), by=by, now=now)
+
+
+@transaction.atomic
+def pay(*, assignment: Assignment, amount: int, reason: str, by: User, now: datetime) -> AssignmentPayment:
+    """Owe a judge something beside; a platform pays it as a bonus.
+
+    Raises
+    ------
+    AssignmentProblem
+    """
+    made = assignments.pay(assignment=assignment, amount=amount, reason=reason, by=by, now=now)
+    platform.paid_beside(assignment, payment=made.pk, amount=amount, reason=made.reason, by=by, now=now)
+    return made
+
+
+def accept_clean(*, campaign: Campaign, until: datetime, by: User, now: datetime) -> Bulk:
+    """Accept all of a campaign that nothing speaks against and that was handed in by `until`, each on its own.
+
+    What is looked at are the signals of now. What another reviewer has open is passed over, and so is what cannot be
+    accepted. Nothing takes this back but people, one by one.
+    """
+    accepted = passed_over = 0
+    for row in queue.proposing(campaign, Proposes.ACCEPT, now):
+        one = row.assignment
+        if one.submitted_at is None or one.submitted_at > until:
+            continue
+        try:
+            accept(assignment=one, by=by, now=now)
+        except (assignments.AssignmentProblem, OrderError):
+            passed_over += 1
+        else:
+            accepted += 1
+    return Bulk(accepted, passed_over)
+
+
+def _signals(assignment: Assignment) -> dict[str, Any]:
+    found = signals.of(evidence.works([assignment])[assignment.pk])
+    return {signal.name: signal.evidence for signal in found}
+
+
+def _look_at_checks(assignment: Assignment) -> None:
+    work = evidence.works([assignment])[assignment.pk]
+    failed = sum(not check.passed for check in work.checks)
+    if failed < work.fails_needed:
+        raise problems.SingleCheck(failed, work.fails_needed)

@@ -1,0 +1,180 @@
+"""Where a researcher sets what shows how people judge: attention checks, known labels, training. In a draft only."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from crowdrag.studies.access import study_page
+from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Study
+from writing.models import Response
+
+from ..domain import reading
+from ..domain.checks import attention, gold, picking, training
+from ..domain.checks.gold import Label
+from ..domain.checks.problems import ChecksProblem
+from ..enums import CampaignKind, CampaignState, Judges
+from ..forms.checks import AttentionForm, LabelsForm, PairForm, ResponseForm
+from ..models import Campaign, Item, TrainingItem
+
+POOLS = {"experts": Judges.EXPERT, "crowd": Judges.CROWD}
+
+
+@study_page(Role.EDITOR)
+def checks(request: HttpRequest, study: Study, campaign: int) -> HttpResponse:
+    """Show all three; POST words the checks and says how many there are of each."""
+    found = _campaign(study, campaign)
+    form = AttentionForm(request.POST or None, initial=_initial(found))
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        lines = {name: given[name].splitlines() for name in ("instructed", "nonsense")}
+        try:
+            attention.change(campaign=found, **lines, checks=given["checks"], gold=given["gold"])
+        except ChecksProblem as problem:
+            form.add_error(None, str(problem))
+        else:
+            messages.success(request, _("Saved. Questionnaires are drawn anew with it."))
+            return redirect("campaign_checks", study.slug, campaign)
+    return _show(request, found, form, status=422 if request.method == "POST" else 200)
+
+
+@study_page(Role.EDITOR)
+@require_POST
+def add(request: HttpRequest, study: Study, campaign: int) -> HttpResponse:
+    """Add an item whose labels are known: of a pair that was judged, or of two responses (one, where one is shown)."""
+    found = _campaign(study, campaign)
+    try:
+        item = _proposed(found, request.POST) or _own(request, found)
+    except ChecksProblem as problem:
+        messages.error(request, str(problem))
+        item = None
+    if item is None:
+        return redirect("campaign_checks", study.slug, campaign)
+    return redirect("campaign_checks_item", study.slug, campaign, item.pk)
+
+
+@study_page(Role.EDITOR)
+def item(request: HttpRequest, study: Study, campaign: int, item: int) -> HttpResponse:
+    """Show an item with its known labels; POST says which they are, and what the item is for."""
+    found = get_object_or_404(
+        Item.objects.select_related("campaign__study", *reading.TEXTS),
+        pk=item,
+        campaign=campaign,
+        campaign__study=study,
+    )
+    known = {each.dimension_id: Label(each.value, each.explanation) for each in found.gold_labels.all()}
+    form = LabelsForm(training.dimensions(found.campaign), known, request.POST or None)
+    if request.method == "POST":
+        try:
+            done = _change(request, found, form)
+        except ChecksProblem as problem:
+            form.add_error(None, str(problem))
+            done = False
+        if done:
+            return redirect("campaign_checks", study.slug, campaign)
+    context = {
+        "campaign": found.campaign,
+        "item": found,
+        "shown": reading.shown(found),
+        "form": form,
+        "is_training": found.training.exists(),
+        "is_draft": found.campaign.state == CampaignState.DRAFT,
+        "section": "annotation",
+    }
+    return render(request, "annotation/checks/item.html", context, status=422 if form.errors else 200)
+
+
+def _change(request: HttpRequest, found: Item, form: LabelsForm) -> bool:
+    do = request.POST.get("do", "gold")
+    if do == "remove":
+        gold.remove(item=found)
+        messages.success(request, _("Removed."))
+        return True
+    if not form.is_valid():
+        return False
+    gold.set_labels(item=found, known=form.known())
+    if do == "training":
+        training.add(campaign=found.campaign, item=found)
+        messages.success(request, _("Saved. New judges learn from it before their first questionnaire."))
+    else:
+        training.remove(item=found)
+        messages.success(request, _("Saved. Questionnaires are drawn with it."))
+    return True
+
+
+def _show(request: HttpRequest, found: Campaign, form: AttentionForm, *, status: int) -> HttpResponse:
+    items = list(gold.items(found).prefetch_related("gold_labels"))
+    per_questionnaire = int(found.design.get("gold", 0) or 0)
+    checks_asked = int(found.design.get("checks", 0) or 0)
+    taught = TrainingItem.objects.filter(campaign=found).select_related("item__topic", "item__pair__a", "item__pair__b")
+    needed = attention.fails_needed(found)
+    context = {
+        "campaign": found,
+        "form": form,
+        "gold": items,
+        "training": taught.order_by("position"),
+        "apart": gold.questionnaires_apart(len(items), per_questionnaire),
+        "per_questionnaire": per_questionnaire,
+        "told": attention.told(found, checks_asked),
+        "needed": needed,
+        "too_few": 0 < checks_asked < needed,
+        "proposals": [(name, picking.proposals(found, pool, listed=12)) for name, pool in POOLS.items()]
+        if found.state == CampaignState.DRAFT
+        else [],
+        "own": ResponseForm() if found.kind == CampaignKind.POINTWISE else PairForm(),
+        "is_draft": found.state == CampaignState.DRAFT,
+        "now": timezone.now(),
+        "section": "annotation",
+    }
+    return render(request, "annotation/checks/checks.html", context, status=status)
+
+
+def _initial(found: Campaign) -> dict[str, Any]:
+    texts = attention.texts_of(found)
+    return {
+        "checks": found.design.get("checks", 0),
+        "gold": found.design.get("gold", 0),
+        "instructed": "\n".join(texts.instructed),
+        "nonsense": "\n".join(texts.nonsense),
+    }
+
+
+def _proposed(found: Campaign, given: Any) -> Item | None:
+    """Return the item of a proposed pair, with the labels that were agreed on; None where none was chosen."""
+    pool = POOLS.get(given.get("pool", ""))
+    if pool is None:
+        return None
+    wanted = given.get("pair", "")
+    for each in picking.proposals(found, pool):
+        if str(each.pair.pk) == wanted:
+            made = gold.add_pair(campaign=found, left=each.pair.a, right=each.pair.b)
+            gold.set_labels(item=made, known={name: Label(value) for name, value in each.labels.items()})
+            return made
+    raise Http404("This pair is not among those that were agreed on.")
+
+
+def _own(request: HttpRequest, found: Campaign) -> Item | None:
+    """Return the item of the responses that were named; None, with a message, where they are not there."""
+    pointwise = found.kind == CampaignKind.POINTWISE
+    form = ResponseForm(request.POST) if pointwise else PairForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("Name the responses by their ids."))
+        return None
+    names = [form.cleaned_data[each].strip() for each in form.fields]
+    responses = Response.objects.filter(study=found.study, external_id__in=names)
+    by_name = {each.external_id: each for each in responses}
+    if missing := [name for name in names if name not in by_name]:
+        messages.error(request, _("The study has no response “%(name)s”.") % {"name": missing[0]})
+        return None
+    if pointwise:
+        return gold.add_response(campaign=found, response=by_name[names[0]])
+    return gold.add_pair(campaign=found, left=by_name[names[0]], right=by_name[names[1]])
+
+
+def _campaign(study: Study, campaign: int) -> Campaign:
+    return get_object_or_404(Campaign.objects.filter(study=study, has_places=True).select_related("study"), pk=campaign)

@@ -1,0 +1,231 @@
+"""Screening: what waits for a decision, and one questionnaire with all that is known of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
+
+from crowdrag.studies.access import study_page
+from crowdrag.studies.domain import holding
+from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Study
+
+from ..domain.screening import deciding, dossier, queue
+from ..domain.screening.signals import Proposes
+from ..enums import AssignmentState
+from ..forms.screening import AcceptForm, BulkForm, InclusionForm, PayForm, RejectForm, ReverseForm
+from ..models import Assignment, Campaign
+
+PER_PAGE = 50
+PROPOSALS = {each.name.lower(): each for each in Proposes}
+
+
+@study_page(Role.REVIEWER)
+def screening(request: HttpRequest, study: Study, campaign: int) -> HttpResponse:
+    """List what waits for a decision with what speaks against each, or what was decided."""
+    found, now = _campaign(study, campaign), timezone.now()
+    name = request.GET.get("list", "waiting")
+    name = name if name in queue.LISTS else "waiting"
+    what = _proposing(request)
+    listed: Any = queue.listed(found, name)
+    if what is not None and name == "waiting":
+        listed = [row.assignment for row in queue.proposing(found, what, now)]
+    page = Paginator(listed, PER_PAGE).get_page(request.GET.get("page"))
+    rows = queue.rows(page.object_list, now)
+    context = {
+        "campaign": found,
+        "page": page,
+        "rows": rows,
+        "free": queue.free_places(row.assignment.questionnaire_id for row in rows) if name == "surplus" else {},
+        "counts": queue.counts(found, now),
+        "list": name,
+        "lists": _lists(),
+        "proposal": what.name.lower() if what is not None else "",
+        "proposals": _proposals(),
+        "query": _query(request),
+        "section": "annotation",
+    }
+    return render(request, "annotation/screening/queue.html", context)
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+def following(request: HttpRequest, study: Study, campaign: int) -> HttpResponse:
+    """Give the reviewer the next questionnaire, as far as their filter goes."""
+    return to_next(request, _campaign(study, campaign), None)
+
+
+@study_page(Role.REVIEWER)
+def accept_clean(request: HttpRequest, study: Study, campaign: int) -> HttpResponse:
+    """Say how many nothing speaks against; POST accepts them."""
+    found, now = _campaign(study, campaign), timezone.now()
+    if request.method == "POST":
+        form = BulkForm(request.POST)
+        if form.is_valid():
+            until = form.cleaned_data["until"]
+            done = deciding.accept_clean(campaign=found, until=until, by=_user(request), now=now)
+            _say(request, done)
+        else:
+            messages.error(request, _("Look at the list first, then accept."))
+        return redirect("screening", study.slug, campaign)
+    rows = [row for row in queue.proposing(found, Proposes.ACCEPT, now) if not _theirs(row.assignment, request)]
+    context = {
+        "campaign": found,
+        "rows": rows,
+        "owed": sum(dossier.owed_if_accepted(row.assignment) for row in rows),
+        "until": now.isoformat(),
+        "section": "annotation",
+    }
+    return render(request, "annotation/screening/accept_clean.html", context)
+
+
+@study_page(Role.REVIEWER)
+def assignment(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
+    """Show one questionnaire with everything that a reviewer needs."""
+    return show(request, find(study, campaign, assignment))
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+def hold(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
+    """Say that the reviewer still has it open; with `over`, take it from another."""
+    found, now = find(study, campaign, assignment), timezone.now()
+    if "over" in request.POST:
+        if queue.DESK.take_over(found, _user(request), now):
+            messages.success(request, _("It is yours now. Tell the other reviewer if you can."))
+        return redirect(address("screening_assignment", found, request))
+    mine = queue.DESK.hold(found, _user(request), now)
+    if not mine:
+        found = find(study, campaign, assignment)
+    context = {"assignment": found, "campaign": found.questionnaire.campaign, "lost": not mine, "study": study}
+    return render(request, "annotation/screening/assignment.html#hold", context)
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+def skip(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
+    """Put a questionnaire aside for somebody else, and go to the next."""
+    found = find(study, campaign, assignment)
+    queue.DESK.let_go(found, _user(request))
+    return to_next(request, found.questionnaire.campaign, found)
+
+
+def show(
+    request: HttpRequest, found: Assignment, forms: Mapping[str, Any] | None = None, *, status: int = 200
+) -> HttpResponse:
+    """Answer with the page of a questionnaire, with the forms that were sent where something is wrong with them."""
+    given, now = forms or {}, timezone.now()
+    known = dossier.of(found)
+    currency = found.questionnaire.campaign.study.currency
+    context = {
+        "assignment": found,
+        "campaign": found.questionnaire.campaign,
+        "dossier": known,
+        "waits": found.state == AssignmentState.SUBMITTED,
+        "free": queue.free_places([found.questionnaire_id]).get(found.questionnaire_id, 0),
+        "held_by": found.reviewer if _theirs(found, request) else None,
+        "owed": dossier.owed_if_accepted(found),
+        "accept": given.get("accept") or AcceptForm(),
+        "reject": given.get("reject") or reject_form(known, found),
+        "inclusion": given.get("inclusion")
+        or InclusionForm(initial={"inclusion": "exclude" if found.is_included else "include"}),
+        "pay": given.get("pay") or PayForm(currency),
+        "reverse": given.get("reverse") or ReverseForm(),
+        "opened": next(iter(given), request.GET.get("open", "")),
+        "held_until": found.reviewing_until if holding.is_held(found, now) else None,
+        "query": _query(request),
+        "section": "annotation",
+    }
+    return render(request, "annotation/screening/assignment.html", context, status=status)
+
+
+def reject_form(known: dossier.Dossier, found: Assignment, data: Any = None) -> RejectForm:
+    """Return the form of a rejection, which asks for what the platform wants to know where one is told."""
+    is_told = known.from_platform and found.state == AssignmentState.SUBMITTED
+    currency = found.questionnaire.campaign.study.currency
+    return RejectForm(data, owed=dossier.owed_if_accepted(found), currency=currency, from_platform=is_told)
+
+
+def find(study: Study, campaign: int, external_id: str) -> Assignment:
+    """Return an assignment of a campaign of this study that was handed in, whatever came of it."""
+    along = ("questionnaire__campaign__study", "participant", "reviewer")
+    rows = Assignment.objects.filter(questionnaire__campaign=campaign, questionnaire__campaign__study=study)
+    return get_object_or_404(rows.exclude(external_id="").select_related(*along), external_id=external_id)
+
+
+def to_next(request: HttpRequest, campaign: Campaign, after: Assignment | None) -> HttpResponse:
+    """Lead to the next questionnaire; to the list, where none waits."""
+    taken = queue.take_next(
+        campaign=campaign, by=_user(request), now=timezone.now(), what=_proposing(request), after=after
+    )
+    if taken is None:
+        messages.info(request, _("Nothing waits for you: all is decided, or open with another reviewer."))
+        return redirect(f"{reverse('screening', args=[campaign.study.slug, campaign.pk])}{_query(request)}")
+    return redirect(address("screening_assignment", taken, request))
+
+
+def address(name: str, found: Assignment, request: HttpRequest) -> str:
+    """Return the address of a page of an assignment, with the filter that the reviewer works with."""
+    campaign = found.questionnaire.campaign
+    return f"{reverse(name, args=[campaign.study.slug, campaign.pk, found.external_id])}{_query(request)}"
+
+
+def _campaign(study: Study, campaign: int) -> Campaign:
+    return get_object_or_404(Campaign.objects.filter(study=study).select_related("study"), pk=campaign)
+
+
+def _theirs(found: Assignment, request: HttpRequest) -> bool:
+    waits = found.state == AssignmentState.SUBMITTED
+    return waits and holding.held_by_another(found, _user(request), timezone.now())
+
+
+def _proposing(request: HttpRequest) -> Proposes | None:
+    return PROPOSALS.get(request.GET.get("proposal", ""))
+
+
+def _query(request: HttpRequest) -> str:
+    """Return the filter as a query string, so that it is kept from one questionnaire to the next."""
+    what = _proposing(request)
+    return f"?proposal={what.name.lower()}" if what is not None else ""
+
+
+def _lists() -> list[tuple[str, str]]:
+    return [
+        ("waiting", _("Waiting")),
+        ("surplus", _("Surplus")),
+        ("accepted", _("Accepted")),
+        ("rejected", _("Rejected")),
+    ]
+
+
+def _proposals() -> list[tuple[str, str]]:
+    return [
+        ("", _("whatever is proposed")),
+        ("accept", _("nothing speaks against it")),
+        ("look", _("have a look")),
+        ("reject", _("reject is proposed")),
+    ]
+
+
+def _say(request: HttpRequest, done: deciding.Bulk) -> None:
+    said = ngettext("%(n)d questionnaire accepted.", "%(n)d questionnaires accepted.", done.accepted)
+    messages.success(request, said % {"n": done.accepted})
+    if done.passed_over:
+        said = ngettext(
+            "%(n)d was passed over: it is open with another reviewer, or was decided meanwhile.",
+            "%(n)d were passed over: they are open with another reviewer, or were decided meanwhile.",
+            done.passed_over,
+        )
+        messages.warning(request, said % {"n": done.passed_over})
+
+
+def _user(request: HttpRequest) -> Any:
+    return request.user  # study_page lets nobody else in
