@@ -1,16 +1,45 @@
 """The app's pages."""
 
-from django.urls import path
+from django.urls import include, path
 
-from .views import campaigns, judging
+from .views import campaigns, checks, judging, judging_answers, screening, screening_decisions, training
 
+# One questionnaire in somebody's hands.
+QUESTIONNAIRE = [
+    path("", judging.questionnaire, name="judging_questionnaire"),
+    path("answer/", judging_answers.answer, name="judging_answer"),
+    path("check/", judging_answers.check, name="judging_check"),
+    path("time/", judging_answers.time, name="judging_time"),
+    path("submit/", judging_answers.submit, name="judging_submit"),
+    path("return/", judging.give_back, name="judging_return"),
+    path("done/", judging.done, name="judging_done"),
+]
+# One questionnaire that was handed in, before a reviewer.
+SCREENED = [
+    path("", screening.assignment, name="screening_assignment"),
+    path("hold/", screening.hold, name="screening_hold"),
+    path("skip/", screening.skip, name="screening_skip"),
+    path("decide/", screening_decisions.decide, name="screening_decide"),
+    path("include/", screening_decisions.include, name="screening_include"),
+    path("pay/", screening_decisions.pay, name="screening_pay"),
+    path("reverse/", screening_decisions.reverse_rejection, name="screening_reverse"),
+    path("take-up/", screening_decisions.take_up, name="screening_take_up"),
+]
+# A campaign's checks and its screening.
+QUALITY = [
+    path("checks/", checks.checks, name="campaign_checks"),
+    path("checks/add/", checks.add, name="campaign_checks_add"),
+    path("checks/<int:item>/", checks.item, name="campaign_checks_item"),
+    path("screening/", screening.screening, name="screening"),
+    path("screening/next/", screening.following, name="screening_next"),
+    path("screening/accept/", screening.accept_clean, name="screening_accept_clean"),
+    path("screening/<str:assignment>/", include(SCREENED)),
+]
 urlpatterns = [
     path("studies/<slug:slug>/campaigns/", campaigns.campaigns, name="campaigns"),
     path("studies/<slug:slug>/campaigns/<int:campaign_id>/", campaigns.campaign, name="campaign"),
+    path("studies/<slug:slug>/campaigns/<int:campaign>/", include(QUALITY)),
     path("work/<slug:taking_part>/judging/<int:campaign>/", judging.start, name="judging_start"),
-    path(
-        "work/<slug:taking_part>/judging/<int:campaign>/<str:assignment>/",
-        judging.questionnaire,
-        name="judging_questionnaire",
-    ),
+    path("work/<slug:taking_part>/judging/<int:campaign>/training/", training.training, name="judging_training"),
+    path("work/<slug:taking_part>/judging/<int:campaign>/<str:assignment>/", include(QUESTIONNAIRE)),
 ]

@@ -3,7 +3,6 @@
 from functools import partial
 from typing import Any
 
-from django.db.models import Sum
 from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
 
@@ -12,14 +11,8 @@ from crowdrag.studies.models import Participant, Study
 from crowdrag.studies.ways import Offer, Way
 
 from ..enums import AssignmentState, CampaignKind, CampaignState, Judges
-from ..models import Assignment, AssignmentPayment, Campaign
-
-PREFIX = "judging-"
-
-
-def way_name(campaign: Campaign) -> str:
-    """Return what entry links to a campaign call it."""
-    return f"{PREFIX}{campaign.pk}"
+from ..models import Assignment, AttentionCheck, Campaign
+from . import assignments, listing
 
 
 def ways_of(study: Study) -> list[Way]:
@@ -48,6 +41,21 @@ def offer(campaign: Campaign, _study: Study | None = None) -> Offer | None:
     )
 
 
+def hourly(campaign: Campaign) -> int:
+    """Return what the pay is an hour, if it takes as long as was said; in minor units."""
+    return round((campaign.pay or 0) * 60 / campaign.minutes)
+
+
+def least_minutes(campaign: Campaign) -> int:
+    """Return in how many minutes nobody reads a questionnaire, as it is said to people: rounded down."""
+    return (campaign.least_seconds or 0) // 60
+
+
+def has_checks(campaign: Campaign) -> bool:
+    """Say whether some questions of the campaign say which answer to give: people are told so before."""
+    return AttentionCheck.objects.filter(questionnaire__campaign=campaign).exists()
+
+
 def _what(campaign: Campaign) -> str:
     if campaign.kind == CampaignKind.POINTWISE:
         what = _(
@@ -68,7 +76,7 @@ def _what(campaign: Campaign) -> str:
 def _way(campaign: Campaign) -> Way:
     is_expert = campaign.judges == Judges.EXPERT or campaign.kind == CampaignKind.EXPERT
     return Way(
-        name=way_name(campaign),
+        name=assignments.purpose(campaign),
         label=_("Judging: %(name)s") % {"name": campaign.name},
         offer=partial(offer, campaign),
         start="judging_start",
@@ -86,11 +94,14 @@ def _way(campaign: Campaign) -> Way:
 
 def part(campaign: Campaign, participant: Participant) -> dict[str, Any]:
     """Return what a judge's own page shows of a campaign."""
+    overview = listing.overview(campaign, participant)
     return {
         "campaign": campaign,
         "title": title(campaign),
         "participant": participant,
-        "earned": owed(campaign, participant),
+        "overview": overview,
+        "earned": overview.earned,
+        "payer": overview.payer,
     }
 
 
@@ -104,7 +115,7 @@ def desk(campaign: Campaign, participant: Participant, about: str) -> str:
     if _theirs(campaign, participant, about) is None:
         return ""
     try:
-        return reverse("screening_assignment", args=[participant.study.slug, about])
+        return reverse("screening_assignment", args=[participant.study.slug, campaign.pk, about])
     except NoReverseMatch:
         return ""
 
@@ -123,7 +134,4 @@ def about_label(campaign: Campaign, participant: Participant, about: str) -> str
 
 def owed(campaign: Campaign, participant: Participant) -> int:
     """Return what somebody has earned in a campaign, in minor units."""
-    mine = AssignmentPayment.objects.filter(
-        assignment__participant=participant, assignment__questionnaire__campaign=campaign
-    )
-    return mine.aggregate(sum=Sum("amount"))["sum"] or 0
+    return assignments.earned(participant, campaign)

@@ -45,7 +45,7 @@ class Answer:
 class Question:
     """A question below an item: one of the campaign's dimensions, or an attention check.
 
-    `pk` is the dimension's, or the check's where `is_check`.
+    `pk` is the dimension's, or the check's where `is_check`; `place` is its own on the page: item and question.
     """
 
     pk: int
@@ -56,6 +56,7 @@ class Question:
     asks_justification: bool = False
     is_check: bool = False
     answer: Answer | None = None
+    place: str = ""
 
     @property
     def is_complete(self) -> bool:
@@ -158,6 +159,20 @@ def questions(campaign: Campaign) -> tuple[Question, ...]:
     return tuple(question(dimension) for dimension in asked)
 
 
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much a questionnaire asks: items, and questions below each."""
+
+    items: int
+    questions: int
+
+
+def size(campaign: Campaign) -> Size:
+    """Return how much a questionnaire of a campaign asks, by its first one: all are about equal."""
+    first = campaign.questionnaires.order_by("position", "pk").first()
+    return Size(first.entries.count() if first else 0, campaign.asked.count())
+
+
 def question(dimension: Dimension) -> Question:
     """Return a dimension as it is asked."""
     return Question(
@@ -199,14 +214,21 @@ def _page(
         Entry(
             number=number,
             shown=shown(entry.item),
-            questions=(
-                *(replace(one, answer=given.get((entry.item_id, one.pk))) for one in asked),
-                *checks.get(entry.position, ()),
+            questions=_placed(
+                number,
+                [
+                    *(replace(one, answer=given.get((entry.item_id, one.pk))) for one in asked),
+                    *checks.get(entry.position, ()),
+                ],
             ),
         )
         for number, entry in enumerate(found, start=1)
     )
     return Page(campaign, questionnaire, assignment, campaign.instructions, entries)
+
+
+def _placed(number: int, found: list[Question]) -> tuple[Question, ...]:
+    return tuple(replace(each, place=f"{number}-{n}") for n, each in enumerate(found, start=1))
 
 
 def _checks(found: Iterable[AttentionCheck], attended: dict[int, Answer]) -> dict[int, tuple[Question, ...]]:

@@ -52,10 +52,11 @@ function csrf() {
  * fetched anew from the page.
  * @param {string} url
  * @param {object} body
+ * @param {boolean} [leaving] as with `post`
  * @returns {Promise<Answer>} status 403: the session is over
  */
-export async function postAsWriter(url, body) {
-  const answer = await post(url, body, { "X-CSRFToken": csrf() });
+export async function postAsWriter(url, body, leaving = false) {
+  const answer = await post(url, body, { "X-CSRFToken": csrf() }, leaving);
   if (answer.elsewhere) return { ...answer, status: 403 };
   if (answer.status !== 403 || answer.body.problem) return answer;
   if (!(await renewed())) return answer;

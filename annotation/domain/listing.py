@@ -1,0 +1,112 @@
+"""What a judge reads of their questionnaires: what became of each, what they were told, and what they earned."""
+
+from dataclasses import dataclass
+
+from crowdrag.studies.domain import links
+from crowdrag.studies.models import Arrival, Participant
+
+from ..enums import AssignmentState
+from ..models import Assignment, Campaign
+from . import assignments
+from .assignments import problems
+from .checks import training
+
+S = AssignmentState
+LATE = (S.TIMED_OUT, S.RETURNED)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A questionnaire as its judge sees it; `number` counts theirs in the campaign, from 1."""
+
+    assignment: Assignment
+    number: int
+    note: str
+    paid: int
+    answered: int
+
+    @property
+    def can_contest(self) -> bool:
+        """Whether there is a decision to be contested."""
+        return self.assignment.state == S.REJECTED
+
+    @property
+    def is_late(self) -> bool:
+        """Whether it went back with answers in it, which can still be handed in."""
+        return self.assignment.state in LATE and self.answered > 0
+
+
+@dataclass(frozen=True)
+class Overview:
+    """All of somebody's questionnaires in a campaign, the latest first, and the sums: minor units.
+
+    `obstacle` is why they get no further one now; `payer` the platform that pays them, if one does.
+    """
+
+    rows: list[Row]
+    earned: int
+    awaited: int
+    in_hand: Assignment | None
+    obstacle: problems.AssignmentProblem | None
+    is_trained: bool
+    payer: str
+
+    @property
+    def has_finished(self) -> bool:
+        """Whether they have done all that is for them here."""
+        return isinstance(self.obstacle, problems.EnoughJudged)
+
+    @property
+    def late(self) -> list[Row]:
+        """Those that went back with answers in them."""
+        return [row for row in self.rows if row.is_late]
+
+
+def overview(campaign: Campaign, participant: Participant) -> Overview:
+    """Return what a judge reads of their questionnaires in a campaign."""
+    found = of(campaign, participant)
+    return Overview(
+        rows=found[::-1],
+        earned=assignments.earned(participant, campaign),
+        awaited=assignments.awaited(participant, campaign),
+        in_hand=next((row.assignment for row in found if row.assignment.state == S.ASSIGNED), None),
+        obstacle=assignments.obstacle(campaign=campaign, participant=participant),
+        is_trained=is_trained(campaign, participant),
+        payer=links.payer(participant),
+    )
+
+
+def of(campaign: Campaign, participant: Participant) -> list[Row]:
+    """Return somebody's questionnaires in a campaign, the first one first."""
+    mine = Assignment.objects.filter(questionnaire__campaign=campaign, participant=participant)
+    found = mine.prefetch_related("transitions", "payments").order_by("assigned_at", "pk")
+    return [_row(assignment, number) for number, assignment in enumerate(found, start=1)]
+
+
+def row(assignment: Assignment) -> Row:
+    """Return one of somebody's questionnaires with its number."""
+    rows = of(assignment.questionnaire.campaign, assignment.participant)
+    return next(each for each in rows if each.assignment.pk == assignment.pk)
+
+
+def is_trained(campaign: Campaign, participant: Participant) -> bool:
+    """Say whether somebody is through with what a campaign lets people learn from, if it has anything."""
+    return training.is_done(campaign=campaign, participant=participant)
+
+
+def session(campaign: Campaign, participant: Participant) -> str:
+    """Return what the platform calls somebody's visit for a campaign; empty where none sent them."""
+    arrivals = Arrival.objects.filter(participant=participant, link__purpose=assignments.purpose(campaign))
+    return arrivals.order_by("-last_at", "-pk").values_list("session", flat=True).first() or ""
+
+
+def _row(assignment: Assignment, number: int) -> Row:
+    # What somebody wrote who gave it back is theirs; what a researcher wrote who decided is for them.
+    told = [each.note for each in sorted(assignment.transitions.all(), key=lambda one: one.pk) if each.by_id]
+    return Row(
+        assignment=assignment,
+        number=number,
+        note=told[-1] if told else "",
+        paid=sum(payment.amount for payment in assignment.payments.all()),
+        answered=assignment.judgments.count() if assignment.state in LATE else 0,
+    )

@@ -1,0 +1,111 @@
+"""What a questionnaire's page sends: JSON, read strictly. What it means is for `domain.assignments` to say."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.http import HttpRequest
+from django.http.request import RawPostDataException, UnreadablePostError
+from django.utils.translation import gettext as _
+
+# An answer with the longest justification that is taken, or the times of every item of a long questionnaire.
+MOST_BYTES: Final = 200_000
+MOST_TIMES: Final = 500
+
+
+class BadBodyError(ValueError):
+    """A request that cannot be read; the words say what is expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSent:
+    """An answer to a dimension of an item."""
+
+    item: int
+    dimension: int
+    value: int
+    justification: str
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSent:
+    """An answer to an attention check."""
+
+    check: int
+    value: int
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class TimesSent:
+    """The times of one visit so far."""
+
+    visit: str
+    times: list[dict[str, Any]]
+
+
+def answer(request: HttpRequest) -> AnswerSent:
+    """Read an answer."""
+    given = _body(request)
+    numbers = (_number(given, name) for name in ("item", "dimension", "value", "revision"))
+    item, dimension, value, revision = numbers
+    return AnswerSent(item, dimension, value, _text(given, "justification"), revision)
+
+
+def check(request: HttpRequest) -> CheckSent:
+    """Read an answer to an attention check."""
+    given = _body(request)
+    return CheckSent(*(_number(given, name) for name in ("check", "value", "revision")))
+
+
+def times(request: HttpRequest) -> TimesSent:
+    """Read the times of a visit."""
+    given = _body(request)
+    found = given.get("times")
+    if not isinstance(found, list) or len(found) > MOST_TIMES or not all(isinstance(each, dict) for each in found):
+        raise BadBodyError(_("“times” is a list of objects, one an item."))
+    return TimesSent(_text(given, "visit"), found)
+
+
+def comment(request: HttpRequest) -> str:
+    """Read what somebody says at the end, from JSON or from a form."""
+    if request.content_type == "application/json":
+        return _text(_body(request), "comment")
+    return request.POST.get("comment", "")
+
+
+def _body(request: HttpRequest) -> dict[str, Any]:
+    if _length(request) > MOST_BYTES:
+        raise BadBodyError(_("At most %(n)s bytes are taken at once.") % {"n": MOST_BYTES})
+    try:
+        given = json.loads(request.body)
+    except (UnreadablePostError, RawPostDataException) as error:
+        raise BadBodyError(_("The request ended too early.")) from error
+    except (ValueError, RecursionError) as error:
+        raise BadBodyError(_("The request is no JSON.")) from error
+    if not isinstance(given, dict):
+        raise BadBodyError(_("The request is no JSON object."))
+    return given
+
+
+def _length(request: HttpRequest) -> int:
+    try:
+        return int(request.META.get("CONTENT_LENGTH") or 0)
+    except ValueError:
+        return 0
+
+
+def _number(given: dict[str, Any], name: str) -> int:
+    value = given.get(name)
+    # True is 1 to Python, and to nobody else.
+    if type(value) is not int or not -(2**63) <= value < 2**63:
+        raise BadBodyError(_("“%(name)s” is a whole number.") % {"name": name})
+    return value
+
+
+def _text(given: dict[str, Any], name: str) -> str:
+    value = given.get(name, "")
+    if not isinstance(value, str):
+        raise BadBodyError(_("“%(name)s” is a text.") % {"name": name})
+    return value

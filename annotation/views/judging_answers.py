@@ -1,0 +1,138 @@
+"""What the page of a questionnaire sends while it is open: JSON, for the judge whose session it is.
+
+An answer is acknowledged after its transaction has committed, never before: the page may forget then that it sent it.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from crowdrag.studies.models import Participant
+
+from ..domain import assignments
+from ..domain.assignments import problems
+from ..enums import AssignmentState
+from ..forms import judging as forms
+from ..models import Assignment, CheckAnswer, Judgment
+from .judging import judging_page, own, show
+
+BAD, FORBIDDEN, CONFLICT, INCOMPLETE, BUSY = 400, 403, 409, 422, 503
+
+
+@judging_page
+@require_POST
+def answer(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
+    """Store one answer, and say so."""
+    held = own(participant, campaign, assignment)
+
+    def store() -> dict[str, Any]:
+        sent = forms.answer(request)
+        stored = assignments.answer(
+            assignment=held,
+            item=sent.item,
+            dimension=sent.dimension,
+            value=sent.value,
+            justification=sent.justification,
+            revision=sent.revision,
+            now=timezone.now(),
+        )
+        return _saved(held, stored)
+
+    return _respond(store, held)
+
+
+@judging_page
+@require_POST
+def check(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
+    """Store the answer to an attention check, and say so."""
+    held = own(participant, campaign, assignment)
+
+    def store() -> dict[str, Any]:
+        sent = forms.check(request)
+        stored = assignments.check(
+            assignment=held, check=sent.check, value=sent.value, revision=sent.revision, now=timezone.now()
+        )
+        return _saved(held, stored)
+
+    return _respond(store, held)
+
+
+@judging_page
+@require_POST
+def time(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
+    """Store how long each item was looked at so far in one visit."""
+    held = own(participant, campaign, assignment)
+
+    def store() -> dict[str, Any]:
+        sent = forms.times(request)
+        now = assignments.time(assignment=held, visit=sent.visit, times=sent.times, now=timezone.now())
+        return {"lease_until": now.lease_until, "late": now.state != AssignmentState.ASSIGNED}
+
+    return _respond(store, held)
+
+
+@judging_page
+@require_POST
+def submit(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
+    """Hand a questionnaire in, if it is complete; a form is answered with pages, JSON with JSON."""
+    held = own(participant, campaign, assignment)
+
+    def hand_in() -> dict[str, Any]:
+        assignments.submit(assignment=held, comment=forms.comment(request), now=timezone.now())
+        return {"next": _address("judging_done", held)}
+
+    if request.content_type == "application/json":
+        return _respond(hand_in, held)
+    try:
+        return HttpResponse(status=302, headers={"Location": hand_in()["next"]})
+    except problems.Incomplete as problem:
+        return show(request, held, missing=problem.missing, comment=forms.comment(request))
+    except problems.AssignmentProblem:
+        return HttpResponse(status=302, headers={"Location": _address("judging_questionnaire", held)})
+
+
+def _saved(held: Assignment, stored: Judgment | CheckAnswer) -> dict[str, Any]:
+    held.refresh_from_db(fields=["state", "lease_until"])
+    said = {
+        "saved": True,
+        "revision": stored.revision,
+        "lease_until": held.lease_until,
+        "left": assignments.left(held),
+    }
+    return said | ({"late": True} if held.state != AssignmentState.ASSIGNED else {})
+
+
+def _respond(act: Callable[[], dict[str, Any]], held: Assignment) -> JsonResponse:
+    """Return an answer as JSON; what was refused with what to do, a database that is away as something to try again."""
+    try:
+        return JsonResponse(act())
+    except problems.OtherAnswer as problem:
+        current = problem.current
+        facts = {
+            "problem": "other",
+            "value": current.value,
+            "justification": getattr(current, "justification", ""),
+            "revision": current.revision,
+        }
+        return JsonResponse(facts, status=CONFLICT)
+    except problems.Incomplete as problem:
+        return JsonResponse({"problem": "incomplete", "missing": problem.missing}, status=INCOMPLETE)
+    except problems.LeftStudy:
+        facts = {"problem": "withdrawn", "next": reverse("work", args=[held.participant.study.slug])}
+        return JsonResponse(facts, status=FORBIDDEN)
+    except (problems.BadAnswer, forms.BadBodyError) as problem:
+        return JsonResponse({"problem": "bad", "message": str(problem)}, status=BAD)
+    except problems.AssignmentProblem:
+        return JsonResponse({"problem": "closed", "next": _address("judging_questionnaire", held)}, status=CONFLICT)
+    except (OperationalError, InterfaceError):
+        return JsonResponse({"problem": "busy"}, status=BUSY, headers={"Retry-After": "1"})
+
+
+def _address(name: str, held: Assignment) -> str:
+    campaign = held.questionnaire.campaign
+    return reverse(name, args=[campaign.study.slug, campaign.pk, held.external_id])

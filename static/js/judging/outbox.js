@@ -1,0 +1,251 @@
+/**
+ * Answers on their way: kept in this browser from the moment they are given until the server has acknowledged them, sent one
+ * after the other, for as long as it takes.
+ *
+ * Each question has what the server is known to have, and a line of what it does not have yet: at most one that was sent
+ * (it is sent again as it was until it is acknowledged, since it may have arrived) and the latest wish behind it. Revisions
+ * count up from what the server has. Tabs of this browser share the line, and tell each other what was acknowledged.
+ */
+
+import { postAsWriter as post } from "../editor/log/requests.js";
+import { Backoff, Wake } from "../editor/log/wake.js";
+
+/**
+ * @typedef {{value: number, why: string, revision: number, sent?: boolean}} Entry
+ * @typedef {{value: number | null, why: string, revision: number}} Known
+ * @typedef {{question: import("./questions.js").Question, known: Known, line: Entry[]}} Row
+ * @typedef {"saved" | "saving" | "offline" | "server" | "expired" | "closed"} Phase
+ * @typedef {{phase: Phase, since: number, waiting: number, kept: boolean, next: string, left: boolean}} State
+ */
+
+/** This many are sent at once when the page goes away: the browser finishes them without it. */
+const LAST_WORDS = 8;
+
+export class Outbox extends EventTarget {
+  /**
+   * @param {import("./questions.js").Question[]} questions
+   * @param {{answer: string, check: string}} urls
+   * @param {import("./kept.js").Kept} kept
+   * @param {string} home
+   */
+  constructor(questions, urls, kept, home) {
+    super();
+    this.urls = urls;
+    this.kept = kept;
+    this.wake = new Wake();
+    this.backoff = new Backoff();
+    /** @type {Phase} */
+    this.phase = "saved";
+    this.next = "";
+    /** Whether the person left the study, or has to read what is recorded anew. */
+    this.left = false;
+    /** @type {number | null} when the oldest unacknowledged answer was given */
+    this.since = null;
+    /** @type {Map<string, Row>} */
+    this.rows = new Map(questions.map((question) => [question.key, { question, known: question.stored, line: [] }]));
+    for (const row of this.rows.values()) this.#take(row, kept.read(row.question.key));
+    kept.watch((name, line) => this.#heard(name, line));
+    this.channel = typeof BroadcastChannel === "function" ? new BroadcastChannel(`crowdrag-judging:${home}`) : null;
+    this.channel?.addEventListener("message", ({ data }) => this.#acknowledged(data.key, data.known));
+  }
+
+  /** @returns {State} */
+  get state() {
+    const waiting = [...this.rows.values()].filter((row) => row.line.length).length;
+    const phase = this.phase === "closed" || waiting || this.phase !== "saved" ? this.phase : "saved";
+    const since = this.since === null ? 0 : performance.now() - this.since;
+    return { phase, since, waiting, kept: this.kept.holds, next: this.next, left: this.left };
+  }
+
+  /** @param {string} key @returns {{value: number | null, why: string}} the latest wish: what the page should show */
+  wish(key) {
+    const row = this.rows.get(key);
+    return row?.line.at(-1) ?? row?.known ?? { value: null, why: "" };
+  }
+
+  /**
+   * Take an answer: from now on it is kept here, and sent.
+   * @param {string} key @param {number} value @param {string} why @returns {boolean} whether it is another than before
+   */
+  give(key, value, why) {
+    const row = this.rows.get(key);
+    if (!row || this.phase === "closed") return false;
+    const before = this.wish(key);
+    if (before.value === value && before.why.trim() === why.trim()) return false;
+    const last = row.line.at(-1);
+    if (last && !last.sent) row.line.pop();
+    row.line.push({ value, why, revision: (row.line.at(-1) ?? row.known).revision + 1 });
+    this.#keep(row);
+    this.since ??= performance.now();
+    if (this.phase === "saved") this.phase = "saving";
+    this.#told();
+    this.wake.wake();
+    return true;
+  }
+
+  /** Send for ever. */
+  async run() {
+    addEventListener("online", () => this.again());
+    addEventListener("focus", () => this.again());
+    document.addEventListener("visibilitychange", () => (document.visibilityState === "visible" ? this.again() : this.#lastWords()));
+    addEventListener("pagehide", () => this.#lastWords());
+    while (this.phase !== "closed") {
+      const row = [...this.rows.values()].find((each) => each.line.length);
+      if (row) await this.#send(row);
+      else {
+        this.#set("saved");
+        await this.wake.sleep();
+      }
+    }
+  }
+
+  /** Try at once, whatever the wait. */
+  again() {
+    this.backoff.reset();
+    this.wake.wake();
+  }
+
+  /** @returns {Promise<boolean>} once all is acknowledged; false if this questionnaire takes nothing any more */
+  async settled() {
+    while (this.phase !== "closed" && [...this.rows.values()].some((row) => row.line.length)) {
+      await new Promise((resolve) => this.addEventListener("state", resolve, { once: true }));
+    }
+    return this.phase !== "closed";
+  }
+
+  /** @param {Row} row */
+  async #send(row) {
+    const [entry] = row.line;
+    entry.sent = true;
+    this.#keep(row);
+    if (this.phase === "saved") this.#set("saving");
+    const answer = await post(...this.#request(row.question, entry));
+    const { status, body } = answer;
+    if (status === 200) this.#arrived(row, entry, body);
+    else if (status === 409 && body.problem === "other") this.#other(row, body);
+    else if ((status === 409 && body.problem === "closed") || status === 404) this.#close(body.next ?? "", false);
+    else if (status === 403 && body.problem) this.#close(body.next ?? "", true);
+    else if (status === 400) this.#refused(row, body);
+    else {
+      this.#set(status === 0 ? "offline" : status === 403 ? "expired" : "server");
+      await this.wake.sleep(Math.max(this.backoff.next(), answer.after));
+    }
+  }
+
+  /** @param {import("./questions.js").Question} question @param {Entry} entry @returns {[string, object]} */
+  #request(question, { value, why, revision }) {
+    if (question.check) return [this.urls.check, { check: question.check, value, revision }];
+    const { item, dimension } = question;
+    return [this.urls.answer, { item, dimension, value, justification: why, revision }];
+  }
+
+  /** @param {Row} row @param {Entry} entry @param {any} body */
+  #arrived(row, entry, body) {
+    this.backoff.reset();
+    if (body.revision > row.known.revision || !row.known.revision) row.known = { value: entry.value, why: entry.why, revision: body.revision };
+    this.#drop(row);
+    this.channel?.postMessage({ key: row.question.key, known: row.known });
+    this.dispatchEvent(new CustomEvent("arrived", { detail: body }));
+    this.#set([...this.rows.values()].some((each) => each.line.length) ? "saving" : "saved");
+  }
+
+  /** Somebody else answered meanwhile, this person on another device: what is stored is shown. @param {Row} row @param {any} body */
+  #other(row, body) {
+    this.backoff.reset();
+    const wish = this.wish(row.question.key);
+    // Another tab of this browser sent it, and what stands in line is newer: nothing is lost.
+    if (body.revision <= row.known.revision) return this.#drop(row);
+    row.known = { value: body.value, why: body.justification ?? "", revision: body.revision };
+    row.line = [];
+    this.#keep(row);
+    this.channel?.postMessage({ key: row.question.key, known: row.known });
+    const same = wish.value === body.value && wish.why.trim() === (body.justification ?? "");
+    this.dispatchEvent(new CustomEvent("shown", { detail: { key: row.question.key, why: same ? "" : "other" } }));
+    this.#told();
+  }
+
+  /** @param {Row} row @param {any} body */
+  #refused(row, body) {
+    row.line = [];
+    this.#keep(row);
+    this.dispatchEvent(new CustomEvent("shown", { detail: { key: row.question.key, why: "bad", message: body.message ?? "" } }));
+    this.#told();
+  }
+
+  /** @param {string} next @param {boolean} left */
+  #close(next, left) {
+    this.next = next;
+    this.left = left;
+    this.#set("closed");
+  }
+
+  /** Take out of the line what the server has by now. @param {Row} row */
+  #drop(row) {
+    row.line = row.line.filter((entry) => entry.revision > row.known.revision);
+    this.#keep(row);
+    this.#told();
+  }
+
+  /** What an earlier page, or one that died, had not got acknowledged. @param {Row} row @param {Entry[] | null} line */
+  #take(row, line) {
+    if (!Array.isArray(line)) return;
+    const fits = line.filter((entry) => row.question.options.some((option) => Number(option.value) === entry.value));
+    const last = fits.at(-1);
+    // The server has it already, though nobody here was told.
+    const has = last && last.revision <= row.known.revision && last.value === row.known.value && last.why.trim() === row.known.why.trim();
+    row.line = has ? [] : fits;
+    if (row.line.length) {
+      this.since ??= performance.now();
+      this.phase = "saving";
+    } else this.#keep(row);
+  }
+
+  /** Another tab keeps something else for a question now. @param {string} name @param {Entry[] | null} line */
+  #heard(name, line) {
+    const row = this.rows.get(name);
+    if (!row || this.phase === "closed") return;
+    if (!Array.isArray(line)) row.line = [];
+    else if (line.length) row.line = line;
+    this.dispatchEvent(new CustomEvent("shown", { detail: { key: name, why: "" } }));
+    this.#told();
+    this.wake.wake();
+  }
+
+  /** @param {string} key @param {Known} known */
+  #acknowledged(key, known) {
+    const row = this.rows.get(key);
+    if (!row || known.revision < row.known.revision) return;
+    row.known = known;
+    row.line = row.line.filter((entry) => entry.revision > known.revision);
+    this.dispatchEvent(new CustomEvent("shown", { detail: { key, why: "" } }));
+    this.#told();
+  }
+
+  #lastWords() {
+    const rows = [...this.rows.values()].filter((row) => row.line.length).slice(0, LAST_WORDS);
+    for (const row of rows) {
+      row.line[0].sent = true;
+      this.#keep(row);
+      void post(...this.#request(row.question, row.line[0]), true);
+    }
+  }
+
+  /** @param {Row} row */
+  #keep(row) {
+    this.kept.keep(row.question.key, row.line.length ? row.line : null);
+  }
+
+  /** @param {Phase} phase */
+  #set(phase) {
+    this.phase = phase;
+    this.#told();
+  }
+
+  #told() {
+    if (![...this.rows.values()].some((row) => row.line.length)) {
+      this.since = null;
+      if (this.phase !== "closed") this.phase = "saved";
+    }
+    this.dispatchEvent(new Event("state"));
+  }
+}

@@ -1,0 +1,80 @@
+/** The page of a questionnaire: one item at a time, each answer sent as it is given. */
+
+import { init as dialogs } from "../dialogs.js";
+import { debounced } from "../editor/dom.js";
+import { announce, say } from "../editor/say.js";
+import { init as menus } from "../menus.js";
+import { init as theme } from "../theme.js";
+import { start as finish } from "./finish.js";
+import { Items } from "./items.js";
+import { Kept } from "./kept.js";
+import { start as keys } from "./keys.js";
+import { Outbox } from "./outbox.js";
+import { start as parts } from "./parts.js";
+import { find } from "./questions.js";
+import { follow, tell } from "./saving.js";
+import { Times } from "./times.js";
+
+/** @typedef {import("./questions.js").Question} Question */
+
+const { assignment = "", answer = "", check = "", time = "" } = document.body.dataset;
+
+for (const init of [theme, dialogs, menus]) init(document);
+const questions = find();
+const kept = new Kept(assignment);
+const outbox = new Outbox(questions, { answer, check }, kept, assignment);
+const items = new Items(questions);
+const times = new Times(time, follow);
+
+/** Take what a question shows now. @param {Question} question */
+function changed(question) {
+  const { value, why } = question.given();
+  // A reason without an answer cannot be stored yet: it is kept here until there is one.
+  if (question.why) kept.keep(`why-${question.key}`, value === null && why ? why : null);
+  question.tell("");
+  question.element.classList.remove("is-wanted");
+  if (value !== null && outbox.give(question.key, value, why)) times.changed(question.item);
+  items.tell();
+}
+
+for (const question of questions) {
+  const before = outbox.wish(question.key);
+  if (before.value !== null) question.show(before);
+  else if (question.why) question.why.value ||= kept.read(`why-${question.key}`) ?? "";
+  for (const option of question.options) option.addEventListener("change", () => changed(question));
+  if (!question.why) continue;
+  const written = debounced(() => changed(question), 700);
+  question.why.addEventListener("input", written);
+  question.why.addEventListener("blur", written.flush);
+}
+
+const state = () => tell(outbox.state);
+outbox.addEventListener("state", state);
+outbox.addEventListener("arrived", (event) => event instanceof CustomEvent && follow(event.detail));
+outbox.addEventListener("shown", (event) => {
+  if (!(event instanceof CustomEvent)) return;
+  const { key, why, message = "" } = event.detail;
+  const question = questions.find((each) => each.key === key);
+  if (!question) return;
+  // Whoever is writing there goes on writing; what they wrote is sent when they rest.
+  if (document.activeElement !== question.why) question.show(outbox.wish(key));
+  if (why) {
+    question.tell(say(why, { message }));
+    announce(say(why, { message }));
+  }
+  items.tell();
+});
+setInterval(state, 1000);
+addEventListener("beforeunload", (event) => {
+  if (outbox.state.waiting && !outbox.state.kept) event.preventDefault();
+});
+
+items.watch((shown) => times.show(shown));
+const moves = parts(items);
+keys(items, moves, changed);
+const tellOpen = finish(items, outbox, times, kept);
+outbox.addEventListener("state", () => items.shown === items.finish && tellOpen());
+times.start();
+items.start();
+state();
+void outbox.run();
