@@ -21,8 +21,7 @@ class AttentionForm(forms.Form):
     gold = forms.IntegerField(label=_("Items with known labels in each questionnaire"), min_value=0, max_value=MOST)
     instructed = forms.CharField(
         label=_("Checks that say which answer to give"),
-        help_text=_("One a line, each with %(answer)s where the words of the answer to choose go.")
-        % {"answer": ANSWER},
+        help_text=_("One a line, each with {answer} where the words of the answer to choose go."),
         widget=LINES,
         required=False,
         max_length=5000,
