@@ -16,7 +16,7 @@ from bench import _load
 from crowdrag.runtime import embedded
 from crowdrag.runtime.folder import Folder
 
-ROUNDS, SECONDS, SENDERS = 5, 4.0, 16
+ROUNDS, SECONDS, SENDERS = 15, 1.5, 16
 RATE, WRITERS, LASTING, LIMIT = 200, 200, 30.0, 0.150
 # What a person types in about two seconds, every key timed.
 TYPED = [

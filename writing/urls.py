@@ -1,11 +1,10 @@
-"""The app's pages."""
+"""The app's pages. Where the editor's events come in stands in crowdrag/urls.py, before all others."""
 
 from django.urls import path
 
 from .views import (
     editor,
     imports,
-    log,
     models,
     plan,
     plan_texts,
@@ -58,5 +57,4 @@ urlpatterns = [
     path("work/<slug:taking_part>/writing/<str:task>/write/", editor.editor, name="writing_editor"),
     path("work/<slug:taking_part>/writing/<str:task>/sittings/", sittings.sitting, name="writing_sitting"),
     path("work/<slug:taking_part>/writing/<str:task>/finish/", sittings.finish, name="writing_finish"),
-    path("writing/log/", log.log, name="writing_log"),
 ]

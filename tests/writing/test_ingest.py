@@ -225,6 +225,25 @@ def test_a_batch_takes_few_queries(editor: Editor) -> None:
     assert [kind for kind in kinds if kind not in ("SAVEPOINT", "RELEASE")] == ["WITH"]
 
 
+def test_batches_of_all_sizes_share_one_prepared_statement(editor: Editor) -> None:
+    for text in ("a", "b" * 1_000, "é🧊"):
+        assert editor.type(text).status_code == 200
+    Sitting.objects.update(next_batch=100_000, next_event=100_000)
+    editor.number = editor.first = 100_000
+    assert editor.type("c").status_code == 200
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%writing_logbatch%'")
+        assert cursor.fetchone() == (1,)
+        # Nothing else on this connection is prepared.
+        assert connection.connection.prepare_threshold is None
+
+
+def test_the_largest_number_is_a_gap_like_any_other(editor: Editor) -> None:
+    batch = editor.batch(typed("abc")) | {"number": incoming.MOST_NUMBER}
+    answer = editor.post_batch(batch)
+    assert (answer.status_code, answer.json()["problem"]) == (409, "gap")
+
+
 @pytest.mark.django_db(transaction=True)
 def test_ten_copies_at_once_have_one_effect_and_one_answer() -> None:
     """The answer got lost after the commit, and everything is sent again, at once."""

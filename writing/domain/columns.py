@@ -9,6 +9,7 @@ Events are grouped by kind and length. The form is a JSON object:
 
 from collections.abc import Sequence
 from itertools import accumulate
+from operator import sub
 from typing import Any
 
 Event = list[Any]
@@ -22,7 +23,7 @@ def pack(events: Sequence[Event]) -> dict[str, Any]:
     for number, event in zip(order, events, strict=True):
         members[number].append(event)
     groups = [
-        [kind, length, [_column([event[i] for event in found]) for i in range(2, length)]]
+        [kind, length, [_column(list(values)) for values in list(zip(*found, strict=True))[2:]]]
         for ((kind, length), found) in zip(numbers, members, strict=True)
     ]
     return {"groups": groups, "order": order, "times": _column([event[1] for event in events if len(event) > 1])}
@@ -58,8 +59,8 @@ def unpack(form: Any) -> list[Event]:
 
 def _column(values: list[Any]) -> list[Any]:
     """Return a column: whole numbers as steps from one to the next, where those are smaller."""
-    if all(type(value) is int for value in values):
-        steps = [after - before for before, after in zip([0, *values], values, strict=False)]
+    if set(map(type, values)) == {int}:
+        steps = list(map(sub, values, [0, *values]))
         if sum(map(abs, steps)) < sum(map(abs, values)):
             return [1, steps]
     return [0, values]

@@ -6,6 +6,7 @@ What a field may hold follows from its name in `events.RECORDED`; a test sees to
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import call
 from typing import Any, NoReturn
 
 from . import events
@@ -77,6 +78,8 @@ _FLAG = Rule(lambda value: value is True or value is False or (type(value) is in
 _PLACE_IN_TEXT = _whole(0, MOST_CHARACTERS)
 _HEX = frozenset("0123456789abcdef")
 TIME = _whole(0, MOST_TIME)
+_NUMBER = _whole(0, MOST_NUMBER)
+_FIRST = _whole(0, MOST_NUMBER - MOST_EVENTS)
 FIELDS: dict[str, Rule] = {
     "position": _PLACE_IN_TEXT,
     "deleted": _PLACE_IN_TEXT,
@@ -108,7 +111,9 @@ FIELDS: dict[str, Rule] = {
     "clock": _whole(0, 2**53),
     "touch": _FLAG,
 }
-_RULES = {each.code: tuple((name, FIELDS[name]) for name in each.fields) for each in events.RECORDED}
+_RULES = {each.code: (("ms", TIME), *((name, FIELDS[name]) for name in each.fields)) for each in events.RECORDED}
+# Beside them the checks alone: nearly every event passes, and is looked at closely only if it does not.
+_CHECKS = {code: tuple(rule.fits for _, rule in rules) for code, rules in _RULES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +160,8 @@ def batch(body: bytes) -> Batch:
         _refuse("events", "a list of events that is not empty")
     if len(found) > MOST_EVENTS:
         raise TooLargeError(f"at most {MOST_EVENTS} events at once", most_events=MOST_EVENTS)
-    number = _field(given, "number", _whole(0, MOST_NUMBER))
-    first = _field(given, "first", _whole(0, MOST_NUMBER - MOST_EVENTS))
+    number = _field(given, "number", _NUMBER)
+    first = _field(given, "first", _FIRST)
     return Batch(number, first, found, extent(found))
 
 
@@ -164,8 +169,8 @@ def finish(body: bytes) -> Finish:
     """Return what the editor says at the end."""
     given = _object(body)
     return Finish(
-        sitting=_field(given, "sitting", _whole(0, MOST_NUMBER)),
-        events=_field(given, "events", _whole(0, MOST_NUMBER)),
+        sitting=_field(given, "sitting", _NUMBER),
+        events=_field(given, "events", _NUMBER),
         digest=_field(given, "digest", Rule(_is_sha256, "the SHA-256 of the text, 64 hexadecimal digits")),
     )
 
@@ -173,7 +178,7 @@ def finish(body: bytes) -> Finish:
 def renewed(body: bytes) -> int | None:
     """Return the sitting whose token the editor wants anew; None if it wants to open one."""
     given = _object(body)
-    return _field(given, "renew", _whole(0, MOST_NUMBER)) if "renew" in given else None
+    return _field(given, "renew", _NUMBER) if "renew" in given else None
 
 
 def device(body: bytes) -> dict[str, Any]:
@@ -189,22 +194,26 @@ def extent(found: list[Any]) -> Extent:
     needs = grows = 0
     changes = False
     for i, event in enumerate(found):
-        if not isinstance(event, list) or not event or not isinstance(event[0], str) or event[0] not in _RULES:
+        if not isinstance(event, list) or not event or not isinstance(event[0], str) or event[0] not in _CHECKS:
             _refuse(f"events[{i}]", "a list that begins with the code of a kind: " + ", ".join(_RULES))
-        rules = _RULES[event[0]]
-        if len(event) != len(rules) + 2:
-            names = ", ".join(["its kind", "milliseconds", *(name for name, _ in rules)])
-            _refuse(f"events[{i}]", f"{len(rules) + 2} elements: {names}")
-        if not TIME.fits(event[1]):
-            _refuse(f"events[{i}].ms", TIME.expected)
-        for (name, rule), value in zip(rules, event[2:], strict=True):
-            if not rule.fits(value):
-                _refuse(f"events[{i}].{name}", rule.expected)
+        checks = _CHECKS[event[0]]
+        if len(event) != len(checks) + 1 or not all(map(call, checks, event[1:])):
+            _refuse_event(f"events[{i}]", event)
         if event[0] == "s":
             changes = True
             needs = max(needs, event[2] + event[3] - grows)
             grows += len(event[4]) - event[3]
     return Extent(needs, grows, changes)
+
+
+def _refuse_event(where: str, event: list[Any]) -> NoReturn:
+    """Say what of an event of a known kind does not fit."""
+    rules = _RULES[event[0]]
+    if len(event) != len(rules) + 1:
+        names = ", ".join(["its kind", "milliseconds", *(name for name, _ in rules[1:])])
+        _refuse(where, f"{len(rules) + 1} elements: {names}")
+    name, rule = next(pair for pair, value in zip(rules, event[1:], strict=True) if not pair[1].fits(value))
+    _refuse(f"{where}.{name}", rule.expected)
 
 
 def _object(body: bytes) -> dict[str, Any]:

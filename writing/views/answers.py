@@ -22,7 +22,7 @@ def body(request: HttpRequest) -> bytes:
         if it says that it is larger than what is taken in, without reading it.
     """
     try:
-        size = int(request.headers.get("Content-Length") or 0)
+        size = int(request.META.get("CONTENT_LENGTH") or 0)
     except ValueError:
         size = 0
     if size > incoming.MOST_BYTES:

@@ -12,7 +12,8 @@ from crowdrag.studies.access import public
 from ..domain import incoming, sittings
 from . import answers
 
-KEY = "X-Writing-Token"
+# The header X-Writing-Token, by the name that it has before Django makes a mapping of all headers.
+KEY = "HTTP_X_WRITING_TOKEN"
 
 
 @csrf_exempt  # a token in a header of one's own is nothing that another site's form could send
@@ -23,7 +24,7 @@ def log(request: HttpRequest) -> HttpResponse:
 
     def answer() -> dict[str, Any]:
         batch = incoming.batch(answers.body(request))
-        token = request.headers.get(KEY, "")
+        token = request.META.get(KEY, "")
         receipt = sittings.receive(token=token, batch=batch, now=timezone.now())
         return {
             "acked": receipt.acked,

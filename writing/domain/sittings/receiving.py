@@ -3,29 +3,32 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import connection, transaction
+from django.db import transaction
+from psycopg.types.numeric import Int8
 
 from ...models import LogBatch, Sitting
-from .. import codec, incoming
+from .. import codec, incoming, prepared
 from ..incoming import BadInputError, Batch, RefusedError
 from . import holding, tokens
 
 # All of it in one statement, which commits by itself: this comes so often that each round trip and each query that the
-# ORM puts together counts. The task's row is the lock. Whoever waited for it looks at the newest versions of the rows
+# ORM puts together counts; so the database keeps it prepared. Each table is entered by a key, whatever was known of its
+# size when that was done. The task's row is the lock. Whoever waited for it looks at the newest versions of the rows
 # of task and sitting; so a submission or a later sitting that was committed meanwhile is seen.
 _APPEND = """
     WITH task AS (
         SELECT task.id, task.state, task.lease_until,
             (SELECT lease_hours FROM writing_writingplan plan WHERE plan.study_id = task.study_id) AS lease_hours
         FROM writing_writingtask task
-        WHERE task.id = %(task)s AND task.state = ANY(%(growing)s) AND (task.finished_at IS NULL OR NOT %(changes)s)
-            AND EXISTS (
-                SELECT FROM studies_participant person
-                WHERE person.id = task.participant_id AND person.withdrawn_at IS NULL AND person.erased_at IS NULL
+        WHERE task.id = %(task)s AND task.state = ANY(%(growing)s::text[])
+            AND (task.finished_at IS NULL OR NOT %(changes)s)
+            AND (
+                SELECT person.withdrawn_at IS NULL AND person.erased_at IS NULL
+                FROM studies_participant person WHERE person.id = task.participant_id
             )
         FOR NO KEY UPDATE OF task
     ), sitting AS (
-        UPDATE writing_sitting SET next_batch = %(number)s + 1, next_event = %(first)s + %(count)s,
+        UPDATE writing_sitting SET next_batch = next_batch + 1, next_event = next_event + %(count)s,
             length = length + %(grows)s, last_at = %(now)s
         FROM task
         WHERE writing_sitting.id = %(sitting)s AND next_batch = %(number)s AND next_event = %(first)s
@@ -34,11 +37,15 @@ _APPEND = """
     ), batch AS (
         INSERT INTO writing_logbatch
             (log_id, sitting, number, first_event, event_count, codec, payload, digest, received_at)
-        SELECT log_id, number, %(number)s, %(first)s, %(count)s, %(codec)s, %(payload)s, %(digest)s, %(now)s
+        SELECT log_id, number, %(number)s, %(first)s, %(count)s, %(codec)s, %(payload)b, %(digest)b, %(now)s
         FROM sitting
     )
     SELECT state, lease_until, lease_hours, is_fenced FROM sitting
 """
+
+
+# As the database writes an array: the driver would put a list together anew for every batch.
+_GROWING = "{" + ",".join(state.value for state in holding.GROWING) + "}"
 
 
 class GapError(RefusedError):
@@ -116,20 +123,20 @@ def _append(
 
     What `changes` the text is not stored where the task is finished.
     """
-    with connection.cursor() as cursor:
+    with prepared.cursor() as cursor:
         cursor.execute(
             _APPEND,
             {
-                "task": key.task,
-                "growing": list(holding.GROWING),
+                "task": Int8(key.task),
+                "growing": _GROWING,
                 "changes": changes,
-                "sitting": key.sitting,
-                "number": batch.number,
-                "first": batch.first,
-                "count": len(batch.events),
-                "needs": batch.extent.needs,
-                "grows": batch.extent.grows,
-                "most": incoming.MOST_CHARACTERS,
+                "sitting": Int8(key.sitting),
+                "number": Int8(batch.number),
+                "first": Int8(batch.first),
+                "count": Int8(len(batch.events)),
+                "needs": Int8(batch.extent.needs),
+                "grows": Int8(batch.extent.grows),
+                "most": Int8(incoming.MOST_CHARACTERS),
                 "codec": codec.CODEC,
                 "payload": payload,
                 "digest": codec.digest(payload),
