@@ -11,7 +11,11 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
+from psycopg.types.numeric import Int8
+
+from writing.domain import prepared
 
 from ..models import Assignment, Campaign, Place, Questionnaire
 from ..models.place import PlaceQuerySet
@@ -28,34 +32,34 @@ _ENSURE = """
     ON CONFLICT (questionnaire_id, number) DO NOTHING
 """
 
-# The next place that somebody may hold. The questionnaires that they may not get are put together once, as an array:
-# those that they were given before or that share an item with one of these, and those with a response that they wrote.
-# So it takes the same time however many places are free.
-_CLAIMABLE = """
-    SELECT id FROM annotation_place
-    WHERE campaign_id = %(campaign)s AND holder_id IS NULL AND questionnaire_id <> ALL (ARRAY(
-        SELECT f.questionnaire_id FROM annotation_assignment mine
-            JOIN annotation_questionnaire given ON given.id = mine.questionnaire_id
-                AND given.campaign_id = %(campaign)s
-            JOIN annotation_questionnaireitem e ON e.questionnaire_id = given.id
-            JOIN annotation_questionnaireitem f ON f.item_id = e.item_id
-            WHERE mine.participant_id = %(participant)s
-        UNION
-        SELECT mine.questionnaire_id FROM annotation_assignment mine WHERE mine.participant_id = %(participant)s
-        UNION
-        SELECT e.questionnaire_id FROM writing_response own
-            JOIN annotation_item i ON i.response_id = own.id AND i.campaign_id = %(campaign)s
-            JOIN annotation_questionnaireitem e ON e.item_id = i.id
-            WHERE own.participant_id = %(participant)s
-        UNION
-        SELECT e.questionnaire_id FROM writing_response own
-            JOIN annotation_pair p ON own.id IN (p.a_id, p.b_id)
-            JOIN annotation_item i ON i.pair_id = p.id AND i.campaign_id = %(campaign)s
-            JOIN annotation_questionnaireitem e ON e.item_id = i.id
-            WHERE own.participant_id = %(participant)s
-    ))
+# Which questionnaires of a campaign somebody may not get: those that they were given before or that share an item with
+# one of these, and those with a response that they wrote.
+_BARRED = """
+    SELECT mine.questionnaire_id FROM annotation_assignment mine WHERE mine.participant_id = %(participant)s
+    UNION
+    SELECT f.questionnaire_id FROM annotation_assignment mine
+        JOIN annotation_questionnaireitem e ON e.questionnaire_id = mine.questionnaire_id
+        JOIN annotation_questionnaireitem f ON f.item_id = e.item_id
+        WHERE mine.participant_id = %(participant)s
+    UNION
+    SELECT e.questionnaire_id FROM writing_response own
+        JOIN annotation_item i ON i.response_id = own.id AND i.campaign_id = %(campaign)s
+        JOIN annotation_questionnaireitem e ON e.item_id = i.id
+        WHERE own.participant_id = %(participant)s
+    UNION
+    SELECT e.questionnaire_id FROM writing_response own
+        JOIN annotation_pair p ON own.id IN (p.a_id, p.b_id)
+        JOIN annotation_item i ON i.pair_id = p.id AND i.campaign_id = %(campaign)s
+        JOIN annotation_questionnaireitem e ON e.item_id = i.id
+        WHERE own.participant_id = %(participant)s
 """
-_FIRST = _CLAIMABLE + " ORDER BY rank, id LIMIT 1"
+_CLAIMABLE = """
+    SELECT id, questionnaire_id FROM annotation_place
+    WHERE campaign_id = %(campaign)s AND holder_id IS NULL AND questionnaire_id <> ALL (%(barred)s::bigint[])
+    ORDER BY rank, id LIMIT 1
+"""
+_TAKE = _CLAIMABLE + " FOR UPDATE SKIP LOCKED"
+_HOLD = "UPDATE annotation_place SET holder_id = %(holder)s WHERE id = %(place)s"
 
 
 class FewerPlaces(ValueError):  # noqa: N818 -- it says what was asked for
@@ -108,41 +112,56 @@ def held(campaign: Campaign) -> int:
     return Place.objects.filter(campaign=campaign, holder__isnull=False).count()
 
 
-def claimable(*, campaign: int, participant: int) -> int | None:
-    """Hold the next place that somebody may take, until the transaction ends; None only when there is none."""
-    arguments = {"campaign": campaign, "participant": participant}
-    with connection.cursor() as cursor:
-        while True:
-            if (found := _one(cursor, _FIRST + " FOR UPDATE SKIP LOCKED", arguments)) is not None:
-                return found
-            # Those that others hold may come back yet: wait for them, one after the other.
-            if (other := _one(cursor, _CLAIMABLE + " ORDER BY random() LIMIT 1", arguments)) is None:
-                return None
-            _wait_for(other)
+def barred(*, campaign: int, participant: int) -> list[int]:
+    """Return the questionnaires that somebody may not get. It is asked once for each claim: however many places there
+    are, they are compared with it, and not with all that somebody judged and wrote.
+    """
+    with prepared.cursor() as cursor:
+        cursor.execute(_BARRED, {"campaign": Int8(campaign), "participant": Int8(participant)})
+        return [int(questionnaire) for (questionnaire,) in cursor.fetchall()]
 
 
-def is_claimable(*, campaign: int, participant: int) -> bool:
-    """Say whether there is a place that somebody may take at this moment; only `claimable` can promise it."""
-    with connection.cursor() as cursor:
-        return _one(cursor, _FIRST, {"campaign": campaign, "participant": participant}) is not None
+def claimable(*, campaign: int, barred: list[int]) -> tuple[int, int] | None:
+    """Hold the next free place but of these questionnaires, until the transaction ends; None only when there is none.
+
+    The place's key comes with that of its questionnaire.
+    """
+    while True:
+        if (found := _find(_TAKE, campaign, barred)) is not None:
+            return found
+        # Those that others hold may come back yet: wait for them, one after the other.
+        if (other := _find(_CLAIMABLE, campaign, barred)) is None:
+            return None
+        _wait_for(other[0])
+
+
+def is_claimable(*, campaign: int, barred: list[int]) -> bool:
+    """Say whether there is such a place at this moment; only `claimable` can promise it."""
+    return _find(_CLAIMABLE, campaign, barred) is not None
 
 
 def take(assignment: Assignment) -> bool:
     """Give an assignment a place of its questionnaire; False if none is free. The caller holds the assignment."""
     while True:
-        free_ = of_questionnaire(assignment.questionnaire_id).open().order_by("rank", "id")
-        place = free_.select_for_update(skip_locked=True).values_list("pk", flat=True).first()
+        open_ = of_questionnaire(assignment.questionnaire_id).open().order_by("rank", "id")
+        place = open_.select_for_update(skip_locked=True).values_list("pk", flat=True).first()
         if place is not None:
             hold(place, assignment)
             return True
-        if (other := free_.values_list("pk", flat=True).first()) is None:
+        if (other := open_.values_list("pk", flat=True).first()) is None:
             return False
         _wait_for(other)
 
 
+def has_free(*, questionnaires: "QuerySet[Any, Any]") -> bool:
+    """Say whether one of these questionnaires has a place that nobody holds at this moment."""
+    return Place.objects.filter(questionnaire__in=questionnaires).open().exists()
+
+
 def hold(place: int, assignment: Assignment) -> None:
     """Write an assignment into a place that the caller has locked."""
-    Place.objects.filter(pk=place).update(holder=assignment)
+    with prepared.cursor() as cursor:
+        cursor.execute(_HOLD, {"place": Int8(place), "holder": Int8(assignment.pk)})
 
 
 def let_go(assignment: Assignment) -> None:
@@ -155,10 +174,13 @@ def of_questionnaire(questionnaire: Questionnaire | int) -> PlaceQuerySet:
     return Place.objects.filter(questionnaire=questionnaire)
 
 
-def _one(cursor: Any, query: str, arguments: dict[str, int]) -> int | None:
-    cursor.execute(query, arguments)
-    found = cursor.fetchone()
-    return found and int(found[0])
+def _find(query: str, campaign: int, barred: list[int]) -> tuple[int, int] | None:
+    # As the database writes an array: one type, empty or not.
+    array = "{" + ",".join(map(str, barred)) + "}"
+    with prepared.cursor() as cursor:
+        cursor.execute(query, {"campaign": Int8(campaign), "barred": array})
+        found = cursor.fetchone()
+    return found and (int(found[0]), int(found[1]))
 
 
 def _wait_for(place: int) -> None:

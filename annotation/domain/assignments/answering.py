@@ -84,7 +84,7 @@ def held(assignment: Assignment) -> Assignment:
 
     Whoever hands in or lets somebody leave holds the assignment too, so nothing comes in behind them.
     """
-    assignment = moving.locked_alone(assignment)
+    assignment = moving.locked_alone(assignment.pk)
     if assignment.state not in TAKES:
         raise problems.HandedIn(assignment, assignment.state)
     # Read after the lock was had: they may have left while this waited for it.

@@ -27,6 +27,6 @@ def _withdraw(participant: Participant, states: list[AssignmentState], cause: st
         participant=participant, state__in=states, questionnaire__campaign__has_places=True
     )
     for assignment in mine.order_by("pk"):
-        held = moving.locked_alone(assignment)
+        held = moving.locked_alone(assignment.pk)
         if held.state in states:
             moving.move(held, AssignmentState.WITHDRAWN, cause, now=now, lease_until=None)

@@ -85,15 +85,15 @@ def locked(assignment: Assignment) -> Assignment:
     What is stored about an assignment refers to its judge, and whoever lets somebody withdraw holds the judge first.
     """
     Participant.objects.select_for_update(no_key=True).filter(pk=assignment.participant_id).order_by().first()
-    return locked_alone(assignment)
+    return locked_alone(assignment.pk)
 
 
-def locked_alone(assignment: Assignment) -> Assignment:
-    """Return the assignment as it is now, held until the transaction ends, for who will not hold its judge."""
+def locked_alone(pk: int) -> Assignment:
+    """Return an assignment as it is now, held until the transaction ends, for who does not hold its judge."""
     return (
         Assignment.objects.select_for_update(of=("self",), no_key=True)
         .select_related("questionnaire__campaign__study", "participant")
-        .get(pk=assignment.pk)
+        .get(pk=pk)
     )
 
 

@@ -1,0 +1,135 @@
+"""Many people who claim at the same time, and the same with nothing but SQL, for tests and measurements."""
+
+import queue
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+from django.db import connection, transaction
+
+from annotation.domain import assignments
+from annotation.domain.assignments import problems
+from annotation.models import Assignment, Place
+from crowdrag.studies.models import Participant
+from tests.factories import NOW
+
+from .campaigns import World
+
+# A claim and nothing else: whoever comes gets the next free place, with an assignment to stand in it.
+_PLACE = """
+    SELECT id, questionnaire_id FROM annotation_place WHERE campaign_id = %s AND holder_id IS NULL
+    ORDER BY rank, id LIMIT 1 FOR UPDATE SKIP LOCKED
+"""
+_ASSIGNMENT = """
+    INSERT INTO annotation_assignment (questionnaire_id, participant_id, external_id, state, is_included, assigned_at,
+        lease_until, comment, session)
+    VALUES (%s, %s, md5(random()::text), 'ASSIGNED', true, %s, %s, '', '') RETURNING id
+"""
+
+
+class DiedError(Exception):
+    """Whoever claimed is gone before the transaction commits."""
+
+
+def claim_bare(here: World, person: Participant) -> str:
+    """Claim by SQL alone."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(_PLACE, [here.campaign.pk])
+        if (found := cursor.fetchone()) is None:
+            return "none left"
+        cursor.execute(_ASSIGNMENT, [found[1], person.pk, NOW, NOW])
+        cursor.execute("UPDATE annotation_place SET holder_id = %s WHERE id = %s", [cursor.fetchone()[0], found[0]])
+    return "got one"
+
+
+def claim(here: World, person: Participant) -> str:
+    """Claim as people do."""
+    try:
+        assignments.claim(campaign=here.campaign, participant=person, now=NOW)
+    except problems.NothingLeft:
+        return "none left"
+    return "got one"
+
+
+def claim_or_die(rng: Random, share: float = 0.02) -> Callable[[World, Participant], str]:
+    """Claim as people do whose connection breaks now and then, before the commit."""
+
+    def dying(here: World, person: Participant) -> str:
+        try:
+            with transaction.atomic():
+                said = claim(here, person)
+                if rng.random() < share:
+                    raise DiedError  # noqa: TRY301 -- inside of the transaction is the point
+        except DiedError:
+            return "died"
+        return said
+
+    return dying
+
+
+def flood(
+    here: World,
+    people: list[Participant],
+    connections: int,
+    how: Callable[[World, Participant], str] = claim,
+) -> tuple[Counter[str], float]:
+    """Let people claim through so many connections; return what they were told, and the seconds that it took.
+
+    Who died comes again.
+    """
+    waiting: queue.SimpleQueue[Participant] = queue.SimpleQueue()
+    for person in people:
+        waiting.put(person)
+    answers: Counter[str] = Counter()
+    lock = threading.Lock()
+    ready = threading.Barrier(connections + 1)
+    errors: list[Exception] = []
+
+    def worker() -> None:
+        try:
+            connection.ensure_connection()
+            ready.wait()
+            while True:
+                try:
+                    person = waiting.get_nowait()
+                except queue.Empty:
+                    return
+                said = how(here, person)
+                if said == "died":
+                    waiting.put(person)
+                with lock:
+                    answers[said] += 1
+        except Exception as error:  # noqa: BLE001 -- raised below, in the test's own thread
+            errors.append(error)
+            ready.abort()
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=worker) for _ in range(connections)]
+    for thread in threads:
+        thread.start()
+    ready.wait()
+    began = time.perf_counter()
+    for thread in threads:
+        thread.join()
+    seconds = time.perf_counter() - began
+    if errors:
+        raise errors[0]
+    return answers, seconds
+
+
+def free_all(here: World) -> None:
+    """Make the campaign as it was before anybody claimed."""
+    with transaction.atomic():
+        Place.objects.filter(campaign=here.campaign).update(holder=None)
+        Assignment.objects.filter(questionnaire__campaign=here.campaign).delete()
+
+
+def facts(here: World) -> dict[str, Any]:
+    """Return what can be wrong after a flood: places free, held, and people who hold more than one."""
+    holders = list(Place.objects.filter(campaign=here.campaign).values_list("holder__participant", flat=True))
+    taken = [one for one in holders if one is not None]
+    return {"free": len(holders) - len(taken), "held": len(taken), "twice": len(taken) - len(set(taken))}
