@@ -1,0 +1,49 @@
+"""Campaigns before they are launched: what is judged, by whom, for what; drawing, forecast, opening and closing.
+
+| module | what |
+|---|---|
+| `design` | how questionnaires are made, as it is kept with the campaign |
+| `changing` | making a draft, and changing it: all of a change, or nothing |
+| `questions` | the dimensions that it asks |
+| `texts` | the instructions and the consent text that it begins with |
+| `choosing` | what there is to judge: responses by filter, hard items by rule |
+| `drawing` | pairs, sides and questionnaires: pure |
+| `building` | the rows of what was drawn |
+| `forecasting` | people, hours, money |
+| `opening` | what is missing; opening, pausing, closing |
+"""
+
+from .building import build, is_drawn, measures
+from .changing import SUGGESTED, Terms, change, change_consent, change_instructions, draft, terms_of, usual_instructions
+from .design import Design
+from .forecasting import Forecast, forecast
+from .opening import Readiness, close, open, pause, readiness, reopen  # noqa: A004 -- a campaign is opened
+from .problems import BadCampaign, CampaignProblem, NotDraft, NotReady, WrongState
+
+__all__ = [
+    "SUGGESTED",
+    "BadCampaign",
+    "CampaignProblem",
+    "Design",
+    "Forecast",
+    "NotDraft",
+    "NotReady",
+    "Readiness",
+    "Terms",
+    "WrongState",
+    "build",
+    "change",
+    "change_consent",
+    "change_instructions",
+    "close",
+    "draft",
+    "forecast",
+    "is_drawn",
+    "measures",
+    "open",
+    "pause",
+    "readiness",
+    "reopen",
+    "terms_of",
+    "usual_instructions",
+]

@@ -1,0 +1,279 @@
+"""Making a campaign and changing it. A text that changes becomes a new version; what was read stays as it was."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from typing import Any, Final
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from crowdrag.studies.models import ConsentText, Study
+from writing.domain import versions
+from writing.domain.imports import storing
+
+from ...enums import CampaignKind, CampaignState, Judges
+from ...models import Campaign, Instructions, Item
+from . import building, cleaning, questions, texts
+from .design import PICKED, Design, checked, read, written
+from .problems import BadCampaign, NotDraft
+
+CONSENT: Final = "judging"
+# What is asked of people as the paper did; a suggestion, for the platform (crowdrag25, 3.2.2).
+SUGGESTED: Final[Mapping[str, Any]] = {
+    "languages": ["en"],
+    "countries": ["AU", "CA", "GB", "IE", "NZ", "US"],
+    "approval_rate": 99,
+    "completed": 500,
+}
+# What people were promised, or what their work is measured by: it stays once the campaign was opened.
+PROMISED: Final = ("k", "minutes", "takes_comments")
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What is asked for and what it pays; money in minor units of the study's currency.
+
+    `eligibility` is told to the recruitment platform: `languages` (ISO 639-1), `countries` (ISO 3166-1 alpha-2),
+    `approval_rate` in percent, `completed` tasks; what is missing is not asked for.
+    """
+
+    name: str
+    k: int = 5
+    pay: int | None = None
+    fee: int | None = None
+    tax: int | None = None
+    wage_floor: int | None = None
+    minutes: int = 25
+    lease_minutes: int = 60
+    questionnaires_per_person: int | None = 1
+    least_seconds: int | None = 600
+    takes_comments: bool = True
+    eligibility: Mapping[str, Any] = field(default_factory=dict)
+
+
+def terms_of(campaign: Campaign) -> Terms:
+    """Return a campaign's terms."""
+    return Terms(**{name: getattr(campaign, name) for name in Terms.__dataclass_fields__})
+
+
+@transaction.atomic
+def draft(
+    *,
+    study: Study,
+    name: str,
+    kind: str = CampaignKind.PAIRWISE,
+    now: datetime,
+    source: Campaign | None = None,
+    terms: Terms | None = None,
+    design: Design | None = None,
+) -> Campaign:
+    """Make a campaign that nobody sees yet, with the usual questions, instructions and consent text.
+
+    Experts judge what another campaign's people judged; whoever else takes part is of the crowd.
+
+    Parameters
+    ----------
+    source
+        of an expert campaign: whose items are asked again.
+    terms
+        besides the name; without them as the paper had them.
+
+    Raises
+    ------
+    BadCampaign
+    """
+    is_expert = kind == CampaignKind.EXPERT
+    problems = _source_problems(study, kind, source)
+    campaign = Campaign(
+        study=study,
+        kind=kind,
+        judges=Judges.EXPERT if is_expert else Judges.CROWD,
+        source=source,
+        created_at=now,
+        is_simulated=study.is_simulated,
+    )
+    asked = terms or (Terms(name=name, k=3) if is_expert else Terms(name=name, eligibility=dict(SUGGESTED)))
+    _set_terms(campaign, replace(asked, name=name), problems)
+    if problems:
+        raise BadCampaign(problems)
+    found = checked(design or Design())
+    campaign.design = written(found, {})
+    storing.hold(study)  # versions are counted up one after the other, and names are looked at
+    _refuse_taken(campaign)
+    campaign.save()
+    questions.put(campaign, questions.usual(campaign, now))
+    campaign.instructions = _instructions(campaign, usual_instructions(campaign), now)
+    campaign.consent_text = _consent(study, texts.consent(study), now)
+    campaign.save()
+    return campaign
+
+
+@transaction.atomic
+def change(*, campaign: Campaign, terms: Terms, design: Design | None = None, now: datetime) -> Campaign:
+    """Change a campaign's terms, and while it is a draft its design; another design drops what was drawn.
+
+    Once it was opened, what people were promised stays: the pay may rise, for questionnaires that are given out from
+    then on.
+
+    Raises
+    ------
+    BadCampaign, NotDraft
+        Nothing was changed then.
+    """
+    campaign = building.hold(campaign)
+    before, was = terms_of(campaign), read(campaign.design)
+    problems: dict[str, str] = {}
+    _set_terms(campaign, terms, problems)
+    if campaign.state != CampaignState.DRAFT:
+        _keep_promises(campaign, before, problems)
+        if design is not None and checked(design) != was:
+            raise NotDraft(campaign)
+    if problems:
+        raise BadCampaign(problems)
+    _refuse_taken(campaign)
+    if design is not None and (found := _fitting(campaign, checked(design))) != was:
+        building.clear(campaign)
+        campaign.design = written(found, campaign.design)
+    campaign.save()
+    return campaign
+
+
+@transaction.atomic
+def change_instructions(*, campaign: Campaign, text: str, now: datetime) -> Campaign:
+    """Change what judges are told: a new version, unless the text is one that there was.
+
+    Raises
+    ------
+    BadCampaign, NotDraft
+    """
+    text = cleaning.text(text)
+    if not text:
+        raise BadCampaign({"text": _("Tell people what to do.")})
+    campaign = _draft(campaign)
+    campaign.instructions = _instructions(campaign, text, now)
+    campaign.save(update_fields=["instructions"])
+    return campaign
+
+
+@transaction.atomic
+def change_consent(*, campaign: Campaign, text: str, text_licence: str, timing_licence: str, now: datetime) -> Campaign:
+    """Change what judges are asked to agree to.
+
+    Raises
+    ------
+    BadCampaign, NotDraft
+    """
+    content = {
+        "text": cleaning.text(text),
+        "text_licence": cleaning.line(text_licence),
+        "log_licence": "",
+        "timing_licence": cleaning.line(timing_licence),
+    }
+    problems = {}
+    if not content["text"]:
+        problems["text"] = _("Say what people agree to.")
+    if not content["text_licence"]:
+        problems["text_licence"] = _("Say under which licence answers are released, as CC-BY-4.0.")
+    if problems:
+        raise BadCampaign(problems)
+    campaign = _draft(campaign)
+    campaign.consent_text = _consent(campaign.study, content, now)
+    campaign.save(update_fields=["consent_text"])
+    return campaign
+
+
+def usual_instructions(campaign: Campaign) -> str:
+    """Return what judges of this campaign are told unless the study says otherwise: as it is asked and drawn now."""
+    design = read(campaign.design)
+    kind = CampaignKind.POINTWISE if _asks_of_one(campaign) else CampaignKind.PAIRWISE
+    items = design.items_per_questionnaire
+    return texts.instructions(kind, questions.of(campaign), items=items, checks=design.checks)
+
+
+def _asks_of_one(campaign: Campaign) -> bool:
+    return CampaignKind.POINTWISE in {campaign.kind, campaign.source.kind if campaign.source else None}
+
+
+def _draft(campaign: Campaign) -> Campaign:
+    campaign = building.hold(campaign)
+    if campaign.state != CampaignState.DRAFT:
+        raise NotDraft(campaign)
+    storing.hold(campaign.study)
+    return campaign
+
+
+def _source_problems(study: Study, kind: str, source: Campaign | None) -> dict[str, str]:
+    if kind not in CampaignKind.values:
+        return {"kind": _("There is no such kind of campaign.")}
+    if kind != CampaignKind.EXPERT:
+        return {"source": _("Only experts judge another campaign's items.")} if source else {}
+    if source is None:
+        return {"source": _("Choose the campaign whose items experts judge.")}
+    if source.study_id != study.pk or source.judges == Judges.MODEL:
+        return {"source": _("Choose a campaign of this study that people judge.")}
+    return {}
+
+
+def _set_terms(campaign: Campaign, terms: Terms, problems: dict[str, str]) -> None:
+    values = asdict(terms) | {"name": cleaning.line(terms.name), "eligibility": _eligibility(terms, problems)}
+    for name, value in values.items():
+        setattr(campaign, name, value)
+        column: Any = campaign._meta.get_field(name)
+        try:
+            column.clean(value, campaign)
+        except ValidationError as error:
+            problems[name] = " ".join(error.messages)
+    for name in ("questionnaires_per_person", "k", "minutes", "lease_minutes"):
+        if getattr(terms, name) == 0:
+            problems.setdefault(name, _("At least 1."))
+
+
+def _eligibility(terms: Terms, problems: dict[str, str]) -> dict[str, Any]:
+    given = {name: terms.eligibility.get(name) for name in SUGGESTED}
+    for name, length in (("languages", (2, 3)), ("countries", (2,))):
+        codes = given[name] or []
+        if any(len(code) not in length or not code.isascii() or not code.isalpha() for code in codes):
+            problems[name] = _("Codes of letters, with commas between them, as in %(codes)s.") % {
+                "codes": ", ".join(SUGGESTED[name][:2])
+            }
+    for name, most in (("approval_rate", 100), ("completed", 1_000_000)):
+        number = given[name]
+        if number is not None and not 0 <= number <= most:
+            problems[name] = _("From %(low)s to %(high)s.") % {"low": 0, "high": most}
+    return {name: value for name, value in given.items() if value not in (None, [])}
+
+
+def _keep_promises(campaign: Campaign, before: Terms, problems: dict[str, str]) -> None:
+    """Note what somebody was promised and would not get."""
+    for name in PROMISED:
+        if getattr(campaign, name) != getattr(before, name):
+            problems[name] = _("The campaign was opened: this stays as it is.")
+    if (campaign.pay or 0) < (before.pay or 0):
+        problems["pay"] = _("The campaign was opened: the pay can rise, and not fall.")
+
+
+def _refuse_taken(campaign: Campaign) -> None:
+    same = Campaign.objects.filter(study=campaign.study_id, name=campaign.name).exclude(pk=campaign.pk)
+    if same.exists():
+        raise BadCampaign({"name": _("There is a campaign of this name in the study.")})
+
+
+def _fitting(campaign: Campaign, design: Design) -> Design:
+    """Return a design whose picked items are the source's."""
+    if design.rule != PICKED or campaign.source is None:
+        return design
+    there = set(Item.objects.filter(campaign=campaign.source, pk__in=design.picked).values_list("pk", flat=True))
+    if missing := [pk for pk in design.picked if pk not in there]:
+        raise BadCampaign({"picked": _("%(n)s of the items are not of that campaign.") % {"n": len(missing)}})
+    return design
+
+
+def _instructions(campaign: Campaign, text: str, now: datetime) -> Instructions:
+    name = f"judging-{campaign.kind.lower()}"
+    return versions.ensure(Instructions, study=campaign.study, name=name, now=now, text=text)[0]
+
+
+def _consent(study: Study, content: Mapping[str, str], now: datetime) -> ConsentText:
+    return versions.ensure(ConsentText, study=study, name=CONSENT, now=now, **content)[0]

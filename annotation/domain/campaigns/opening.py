@@ -1,0 +1,210 @@
+"""What a campaign lacks before people can judge; opening, pausing, closing."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from crowdrag.studies.domain import money
+from crowdrag.studies.models import EntryLink
+
+from ...enums import CampaignState, Judges
+from ...models import Campaign
+from .. import assignments, places
+from ..checks import gold
+from . import building, drawing, forecasting
+from .design import PICKED, read
+from .forecasting import Forecast
+from .problems import NotReady, WrongState
+
+# Faster than this hardly anybody reads and understands (words a minute; adults read 200 to 300).
+FAST: Final = 350
+# Longest to shortest questionnaire, from which on people are not paid alike for alike.
+UNEQUAL: Final = 1.1
+MOST_SHARE_OF_A_TEXT: Final = 2
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """What keeps a campaign from being opened, and what one should know before one opens it."""
+
+    problems: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can be opened."""
+        return not self.problems
+
+
+def readiness(
+    campaign: Campaign, forecast: Forecast | None = None, measures: drawing.Measures | None = None
+) -> Readiness:
+    """Return what a campaign lacks, and what is doubtful about it."""
+    forecast = forecast or forecasting.forecast(campaign)
+    found = Readiness()
+    if not forecast.items:
+        found.problems.append(building.nothing_to_draw(campaign))
+    if not forecast.dimensions:
+        found.problems.append(_("Ask at least one question."))
+    if campaign.instructions is None:
+        found.problems.append(_("Write the instructions."))
+    if campaign.consent_text is None:
+        found.problems.append(_("Write the consent text."))
+    if campaign.judges == Judges.CROWD and not campaign.pay:
+        found.problems.append(_("Say what a questionnaire pays."))
+    if forecast.is_drawn and not building.is_current(campaign):
+        found.problems.append(_("A response was erased or left out since the questionnaires were drawn: draw again."))
+    if forecast.items:
+        _of_time_and_pay(campaign, forecast, found)
+        _of_people(campaign, forecast, found)
+        _of_items(campaign, forecast, measures, found)
+    return found
+
+
+@transaction.atomic
+def open(*, campaign: Campaign, now: datetime) -> Campaign:  # noqa: A001 -- a campaign is opened
+    """Let people judge: questionnaires are drawn where there are none, and get their places. Opened again, it stays so.
+
+    Raises
+    ------
+    NotReady
+        if something is missing; then nothing was changed.
+    WrongState
+        if it was opened before and is not open now (`reopen`), or a model judges it.
+    """
+    campaign = building.hold(campaign)
+    if campaign.state == CampaignState.OPEN:
+        return campaign
+    if campaign.state != CampaignState.DRAFT or campaign.judges == Judges.MODEL:
+        raise WrongState(campaign, CampaignState.OPEN)
+    if not building.is_drawn(campaign):
+        campaign = building.build(campaign=campaign, now=now)
+    if not (found := readiness(campaign)).is_ready:
+        raise NotReady(found.problems)
+    campaign.has_places, campaign.opened_at, campaign.closed_at = True, now, None
+    campaign.state = CampaignState.OPEN
+    campaign.save()
+    places.ensure(campaign=campaign, now=now)
+    return campaign
+
+
+def pause(*, campaign: Campaign, now: datetime) -> Campaign:
+    """Give out no questionnaire for the time being; whoever has one finishes it and is paid."""
+    return _to(campaign, CampaignState.PAUSED, {CampaignState.OPEN}, now)
+
+
+def close(*, campaign: Campaign, now: datetime) -> Campaign:
+    """Give out no questionnaire any more; whoever has one finishes it and is paid."""
+    return _to(campaign, CampaignState.CLOSED, {CampaignState.OPEN, CampaignState.PAUSED}, now)
+
+
+def reopen(*, campaign: Campaign, now: datetime) -> Campaign:
+    """Give out questionnaires again, as far as there are places."""
+    return _to(campaign, CampaignState.OPEN, {CampaignState.PAUSED, CampaignState.CLOSED}, now)
+
+
+@transaction.atomic
+def _to(campaign: Campaign, wanted: CampaignState, from_: set[CampaignState], now: datetime) -> Campaign:
+    """Bring a campaign into a state, if it is in one of these or there already.
+
+    Raises
+    ------
+    WrongState
+    """
+    campaign = building.hold(campaign)
+    if campaign.state == wanted and campaign.has_places:
+        return campaign
+    if campaign.state not in from_ or not campaign.has_places:
+        raise WrongState(campaign, wanted)
+    campaign.state = wanted
+    campaign.closed_at = now if wanted == CampaignState.CLOSED else None
+    campaign.save(update_fields=["state", "closed_at"])
+    return campaign
+
+
+def _of_time_and_pay(campaign: Campaign, forecast: Forecast, found: Readiness) -> None:
+    currency = campaign.study.currency
+    if campaign.judges == Judges.CROWD and campaign.pay:
+        if campaign.wage_floor is None:
+            found.warnings.append(_("You set no least wage: nobody will be told when people earn too little."))
+        elif forecast.wage < campaign.wage_floor:
+            amounts = {
+                "wage": money.written(forecast.wage, currency),
+                "floor": money.written(campaign.wage_floor, currency),
+                "minutes": campaign.minutes,
+            }
+            found.warnings.append(
+                _("In %(minutes)s minutes the pay comes to %(wage)s an hour, which is less than your %(floor)s.")
+                % amounts
+            )
+    if (speed := forecast.words_per_minute) is not None and speed > FAST:
+        words = {"words": round(forecast.words or 0), "minutes": campaign.minutes, "speed": round(speed)}
+        found.warnings.append(
+            _(
+                "A questionnaire has about %(words)s words to read: in %(minutes)s minutes that is %(speed)s words a "
+                "minute before anything is answered. People need more time, and pay."
+            )
+            % words
+        )
+    if campaign.least_seconds is not None and campaign.least_seconds > campaign.minutes * 60:
+        found.warnings.append(_("Everybody who keeps to the minutes that people are told counts as too fast."))
+    if campaign.lease_minutes < campaign.minutes:
+        found.warnings.append(_("An untouched questionnaire goes to somebody else before the minutes are over."))
+
+
+def _of_people(campaign: Campaign, forecast: Forecast, found: Readiness) -> None:
+    if campaign.judges == Judges.EXPERT:
+        invited = EntryLink.objects.filter(study=campaign.study_id, purpose=assignments.purpose(campaign)).count()
+        if invited < forecast.people:
+            found.warnings.append(
+                _("It takes at least %(people)s experts; %(invited)s are invited. Invite them once it is open.")
+                % {"people": forecast.people, "invited": invited}
+            )
+    if forecast.people > campaign.k and campaign.questionnaires_per_person is not None:
+        found.warnings.append(
+            ngettext(
+                "At most %(n)s questionnaire a person: it takes at least %(people)s people.",
+                "At most %(n)s questionnaires a person: it takes at least %(people)s people.",
+                campaign.questionnaires_per_person,
+            )
+            % {"n": campaign.questionnaires_per_person, "people": forecast.people}
+        )
+
+
+def _of_items(campaign: Campaign, forecast: Forecast, measures: drawing.Measures | None, found: Readiness) -> None:
+    design = read(campaign.design)
+    if forecast.single:
+        found.warnings.append(
+            ngettext(
+                "%(n)s topic has one response only: there is nothing to compare it with.",
+                "%(n)s topics have one response only: there is nothing to compare them with.",
+                forecast.single,
+            )
+            % {"n": forecast.single}
+        )
+    if design.gold and forecast.gold < design.gold:
+        known = gold.items(campaign).count()
+        found.warnings.append(
+            _("Each questionnaire is to have %(wanted)s gold items; the campaign has %(known)s.")
+            % {"wanted": design.gold, "known": known}
+        )
+    if campaign.source is not None and design.rule != PICKED and forecast.units < design.rule_items:
+        found.warnings.append(
+            _("%(wanted)s items were asked for; %(n)s fit the rule.")
+            % {"wanted": design.rule_items, "n": forecast.units}
+        )
+    if measures is None:
+        return
+    if measures.spread and measures.spread > UNEQUAL:
+        found.warnings.append(
+            _("The longest questionnaire has %(most)s words, the shortest %(fewest)s: they pay the same.")
+            % {"most": measures.most_words, "fewest": measures.fewest_words}
+        )
+    if measures.same_text > MOST_SHARE_OF_A_TEXT:
+        found.warnings.append(
+            _("Some questionnaire shows a response %(n)s times: there are few topics.") % {"n": measures.same_text}
+        )
