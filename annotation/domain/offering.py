@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from crowdrag.studies.enums import ParticipantKind
@@ -114,16 +114,15 @@ def desk(campaign: Campaign, participant: Participant, about: str) -> str:
     """Return where a reviewer looks at this assignment, if it is this judge's."""
     if _theirs(campaign, participant, about) is None:
         return ""
-    try:
-        return reverse("screening_assignment", args=[participant.study.slug, campaign.pk, about])
-    except NoReverseMatch:
-        return ""
+    return reverse("screening_assignment", args=[participant.study.slug, campaign.pk, about])
 
 
 def remedy(campaign: Campaign, participant: Participant, about: str) -> str:
     """Return where a reviewer takes a rejection back, if this assignment of the judge's was rejected."""
     found = _theirs(campaign, participant, about)
-    return desk(campaign, participant, about) if found and found.state == AssignmentState.REJECTED else ""
+    if found is None or found.state != AssignmentState.REJECTED:
+        return ""
+    return f"{desk(campaign, participant, about)}?open=reverse"
 
 
 def about_label(campaign: Campaign, participant: Participant, about: str) -> str:
