@@ -44,6 +44,8 @@ class Limits:
         with fewer items nothing is said of agreement.
     better_than_chance
         standard errors by which agreement should be above chance: 0.67 is exceeded by chance in a quarter of cases.
+    least_known
+        with fewer known labels nothing is said of them.
     guessing
         probability that a guess hits as many known labels or more.
     spam
@@ -60,7 +62,7 @@ class Limits:
     one_sided: float = 0.01
     least_items: int = 5
     better_than_chance: float = 0.67
-    least_known: int = 4
+    least_known: int = 6
     guessing: float = 0.25
     spam: float = 0.7
     spam_share: float = 0.5

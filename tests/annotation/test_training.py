@@ -1,0 +1,149 @@
+"""Training: the first answer stays, what was expected is said, and the questionnaire comes after it."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.domain.checks import gold, problems, training
+from annotation.domain.checks.gold import Label
+from annotation.enums import CampaignState
+from annotation.models import Judgment, TrainingAnswer, TrainingItem
+from crowdrag.studies.models import Participant
+from tests.factories import NOW
+from tests.participants import as_participant
+
+from . import campaigns
+
+pytestmark = pytest.mark.django_db
+LATER = NOW + timedelta(minutes=1)
+
+
+@pytest.fixture
+def here() -> campaigns.World:
+    """An open campaign with two training items; of the first both labels are known, of the second one."""
+    made = campaigns.world(state=CampaignState.DRAFT)
+    a, b, c = made.responses[:3]
+    first, second = made.dimensions
+    for (left, right), known in (
+        ((b, a), {first.pk: Label(1, "B answers it."), second.pk: Label(-1)}),
+        ((c, a), {second.pk: Label(0, "Both do.")}),
+    ):
+        item = gold.add_pair(campaign=made.campaign, left=left, right=right)
+        gold.set_labels(item=item, known=known)
+        training.add(campaign=made.campaign, item=item)
+    made.change(state=CampaignState.OPEN, opened_at=NOW)
+    return made
+
+
+def answer(here: campaigns.World, judge: Participant, *values: int) -> list[training.Feedback]:
+    item = training.next_item(campaign=here.campaign, participant=judge)
+    assert item is not None
+    given = {dimension.pk: value for dimension, value in zip(here.dimensions, values, strict=False)}
+    return training.answer(training_item=item, participant=judge, values=given, now=NOW)
+
+
+def test_what_was_expected_is_said_with_why(here: campaigns.World) -> None:
+    judge = here.judge()
+    assert not training.is_done(campaign=here.campaign, participant=judge)
+    first, second = answer(here, judge, 1, 1)
+    assert (first.answer, first.expected, first.is_right, first.explanation) == ("B", "B", True, "B answers it.")
+    assert (second.answer, second.expected, second.is_right) == ("B", "A", False)
+    free, known = answer(here, judge, -1, 0)
+    assert (free.is_known, free.is_right) == (False, False)
+    assert known.is_right
+    assert training.is_done(campaign=here.campaign, participant=judge)
+    assert training.standing(campaign=here.campaign, participant=judge) == training.Standing(2, 2)
+    assert training.next_item(campaign=here.campaign, participant=judge) is None
+    # Another judge begins anew, and nothing of it is a judgment.
+    assert training.standing(campaign=here.campaign, participant=here.judge()) == training.Standing(0, 2)
+    assert not Judgment.objects.exists()
+
+
+def test_the_first_answer_stays(here: campaigns.World) -> None:
+    judge = here.judge()
+    answer(here, judge, 1, 1)
+    item = TrainingItem.objects.order_by("position").first()
+    again = training.answer(
+        training_item=item, participant=judge, values={each.pk: -1 for each in here.dimensions}, now=LATER
+    )
+    assert [each.answer for each in again] == ["B", "B"]
+    assert set(TrainingAnswer.objects.values_list("value", "answered_at")) == {(1, NOW)}
+
+
+def test_all_questions_are_answered_with_what_they_offer(here: campaigns.World) -> None:
+    judge = here.judge()
+    with pytest.raises(problems.Unanswered) as caught:
+        answer(here, judge, 1)
+    assert caught.value.dimensions == [here.dimensions[1].pk]
+    with pytest.raises(problems.BadLabel):
+        answer(here, judge, 1, 5)
+    assert not TrainingAnswer.objects.exists()
+
+
+def test_an_item_without_a_known_label_teaches_nothing() -> None:
+    made = campaigns.world(state=CampaignState.DRAFT)
+    item = gold.add_pair(campaign=made.campaign, left=made.responses[1], right=made.responses[0])
+    with pytest.raises(problems.NotTaught):
+        training.add(campaign=made.campaign, item=item)
+
+
+def test_training_items_are_no_gold_items() -> None:
+    made = campaigns.world(state=CampaignState.DRAFT)
+    item = gold.add_pair(campaign=made.campaign, left=made.responses[1], right=made.responses[0])
+    gold.set_labels(item=item, known={made.dimensions[0].pk: Label(1)})
+    assert list(gold.items(made.campaign)) == [item]
+    assert training.add(campaign=made.campaign, item=item) == training.add(campaign=made.campaign, item=item)
+    assert list(gold.items(made.campaign)) == []
+    assert list(gold.kept_items(made.campaign)) == [item]
+    training.remove(item=item)
+    assert list(gold.items(made.campaign)) == [item]
+    gold.remove(item=item)
+    assert list(gold.kept_items(made.campaign)) == []
+
+
+def address(here: campaigns.World) -> str:
+    return reverse("judging_training", args=[here.study.slug, here.campaign.pk])
+
+
+def test_the_page_asks_tells_and_goes_on(here: campaigns.World, client: Client) -> None:
+    judge = here.judge()
+    as_participant(client, judge)
+    item = TrainingItem.objects.order_by("position").first()
+    page = client.get(address(here))
+    assert "What was expected" not in page.content.decode()
+    assert page.content.decode().count('name="q-') == 6
+    first, second = here.dimensions
+    open_ = client.post(address(here), {"item": item.pk, f"q-{first.pk}": "1"})
+    assert open_.status_code == 422
+    assert "Answer every question" in open_.content.decode()
+    assert not TrainingAnswer.objects.exists()
+    told = client.post(address(here), {"item": item.pk, f"q-{first.pk}": "1", f"q-{second.pk}": "1"}, follow=True)
+    words = told.content.decode()
+    assert "1 of 2 as expected" in words
+    assert "B answers it." in words
+    assert "Next example" in words
+    # Sent again with other answers, the first stay.
+    client.post(address(here), {"item": item.pk, f"q-{first.pk}": "-1", f"q-{second.pk}": "-1"})
+    assert set(TrainingAnswer.objects.values_list("value", flat=True)) == {1}
+    other = TrainingItem.objects.order_by("position").last()
+    last = client.post(address(here), {"item": other.pk, f"q-{first.pk}": "0", f"q-{second.pk}": "0"}, follow=True)
+    assert "Go on to the questionnaire" in last.content.decode()
+    done = client.get(address(here))
+    assert done.status_code == 302
+    assert done["Location"] == reverse("judging_start", args=[here.study.slug, here.campaign.pk])
+
+
+@pytest.mark.parametrize("sent", ["", "x", "9" * 30, "-1", "٣"])
+def test_items_that_are_none_change_nothing(here: campaigns.World, client: Client, sent: str) -> None:
+    as_participant(client, here.judge())
+    answered = client.post(address(here), {"item": sent, f"q-{here.dimensions[0].pk}": "9" * 30})
+    assert answered.status_code in {302, 404}
+    assert client.get(address(here), {"item": sent}).status_code in {200, 404}
+    assert not TrainingAnswer.objects.exists()
+
+
+def test_who_has_not_agreed_sees_no_example(here: campaigns.World, client: Client) -> None:
+    as_participant(client, here.judge(consents=False))
+    assert client.get(address(here)).status_code == 302
