@@ -52,6 +52,19 @@ def paid(assignment: Assignment) -> int:
     return assignment.payments.aggregate(sum=Sum("amount"))["sum"] or 0
 
 
+def of_pay(assignment: Assignment) -> int:
+    """Return how much of the promised pay was paid so far, in minor units; what was paid besides is left out."""
+    rows = assignment.payments.filter(reason__in=[ACCEPTED, PART, REVERSED])
+    return rows.aggregate(sum=Sum("amount"))["sum"] or 0
+
+
+def pay_rest(*, assignment: Assignment, reason: str, by: User, now: datetime) -> None:
+    """Pay what is still owed of the promised pay, however often it was decided that it is owed."""
+    rest = (assignment.pay or 0) - of_pay(assignment)
+    if rest > 0:
+        pay(assignment=assignment, amount=rest, reason=reason, by=by, now=now)
+
+
 def earned(participant: Participant, campaign: Campaign | None = None) -> int:
     """Return what somebody is owed for what they judged, in all or in one campaign, in minor units."""
     rows = AssignmentPayment.objects.filter(assignment__participant=participant)

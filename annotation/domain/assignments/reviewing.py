@@ -42,8 +42,7 @@ def accept(*, assignment: Assignment, by: User, now: datetime, note: str = "") -
         return assignment
     _may_decide(assignment, by, S.ACCEPTED, now, {S.SUBMITTED})
     moving.move(assignment, S.ACCEPTED, "accepted", note=note, by=by, now=now, **_let_go())
-    if assignment.pay:
-        paying.pay(assignment=assignment, amount=assignment.pay, reason=paying.ACCEPTED, by=by, now=now)
+    paying.pay_rest(assignment=assignment, reason=paying.ACCEPTED, by=by, now=now)
     reason = note or JUDGED_AS_ASKED
     _decide(assignment, Verdict.PAY, holds=True, reason=reason, by=by, now=now)
     if not assignment.decisions.filter(about=Verdict.INCLUDE).exists():
@@ -67,7 +66,7 @@ def reject(*, assignment: Assignment, reason: str, by: User, now: datetime, pay_
     if assignment.state == S.REJECTED:
         return assignment
     _may_decide(assignment, by, S.REJECTED, now, {S.SUBMITTED, S.ACCEPTED})
-    before = paying.paid(assignment)
+    before = paying.of_pay(assignment)
     most = max((assignment.pay or 0) - before, 0)
     if not 0 <= pay_part <= most:
         raise problems.BadAmount(most, assignment.questionnaire.campaign.study.currency)
@@ -131,9 +130,7 @@ def _reverse(assignment: Assignment, note: str, by: User, now: datetime) -> Assi
         moving.move(
             assignment, S.SURPLUS, "rejection reversed, when its place was gone", note=note, by=by, now=now, **_let_go()
         )
-    rest = (assignment.pay or 0) - paying.paid(assignment)
-    if rest > 0:
-        paying.pay(assignment=assignment, amount=rest, reason=paying.REVERSED, by=by, now=now)
+    paying.pay_rest(assignment=assignment, reason=paying.REVERSED, by=by, now=now)
     _decide(assignment, Verdict.PAY, holds=True, reason=note, by=by, now=now)
     if counts:
         _decide(assignment, Verdict.INCLUDE, holds=True, reason=note, by=by, now=now)
