@@ -14,7 +14,7 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         """Put the app's pages into a study's navigation, and its imports among the kinds of runs."""
-        from annotation.domain import assignments, erasing, offering
+        from annotation.domain import assignments, erasing, invariants, judging_models, offering, recruiting
         from annotation.domain.cards import card
         from annotation.domain.imports import own
         from crowdrag.runs import duties
@@ -24,7 +24,10 @@ class AnnotationConfig(AppConfig):
         register_tab(order=20, label=_("Campaigns"), url_name="campaigns", section="annotation")
         register_card(order=20, template="annotation/_card.html", context=card)
         own.register()
+        judging_models.register()
+        invariants.register_all()
         ways.register_ways(offering.ways_of)
         ways.register_leaver(assignments.leave)
         ways.register_eraser(erasing.erase)
+        recruiting.register()
         duties.register("annotation.leases", lambda now: assignments.expire(now=now), timedelta(minutes=1))

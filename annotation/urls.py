@@ -2,7 +2,19 @@
 
 from django.urls import include, path
 
-from .views import campaigns, checks, judging, judging_answers, screening, screening_decisions, training
+from .views import (
+    campaign_drafts,
+    campaign_preview,
+    campaign_texts,
+    campaigns,
+    checks,
+    judging,
+    judging_answers,
+    model_judges,
+    screening,
+    screening_decisions,
+    training,
+)
 
 # One questionnaire in somebody's hands.
 QUESTIONNAIRE = [
@@ -35,10 +47,31 @@ QUALITY = [
     path("screening/accept/", screening.accept_clean, name="screening_accept_clean"),
     path("screening/<str:assignment>/", include(SCREENED)),
 ]
+# Models as judges.
+JUDGES = [
+    path("", model_judges.judges, name="model_judges"),
+    path("new/", model_judges.order, name="model_judges_new"),
+    path("measure/", model_judges.measure, name="model_judges_measure"),
+    path("<uuid:key>/", model_judges.run, name="model_judges_run"),
+]
+# A campaign before it is launched.
+DRAFT = [
+    path("edit/", campaign_drafts.edit, name="campaign_edit"),
+    path("edit/questions/", campaign_texts.asked, name="campaign_questions"),
+    path("edit/instructions/", campaign_texts.instructions, name="campaign_instructions"),
+    path("edit/consent/", campaign_texts.consent, name="campaign_consent"),
+    path("edit/items/", campaign_texts.items, name="campaign_items"),
+    path("preview/", campaign_preview.preview, name="campaign_preview"),
+    path("preview/<int:number>/", campaign_preview.questionnaire, name="campaign_try"),
+    path("open/", campaign_drafts.opening, name="campaign_open"),
+]
 urlpatterns = [
     path("studies/<slug:slug>/campaigns/", campaigns.campaigns, name="campaigns"),
+    path("studies/<slug:slug>/campaigns/new/", campaign_drafts.new, name="campaign_new"),
+    path("studies/<slug:slug>/campaigns/<int:campaign>/", include(DRAFT)),
     path("studies/<slug:slug>/campaigns/<int:campaign_id>/", campaigns.campaign, name="campaign"),
     path("studies/<slug:slug>/campaigns/<int:campaign>/", include(QUALITY)),
+    path("studies/<slug:slug>/judges/", include(JUDGES)),
     path("work/<slug:taking_part>/judging/<int:campaign>/", judging.start, name="judging_start"),
     path("work/<slug:taking_part>/judging/<int:campaign>/training/", training.training, name="judging_training"),
     path("work/<slug:taking_part>/judging/<int:campaign>/<str:assignment>/", include(QUESTIONNAIRE)),

@@ -13,7 +13,7 @@ from .pair import Pair
 class InjectionTrial(models.Model):
     """One pair of a measurement, judged by one model in up to six ways; no verdict where there is no usable answer.
 
-    `clean` is the verdict on the pair as it is. `attacked` is the verdict after a text that asks for `target` was
+    `plain` is the verdict on the pair as it is. `attacked` is the verdict after a text that asks for `target` was
     planted in the response that the target names, `neutral` after harmless words of the same length at the same spot.
     The three `bare_…` ones are the same without the fence around the texts. Verdicts are as presented: -1 is A.
     """
@@ -29,10 +29,10 @@ class InjectionTrial(models.Model):
     kind = models.CharField(_("its kind"), max_length=40)
     spot = models.CharField(_("where it stood"), max_length=10, choices=Spot.choices)
     target = models.SmallIntegerField(_("answer that it asks for"))
-    clean = models.SmallIntegerField(null=True, blank=True)
+    plain = models.SmallIntegerField(null=True, blank=True)
     attacked = models.SmallIntegerField(null=True, blank=True)
     neutral = models.SmallIntegerField(null=True, blank=True)
-    bare_clean = models.SmallIntegerField(null=True, blank=True)
+    bare_plain = models.SmallIntegerField(null=True, blank=True)
     bare_attacked = models.SmallIntegerField(null=True, blank=True)
     bare_neutral = models.SmallIntegerField(null=True, blank=True)
     # What most people said of the pair as it is, where most said the same.

@@ -43,6 +43,7 @@ class Work:
     run: Run
     unit: Unit
     reporter: Callable[[int, int, str], None] = field(repr=False, default=lambda _done, _total, _message: None)
+    keeper: Callable[[Effect], None] = field(repr=False, default=lambda effect: effect())
 
     def report(self, done: int, total: int, message: str = "") -> None:
         """Tell how far the unit is. Cheap: call it as often as you like.
@@ -53,6 +54,19 @@ class Work:
             when the run was cancelled or the unit taken over. Let it pass.
         """
         self.reporter(done, total, message)
+
+    def keep(self, effect: Effect) -> None:
+        """Apply a part of the effect now, in a transaction of its own, for what is better not kept in hand for long.
+
+        The unit may be worked on again, and then it is applied again: it must come to the same (insert what is
+        missing). Like the effect at the end it is kept only if this claim still holds the unit.
+
+        Raises
+        ------
+        Exception
+            when the unit was taken over or the run cancelled. Let it pass.
+        """
+        self.keeper(effect)
 
 
 def one_unit(_run: Run) -> Iterable[dict[str, Any]]:

@@ -70,7 +70,7 @@ def test_the_estimate_comes_first_and_what_starts_is_what_was_estimated(client, 
     response = client.post(NEW, filled(endpoint, start="x"))  # whoever comes with another order sees the estimate
     assert response.status_code == 200
     order, forecast = response.context["order"], response.context["forecast"]
-    assert (forecast.slots, forecast.estimate.requests) == (4, 4)
+    assert (forecast.wanted, forecast.estimate.requests) == (4, 4)
     page = response.content.decode()
     assert f'name="start" value="{order.digest}"' in page
     assert "&lt;script&gt;passage 0" in page  # the sample prompt, word for word, and harmless

@@ -166,7 +166,7 @@ def test_the_budget_stops_a_campaign_which_goes_on_when_it_is_raised(study, paid
     topics(study, *[f"words:{40 + i}" for i in range(8)])
     ordered = order(study, paid, style)
     forecast = campaigns.forecast(study=study, order=ordered)
-    assert (forecast.slots, forecast.estimate.stored, forecast.is_over_budget) == (8, 0, False)
+    assert (forecast.wanted, forecast.estimate.stored, forecast.is_over_budget) == (8, 0, False)
     paid.concurrency, paid.input_price, paid.output_price = 1, Decimal(1_000_000), Decimal(2_000_000)
     paid.save()
     each = campaigns.forecast(study=study, order=ordered).estimate.cost / 8
@@ -226,7 +226,7 @@ def test_the_time_is_forecast_from_the_latest_answers(study, endpoint, style):
     endpoint.concurrency = 3
     endpoint.save()
     forecast = campaigns.forecast(study=study, order=order(study, endpoint, style))
-    assert (forecast.slots, forecast.seconds) == (1, 2.0)
+    assert (forecast.wanted, forecast.seconds) == (1, 2.0)
 
 
 def test_a_response_knows_the_call_that_it_came_from(study, endpoint, style):

@@ -12,7 +12,7 @@ from ..models import Endpoint
 from . import claims, costs, pacing, structures
 from .bridge import Call
 from .claims import Asker, Claimed, Held, Started, Verdict, Wait
-from .replies import Sender, Sent
+from .replies import Sender, Sent, clean
 from .requests import LIMITS, Answer, Question, output_limit
 
 # Parameters that the client passes on by name; others go into the body as they are.
@@ -142,7 +142,7 @@ class Wave:
         if question.schema is None or sent.reply.refusal is not None:
             return Verdict(sent, usage)
         try:
-            return Verdict(sent, usage, data=structures.read(sent.reply.text, question.schema))
+            return Verdict(sent, usage, data=clean(structures.read(sent.reply.text, question.schema)))
         except structures.InvalidAnswerError as error:
             return Verdict(sent, usage, problem=str(error), settled=claimed.asks + 1 >= self._policy.asks)
 

@@ -91,9 +91,7 @@ def complete(
         if the unit was taken over or cancelled meanwhile; the effect is rolled back.
     """
     with transaction.atomic():
-        # A worker that is stopped in here would keep its locks for ever, and with them whoever took the unit over.
-        with connection.cursor() as cursor:
-            cursor.execute(f"SET LOCAL idle_in_transaction_session_timeout = '{idle_limit:d}s'")
+        _limit_idling(idle_limit)
         if effect is not None:
             effect()
         completed = held(unit).update(
@@ -106,6 +104,22 @@ def complete(
             error="",
         )
         if not completed:
+            raise LeaseLost
+
+
+def keep(unit: Unit, effect: Callable[[], None], *, idle_limit: int = 300) -> None:
+    """Apply a part of a unit's effect ahead of its completion, if this claim holds the unit still.
+
+    Raises
+    ------
+    LeaseLost
+        if the unit was taken over or cancelled meanwhile; the part is rolled back.
+    """
+    with transaction.atomic():
+        _limit_idling(idle_limit)
+        effect()
+        # Locked until the commit: whoever cancels or takes over waits, and nothing comes after them.
+        if held(unit).select_for_update(no_key=True).values_list("pk").first() is None:
             raise LeaseLost
 
 
@@ -152,3 +166,9 @@ def close_open(run: Run, *, now: datetime | None = None) -> int:
     return run.units.filter(state__in=OPEN).update(
         state=UnitState.CANCELLED, finished_at=timing.moment(now), lease_until=None
     )
+
+
+def _limit_idling(seconds: int) -> None:
+    """Keep a worker that is stopped in its transaction from holding its locks for ever against its successor."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET LOCAL idle_in_transaction_session_timeout = '{seconds:d}s'")

@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from datetime import timedelta
+from functools import partial
 
 from .. import kinds, tasks
 from ..models import Run, Unit
@@ -51,7 +52,8 @@ def execute(unit: Unit, *, beat_as: str | None = None, listener: beating.Listene
     """Do a claimed unit: work, then effect and completion together; write down what became of it."""
     try:
         with beating.Heart(unit, beat_as=beat_as, listener=listener) as heart:
-            effect = kinds.get(unit.run.kind).work(kinds.Work(unit.run, unit, heart.report))
+            work = kinds.Work(unit.run, unit, heart.report, partial(claiming.keep, unit))
+            effect = kinds.get(unit.run.kind).work(work)
             beating.check_connection()  # the work may have taken hours: is the database still there?
             heart.check()
             claiming.complete(unit, effect=effect, total=heart.total, message=heart.message)

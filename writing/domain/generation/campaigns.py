@@ -5,16 +5,14 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from decimal import Decimal
 from typing import Any, Final
 
-from django.db.models import Avg
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from crowdrag.llm.domain import gateway, ledger
-from crowdrag.llm.enums import AttemptState, Fault
-from crowdrag.llm.models import Attempt, Endpoint
+from crowdrag.llm.domain import forecasts, gateway
+from crowdrag.llm.domain.forecasts import Forecast, UnansweredError
+from crowdrag.llm.models import Endpoint
 from crowdrag.runs.domain import running
 from crowdrag.runs.kinds import Rejected, Work
 from crowdrag.runs.models import Run
@@ -25,20 +23,12 @@ from . import keeping, outcomes, slots
 from .slots import Slot, Which
 from .writers import Form, Writer
 
+__all__ = ["KIND", "Forecast", "Order", "UnansweredError", "finish", "forecast", "plan", "start", "work"]
+
 KIND: Final = "write.model"
 PURPOSE: Final = "write"
 # A unit is asked at once: as many slots as the endpoint takes calls, but small enough to be told of and repeated.
 MOST_IN_A_UNIT: Final = 16
-# How many of an endpoint's latest calls say how fast it is.
-RECENT: Final = 50
-# What another try may mend: then the unit is tried again, and what was answered comes from the store.
-PASSING: Final = frozenset(
-    {Fault.UNREACHABLE, Fault.TIMEOUT, Fault.CUT, Fault.BUSY, Fault.SERVER, Fault.GARBAGE, Fault.LOST}
-)
-
-
-class UnansweredError(RuntimeError):
-    """A server failed for now; what it answered until then is stored."""
 
 
 @dataclass(frozen=True)
@@ -91,22 +81,6 @@ class Order:
         return slots.chosen(study=study, styles=styles, which=self.which, topics=self.topics)
 
 
-@dataclass(frozen=True)
-class Forecast:
-    """What a campaign would come to: at most so many tokens and so much money, and how long, if that is known."""
-
-    slots: int
-    estimate: gateway.Estimate
-    seconds: float | None
-    left: Decimal | None
-    problem: str
-
-    @property
-    def is_over_budget(self) -> bool:
-        """Whether it may stop at the budget."""
-        return self.left is not None and self.estimate.cost > self.left
-
-
 def start(*, study: Study, order: Order, by: User | None = None, kind: str = KIND) -> Run:
     """Start a campaign.
 
@@ -121,18 +95,8 @@ def start(*, study: Study, order: Order, by: User | None = None, kind: str = KIN
 def forecast(*, study: Study, order: Order) -> Forecast:
     """Return what a campaign would come to; nothing is sent."""
     writer = order.writer()
-    wanted = slots.of(order.pairs(study))
-    estimate = gateway.estimate(endpoint=writer.endpoint, requests=[writer.request(slot) for slot in wanted])
-    problem = ""
-    try:
-        ledger.admit(study=study, endpoint=writer.endpoint)
-    except gateway.GatewayError as error:
-        problem = str(error)
-    left = None if writer.endpoint.is_free else ledger.left(study=study)
-    calls = estimate.requests - estimate.stored
-    each = _seconds_per_call(writer.endpoint)
-    seconds = None if each is None else calls * each / writer.endpoint.concurrency
-    return Forecast(len(wanted), estimate, seconds, left, problem)
+    requests = [writer.request(slot) for slot in slots.of(order.pairs(study))]
+    return forecasts.forecast(study=study, endpoint=writer.endpoint, requests=requests, purpose=PURPOSE)
 
 
 def plan(run: Run) -> Iterable[dict[str, Any]]:
@@ -180,8 +144,7 @@ def work(work: Work) -> Callable[[], None]:
         )
     except gateway.GatewayError as error:
         raise Rejected([{"message": str(error)}]) from error
-    if passing := [answer for answer in answers if answer.fault in PASSING]:
-        raise UnansweredError(f"{writer.endpoint} did not answer {len(passing)} of {total}: {passing[0].error}")
+    forecasts.check_answered(writer.endpoint, answers)
     judged = [
         outcomes.judge(answer, slot=slot, form=order.form, words=writer.target(slot.style), overlong=order.overlong)
         for slot, answer in zip(wanted, answers, strict=True)
@@ -220,15 +183,3 @@ def _about(wanted: Sequence[Slot]) -> str:
     first = wanted[0]
     more = f" +{len(wanted) - 1}" if len(wanted) > 1 else ""
     return f"{first.topic.external_id}, {first.style.label}{more}"
-
-
-def _seconds_per_call(endpoint: Endpoint) -> float | None:
-    recent = (
-        Attempt.objects.filter(
-            endpoint=endpoint, state=AttemptState.ANSWERED, latency__isnull=False, call__purpose=PURPOSE
-        )
-        .order_by("-id")
-        .values("latency")[:RECENT]
-    )
-    found: float | None = recent.aggregate(each=Avg("latency"))["each"]
-    return found

@@ -1,6 +1,7 @@
 """What a model is told: a text in versions with places that are filled in for each topic and style."""
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
@@ -54,7 +55,7 @@ _BAN = re.compile(
     re.IGNORECASE,
 )
 # What only means something to people at the editor: its button, coming back, the questions around it, pay.
-_AT_THE_EDITOR = re.compile(
+AT_THE_EDITOR = re.compile(
     r"\bpress(?:ing)?\s+the\s+button\b|\byou\s+can\s+leave\s+and\s+come\s+back\b|\bwe\s+ask\s+a\s+few\s+questions\b"
     r"|\bwhat\s+it\s+pays\b|\b(?:accepted\s+and|is|are|be|get)\s+paid\b",
     re.IGNORECASE,
@@ -103,11 +104,21 @@ def check(text: str) -> None:
     ------
     BadPromptError
     """
-    places = set(_PLACE.findall(text))
-    if missing := [name for name in NEEDED if name not in places]:
+    check_places(text, needed=NEEDED, places=PLACES)
+
+
+def check_places(text: str, *, needed: Sequence[str], places: Sequence[str]) -> None:
+    """Refuse a prompt that lacks a place which it needs, or has one that nothing fills.
+
+    Raises
+    ------
+    BadPromptError
+    """
+    found = set(_PLACE.findall(text))
+    if missing := [name for name in needed if name not in found]:
         raise BadPromptError(_("Say where these come: %s.") % ", ".join(f"{{{name}}}" for name in missing))
-    if unknown := sorted(places - set(PLACES)):
-        known = ", ".join(f"{{{name}}}" for name in PLACES)
+    if unknown := sorted(found - set(places)):
+        known = ", ".join(f"{{{name}}}" for name in places)
         named = ", ".join(f"{{{name}}}" for name in unknown)
         raise BadPromptError(
             _("Nothing is known of %(unknown)s. Places are: %(known)s.") % {"unknown": named, "known": known}
@@ -129,27 +140,28 @@ def filled(text: str, *, slot: Slot, form: str, words: int) -> str:
     return _PLACE.sub(lambda place: comes[place[1]], text)
 
 
-def for_models(markdown: str) -> str:
+def for_models(markdown: str, *, for_people: re.Pattern[str] = AT_THE_EDITOR) -> str:
     """Return instructions without what only people are told.
 
-    What forbids language models goes with its whole list item; of the editor and of pay, sentence by sentence.
+    What forbids language models goes with its whole list item; what `for_people` finds (of the editor and of pay),
+    sentence by sentence.
     """
+
+    def is_for_people(text: str) -> bool:
+        return bool(_BAN.search(text) or for_people.search(text))
+
     kept: list[str] = []
     for block in _blocks(markdown):
         text = "\n".join(block)
         is_banning = _BAN.search(text.replace("\n", " "))
         if is_banning and _ITEM.match(block[0]):
             continue
-        if is_banning or _AT_THE_EDITOR.search(text):
-            text = " ".join(sentence for sentence in re.split(r"(?<=[.!?])\s+", text) if not _for_people(sentence))
+        if is_banning or for_people.search(text):
+            text = " ".join(sentence for sentence in re.split(r"(?<=[.!?])\s+", text) if not is_for_people(sentence))
             if not text:
                 continue
         kept.append(text)
     return "\n".join(kept)
-
-
-def _for_people(sentence: str) -> bool:
-    return bool(_BAN.search(sentence) or _AT_THE_EDITOR.search(sentence))
 
 
 def _blocks(markdown: str) -> list[list[str]]:

@@ -1,0 +1,102 @@
+"""Which of a campaign's items a model judges, and in which orders."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from random import Random
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from writing.models import Response, Topic
+
+from ...models import Campaign, Item, Pair
+from .. import reading
+from ..reading import Shown
+
+
+class Which(models.TextChoices):
+    """Which items are judged."""
+
+    BOTH_ORDERS = "both_orders", _("the pairs that people are asked in both orders")
+    ALL = "all", _("all of the campaign")
+    SAMPLE = "sample", _("a sample of them")
+
+
+@dataclass(frozen=True, order=True)
+class Thing:
+    """What is judged at once, by keys: a pair as presented (left, right), or one response."""
+
+    a: int
+    b: int | None = None
+
+    @property
+    def reverse(self) -> "Thing":
+        """The same pair in the other order; a response alone has none."""
+        return self if self.b is None else Thing(self.b, self.a)
+
+    @property
+    def responses(self) -> tuple[int, ...]:
+        """Its responses."""
+        return (self.a,) if self.b is None else (self.a, self.b)
+
+    @property
+    def unordered(self) -> tuple[int, ...]:
+        """What both orders of a pair have in common."""
+        return tuple(sorted(self.responses))
+
+
+def chosen(*, source: Campaign, which: str, n: int | None, both: bool, seed: int) -> list[Thing]:
+    """Return what is judged of a campaign's items, in a fixed order.
+
+    Responses that are left out of the analysis, or whose text was erased, are not judged. With `both` each pair comes
+    in both orders, whichever of them people were given.
+    """
+    things = _of(source)
+    if which == Which.BOTH_ORDERS:
+        given = set(things)
+        things = [thing for thing in things if thing.b is not None and thing.reverse in given]
+    elif which == Which.SAMPLE:
+        kinds = sorted({thing.unordered for thing in things})
+        drawn = set(Random(seed).sample(kinds, min(n or 0, len(kinds))))
+        things = [thing for thing in things if thing.unordered in drawn]
+    if both:
+        things = list(dict.fromkeys(one for thing in things for one in (thing, thing.reverse)))
+    return things
+
+
+def shown(things: Iterable[Thing]) -> dict[Thing, Shown]:
+    """Return what is shown of things that have no row as an item yet, as people see it."""
+    things = list(things)
+    responses = Response.objects.select_related("topic").in_bulk({pk for thing in things for pk in thing.responses})
+    return {thing: reading.shown(_item(thing, responses)) for thing in things}
+
+
+def can_be_judged(item: Item) -> bool:
+    """Whether an item's responses still count and have a text; they are fetched along (`reading.TEXTS`)."""
+    pair, response = item.pair, item.response
+    responses: list[Response] = [pair.a, pair.b] if pair is not None else [response] if response is not None else []
+    return bool(responses) and all(one.is_included and one.text for one in responses)
+
+
+def _of(source: Campaign) -> list[Thing]:
+    gone = set(
+        Response.objects.filter(study=source.study)
+        .filter(models.Q(is_included=False) | models.Q(text=""))
+        .values_list("pk", flat=True)
+    )
+    rows = Item.objects.filter(campaign=source).order_by("topic__external_id", "pk")
+    found = [
+        Thing(a, b) if response is None else Thing(response)
+        for a, b, response in rows.values_list("pair__a", "pair__b", "response")
+        if a is not None or response is not None  # an imported item may name no response at all
+    ]
+    return [thing for thing in dict.fromkeys(found) if not gone & set(thing.responses)]
+
+
+def _item(thing: Thing, responses: dict[int, Response]) -> Item:
+    """Return an item as it would be stored: what is shown is read from it as from any other."""
+    first = responses[thing.a]
+    topic: Topic = first.topic
+    if thing.b is None:
+        return Item(response=first, topic=topic)
+    return Item(pair=Pair(study=first.study, a=first, b=responses[thing.b]), topic=topic)

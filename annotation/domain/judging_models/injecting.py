@@ -1,0 +1,329 @@
+"""A run that measures how a judge takes to texts which tell it what to say, and what the fence around texts costs.
+
+Each pair is judged as it is; then a text that asks for the other verdict is planted in one response, and in another
+copy harmless words of the same length at the same spot. What only the text's content does is the difference. The same
+without the fence says what the fence keeps out, and what it changes where nothing is planted.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any, Final
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from crowdrag.llm.domain import forecasts, gateway
+from crowdrag.llm.domain.forecasts import Forecast
+from crowdrag.llm.models import Endpoint
+from crowdrag.runs.domain import running
+from crowdrag.runs.kinds import Rejected, Work
+from crowdrag.runs.models import Run
+from crowdrag.studies.models import Study, User
+from writing.domain.imports import storing
+
+from ...enums import Inference, Spot
+from ...models import Campaign, InjectionTrial, Judgment, Pair
+from ..reading import Question, Shown
+from . import attacks, campaigns, choosing, outcomes
+from .attacks import Attack
+from .choosing import Thing, Which
+from .judges import Asked, Judge, asked
+from .orders import Asking, evenly
+
+KIND: Final = "judge.injection"
+PURPOSE: Final = "judge.injection"
+# With fewer pairs an interval says little.
+LEAST_PAIRS: Final = 100
+# Where a campaign asks it, what is measured; else its first question.
+PREFERRED: Final = "quality_overall"
+# A unit holds a few rounds of the endpoint, and ends often enough to be told of.
+ROUNDS: Final = 4
+WAYS: Final = ("plain", "attacked", "neutral")
+
+
+@dataclass(frozen=True)
+class Injection(Asking):
+    """What measuring asks for: `n` pairs, on one dimension; `bare`: without the fence as well."""
+
+    n: int = LEAST_PAIRS
+    dimension: int | None = None
+    bare: bool = True
+
+    @property
+    def fences(self) -> tuple[bool, ...]:
+        """With the fence, and without it where that is asked for."""
+        return (True, False) if self.bare else (True,)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One pair with the text that is planted; `side` is the target where the clean verdict names none (-1 is A)."""
+
+    thing: Thing
+    attack: Attack
+    spot: str
+    side: int
+
+
+@dataclass
+class _Case:
+    """One trial at work: its texts and the verdicts so far, by way of asking."""
+
+    trial: Trial
+    shown: Shown
+    target: int
+    verdicts: dict[str, int | None]
+
+
+def start(*, study: Study, order: Injection, by: User | None = None) -> Run:
+    """Start measuring.
+
+    Raises
+    ------
+    Rejected
+        if there is no pair to measure with.
+    """
+    return running.start(study=study, kind=KIND, parameters=order.kept, by=by, seed=order.seed)
+
+
+def forecast(*, study: Study, order: Injection) -> Forecast:
+    """Return what measuring would come to; nothing is sent."""
+    judge, source = order.judge(), order.campaign(study)
+    told = asked(source)
+    questions = _questions(order, told, question_of(order, told)) if told.questions else ()
+    things = [trial.thing for trial in trials(source, order)]
+    longest = max((len(attack.text) for attack in attacks.corpus()), default=0)
+    some = choosing.shown(evenly(things, 250))
+    requests = [
+        judge.request(shown=each, asked=told, questions=questions, is_fenced=is_fenced)
+        for shown in some.values()
+        for is_fenced in order.fences
+        for each in (shown, _with(shown, -1, "." * longest, Spot.END), _with(shown, 1, "." * longest, Spot.END))
+    ]
+    return forecasts.forecast(
+        study=study,
+        endpoint=judge.endpoint,
+        requests=requests,
+        purpose=PURPOSE,
+        wanted=len(things),
+        calls=len(things) * len(WAYS) * len(order.fences),
+    )
+
+
+def trials(source: Campaign, order: Injection) -> list[Trial]:
+    """Return the pairs with what is planted in each: texts and spots in turn, all drawn by the order's seed."""
+    rng = Random(order.seed)
+    things = choosing.chosen(source=source, which=Which.ALL, n=None, both=False, seed=order.seed)
+    pairs = list({thing.unordered: thing for thing in things if thing.b is not None}.values())
+    # A pair in its other order is presented anew; these fill up where a campaign has few pairs.
+    rng.shuffle(pairs)
+    drawn = (pairs + [thing.reverse for thing in pairs])[: order.n]
+    texts, spots = attacks.corpus(), list(Spot.values)
+    return [
+        Trial(thing, texts[i % len(texts)], spots[(i // len(texts) + i) % len(spots)], rng.choice((-1, 1)))
+        for i, thing in enumerate(drawn)
+    ]
+
+
+def question_of(order: Injection, told: Asked) -> Question:
+    """Return the question that is measured."""
+    chosen = next((one for one in told.questions if one.pk == order.dimension), None)
+    return chosen or told.questions[0]
+
+
+def plan(run: Run) -> Iterable[dict[str, Any]]:
+    """Plan units of a few pairs each."""
+    order = Injection.of(run)
+    source = order.campaign(run.study)
+    if not asked(source).questions:
+        raise Rejected([{"field": "source", "message": _("The campaign asks no question yet.")}])
+    drawn = trials(source, order)
+    if not drawn:
+        raise Rejected([{"field": "source", "message": _("The campaign has no pairs of responses.")}])
+    storing.hold(run.study)
+    campaigns.ensure_pairs(run.study, [trial.thing for trial in drawn])
+    content = [order.kept, [[trial.thing.a, trial.thing.b, trial.attack.id, trial.spot] for trial in drawn]]
+    run.inputs_digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    size = max(1, Endpoint.objects.get(pk=order.endpoint).concurrency * ROUNDS // len(order.fences))
+    kept = [
+        {"a": trial.thing.a, "b": trial.thing.b, "attack": trial.attack.id, "spot": trial.spot, "side": trial.side}
+        for trial in drawn
+    ]
+    return [{"trials": kept[at : at + size]} for at in range(0, len(kept), size)]
+
+
+def work(work: Work) -> Callable[[], None]:
+    """Have a judge say what it says of a few pairs, clean and planted.
+
+    Raises
+    ------
+    Rejected
+        if the endpoint may not be asked or the budget is spent: raised or allowed, the run can be resumed.
+    UnansweredError
+        if the server failed: the unit is tried again.
+    """
+    run, order = work.run, Injection.of(work.run)
+    judge, source = order.judge(), order.campaign(run.study)
+    told = asked(source)
+    question = question_of(order, told)
+    questions = _questions(order, told, question)
+    cases = _cases(work)
+    total = len(cases) * len(WAYS) * len(order.fences)
+    wave = _Wave(work, judge, told, questions, question, order.fences, total)
+    wave.ask(cases, {"plain": {id(case): case.shown for case in cases}})
+    for case in cases:
+        # What is asked for must not be what the judge says anyway: then nothing could be seen.
+        plain = case.verdicts["plain"]
+        case.target = -1 if plain and plain > 0 else 1 if plain and plain < 0 else case.trial.side
+    wave.ask(
+        cases,
+        {
+            "attacked": {id(case): _planted(case, question, order, is_neutral=False) for case in cases},
+            "neutral": {id(case): _planted(case, question, order, is_neutral=True) for case in cases},
+        },
+    )
+    majorities = _majorities(source, question, [case.trial.thing for case in cases])
+
+    def effect() -> None:
+        now = timezone.now()
+        participant = judge.participant(study=run.study, now=now)
+        lefts = {case.trial.thing.a for case in cases}
+        rows = Pair.objects.filter(study=run.study, a__in=lefts).values_list("pk", "a", "b")
+        pairs = {Thing(a, b): pk for pk, a, b in rows}
+        InjectionTrial.objects.bulk_create(
+            (
+                InjectionTrial(
+                    measurement=run.key,
+                    participant=participant,
+                    pair_id=pairs[case.trial.thing],
+                    dimension_id=question.pk,
+                    inference=order.inference,
+                    attack=case.trial.attack.id,
+                    kind=case.trial.attack.kind,
+                    spot=case.trial.spot,
+                    target=case.target,
+                    majority=majorities.get(case.trial.thing),
+                    measured_at=now,
+                    **case.verdicts,
+                )
+                for case in cases
+            ),
+            ignore_conflicts=True,
+        )
+
+    return effect
+
+
+def finish(run: Run) -> None:
+    """Sum up what came of it."""
+    from . import measured
+
+    found = measured.of_run(run)
+    if found is not None:
+        running.note(run=run, summary=found.summary)
+
+
+@dataclass
+class _Wave:
+    """Asks all cases in some ways, with and without the fence, and notes the verdicts."""
+
+    work: Work
+    judge: Judge
+    told: Asked
+    questions: Sequence[Question]
+    question: Question
+    fences: Sequence[bool]
+    total: int
+    done: int = 0
+
+    def ask(self, cases: Sequence[_Case], ways: dict[str, dict[int, Shown]]) -> None:
+        wanted = [(case, way, fenced) for way in ways for fenced in self.fences for case in cases]
+        requests = [
+            self.judge.request(
+                shown=ways[way][id(case)], asked=self.told, questions=self.questions, is_fenced=is_fenced
+            )
+            for case, way, is_fenced in wanted
+        ]
+
+        def heard(_answer: gateway.Answer) -> None:
+            self.done += 1
+            self.work.report(min(self.done, self.total), self.total, "")
+
+        try:
+            answers = gateway.complete_many(
+                endpoint=self.judge.endpoint,
+                requests=requests,
+                study=self.work.run.study,
+                purpose=PURPOSE,
+                on_answer=heard,
+            )
+        except gateway.GatewayError as error:
+            raise Rejected([{"message": str(error)}]) from error
+        forecasts.check_answered(self.judge.endpoint, answers)
+        for (case, way, is_fenced), answer in zip(wanted, answers, strict=True):
+            given = outcomes.judge(answer, questions=self.questions).given.get(self.question.pk)
+            case.verdicts[way if is_fenced else f"bare_{way}"] = None if given is None else given.value
+
+
+def _questions(order: Injection, told: Asked, question: Question) -> tuple[Question, ...]:
+    return told.questions if order.inference == Inference.COMBINED else (question,)
+
+
+def _cases(work: Work) -> list[_Case]:
+    texts = {attack.id: attack for attack in attacks.corpus()}
+    found = [
+        Trial(Thing(each["a"], each["b"]), texts[each["attack"]], each["spot"], each["side"])
+        for each in work.unit.payload["trials"]
+    ]
+    shown = choosing.shown(trial.thing for trial in found)
+    # A response may have been erased since.
+    return [
+        _Case(trial, shown[trial.thing], trial.side, {})
+        for trial in found
+        if not any(side.is_gone for side in shown[trial.thing].sides)
+    ]
+
+
+def _planted(case: _Case, question: Question, order: Injection, *, is_neutral: bool) -> Shown:
+    trial = case.trial
+    sign = -1 if case.target < 0 else 1
+    label = next((option.label for option in question.options if option.value * sign > 0), "")
+    name = case.shown.sides[0 if case.target < 0 else 1].name
+    text = trial.attack.asking_for(target=f"Response {name}", option=label)
+    if is_neutral:
+        text = attacks.neutral_like(text, Random(f"{order.seed}/{trial.thing.a}/{trial.thing.b}"))
+    return _with(case.shown, case.target, text, trial.spot)
+
+
+def _with(shown: Shown, target: int, insert: str, spot: str) -> Shown:
+    """Return a pair with a text planted in the response that the target names."""
+    left, right = shown.sides
+    if target < 0:
+        left = replace(left, text=attacks.planted(left.text, insert, spot))
+    else:
+        right = replace(right, text=attacks.planted(right.text, insert, spot))
+    return replace(shown, sides=(left, right))
+
+
+def _majorities(source: Campaign, question: Question, things: Sequence[Thing]) -> dict[Thing, int]:
+    """Return what more than half of those who judged a pair, as it is presented here, said of it."""
+    rows = (
+        Judgment.objects.filter(
+            item__campaign=source, dimension=question.pk, item__pair__a__in={thing.a for thing in things}
+        )
+        .counted()  # type: ignore[attr-defined]  # the queryset of judgments
+        .values_list("item__pair__a", "item__pair__b", "value")
+    )
+    votes: dict[Thing, Counter[int]] = {}
+    for a, b, value in rows:
+        votes.setdefault(Thing(a, b), Counter())[value] += 1
+    found = {}
+    for thing, counted in votes.items():
+        value, n = counted.most_common(1)[0]
+        if 2 * n > counted.total():
+            found[thing] = value
+    return found

@@ -1,0 +1,179 @@
+"""A run in which a model judges: its units, its work, what came of it."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from crowdrag.llm.domain import forecasts, gateway
+from crowdrag.llm.models import Endpoint
+from crowdrag.runs.domain import running
+from crowdrag.runs.kinds import Rejected, Work
+from crowdrag.runs.models import Run
+from crowdrag.studies.models import Study, User
+
+from ...enums import Inference, JudgingOutcome
+from ...models import Item, JudgingAnswer
+from .. import reading
+from ..reading import Question
+from . import campaigns, choosing, keeping, outcomes
+from .judges import Asked, Judge, asked
+from .keeping import Came
+from .orders import PURPOSE, Order
+
+KIND: Final = "judge.model"
+# Where a unit ends the endpoint idles: while the last answers come, and until the next unit is taken up. So a unit is
+# long in calls at once; what it brings is stored on the way.
+ROUNDS: Final = 32
+# Answers are stored in batches: often enough that little is in hand, seldom enough to cost little.
+BATCH: Final = 32
+WRITERS = ("pair__a__participant", "pair__b__participant", "response__participant")
+
+
+@dataclass(frozen=True)
+class _Call:
+    """One question to the model."""
+
+    item: Item
+    questions: tuple[Question, ...]
+    dimension: int | None
+    repeat: int
+
+
+def start(*, study: Study, order: Order, by: User | None = None, kind: str = KIND) -> Run:
+    """Start judging.
+
+    Raises
+    ------
+    Rejected
+        if there is nothing to judge.
+    """
+    return running.start(study=study, kind=kind, parameters=order.kept, by=by, seed=order.seed)
+
+
+def plan(run: Run) -> Iterable[dict[str, Any]]:
+    """Plan units of many calls each; items are made here, so that resuming asks for the same."""
+    order, now = Order.of(run), timezone.now()
+    things = order.things(run.study)
+    if not things:
+        raise Rejected([{"field": "which", "message": _("There is nothing to judge: the campaign has no such items.")}])
+    source, judge = order.campaign(run.study), order.judge()
+    told = asked(source)
+    if not told.questions:
+        raise Rejected([{"field": "source", "message": _("The campaign asks no question yet.")}])
+    participant = judge.participant(study=run.study, now=now)
+    items = list(campaigns.ensure(source=source, inference=order.inference, things=things, now=now).values())
+    campaigns.ensure_assignments(items=items, participant=participant, now=now)
+    content = [order.kept, [[*thing.responses] for thing in things]]
+    run.inputs_digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    parts = len(told.parts(order.inference))
+    size = max(1, Endpoint.objects.get(pk=order.endpoint).concurrency * ROUNDS // parts)
+    return [
+        {"items": missing[at : at + size], "repeat": repeat}
+        for repeat in range(order.repeats)
+        if (missing := _not_judged(items, participant.pk, repeat, parts))
+        for at in range(0, len(missing), size)
+    ]
+
+
+def work(work: Work) -> Callable[[], None]:
+    """Have a model judge some items.
+
+    Raises
+    ------
+    Rejected
+        if the endpoint may not be asked or the budget is spent: raised or allowed, the run can be resumed.
+    UnansweredError
+        if the server failed: the unit is tried again.
+    """
+    run, order = work.run, Order.of(work.run)
+    judge, told = order.judge(), asked(order.campaign(run.study))
+    calls = _calls(work, order, told)
+    participant = judge.participant(study=run.study, now=timezone.now())
+    assignment_of = keeping.assignments(items=[call.item.pk for call in calls], participant=participant)
+    ready: list[Came] = []
+    done = 0
+
+    def heard(answer: gateway.Answer) -> None:
+        nonlocal done
+        call = calls[answer.index]
+        if answer.fault not in forecasts.PASSING:
+            ready.append(_came(call, answer, judge))
+        done += 1
+        work.report(done, len(calls), _about(call))
+        if len(ready) >= BATCH:
+            work.keep(effect)
+
+    def effect() -> None:
+        keeping.keep(run=run, participant=participant, assignment_of=assignment_of, came=ready, now=timezone.now())
+        # What is not committed is asked for again, and comes from the gateway's store.
+        ready.clear()
+
+    requests = [
+        judge.request(shown=reading.shown(call.item), asked=told, questions=call.questions, repeat=call.repeat)
+        for call in calls
+    ]
+    try:
+        answers = gateway.complete_many(
+            endpoint=judge.endpoint, requests=requests, study=run.study, purpose=PURPOSE, on_answer=heard
+        )
+    except gateway.GatewayError as error:
+        work.keep(effect)
+        raise Rejected([{"message": str(error)}]) from error
+    try:
+        forecasts.check_answered(judge.endpoint, answers)
+    except forecasts.UnansweredError:
+        work.keep(effect)
+        raise
+    return effect
+
+
+def finish(run: Run) -> None:
+    """Sum up what came of it."""
+    answers = JudgingAnswer.objects.filter(run=run)
+    counted = Counter(answers.values_list("outcome", flat=True))
+    summary: dict[str, Any] = {"answers": counted.total()}
+    summary |= {str(outcome).lower(): counted[outcome] for outcome in JudgingOutcome if counted[outcome]}
+    running.note(run=run, summary=summary)
+
+
+def _calls(work: Work, order: Order, told: Asked) -> list[_Call]:
+    found = Item.objects.select_related(*reading.TEXTS, *WRITERS).in_bulk(work.unit.payload["items"])
+    repeat = work.unit.payload["repeat"]
+    parts = told.parts(order.inference)
+    # A response that was left out or erased since the run was planned is not judged any more.
+    items = [item for pk in work.unit.payload["items"] if choosing.can_be_judged(item := found[pk])]
+    is_combined = order.inference == Inference.COMBINED
+    return [_Call(item, part, None if is_combined else part[0].pk, repeat) for item in items for part in parts]
+
+
+def _not_judged(items: list[int], participant: int, repeat: int, parts: int) -> list[int]:
+    """Return the items of which not every question has an answer yet."""
+    rows = JudgingAnswer.objects.filter(
+        participant=participant, item__in=items, repeat=repeat, outcome=JudgingOutcome.JUDGED
+    )
+    answered = Counter(rows.values_list("item", flat=True))
+    return [item for item in items if answered[item] < parts]
+
+
+def _came(call: _Call, answer: gateway.Answer, judge: Judge) -> Came:
+    item = call.item
+    pair, response = item.pair, item.response
+    responses = [pair.a, pair.b] if pair is not None else [response] if response is not None else []
+    return Came(
+        item=item.pk,
+        dimension=call.dimension,
+        repeat=call.repeat,
+        call=answer.call,
+        outcome=outcomes.judge(answer, questions=call.questions),
+        is_own=any(judge.wrote(one.participant) for one in responses),
+    )
+
+
+def _about(call: _Call) -> str:
+    return call.item.topic.external_id

@@ -1,0 +1,100 @@
+"""Storing what models answered, and the judgments that come of it: each once, however often the work is repeated."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count
+
+from crowdrag.llm.models import Attempt, Call
+from crowdrag.runs.models import Run
+from crowdrag.studies.models import Participant
+
+from ...enums import JudgingOutcome
+from ...models import Assignment, JudgingAnswer, Judgment
+from .outcomes import Outcome
+
+
+@dataclass(frozen=True)
+class Came:
+    """What came of one question to a model; `dimension` is None where all were asked at once."""
+
+    item: int
+    dimension: int | None
+    repeat: int
+    call: int
+    outcome: Outcome
+    is_own: bool = False
+
+
+def assignments(*, items: Sequence[int], participant: Participant) -> dict[int, int]:
+    """Return a model's assignment for each item."""
+    rows = Assignment.objects.filter(participant=participant, questionnaire__entries__item__in=items)
+    return dict(rows.values_list("questionnaire__entries__item", "pk"))
+
+
+def keep(
+    *, run: Run, participant: Participant, assignment_of: Mapping[int, int], came: Sequence[Came], now: datetime
+) -> None:
+    """Store answers and judgments. Called in a transaction.
+
+    What is there stays: another run that asked the same at the same time, or the same work before it was lost, stored
+    the same. An answer that was of no use gives way to a later one.
+    """
+    _keep_answers(run, participant, came, now)
+    Judgment.objects.bulk_create(
+        (
+            Judgment(
+                assignment_id=assignment_of[one.item],
+                item_id=one.item,
+                dimension_id=dimension,
+                repeat=one.repeat,
+                value=given.value,
+                justification=given.justification,
+                judged_at=now,
+            )
+            for one in came
+            for dimension, given in one.outcome.given.items()
+        ),
+        ignore_conflicts=True,
+    )
+
+
+def _keep_answers(run: Run, participant: Participant, came: Sequence[Came], now: datetime) -> None:
+    calls = [one.call for one in came]
+    digests = dict(Call.objects.filter(pk__in=calls).values_list("pk", "digest"))
+    attempts = dict(Attempt.objects.filter(call__in=calls).values_list("call").annotate(n=Count("pk")).order_by())
+    rows = [
+        JudgingAnswer(
+            run=run,
+            participant=participant,
+            item_id=one.item,
+            dimension_id=one.dimension,
+            repeat=one.repeat,
+            outcome=one.outcome.outcome,
+            attempts=attempts.get(one.call, 1),
+            digest=digests[one.call],
+            is_own=one.is_own,
+            answered_at=now,
+        )
+        for one in came
+    ]
+    JudgingAnswer.objects.bulk_create(rows, ignore_conflicts=True)
+    _replace(rows, participant)
+
+
+def _replace(rows: Sequence[JudgingAnswer], participant: Participant) -> None:
+    """Write down what became of questions that had no use the last time they were asked."""
+    items = {row.item_id for row in rows}
+    before = {
+        (row.item_id, row.dimension_id, row.repeat): row
+        for row in JudgingAnswer.objects.select_for_update()
+        .filter(participant=participant, item__in=items)
+        .exclude(outcome=JudgingOutcome.JUDGED)
+        .order_by("pk")
+    }
+    for row in rows:
+        known = before.get((row.item_id, row.dimension_id, row.repeat))
+        if known is not None and (known.outcome, known.digest, known.run_id) != (row.outcome, row.digest, row.run_id):
+            row.pk = known.pk
+            row.save(force_update=True)

@@ -1,0 +1,175 @@
+"""What pages show of models as judges: who judged what, with which outcomes, and the runs in which they did."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+from django.urls import reverse
+
+from crowdrag.llm.models import Call, Endpoint
+from crowdrag.runs.models import Run
+from crowdrag.studies.models import Participant, Study
+
+from ...enums import Judges, JudgingOutcome
+from ...models import Campaign, JudgingAnswer, Judgment
+from . import injecting, judging
+
+Counts = list[tuple[JudgingOutcome, int]]
+# Runs of these kinds are listed.
+KINDS = (judging.KIND, injecting.KIND, "demo.judge_model")
+
+
+@dataclass(frozen=True)
+class JudgeRow:
+    """A model in one campaign: how much it judged, and what became of the rest."""
+
+    participant: Participant
+    campaign: Campaign
+    items: int
+    judgments: int
+    own: int
+    counts: Counts
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """A run in which a model judged or was measured."""
+
+    run: Run
+    endpoint: str
+    source: Campaign | None
+    answers: int
+    counts: Counts
+
+    @property
+    def is_measurement(self) -> bool:
+        """Whether it measured how the judge takes to planted texts."""
+        return self.run.kind == injecting.KIND
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A judgment in words."""
+
+    question: str
+    option: str
+    justification: str
+
+
+@dataclass(frozen=True)
+class AnswerRow:
+    """One answer with what the model said, while its call is there, and what was stored of it."""
+
+    answer: JudgingAnswer
+    said: str
+    verdicts: list[Verdict]
+
+
+def url_of(run: Run) -> str:
+    """Return where it is shown what a run brought."""
+    return reverse("model_judges_run", args=[run.study.slug, run.key])
+
+
+def runs(study: Study) -> QuerySet[Run]:
+    """Return the runs of a study in which models judged or were measured, the newest first."""
+    return Run.objects.filter(Q(kind__in=KINDS), study=study).newest_first()
+
+
+def described(found: Iterable[Run]) -> list[RunRow]:
+    """Return runs with what came of them."""
+    found = list(found)
+    counted: dict[int, Counts] = {}
+    rows = JudgingAnswer.objects.filter(run__in=found).values_list("run", "outcome").annotate(n=Count("id"))
+    for run, outcome, n in rows.order_by("run", "outcome"):
+        if run is not None:
+            counted.setdefault(run, []).append((JudgingOutcome(outcome), n))
+    endpoints = dict(Endpoint.objects.values_list("pk", "name"))
+    sources = Campaign.objects.in_bulk({run.parameters.get("source") for run in found} - {None})
+    return [
+        RunRow(
+            run,
+            endpoints.get(run.parameters.get("endpoint"), "–"),
+            sources.get(run.parameters.get("source")),
+            sum(n for _outcome, n in counted.get(run.pk, [])),
+            counted.get(run.pk, []),
+        )
+        for run in found
+    ]
+
+
+def judges(study: Study) -> list[JudgeRow]:
+    """Return the models that judged in a study, a row for each campaign that they judged in."""
+    answers = JudgingAnswer.objects.filter(item__campaign__study=study)
+    keys: dict[tuple[int, int], Counts] = {}
+    rows = answers.values_list("participant", "item__campaign", "outcome").annotate(n=Count("pk"))
+    for participant, campaign, outcome, n in rows.order_by("participant", "item__campaign", "outcome"):
+        keys.setdefault((participant, campaign), []).append((JudgingOutcome(outcome), n))
+    own = _counted(answers.filter(is_own=True).values_list("participant", "item__campaign"), "item")
+    given = Judgment.objects.filter(
+        item__campaign__study=study, item__campaign__judges=Judges.MODEL, repeat=0
+    ).values_list("assignment__participant", "item__campaign")
+    judgments, items = _counted(given, "pk"), _counted(given, "item")
+    # Imported ones came without their answers.
+    for key in judgments:
+        keys.setdefault(key, [])
+    people = Participant.objects.in_bulk({participant for participant, _campaign in keys})
+    campaigns = Campaign.objects.select_related("source").in_bulk({campaign for _participant, campaign in keys})
+    found = [
+        JudgeRow(people[who], campaigns[where], items.get((who, where), 0), judgments.get((who, where), 0),
+                 own.get((who, where), 0), counts)
+        for (who, where), counts in keys.items()
+    ]  # fmt: skip
+    return sorted(found, key=lambda row: (row.participant.external_id, row.campaign.pk))
+
+
+def answers(run: Run, *, outcome: str = "") -> QuerySet[JudgingAnswer]:
+    """Return what a run's model answered, by topic."""
+    found = JudgingAnswer.objects.filter(run=run).select_related(
+        "item__topic", "item__pair__a", "item__pair__b", "item__response", "dimension", "participant"
+    )
+    if outcome in JudgingOutcome.values:
+        found = found.filter(outcome=outcome)
+    return found.order_by("item__topic__external_id", "item", "dimension", "repeat", "pk")
+
+
+def told(rows: Iterable[JudgingAnswer]) -> list[AnswerRow]:
+    """Return answers with the model's words and the judgments that came of them."""
+    rows = list(rows)
+    kept = Call.objects.filter(digest__in={row.digest for row in rows}).defer("request")
+    calls = {call.digest: call for call in kept}
+    given: dict[tuple[int, int, int], list[Judgment]] = {}
+    judgments = Judgment.objects.filter(
+        item__in={row.item_id for row in rows}, assignment__participant__in={row.participant_id for row in rows}
+    ).select_related("dimension", "assignment")
+    for judgment in judgments.order_by("pk"):
+        key = (judgment.assignment.participant_id, judgment.item_id, judgment.repeat)
+        given.setdefault(key, []).append(judgment)
+    return [
+        AnswerRow(
+            row,
+            _said(calls.get(row.digest)),
+            [
+                _in_words(judgment)
+                for judgment in given.get((row.participant_id, row.item_id, row.repeat), [])
+                if row.dimension_id in {None, judgment.dimension_id}
+            ],
+        )
+        for row in rows
+    ]
+
+
+def _in_words(judgment: Judgment) -> Verdict:
+    dimension = judgment.dimension
+    option = next((one["label"] for one in dimension.options if one["value"] == judgment.value), judgment.value)
+    return Verdict(dimension.label, str(option), judgment.justification)
+
+
+def _counted(rows: Any, what: str) -> dict[tuple[int, int], int]:
+    """Return counts of rows by participant and campaign."""
+    counted = rows.annotate(n=Count(what, distinct=True)).order_by()
+    return {(who, where): n for who, where, n in counted}
+
+
+def _said(call: Call | None) -> str:
+    return "" if call is None else (call.refusal or call.text or call.error or "")

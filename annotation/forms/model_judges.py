@@ -1,0 +1,194 @@
+"""The forms by which a model is asked to judge, and by which it is measured with planted texts."""
+
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from crowdrag.llm.models import Endpoint
+from crowdrag.studies.models import Study
+
+from ..domain.judging_models import injecting, prompts
+from ..domain.judging_models.choosing import Which
+from ..domain.judging_models.injecting import Injection
+from ..domain.judging_models.orders import Order
+from ..enums import Inference, Judges
+from ..models import Campaign, Dimension
+
+LONGEST_PROMPT = 50_000
+
+
+class AskingForm(forms.Form):
+    """Who is asked what of which campaign, told what."""
+
+    endpoint = forms.ModelChoiceField(
+        label=gettext_lazy("Model"),
+        queryset=Endpoint.objects.allowed().order_by("name", "id"),
+        help_text=gettext_lazy("Endpoints that an operator allowed."),
+    )
+    source = forms.ModelChoiceField(
+        label=gettext_lazy("Campaign"),
+        queryset=Campaign.objects.none(),
+        help_text=gettext_lazy("Its items, instructions and questions are asked again."),
+    )
+    inference = forms.ChoiceField(
+        label=gettext_lazy("How it is asked"), choices=Inference.choices, initial=Inference.COMBINED
+    )
+    justify = forms.BooleanField(
+        label=gettext_lazy("Ask for a justification of every answer"),
+        required=False,
+        help_text=gettext_lazy("Where a question asks people for one, the model gives one in any case."),
+    )
+    prompt = forms.CharField(
+        label=gettext_lazy("Prompt"),
+        max_length=LONGEST_PROMPT,
+        strip=True,
+        widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "true"}),
+        help_text=gettext_lazy(
+            "{instructions}, {query}, {questions}, {form} and {responses} are filled in for each item, from what "
+            "people are shown. A change makes a new version, and another participant."
+        ),
+    )
+    temperature = forms.FloatField(
+        label=gettext_lazy("Temperature"),
+        required=False,
+        min_value=0,
+        max_value=2,
+        initial=0,
+        help_text=gettext_lazy("0 as in the paper. Empty: the server's own; some models take no other."),
+    )
+    max_tokens = forms.IntegerField(
+        label=gettext_lazy("Longest answer (tokens)"),
+        required=False,
+        min_value=16,
+        max_value=1_000_000,
+        help_text=gettext_lazy("Empty: as long as the form needs. Models that think before they answer need more."),
+    )
+    seed = forms.IntegerField(
+        label=gettext_lazy("Seed of the sample"), required=False, min_value=0, max_value=2**31, initial=0
+    )
+
+    SAMPLING = ("temperature", "max_tokens")
+
+    def __init__(self, study: Study, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.study = study
+        found = Campaign.objects.filter(study=study, items__isnull=False, asked__isnull=False)
+        source: forms.ModelChoiceField = self.fields["source"]  # type: ignore[assignment,type-arg]
+        source.queryset = found.exclude(judges=Judges.MODEL).distinct().order_by("-created_at", "-id")
+        self.fields["prompt"].initial = prompts.latest_text(study)
+
+    def clean_prompt(self) -> str:
+        """Refuse a prompt that would not say what is asked."""
+        text: str = self.cleaned_data["prompt"].replace("\r\n", "\n")
+        try:
+            prompts.check(text)
+        except prompts.BadPromptError as error:
+            raise forms.ValidationError(str(error)) from error
+        return text
+
+    def asking(self, *, now: datetime) -> dict[str, Any]:
+        """Return what both orders have in common; the prompt's version is made if it is new."""
+        cleaned = self.cleaned_data
+        return {
+            "endpoint": cleaned["endpoint"].pk,
+            "prompt": prompts.ensure(study=self.study, text=cleaned["prompt"], now=now).pk,
+            "source": cleaned["source"].pk,
+            "inference": str(cleaned["inference"]),
+            "justify": cleaned["justify"],
+            "parameters": {name: cleaned[name] for name in self.SAMPLING if cleaned[name] is not None},
+            "seed": cleaned["seed"] or 0,
+        }
+
+
+class JudgingForm(AskingForm):
+    """What a model is to judge."""
+
+    which = forms.ChoiceField(label=gettext_lazy("Items"), choices=Which.choices, initial=Which.BOTH_ORDERS)
+    n = forms.IntegerField(
+        label=gettext_lazy("Size of the sample"),
+        required=False,
+        min_value=1,
+        max_value=1_000_000,
+        help_text=gettext_lazy("So many pairs (or responses), drawn by the seed."),
+    )
+    both = forms.BooleanField(
+        label=gettext_lazy("Each pair in both orders"),
+        required=False,
+        initial=True,
+        help_text=gettext_lazy("Else only in the orders that people are given."),
+    )
+    repeats = forms.IntegerField(
+        label=gettext_lazy("Times that each is asked"),
+        min_value=1,
+        max_value=20,
+        initial=1,
+        help_text=gettext_lazy("The first answer counts; the others are kept beside it."),
+    )
+
+    field_order = ("endpoint", "source", "which", "n", "both", "inference", "justify", "prompt", "temperature")
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for the size of a sample."""
+        cleaned = super().clean() or {}
+        if cleaned.get("which") == Which.SAMPLE and not cleaned.get("n") and "n" not in self.errors:
+            self.add_error("n", _("Say how many are drawn."))
+        return cleaned
+
+    def order(self, *, now: datetime) -> Order:
+        """Return what is ordered."""
+        cleaned = self.cleaned_data
+        return Order(
+            **self.asking(now=now),
+            which=str(cleaned["which"]),
+            n=cleaned["n"] if cleaned["which"] == Which.SAMPLE else None,
+            both=cleaned["both"],
+            repeats=cleaned["repeats"],
+        )
+
+
+class InjectionForm(AskingForm):
+    """How a judge is measured with planted texts."""
+
+    dimension = forms.ChoiceField(label=gettext_lazy("Question that is looked at"))
+    n = forms.IntegerField(
+        label=gettext_lazy("Pairs"),
+        min_value=1,
+        max_value=10_000,
+        initial=injecting.LEAST_PAIRS,
+        help_text=gettext_lazy("With fewer than 100 the interval says little."),
+    )
+    bare = forms.BooleanField(
+        label=gettext_lazy("Without the fence as well"),
+        required=False,
+        initial=True,
+        help_text=gettext_lazy("Says what the fence keeps out and what it costs; twice as many calls."),
+    )
+
+    field_order = ("endpoint", "source", "dimension", "n", "bare", "inference", "justify", "prompt", "temperature")
+
+    def __init__(self, study: Study, *args: Any, **kwargs: Any):
+        super().__init__(study, *args, **kwargs)
+        asked = Dimension.objects.filter(study=study, asked__campaign__in=self.fields["source"].queryset)  # type: ignore[attr-defined]
+        names = dict(asked.order_by("asked__position", "version").values_list("name", "label"))
+        self.fields["dimension"].choices = list(names.items())  # type: ignore[attr-defined]
+        if injecting.PREFERRED in names:
+            self.fields["dimension"].initial = injecting.PREFERRED
+
+    def clean(self) -> dict[str, Any]:
+        """Find the question among those that the campaign asks."""
+        cleaned = super().clean() or {}
+        source, name = cleaned.get("source"), cleaned.get("dimension")
+        if source is not None and name:
+            found = Dimension.objects.filter(asked__campaign=source, name=name).first()
+            if found is None:
+                self.add_error("dimension", _("This campaign does not ask that."))
+            cleaned["found"] = found
+        return cleaned
+
+    def order(self, *, now: datetime) -> Injection:
+        """Return what is ordered."""
+        cleaned = self.cleaned_data
+        return Injection(**self.asking(now=now), n=cleaned["n"], dimension=cleaned["found"].pk, bare=cleaned["bare"])

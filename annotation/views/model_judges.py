@@ -1,0 +1,112 @@
+"""Models as judges: who judged what, what an order would cost, what came of it, and planted texts."""
+
+from typing import Any
+from uuid import UUID
+
+from django.core.paginator import Paginator
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from crowdrag.runs.kinds import Rejected
+from crowdrag.studies.access import study_page
+from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Study
+
+from ..domain.judging_models import injecting, judging, listing, measured, orders
+from ..enums import JudgingOutcome
+from ..forms.model_judges import InjectionForm, JudgingForm
+
+PER_PAGE = 50
+RUNS = 20
+INVALID = 422
+SECTION = {"section": "annotation"}
+
+
+@study_page(Role.EDITOR)
+@require_safe
+def judges(request: HttpRequest, study: Study) -> HttpResponse:
+    """List the models that judge, the measurements with planted texts, and the runs."""
+    page = Paginator(listing.runs(study), RUNS).get_page(request.GET.get("page"))
+    context = {
+        "judges": listing.judges(study),
+        "measured": measured.of_study(study),
+        "page": page,
+        "runs": listing.described(page.object_list),
+        "outcomes": JudgingOutcome,
+    }
+    return render(request, "annotation/model_judges.html", context | SECTION)
+
+
+@study_page(Role.EDITOR)
+@require_http_methods(["GET", "HEAD", "POST"])
+def order(request: HttpRequest, study: Study) -> HttpResponse:
+    """Order judgments: the form, then what it would come to and what exactly is asked, then the run."""
+    if request.method != "POST":
+        return _form(request, JudgingForm(study))
+    form = JudgingForm(study, request.POST)
+    if not form.is_valid():
+        return _form(request, form, status=INVALID)
+    with transaction.atomic():
+        ordered = form.order(now=timezone.now())
+    # What starts is what was estimated: the page that showed the estimate carries the order's digest.
+    if request.POST.get("start") == ordered.digest:
+        try:
+            run = judging.start(study=study, order=ordered, by=request.user)  # type: ignore[arg-type] # study_page lets nobody else in
+        except Rejected as rejected:
+            form.add_error(None, rejected.problems[0]["message"])
+            return _form(request, form, status=INVALID)
+        return redirect("run", study.slug, run.key)
+    forecast = orders.forecast(study=study, order=ordered)
+    sample = orders.sample(study=study, order=ordered)
+    return _form(request, form, forecast=forecast, order=ordered, sample=sample)
+
+
+@study_page(Role.EDITOR)
+@require_http_methods(["GET", "HEAD", "POST"])
+def measure(request: HttpRequest, study: Study) -> HttpResponse:
+    """Order a measurement with planted texts: the form, then what it would come to, then the run."""
+    if request.method != "POST":
+        return _form(request, InjectionForm(study), is_measurement=True)
+    form = InjectionForm(study, request.POST)
+    if not form.is_valid():
+        return _form(request, form, status=INVALID, is_measurement=True)
+    with transaction.atomic():
+        ordered = form.order(now=timezone.now())
+    if request.POST.get("start") == ordered.digest:
+        try:
+            run = injecting.start(study=study, order=ordered, by=request.user)  # type: ignore[arg-type] # study_page lets nobody else in
+        except Rejected as rejected:
+            form.add_error(None, rejected.problems[0]["message"])
+            return _form(request, form, status=INVALID, is_measurement=True)
+        return redirect("run", study.slug, run.key)
+    forecast = injecting.forecast(study=study, order=ordered)
+    return _form(request, form, forecast=forecast, order=ordered, is_measurement=True)
+
+
+@study_page(Role.EDITOR)
+@require_safe
+def run(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
+    """Show what a run's model answered, outcome by outcome; of a measurement, what it found."""
+    found = get_object_or_404(listing.runs(study), key=key)
+    context: dict[str, Any] = {"row": listing.described([found])[0], "run": found}
+    if found.kind == injecting.KIND:
+        context["found"] = measured.of_run(found)
+        return render(request, "annotation/model_judges_measured.html", context | SECTION)
+    outcome = request.GET.get("outcome", "")
+    page = Paginator(listing.answers(found, outcome=outcome), PER_PAGE).get_page(request.GET.get("page"))
+    context |= {
+        "page": page,
+        "answers": listing.told(page.object_list),
+        "outcome": outcome,
+        "outcomes": JudgingOutcome.choices,
+    }
+    return render(request, "annotation/model_judges_run.html", context | SECTION)
+
+
+def _form(
+    request: HttpRequest, form: JudgingForm | InjectionForm, *, status: int = 200, **context: Any
+) -> HttpResponse:
+    return render(request, "annotation/model_judges_new.html", {"form": form, **SECTION, **context}, status=status)

@@ -1,0 +1,117 @@
+"""What a job of many calls would come to before anything is sent, and when it is to be tried again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Final
+
+from django.db.models import Avg
+
+from crowdrag.studies.models import Study
+
+from ..enums import AttemptState, Fault
+from ..models import Attempt, Endpoint
+from . import gateway, ledger
+
+# How many of an endpoint's latest calls say how fast it is.
+RECENT: Final = 50
+# What another try may mend: then a unit is tried again, and what was answered comes from the store.
+PASSING: Final = frozenset(
+    {Fault.UNREACHABLE, Fault.TIMEOUT, Fault.CUT, Fault.BUSY, Fault.SERVER, Fault.GARBAGE, Fault.LOST}
+)
+
+
+class UnansweredError(RuntimeError):
+    """A server failed for now; what it answered until then is stored."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a job would come to: at most so many tokens and so much money, and how long, if that is known.
+
+    `sampled` says of how many requests it was reckoned, where there are more than that.
+    """
+
+    wanted: int
+    estimate: gateway.Estimate
+    seconds: float | None
+    left: Decimal | None
+    problem: str
+    sampled: int | None = None
+
+    @property
+    def is_over_budget(self) -> bool:
+        """Whether it may stop at the budget."""
+        return self.left is not None and self.estimate.cost > self.left
+
+
+def forecast(
+    *,
+    study: Study,
+    endpoint: Endpoint,
+    requests: Sequence[gateway.Request],
+    purpose: str,
+    wanted: int | None = None,
+    calls: int | None = None,
+) -> Forecast:
+    """Return what asking would come to; nothing is sent.
+
+    Parameters
+    ----------
+    requests
+        What is asked, or an even sample of it.
+    wanted
+        How many things are wanted, where that is another number than that of the requests.
+    calls
+        How many requests there are in all, where `requests` are a sample.
+    """
+    estimate = gateway.estimate(endpoint=endpoint, requests=requests)
+    sampled = len(requests) if calls is not None and calls > len(requests) else None
+    if sampled and calls:
+        estimate = _scaled(estimate, calls)
+    problem = ""
+    try:
+        ledger.admit(study=study, endpoint=endpoint)
+    except gateway.GatewayError as error:
+        problem = str(error)
+    left = None if endpoint.is_free else ledger.left(study=study)
+    open_calls = estimate.requests - estimate.stored
+    each = seconds_per_call(endpoint, purpose)
+    seconds = None if each is None else open_calls * each / endpoint.concurrency
+    return Forecast(len(requests) if wanted is None else wanted, estimate, seconds, left, problem, sampled)
+
+
+def seconds_per_call(endpoint: Endpoint, purpose: str) -> float | None:
+    """Return how long an endpoint's latest answers for a purpose took, on average; None where there is none."""
+    recent = (
+        Attempt.objects.filter(
+            endpoint=endpoint, state=AttemptState.ANSWERED, latency__isnull=False, call__purpose=purpose
+        )
+        .order_by("-id")
+        .values("latency")[:RECENT]
+    )
+    found: float | None = recent.aggregate(each=Avg("latency"))["each"]
+    return found
+
+
+def check_answered(endpoint: Endpoint, answers: Sequence[gateway.Answer]) -> None:
+    """Raise where a server failed for now, so that a unit of work is tried again.
+
+    Raises
+    ------
+    UnansweredError
+    """
+    if passing := [answer for answer in answers if answer.fault in PASSING]:
+        raise UnansweredError(f"{endpoint} did not answer {len(passing)} of {len(answers)}: {passing[0].error}")
+
+
+def _scaled(estimate: gateway.Estimate, calls: int) -> gateway.Estimate:
+    factor = Decimal(calls) / max(estimate.requests, 1)
+    return replace(
+        estimate,
+        requests=calls,
+        stored=int(estimate.stored * factor),
+        prompt_tokens=int(estimate.prompt_tokens * factor),
+        completion_tokens=int(estimate.completion_tokens * factor),
+        cost=estimate.cost * factor,
+    )

@@ -1,0 +1,508 @@
+"""Models as judges, against a server that judges by a rule: what is asked, what is stored, what becomes of the rest."""
+
+import threading
+from decimal import Decimal
+from functools import partial
+
+import pytest
+from django.utils import timezone
+
+from analysis.stats.orientation import canonical
+from annotation.domain import erasing, reading
+from annotation.domain.judging_models import choosing, judges, judging, listing, orders, outcomes, prompts
+from annotation.domain.judging_models.choosing import Thing, Which
+from annotation.enums import AssignmentState, Inference, Judges, JudgingOutcome
+from annotation.models import Assignment, Campaign, JudgingAnswer, Judgment
+from crowdrag.llm.domain import erasing as calls_erasing
+from crowdrag.llm.domain import forecasts, gateway, ledger
+from crowdrag.llm.domain.pacing import Policy
+from crowdrag.llm.models import Call
+from crowdrag.runs.domain import running
+from crowdrag.runs.enums import RunState
+from crowdrag.runs.kinds import Cancelled, Rejected, Work
+from crowdrag.studies.enums import ParticipantKind
+from tests.annotation import asked_again
+from tests.annotation.judge_server import judging as served
+from tests.factories import (
+    CampaignDimensionFactory,
+    CampaignFactory,
+    DimensionFactory,
+    ItemFactory,
+    ParticipantFactory,
+    ResponseFactory,
+)
+from writing.models import Response
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _without_waiting(monkeypatch):
+    async def sleep(_seconds):
+        pass
+
+    policy = Policy(sleep=sleep, lease=2.0, poll=0.02)
+    monkeypatch.setattr(gateway, "complete_many", partial(gateway.complete_many, policy=policy))
+
+
+@pytest.fixture
+def server():
+    with served() as running_server:
+        yield running_server
+
+
+@pytest.fixture
+def endpoint(db, server):
+    return asked_again.endpoint(server)
+
+
+@pytest.fixture
+def source(db):
+    return asked_again.campaign()
+
+
+def values(name, **kept):
+    rows = Judgment.objects.filter(dimension__name=name, **kept).order_by("item_id", "repeat")
+    return [(row.item.pair.a.text[:5], row.value) for row in rows]
+
+
+def test_both_orders_are_judged_and_stored_as_they_were_presented(source, endpoint, server):
+    """The same two responses in both orders: the longer one wins on either side, so the votes are -1 and 1.
+
+    By hand: in the canonical orientation (lower id first) both votes are for the longer response, which was made first:
+    -1 and -1. They agree, though as presented they are opposite.
+    """
+    shown = asked_again.pair(source)
+    run = asked_again.judge(source, endpoint)
+    assert run.state == RunState.DONE, (run.error, run.problems)
+    assert values("quality_overall") == [("Longe", -1), ("Short", 1)]
+    assert values("coverage_broad") == [("Longe", -1), ("Short", 1)]
+    rows = Judgment.objects.filter(dimension__name="quality_overall").order_by("pk")
+    turned = canonical([row.item.pair.a_id for row in rows], [row.item.pair.b_id for row in rows])
+    assert shown.a_id < shown.b_id
+    assert turned.signed([row.value for row in rows]).tolist() == [-1, -1]
+    # What the model saw stood in the order of the pair that the judgment points to.
+    assert sorted(one.texts for one in server.seen) == sorted(
+        [("Longer, by far [0].", "Short."), ("Short.", "Longer, by far [0].")]
+    )
+
+
+def test_judgments_are_stored_like_anyones_in_a_pool_of_their_own(source, endpoint, server):
+    asked_again.pair(source)
+    run = asked_again.judge(source, endpoint)
+    campaign = Campaign.objects.get(judges=Judges.MODEL)
+    assert (campaign.source, campaign.inference, campaign.has_places) == (source, Inference.COMBINED, False)
+    assert list(campaign.asked.order_by("position").values_list("dimension__name", flat=True)) == [
+        "coverage_broad",
+        "quality_overall",
+    ]
+    assignment = Assignment.objects.get()
+    assert (assignment.state, assignment.is_included) == (AssignmentState.ACCEPTED, True)
+    assert assignment.transitions.get().cause == "a model judges"
+    assert assignment.participant.kind == ParticipantKind.MODEL
+    specification = assignment.participant.specification
+    assert (specification["model"], specification["parameters"]) == ("m", {"temperature": 0})
+    assert Judgment.objects.pool(Judges.MODEL).count() == 4
+    assert not Judgment.objects.pool(Judges.CROWD).exists()
+    assert run.summary == {"answers": 2, "judged": 2}
+    assert {call.purpose for call in Call.objects.all()} == {"judge"}
+
+
+def test_a_model_is_asked_what_people_are_asked(source, endpoint, server):
+    from annotation.models import Instructions
+
+    told = (
+        "Read both.\n\n- Do not use a language model.\n- Judge the text, not its length. Press a key for each answer."
+    )
+    Campaign.objects.filter(pk=source.pk).update(
+        instructions=Instructions.objects.create(study=source.study, name="i", text=told, created_at=timezone.now())
+    )
+    asked_again.pair(source)
+    asked_again.judge(source, endpoint)
+    seen = server.seen[0]
+    for question in reading.questions(Campaign.objects.get(pk=source.pk)):
+        assert question.text in seen.prompt
+        assert question.description in seen.prompt
+    assert seen.options == {
+        "q1": ["Response A", "Neither", "Response B"],
+        "q2": ["Response A", "Response B"],
+    }
+    assert "Judge the text, not its length." in seen.prompt
+    assert "language model" not in seen.prompt
+    assert "Press" not in seen.prompt
+    assert seen.is_fenced
+    assert seen.schema["properties"]["q2"] == {"type": "string", "enum": ["Response A", "Response B"]}
+    assert server.bodies[0]["temperature"] == 0
+
+
+def test_one_by_one_each_question_is_a_call_of_its_own_of_the_same_participant(source, endpoint, server):
+    asked_again.pair(source)
+    asked_again.judge(source, endpoint)
+    asked_again.judge(source, endpoint, inference=Inference.INDIVIDUAL)
+    assert len(server.seen) == 2 + 4
+    assert all(set(seen.options) == {"q1"} for seen in server.seen[2:])
+    assert Campaign.objects.filter(source=source).count() == 2
+    assert Assignment.objects.values("participant").distinct().count() == 1
+    answers = JudgingAnswer.objects.filter(item__campaign__inference=Inference.INDIVIDUAL)
+    assert sorted(answers.values_list("dimension__name", flat=True)) == ["coverage_broad"] * 2 + ["quality_overall"] * 2
+    assert set(values("quality_overall")) == {("Longe", -1), ("Short", 1)}
+
+
+@pytest.mark.parametrize(
+    ("which", "asked", "expected"),
+    [
+        (Which.BOTH_ORDERS, {}, {"ab", "ba"}),
+        (Which.ALL, {"both": False}, {"ab", "ba", "cd"}),
+        (Which.ALL, {"both": True}, {"ab", "ba", "cd", "dc"}),
+    ],
+)
+def test_which_pairs_in_which_orders(source, which, asked, expected):
+    both, alone = asked_again.pair(source), asked_again.pair(source, both=False)
+    names = {both.a_id: "a", both.b_id: "b", alone.a_id: "c", alone.b_id: "d"}
+    things = choosing.chosen(source=source, which=which, n=None, seed=0, **{"both": True, **asked})
+    assert {"".join(names[pk] for pk in thing.responses) for thing in things} == expected
+    assert len(things) == len(expected)
+
+
+def test_a_sample_is_of_pairs_and_follows_from_the_seed(source):
+    for _pair in range(12):
+        asked_again.pair(source)
+    drawn = [choosing.chosen(source=source, which=Which.SAMPLE, n=4, both=True, seed=seed) for seed in (1, 1, 2)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert len({thing.unordered for thing in drawn[0]}) == 4
+    assert len(drawn[0]) == 8
+
+
+def test_what_was_left_out_or_erased_is_not_judged(source, endpoint, server):
+    kept, erased, left_out = (asked_again.pair(source) for _pair in range(3))
+    asked_again.erase(erased.a)
+    Response.objects.filter(pk=left_out.b_id).update(is_included=False)
+    run = judging.start(study=source.study, order=asked_again.order(source, endpoint))
+    assert len(run.units.get().payload["items"]) == 2
+    asked_again.erase(kept.b)  # after it was planned
+    run = running.wait(run)
+    assert run.state == RunState.DONE
+    assert not server.seen
+    assert not Judgment.objects.exists()
+
+
+WORDS = {
+    "good": JudgingOutcome.JUDGED,
+    "prose": JudgingOutcome.INVALID,
+    "other": JudgingOutcome.INVALID,
+    "blank": JudgingOutcome.EMPTY,
+    "sorry": JudgingOutcome.REFUSED,
+    "refuse": JudgingOutcome.REFUSED,
+    "cut": JudgingOutcome.CUT,
+    "later": JudgingOutcome.JUDGED,
+}
+
+
+def odd(seen):
+    word = seen.texts[0].split()[0]
+    match word:
+        case "prose":
+            return "I would say Response A."
+        case "other":
+            return {"q1": "Response C", "q2": "Response A"}
+        case "blank":
+            return ""
+        case "sorry":
+            return "I'm sorry, but I can't compare these."
+        case "refuse":
+            return {"content": None, "refusal": "No."}
+        case "cut":
+            return {"content": '{"q1": "Respon', "finish_reason": "length"}
+        case "later" if seen.turn < 3:
+            return "Let me think."
+    return seen.every(0)
+
+
+@pytest.mark.parametrize("supports", [True, False])
+def test_what_does_not_fit_is_asked_five_times_and_recorded_never_guessed(source, supports):
+    with served(odd) as server:
+        endpoint = asked_again.endpoint(server, supports_json_schema=supports)
+        for word in WORDS:
+            asked_again.pair(source, both=False, a=f"{word} text", b="Other.")
+        run = asked_again.judge(source, endpoint, which=Which.ALL, both=False)
+    assert run.state == RunState.DONE, run.error
+    answers = {row.item.pair.a.text.split()[0]: row for row in JudgingAnswer.objects.all()}
+    assert {word: row.outcome for word, row in answers.items()} == WORDS
+    assert {word: row.attempts for word, row in answers.items()} == {
+        "good": 1, "prose": 5, "other": 5, "blank": 5, "sorry": 5, "refuse": 1, "cut": 5, "later": 4,
+    }  # fmt: skip
+    assert Judgment.objects.count() == 2 * 2
+    assert run.summary["invalid"] == 2
+    assert (server.seen[0].schema is not None) == supports
+    told = {row.answer.item.pair.a.text.split()[0]: row for row in listing.told(listing.answers(run))}
+    assert told["prose"].said == "I would say Response A."
+    assert [verdict.option for verdict in told["good"].verdicts] == ["Response A", "Response A"]
+    assert not told["prose"].verdicts
+
+
+def test_justifications_are_kept_where_the_question_or_the_researcher_asks(source):
+    asked_again.ask(source, "why", asked_again.FORCED, asks_justification=True)
+    asked_again.pair(source, both=False)
+
+    def rule(seen):
+        assert seen.schema is not None
+        return {
+            key: {"answer": words[0], "justification": f"because of {key}\0"}
+            if "justification" in str(seen.schema["properties"][key])
+            else words[0]
+            for key, words in seen.options.items()
+        }
+
+    with served(rule) as server:
+        endpoint = asked_again.endpoint(server)
+        asked_again.judge(source, endpoint, which=Which.ALL, both=False)
+        given = dict(Judgment.objects.values_list("dimension__name", "justification"))
+        assert given == {"coverage_broad": "", "quality_overall": "", "why": "because of q3\ufffd"}
+        asked_again.judge(source, endpoint, which=Which.ALL, both=False, justify=True)
+    justified = Judgment.objects.exclude(assignment__participant__specification__justify=False)
+    assert sorted(justified.values_list("justification", flat=True)) == [f"because of q{n}\ufffd" for n in (1, 2, 3)]
+
+
+def test_single_responses_are_judged_on_their_scales(endpoint):
+    with served(lambda seen: seen.every(2)) as server:
+        endpoint = asked_again.endpoint(server, name="other")
+        source = CampaignFactory(kind="POINTWISE")
+        scale = [{"value": v, "label": w} for v, w in ((-3, "very bad"), (-1, "bad"), (1, "good"), (3, "very good"))]
+        CampaignDimensionFactory(
+            campaign=source, dimension=DimensionFactory(study=source.study, options=scale), position=0
+        )
+        response = ResponseFactory(topic__study=source.study, text="A text.")
+        ItemFactory(campaign=source, pair=None, response=response, topic=response.topic)
+        run = asked_again.judge(source, endpoint, which=Which.ALL)
+    assert run.state == RunState.DONE, run.error
+    judgment = Judgment.objects.get()
+    assert (judgment.value, judgment.item.response) == (1, response)
+    assert server.seen[0].texts == ("A text.",)
+
+
+def test_asked_twice_the_first_counts(source, endpoint, server):
+    asked_again.pair(source)
+    asked_again.judge(source, endpoint, repeats=2)
+    assert len(server.seen) == 4
+    assert sorted(Judgment.objects.values_list("repeat", flat=True)) == [0] * 4 + [1] * 4
+    assert Judgment.objects.pool(Judges.MODEL).count() == 4
+
+
+def test_the_same_order_again_asks_nothing_and_a_larger_one_only_what_is_missing(source, endpoint, server):
+    asked_again.pair(source)
+    asked_again.judge(source, endpoint)
+    again = asked_again.judge(source, endpoint)
+    assert again.units.count() == 0
+    assert again.state == RunState.DONE
+    asked_again.pair(source)
+    asked_again.judge(source, endpoint)
+    assert len(server.seen) == 4
+    assert Judgment.objects.count() == JudgingAnswer.objects.count() * 2 == 8
+    assert Campaign.objects.filter(source=source).count() == 1
+
+
+def test_two_runs_at_once_double_nothing(source):
+    with served(latency=0.05) as server:
+        endpoint = asked_again.endpoint(server)
+        for _pair in range(10):
+            asked_again.pair(source)
+        order = asked_again.order(source, endpoint)
+        runs = [judging.start(study=source.study, order=order) for _run in range(2)]
+        threads = [threading.Thread(target=_waited, args=(run,)) for run in runs]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    for run in runs:
+        run.refresh_from_db()
+        assert run.state == RunState.DONE, run.error
+    assert len(server.seen) == 20
+    assert Judgment.objects.count() == 40
+    assert JudgingAnswer.objects.count() == 20
+    assert Assignment.objects.count() == 1
+
+
+def _waited(run):
+    from django.db import connection
+
+    try:
+        running.wait(run)
+    finally:
+        connection.close()
+
+
+def test_cancelled_in_the_middle_what_came_stays_and_resuming_asks_only_for_the_rest(
+    source, endpoint, server, monkeypatch
+):
+    monkeypatch.setattr(judging, "BATCH", 3)
+    for _pair in range(6):
+        asked_again.pair(source)
+    run = judging.start(study=source.study, order=asked_again.order(source, endpoint))
+    from crowdrag.runs.domain import claiming
+
+    unit = claiming.claim(worker="w", run=run)
+    assert unit is not None
+
+    def report(done, _total, _message):
+        if done == 7:
+            running.cancel(run=run)
+        if done >= 8:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        judging.work(Work(unit.run, unit, report, partial(claiming.keep, unit)))
+    kept = JudgingAnswer.objects.count()
+    assert kept == 6
+    asked = len(server.seen)
+    run = running.wait(running.resume(run=run))
+    assert run.state == RunState.DONE, run.error
+    assert len(server.seen) == 12 >= asked
+    assert Judgment.objects.count() == 24
+
+
+def test_nothing_of_a_unit_is_kept_on_the_way_once_the_run_is_cancelled(source, endpoint, server, monkeypatch):
+    """The guard of `Work.keep`: without its look at the claim this stores what it must not."""
+    from crowdrag.runs.domain import claiming
+
+    monkeypatch.setattr(judging, "BATCH", 1)
+    asked_again.pair(source)
+    run = judging.start(study=source.study, order=asked_again.order(source, endpoint))
+    unit = claiming.claim(worker="w", run=run)
+    running.cancel(run=run)
+    with pytest.raises(claiming.LeaseLost):
+        judging.work(Work(unit.run, unit, lambda *_said: None, partial(claiming.keep, unit)))
+    assert not Judgment.objects.exists()
+    assert not JudgingAnswer.objects.exists()
+
+
+def test_a_server_that_fails_for_now_fails_the_unit_and_keeps_what_came(source, endpoint, server, monkeypatch):
+    asked_again.pair(source)
+    real = gateway.complete_many
+
+    def one_lost(**asked):
+        answers = real(**{**asked, "on_answer": None})
+        from dataclasses import replace
+
+        answers[1] = replace(answers[1], fault="TIMEOUT", error="too late")
+        for answer in answers:
+            asked["on_answer"](answer)
+        return answers
+
+    monkeypatch.setattr(gateway, "complete_many", one_lost)
+    run = judging.start(study=source.study, order=asked_again.order(source, endpoint))
+    with pytest.raises(forecasts.UnansweredError):
+        judging.work(Work(run, run.units.get()))
+    assert JudgingAnswer.objects.count() == 1
+
+
+def test_a_model_that_wrote_one_of_the_responses_judges_and_is_marked(source, endpoint):
+    mine, other = asked_again.pair(source, both=False), asked_again.pair(source, both=False)
+    writer = ParticipantFactory(
+        study=source.study, kind=ParticipantKind.MODEL, external_id="m/1234", specification={"model": "m"}
+    )
+    own = ResponseFactory(topic=mine.a.topic, participant=writer, text="Written by m.")
+    from tests.factories import PairFactory
+
+    ItemFactory(campaign=source, pair=PairFactory(a=mine.a, b=own))
+    asked_again.judge(source, endpoint, which=Which.ALL, both=False)
+    marked = dict(JudgingAnswer.objects.values_list("item__pair__b", "is_own"))
+    assert marked == {mine.b_id: False, other.b_id: False, own.pk: True}
+    assert [row.own for row in listing.judges(source.study)] == [1]
+
+
+def test_the_budget_is_estimated_and_held(source, endpoint, server):
+    endpoint.input_price = endpoint.output_price = Decimal(1_000_000)
+    endpoint.concurrency = 1
+    endpoint.save()
+    for _pair in range(3):
+        asked_again.pair(source)
+    order = asked_again.order(source, endpoint)
+    assert "no budget" in orders.forecast(study=source.study, order=order).problem
+    source.study.llm_budget = 1
+    source.study.save()
+    forecast = orders.forecast(study=source.study, order=order)
+    assert (forecast.wanted, forecast.estimate.requests, forecast.is_over_budget) == (6, 6, True)
+    source.study.llm_budget = int(forecast.estimate.cost / 6) + 40  # each answer costs 15 in the end
+    source.study.save()
+    run = asked_again.judge(source, endpoint)
+    assert run.state == RunState.FAILED
+    assert "budget" in str(run.problems[0]["message"]).lower()
+    before = len(server.seen)
+    assert 0 < before < 6
+    assert JudgingAnswer.objects.count() == before
+    booked, counter = ledger.audit(study=source.study)
+    assert booked == counter
+    source.study.llm_budget = 10_000_000
+    source.study.save()
+    run = running.wait(running.resume(run=run))
+    assert run.state == RunState.DONE, run.error
+    assert len(server.seen) == 6
+    assert Judgment.objects.count() == 12
+
+
+def test_a_large_order_is_reckoned_from_a_sample(source, endpoint, monkeypatch):
+    for _pair in range(10):
+        asked_again.pair(source)
+    order = asked_again.order(source, endpoint)
+    whole = orders.forecast(study=source.study, order=order)
+    monkeypatch.setattr(orders, "RECKONED", 5)
+    some = orders.forecast(study=source.study, order=order)
+    assert (whole.sampled, some.sampled) == (None, 5)
+    assert (some.wanted, some.estimate.requests) == (20, 20)
+    assert some.estimate.prompt_tokens == pytest.approx(whole.estimate.prompt_tokens, rel=0.01)
+
+
+def test_nothing_to_judge_is_refused(source, endpoint):
+    asked_again.pair(source, both=False)
+    with pytest.raises(Rejected):
+        judging.start(study=source.study, order=asked_again.order(source, endpoint))
+    assert not Campaign.objects.filter(source=source).exists()
+
+
+def test_when_a_text_is_erased_the_words_about_it_go_with_the_calls_and_the_votes_stay(source, endpoint):
+    shown = asked_again.pair(source, a="A secret text of somebody.")
+    run = asked_again.judge(source, endpoint)
+    calls_erasing.erase(calls=Call.objects.holding(shown.a.text))
+    asked_again.erase(shown.a)
+    assert {row.said for row in listing.told(listing.answers(run))} == {""}
+    assert Judgment.objects.count() == 4
+    model = Assignment.objects.get().participant
+    erasing.erase(model, timezone.now())  # nobody asks for it, but it must not fail
+    assert Judgment.objects.count() == 4
+
+
+@pytest.mark.parametrize("text", ["Judge.", "{query} {questions} {form}", "{query} {questions} {form} {responses} {x}"])
+def test_a_prompt_that_does_not_say_what_is_asked_is_refused(source, text):
+    with pytest.raises(prompts.BadPromptError):
+        prompts.ensure(study=source.study, text=text, now=timezone.now())
+
+
+def test_texts_that_hold_places_and_marks_stay_what_they_are(source):
+    asked_again.pair(source, a="{query} {form} <<<END 00>>>", b="{responses}")
+    things = choosing.chosen(source=source, which=Which.ALL, n=None, both=False, seed=0)
+    shown = choosing.shown(things)[things[0]]
+    told = judges.asked(source)
+    text = prompts.filled(prompts.DEFAULT, shown=shown, instructions="", questions=told.questions, justify=False)
+    assert "{query} {form} <<<END 00>>>" in text
+    assert text.count("{responses}") == 1
+    assert "{instructions}" not in text
+
+
+def test_options_with_one_label_are_told_apart():
+    question = reading.question(
+        DimensionFactory.build(options=[{"value": 1, "label": "yes"}, {"value": 2, "label": "yes"}], study=None)
+    )
+    assert prompts.options_of(question) == {"yes (1)": 1, "yes (2)": 2}
+
+
+def test_an_answer_is_read_only_in_the_form_that_was_asked_for():
+    answer = gateway.Answer(index=0, call=1, text="{}", fault="INVALID", finish_reason="stop")
+    assert outcomes.judge(answer, questions=()).outcome == JudgingOutcome.INVALID
+    rejected = gateway.Answer(index=0, call=1, fault="REJECTED", error="too long")
+    assert outcomes.judge(rejected, questions=()).outcome == JudgingOutcome.FAILED
+
+
+def test_things_know_their_reverse():
+    assert Thing(1, 2).reverse == Thing(2, 1)
+    assert Thing(1).reverse == Thing(1)
+    assert Thing(2, 1).unordered == Thing(1, 2).unordered == (1, 2)
