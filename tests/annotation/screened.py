@@ -1,0 +1,73 @@
+"""Questionnaires that were handed in, for tests of screening."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from annotation.domain import assignments
+from annotation.enums import AssignmentState
+from annotation.models import Assignment
+from crowdrag.recruitment.models import PlatformStudy, Submission
+from tests.factories import NOW
+
+from . import campaigns, judging, planted_judges
+
+LONG = timedelta(minutes=30)
+REASON = (
+    "You answered all fifteen items in four minutes, which is less than the texts take to skim, and gave the same "
+    "answer to each question."
+)
+
+
+def handed_in(
+    here: campaigns.World, *, after: timedelta = LONG, start: datetime = NOW, values: Any = None, session: str = ""
+) -> Assignment:
+    """Somebody's questionnaire; `values(item, dimension)` says what they answer, by numbers on the page."""
+    one = judging.claim(here, here.judge(session=session), start, session=session)
+    for number, (item, dimension) in enumerate(here.questions(one)):
+        place = divmod(number, len(here.dimensions))
+        value = values(*place) if values else 1 - 2 * (sum(place) % 2)
+        assignments.answer(
+            assignment=one, item=item.pk, dimension=dimension.pk, value=value, revision=1, now=start + after
+        )
+    return judging.hand_in(one, start + after)
+
+
+def wide(**fields: Any) -> campaigns.World:
+    """A campaign whose questionnaires have fifteen items and seven dimensions."""
+    return campaigns.world(**{"topics": 1, "responses": 6, "per_questionnaire": 15, "dimensions": 7, "k": 5} | fields)
+
+
+def answers(votes: planted_judges.Votes) -> Any:
+    return lambda item, dimension: int(votes[item, dimension])
+
+
+def crowd(here: campaigns.World, kinds: list[planted_judges.Judge], seed: int = 0) -> list[Assignment]:
+    """Let a judge of each kind hand in the same questionnaire."""
+    rng = np.random.default_rng(seed)
+    items = planted_judges.truth(rng)
+    return [handed_in(here, values=answers(kind(rng, items))) for kind in kinds]
+
+
+def advertised(here: campaigns.World) -> PlatformStudy:
+    """The campaign's study on a platform."""
+    return PlatformStudy.objects.create(
+        study=here.study, purpose=here.purpose, link=here.link, external_id=f"there-{here.campaign.pk}", name="Compare",
+        internal_name=f"campaign-{here.campaign.pk}", description="Compare answers.", reward=400, places=9, minutes=25,
+        created_at=NOW,
+    )  # fmt: skip
+
+
+def sent(here: campaigns.World, session: str = "visit-1", **more: Any) -> Assignment:
+    """A questionnaire that somebody from the platform handed in."""
+    there = PlatformStudy.objects.filter(study=here.study, purpose=here.purpose).first() or advertised(here)
+    done = handed_in(here, session=session, **more)
+    Submission.objects.create(
+        platform_study=there, external_id=session, participant=done.participant, first_heard_at=NOW
+    )
+    return done
+
+
+def state(assignment: Assignment) -> AssignmentState:
+    return AssignmentState(Assignment.objects.get(pk=assignment.pk).state)

@@ -1,0 +1,282 @@
+"""Screening: what is known of what was handed in, decisions, platforms, and several reviewers at once."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connections
+
+from annotation.domain import assignments
+from annotation.domain.screening import deciding, dossier, evidence, problems, proposals, queue, signals
+from annotation.domain.screening.signals import Proposes
+from annotation.enums import AssignmentState as S
+from annotation.models import Assignment, ItemTime, LiveCompetence
+from crowdrag.recruitment.enums import OrderKind, OrderState, RejectionCategory
+from crowdrag.recruitment.models import PlatformOrder
+from crowdrag.studies.enums import Role
+from tests.factories import NOW, UserFactory
+
+from . import campaigns, judging, planted_judges
+from .screened import LONG, REASON, advertised, crowd, handed_in, sent, state, wide
+
+pytestmark = pytest.mark.django_db
+LATER = NOW + timedelta(hours=1)
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def here() -> campaigns.World:
+    return campaigns.world(k=3)
+
+
+def named(assignment: Assignment) -> set[str]:
+    return {each.name for each in signals.of(evidence.works([assignment])[assignment.pk])}
+
+
+def orders() -> list[tuple[str, dict[str, Any]]]:
+    rows = PlatformOrder.objects.exclude(state=OrderState.DROPPED).order_by("pk")
+    return [(row.kind, {k: v for k, v in row.details.items() if k != "participant"}) for row in rows]
+
+
+def test_planted_judges_among_honest_ones() -> None:
+    here = wide(k=8)
+    kinds: list[planted_judges.Judge] = [planted_judges.honest] * 6
+    made = crowd(here, [*kinds, planted_judges.always_left, planted_judges.neither_where_allowed])
+    found = [named(each) for each in made]
+    assert found[:6] == [set()] * 6
+    assert {"straight_lining", "one_sided"} <= found[6]
+    assert {"straight_lining", "disagrees"} <= found[7]
+    # All at once and one by one is the same.
+    together = evidence.works(made)
+    assert {each.pk: together[each.pk] for each in made} == {each.pk: evidence.works([each])[each.pk] for each in made}
+
+
+def test_others_are_those_who_were_not_rejected(here: campaigns.World) -> None:
+    by = here.member()
+    first, second, third = (handed_in(here, values=lambda _i, _d, v=v: v) for v in (1, 1, -1))
+
+    def others() -> set[tuple[tuple[int, int], ...]]:
+        work = evidence.works([Assignment.objects.select_related("questionnaire__campaign").get(pk=first.pk)])[first.pk]
+        return {tuple(sorted(each.items())) for each in work.others.values()}
+
+    assert others() == {((-1, 1), (1, 1))}
+    assignments.reject(assignment=third, reason="No.", by=by, now=LATER)
+    assert others() == {((1, 1),)}
+    assignments.exclude(assignment=second, reason="A friend.", by=by, now=LATER)
+    assert others() == set()
+    # Who is rejected is compared with those who are not, and not with themselves.
+    work = evidence.works([Assignment.objects.select_related("questionnaire__campaign").get(pk=third.pk)])[third.pk]
+    assert {tuple(each.items()) for each in work.others.values()} == {((1, 1),)}
+
+
+def test_times_checks_and_competence_are_read(here: campaigns.World) -> None:
+    sheet = here.questionnaires[0]
+    judging.add_check(sheet, 0)
+    done = handed_in(here, after=timedelta(seconds=90))
+    items = [entry.item_id for entry in sheet.entries.order_by("position")]
+    for visit in ("a", "b"):
+        ItemTime.objects.create(
+            assignment=done, item_id=items[0], visit=visit, active_seconds=10, first_at=NOW, last_at=NOW
+        )
+    for dimension in here.dimensions:
+        LiveCompetence.objects.create(
+            campaign=here.campaign, participant=done.participant, dimension=dimension, spam_probability=0.8,
+            judgments=3, computed_at=NOW,
+        )  # fmt: skip
+    work = evidence.works([done])[done.pk]
+    assert work.item_seconds == {items[0]: 20}
+    assert (work.seconds, work.least_seconds, work.fails_needed) == (90, 600, 2)
+    assert [check.passed for check in work.checks] == [True]
+    assert [each.spam for each in work.trust] == [0.8, 0.8]
+    assert named(done) == {"too_fast", "low_competence"}
+    assert proposals.of(signals.of(work)).what is Proposes.REJECT
+
+
+def test_what_is_accepted_is_paid_and_counts(here: campaigns.World) -> None:
+    done = handed_in(here)
+    deciding.accept(assignment=done, by=here.member(), now=LATER)
+    assert (state(done), assignments.paid(done)) == (S.ACCEPTED, 400)
+    assert orders() == []
+
+
+def test_what_is_rejected_goes_back_to_be_judged(here: campaigns.World) -> None:
+    done = handed_in(here)
+    free = here.free()
+    deciding.reject(assignment=done, reason="Same answer all along.", pay_part=100, by=here.member(), now=LATER)
+    assert (state(done), assignments.paid(done), here.free()) == (S.REJECTED, 100, free + 1)
+    with pytest.raises(assignments.problems.NeedsReason):
+        deciding.reject(assignment=handed_in(here), reason="  ", by=here.member(), now=LATER)
+
+
+def test_signals_are_kept_with_a_decision_on_the_analysis(here: campaigns.World) -> None:
+    done = handed_in(here, after=MINUTE)
+    by = here.member()
+    made = deciding.include(assignment=done, holds=False, reason="Too fast to be read.", by=by, now=LATER)
+    assert made.evidence["too_fast"]["seconds"] == 60
+    deciding.accept(assignment=done, by=by, now=LATER)
+    done.refresh_from_db()
+    # Paid, and left out: two decisions.
+    assert (done.state, done.is_included, assignments.paid(done)) == (S.ACCEPTED, False, 400)
+
+
+def test_a_platform_is_told_in_the_same_transaction(here: campaigns.World) -> None:
+    by = here.member()
+    done = sent(here)
+    deciding.accept(assignment=done, by=by, now=LATER)
+    deciding.accept(assignment=done, by=by, now=LATER)
+    assert orders() == [(OrderKind.APPROVE, {})]
+    made = deciding.pay(assignment=done, amount=50, reason="An item was broken.", by=by, now=LATER)
+    again = deciding.pay(assignment=done, amount=50, reason="An item was broken.", by=by, now=LATER)
+    assert made == again
+    assert orders()[1:] == [(OrderKind.BONUS, {"amount": 50, "reason": "An item was broken."})]
+
+
+def test_a_platform_is_told_why_at_length_and_by_category(here: campaigns.World) -> None:
+    by, done = here.member(), sent(here, after=MINUTE)
+    low = RejectionCategory.LOW_EFFORT
+    for wrong, given in (
+        (problems.ShortReason, {"reason": "Too fast.", "category": low}),
+        (problems.NeedsCategory, {"reason": REASON, "category": ""}),
+        (problems.NeedsCategory, {"reason": REASON, "category": "BECAUSE"}),
+        (problems.SingleCheck, {"reason": REASON, "category": RejectionCategory.FAILED_CHECK}),
+    ):
+        with pytest.raises(wrong):
+            deciding.reject(assignment=done, by=by, now=LATER, **given)
+    assert (state(done), orders()) == (S.SUBMITTED, [])
+    deciding.reject(assignment=done, reason=REASON, category=low, pay_part=150, by=by, now=LATER)
+    assert orders() == [
+        (OrderKind.REJECT, {"category": low, "message": REASON}),
+        (OrderKind.BONUS, {"amount": 150, "reason": "Part of the pay."}),
+    ]
+
+
+def test_what_is_paid_in_full_all_the_same_is_approved_there(here: campaigns.World) -> None:
+    done = sent(here)
+    deciding.reject(assignment=done, reason="Misread the task.", pay_part=400, by=here.member(), now=LATER)
+    assert (state(done), orders()) == (S.REJECTED, [(OrderKind.APPROVE, {})])
+
+
+def test_a_contested_rejection_is_reversed(here: campaigns.World) -> None:
+    by, done = here.member(), sent(here)
+    deciding.reject(assignment=done, reason=REASON, category=RejectionCategory.OTHER, by=by, now=LATER)
+    # Not sent yet: the rejection is dropped and the approval takes its place.
+    deciding.accept(assignment=done, note="You were right.", by=by, now=LATER)
+    assert (state(done), orders()) == (S.ACCEPTED, [(OrderKind.APPROVE, {})])
+    other = sent(here, "visit-2")
+    deciding.reject(assignment=other, reason=REASON, category=RejectionCategory.OTHER, by=by, now=LATER)
+    PlatformOrder.objects.filter(kind=OrderKind.REJECT, state=OrderState.WAITING).update(state=OrderState.DONE)
+    # Sent already, and there is no way back on the platform: what is owed is paid as a bonus.
+    deciding.accept(assignment=other, note="You were right.", by=by, now=LATER)
+    assert (state(other), assignments.paid(other)) == (S.ACCEPTED, 400)
+    assert orders()[-1] == (OrderKind.BONUS, {"amount": 400, "reason": "The rejection was reversed."})
+
+
+def test_what_was_accepted_and_is_taken_back_stays_paid(here: campaigns.World) -> None:
+    by, done = here.member(), sent(here)
+    deciding.accept(assignment=done, by=by, now=LATER)
+    deciding.reject(assignment=done, reason="A bot, as it turned out.", by=by, now=LATER)
+    assert (state(done), assignments.paid(done), orders()) == (S.REJECTED, 400, [(OrderKind.APPROVE, {})])
+
+
+def test_who_came_otherwise_is_no_business_of_a_platform(here: campaigns.World) -> None:
+    advertised(here)
+    done = handed_in(here)
+    deciding.reject(assignment=done, reason="Short.", by=here.member(), now=LATER)
+    assert (state(done), orders()) == (S.REJECTED, [])
+
+
+def test_all_that_nothing_speaks_against_is_accepted(here: campaigns.World) -> None:
+    by, colleague = here.member(), UserFactory()
+    clean, fast, held, late = (
+        handed_in(here, after=after, start=start)
+        for after, start in ((LONG, NOW), (MINUTE, NOW), (LONG, NOW), (LONG, NOW + timedelta(days=1)))
+    )
+    assert queue.DESK.hold(held, colleague, LATER)
+    assert [row.assignment for row in queue.proposing(here.campaign, Proposes.REJECT, LATER)] == [fast]
+    done = deciding.accept_clean(campaign=here.campaign, until=LATER, by=by, now=LATER)
+    assert done == deciding.Bulk(accepted=1, passed_over=1)
+    assert [state(each) for each in (clean, fast, held, late)] == [S.ACCEPTED, S.SUBMITTED, S.SUBMITTED, S.SUBMITTED]
+    assert clean.transitions.latest("pk").by == by
+    assert deciding.accept_clean(campaign=here.campaign, until=LATER, by=by, now=LATER).accepted == 0
+
+
+def test_the_queue_gives_what_is_asked_for(here: campaigns.World) -> None:
+    by, colleague = here.member(), here.member(Role.EDITOR)
+    fast = handed_in(here, after=MINUTE)
+    clean = handed_in(here)
+    assert queue.take_next(campaign=here.campaign, by=by, now=LATER, what=Proposes.ACCEPT) == clean
+    assert queue.take_next(campaign=here.campaign, by=colleague, now=LATER, what=Proposes.ACCEPT) is None
+    assert queue.take_next(campaign=here.campaign, by=colleague, now=LATER) == fast
+    assert queue.take_next(campaign=here.campaign, by=by, now=LATER) == clean  # goes on with what is open
+    assert queue.take_next(campaign=here.campaign, by=by, now=LATER, after=clean) is None
+    counted = queue.counts(here.campaign, LATER)
+    assert (counted.waiting, counted.open, counted.surplus) == (2, 2, 0)
+    with pytest.raises(assignments.problems.UnderReview):
+        deciding.accept(assignment=fast, by=by, now=LATER)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_reviewers_at_once_never_get_the_same() -> None:
+    here = campaigns.world(k=4)
+    made = {handed_in(here, start=NOW + n * MINUTE).pk for n in range(6)}
+    reviewers = [here.member() for _ in range(9)]
+
+    def ask(by: Any) -> int | None:
+        try:
+            found = queue.take_next(campaign=here.campaign, by=by, now=LATER)
+            return found.pk if found else None
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(9) as pool:
+        got = [pk for pk in pool.map(ask, reviewers) if pk is not None]
+    assert sorted(got) == sorted(made)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_decisions_at_once_one_holds() -> None:
+    """Two reviewers press at the same moment: one decides, the other is told, and money is owed once."""
+    here = campaigns.world(k=2)
+    advertised(here)
+    reviewers = [here.member(), here.member()]
+    for number in range(3):
+        done = sent(here, f"visit-{number}")
+
+        def decide(n: int, done: Assignment = done) -> str:
+            by, fresh = reviewers[n], Assignment.objects.get(pk=done.pk)
+            try:
+                if n:
+                    deciding.reject(assignment=fresh, reason=REASON, category=RejectionCategory.OTHER, by=by, now=LATER)
+                else:
+                    deciding.accept(assignment=fresh, by=by, now=LATER)
+            except assignments.AssignmentProblem:
+                return "told"
+            finally:
+                connections.close_all()
+            return "done"
+
+        with ThreadPoolExecutor(2) as pool:
+            told = list(pool.map(decide, (0, 1)))
+        # A rejection may follow on an acceptance: then the money stays owed, and the platform was told to pay.
+        kinds = [row.kind for row in PlatformOrder.objects.filter(submission__external_id=f"visit-{number}")]
+        if state(done) is S.ACCEPTED:
+            assert (told, kinds, assignments.paid(done)) == (["done", "told"], [OrderKind.APPROVE], 400)
+        elif assignments.paid(done):
+            assert (told, kinds) == (["done", "done"], [OrderKind.APPROVE])
+        else:
+            assert (told[1], kinds) == ("done", [OrderKind.REJECT])
+
+
+def test_the_dossier_shows_all_that_is_known(here: campaigns.World) -> None:
+    first = handed_in(here, values=lambda _i, _d: 1)
+    for _ in range(2):
+        handed_in(here, values=lambda _i, _d: -1)
+    found = dossier.of(queue.of(here.campaign).get(pk=first.pk))
+    assert [len(entry.questions) for entry in found.entries] == [2, 2, 2]
+    question = found.entries[0].questions[0]
+    assert (question.answer, question.others, question.is_alone, question.expected) == ("B", 2, True, "")
+    assert [(option.label, option.others) for option in question.options] == [("A", 2), ("neither", 0), ("B", 0)]
+    assert [each.cause for each in found.history][-1] == "submitted"
+    assert (found.paid, found.from_platform) == (0, False)
+    assert dossier.owed_if_accepted(first) == 400
