@@ -18,7 +18,7 @@ class WritingConfig(AppConfig):
         from crowdrag.studies import ways
         from crowdrag.studies.enums import Role
         from crowdrag.studies.nav import register_card, register_tab
-        from writing.domain import erasing, generation, invariants, offering, sittings
+        from writing.domain import erasing, generation, invariants, offering, recruiting, sittings
         from writing.domain.cards import card, progress_card
         from writing.domain.imports import own
         from writing.domain.tasks import leases, slots
@@ -48,6 +48,7 @@ class WritingConfig(AppConfig):
         )
         ways.register_leaver(leases.leave)
         ways.register_eraser(erasing.erase)
+        recruiting.register()
         minute = timedelta(minutes=1)
         duties.register("writing.leases", lambda now: leases.expire(now=now), minute)
         duties.register("writing.slots", slots.ensure_open, minute)

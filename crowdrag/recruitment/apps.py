@@ -14,12 +14,15 @@ class RecruitmentConfig(AppConfig):
     verbose_name = _("Recruitment")
 
     def ready(self) -> None:
-        """Register what is done from time to time, and what goes when somebody has everything erased."""
+        """Register the pages, what is done from time to time, and what goes when somebody has everything erased."""
         from crowdrag.recruitment import tasks
         from crowdrag.recruitment.domain import erasing
         from crowdrag.runs import duties
         from crowdrag.studies import ways
+        from crowdrag.studies.enums import Role
+        from crowdrag.studies.nav import register_tab
 
+        register_tab(order=55, label=_("Recruitment"), url_name="recruitments", role=Role.EDITOR, section="recruitment")
         ways.register_eraser(erasing.erase)
         # The sweep only wakes a worker: a platform that answers slowly must keep nobody waiting.
         duties.register("recruitment", tasks.wake, timedelta(seconds=15))

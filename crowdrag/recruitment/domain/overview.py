@@ -143,7 +143,7 @@ def summary(platform_study: PlatformStudy) -> dict[str, Any]:
 
 
 def connection(study: Study, platform_study: PlatformStudy | None) -> Connection:
-    """Ask the platform whether it knows us, what money there is and what the study costs. One try each: a page waits."""
+    """Ask the platform whether it knows us, what money there is, what the study costs. One try each: a page waits."""
     try:
         with Client(account(study), tries=1) as client:
             api.me(client)

@@ -32,7 +32,7 @@ STEPS = {"publish": running.PUBLISH, "pause": running.PAUSE, "start": running.ST
 def listing(request: HttpRequest, study: Study) -> HttpResponse:
     """List the ways of taking part, each with how it stands on the platform."""
     rows = [{"way": way, "found": queueing.current(study, way.name)} for way in ways.every(study)]
-    return render(request, "recruitment/list.html", {"rows": rows, "section": "people"})
+    return render(request, "recruitment/list.html", {"rows": rows, "section": "recruitment"})
 
 
 @study_page(Role.EDITOR)
@@ -66,7 +66,7 @@ def new(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
             form.add_error(None, str(error))
         else:
             return _send(request, made)
-    context = {"form": form, "way": way, "section": "people"}
+    context = {"form": form, "way": way, "section": "recruitment"}
     return render(request, "recruitment/new.html", context, status=422 if form.errors else 200)
 
 
@@ -148,7 +148,12 @@ def _send(request: HttpRequest, found: PlatformStudy) -> HttpResponse:
 
 
 def _show(request: HttpRequest, study: Study, way: ways.Way, found: PlatformStudy | None) -> HttpResponse:
-    context: dict[str, Any] = {"way": way, "found": found, "section": "people", "can_begin": bool(way.offer(study))}
+    context: dict[str, Any] = {
+        "way": way,
+        "found": found,
+        "section": "recruitment",
+        "can_begin": bool(way.offer(study)),
+    }
     if found is not None:
         every = overview.rows(found)
         disagreeing = [row for row in every if row.disagrees]

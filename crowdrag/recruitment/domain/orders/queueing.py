@@ -173,17 +173,22 @@ def _decide(
     by: User | None,
     participant: Participant | None,
 ) -> PlatformOrder:
-    """Order a decision; what was decided otherwise and not sent yet is not sent."""
+    """Order a decision; what was decided otherwise and not sent yet is not sent. The last one that is ordered holds."""
     with transaction.atomic():
         order = _order(submission.platform_study, submission, kind, details, key, now, by, participant)
+        if order.state == OrderState.DROPPED:
+            # Decided so, then otherwise, now so again.
+            PlatformOrder.objects.filter(pk=order.pk, state=OrderState.DROPPED).update(
+                state=OrderState.WAITING, due_at=now, done_at=None, tries=0, error=""
+            )
+            order.refresh_from_db()
         if order.state == OrderState.WAITING:
             others = PlatformOrder.objects.filter(
                 submission=submission,
                 kind__in=[OrderKind.APPROVE, OrderKind.REJECT, OrderKind.SCREEN_OUT],
                 state__in=[OrderState.WAITING, OrderState.FAILED],
-                pk__lt=order.pk,
             )
-            others.update(state=OrderState.DROPPED, done_at=now)
+            others.exclude(pk=order.pk).update(state=OrderState.DROPPED, done_at=now)
     return order
 
 

@@ -1,0 +1,63 @@
+"""Judging as a recruitment platform sees it: what is freed when somebody gives up, who is needed, how work stands."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from crowdrag.recruitment import listening
+from crowdrag.recruitment.enums import Here
+from crowdrag.recruitment.listening import Heard, Needs, Visit
+from crowdrag.studies.models import Study
+
+from ..enums import AssignmentState
+from ..models import Assignment, Campaign, Place
+from . import assignments
+
+PREFIX: Final = "judging"
+_HERE: Final = {
+    AssignmentState.ASSIGNED: Here.WORKING,
+    AssignmentState.SUBMITTED: Here.HANDED_IN,
+    AssignmentState.SURPLUS: Here.HANDED_IN,
+    AssignmentState.ACCEPTED: Here.ACCEPTED,
+    AssignmentState.REJECTED: Here.REJECTED,
+}
+
+
+def register() -> None:
+    """Listen for all campaigns."""
+    listening.register(PREFIX, heard, needs=needs, here=here)
+
+
+def heard(said: Heard) -> None:
+    """Free the place of a visit that is over there, where nothing was handed in here."""
+    campaign = _campaign(said.study, said.purpose)
+    if campaign is not None:
+        assignments.heard(session=said.session, status=said.status, at=said.at, now=said.now, campaign=campaign)
+
+
+def needs(study: Study, purpose: str) -> Needs | None:
+    """Say how many more visits a campaign needs: a visit is one questionnaire."""
+    campaign = _campaign(study, purpose)
+    if campaign is None:
+        return None
+    places = Place.objects.filter(campaign=campaign)
+    done = places.filter(holder__state__in=[AssignmentState.SUBMITTED, AssignmentState.ACCEPTED]).count()
+    return Needs(places.count() - done, dict(campaign.eligibility))
+
+
+def here(study: Study, purpose: str, visits: Sequence[Visit]) -> dict[str, Here]:
+    """Say how the work of visits stands."""
+    campaign = _campaign(study, purpose)
+    if campaign is None:
+        return {}
+    stands = dict.fromkeys((session for session, _person in visits), Here.NOTHING)
+    rows = Assignment.objects.filter(questionnaire__campaign=campaign, session__in=stands).order_by("pk")
+    whose = dict(visits)
+    for session, person, state in rows.values_list("session", "participant_id", "state"):
+        if whose[session] == person:
+            stands[session] = _HERE.get(AssignmentState(state), Here.GONE)
+    return stands
+
+
+def _campaign(study: Study, purpose: str) -> Campaign | None:
+    number = purpose.removeprefix(f"{PREFIX}-")
+    return Campaign.objects.filter(study=study, pk=int(number)).first() if number.isdecimal() else None

@@ -1,0 +1,164 @@
+"""What the platform says of visits: in any order, often or late, it comes to the same."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowdrag.recruitment import listening
+from crowdrag.recruitment.domain import hearing, listings, overview, running, statuses
+from crowdrag.recruitment.domain.hearing import News
+from crowdrag.recruitment.domain.prolific.client import Client
+from crowdrag.recruitment.enums import Here, SubmissionStatus
+from crowdrag.recruitment.models import PlatformStudy, Submission
+from crowdrag.studies.domain import entering, leaving
+from crowdrag.studies.domain.platforms import Named
+from crowdrag.studies.models import Participant
+from tests.factories import NOW
+
+from .conftest import TERMS, WAY, advertised
+from .prolific_server import Prolific
+
+pytestmark = pytest.mark.django_db
+PERSON = "5f00000000000000000000aa"
+SAID = st.builds(
+    statuses.Said,
+    st.sampled_from(SubmissionStatus.values),
+    st.integers(0, 20).map(lambda seconds: NOW + timedelta(seconds=seconds)),
+)
+
+
+def came(made: PlatformStudy, person: str, session: str) -> Participant:
+    """Somebody comes in by the study's link, as the platform opens it."""
+    return entering.enter(link=made.link, named=Named(person, made.external_id, session), now=NOW)
+
+
+def merged(said: list[statuses.Said]) -> statuses.Said | None:
+    """What holds when all this is heard one after the other."""
+    held: statuses.Said | None = None
+    for one in said:
+        held = statuses.holds(held, one)
+    return held
+
+
+@given(st.lists(SAID, min_size=1, max_size=8), st.randoms())
+def test_any_order_and_any_repetition_come_to_the_same(said: list[statuses.Said], random: object) -> None:
+    shuffled = said + said[: len(said) // 2]
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    held = merged(said)
+    assert merged(shuffled) == held
+    decided = [one for one in said if one.status in statuses.FINAL]
+    assert not decided or held.status in statuses.FINAL  # type: ignore[union-attr]
+
+
+def test_what_is_older_never_undoes_what_is_newer(there: Prolific, heard: list[listening.Heard]) -> None:
+    made = advertised()
+    person = came(made, PERSON, "s1")
+    later = NOW + timedelta(minutes=1)
+    for status, at in [("AWAITING REVIEW", later), ("ACTIVE", NOW), ("RETURNED", NOW), ("AWAITING REVIEW", later)]:
+        hearing.hear(made, News("s1", status, at), now=later)
+    row = Submission.objects.get()
+    assert (row.status, row.status_at, row.participant) == ("AWAITING REVIEW", later, person)
+    assert [(one.status, one.session, one.purpose) for one in heard] == [("AWAITING REVIEW", "s1", WAY)]
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.permutations(["RESERVED", "ACTIVE", "TIMED-OUT", "AWAITING REVIEW", "APPROVED"]), st.integers(0, 4))
+def test_a_life_told_in_any_order_ends_the_same(order: list[str], again: int) -> None:
+    life = ["RESERVED", "ACTIVE", "TIMED-OUT", "AWAITING REVIEW", "APPROVED"]
+    held = merged([statuses.Said(one, NOW + timedelta(minutes=life.index(one))) for one in [*order, order[again]]])
+    assert held is not None
+    assert held.status == "APPROVED"
+
+
+def test_the_listing_finds_everybody_page_by_page(there: Prolific, client_there: Client) -> None:
+    made = advertised(terms=TERMS.__class__(**{**TERMS.__dict__, "places": 230}))
+    for number in range(230):
+        there.take_place(made.external_id, f"5f{number:022x}")
+    assert listings.look(client_there, made, now=NOW) == 230
+    assert Submission.objects.count() == 230
+    assert made.places_taken == 230
+
+
+def test_nothing_is_listed_where_the_counts_say_that_nothing_moved(there: Prolific, client_there: Client) -> None:
+    made = advertised()
+    session = there.take_place(made.external_id, PERSON)
+    assert listings.look(client_there, made, now=NOW) == 1
+    assert listings.look(client_there, made, now=NOW + timedelta(minutes=3)) == 0
+    there.move(session, "ACTIVE")
+    assert listings.look(client_there, made, now=NOW + timedelta(minutes=6)) == 1
+    assert Submission.objects.get().status == "ACTIVE"
+    assert listings.look(client_there, made, now=NOW + timedelta(hours=1)) == 1  # from time to time all the same
+
+
+def test_a_forged_session_is_not_its_owners(there: Prolific, client_there: Client) -> None:
+    made = advertised()
+    session = there.take_place(made.external_id, PERSON)
+    forger = came(made, "5f00000000000000000000bb", session)
+    hearing.hear(made, News(session, "ACTIVE", NOW), now=NOW)
+    assert Submission.objects.get().participant == forger  # all that is known yet
+    listings.look(client_there, made, now=NOW, everything=True)
+    assert Submission.objects.get().participant is None
+    owner = came(made, PERSON, session)
+    listings.look(client_there, made, now=NOW, everything=True)
+    assert Submission.objects.get().participant == owner
+    assert "several people" in overview.rows(made)[0].disagrees
+
+
+def test_what_does_not_agree_is_said(there: Prolific, client_there: Client) -> None:
+    made = advertised(terms=TERMS.__class__(**{**TERMS.__dict__, "places": 9}))
+    here: dict[str, Here] = {}
+    before = listening._listeners.get(WAY)
+    listening.register(WAY, lambda _heard: None, here=lambda _study, _purpose, _visits: here)
+    try:
+        cases: dict[str, tuple[str, str | None, Here | None, str]] = {
+            "a": ("AWAITING REVIEW", "", Here.HANDED_IN, "no code there; the work is here"),
+            "b": ("AWAITING REVIEW", "", Here.WORKING, "no code there, nothing handed in here"),
+            "c": ("AWAITING REVIEW", made.codes["COMPLETED"], Here.NOTHING, "handed in there, not here"),
+            "d": ("RETURNED", None, Here.HANDED_IN, "given back there, handed in here"),
+            "e": ("AWAITING REVIEW", made.codes["COMPLETED"], Here.ACCEPTED, "accepted here, not approved there"),
+            "f": ("AWAITING REVIEW", made.codes["COMPLETED"], None, "nobody came here"),
+            "g": ("AWAITING REVIEW", made.codes["COMPLETED"], Here.HANDED_IN, ""),
+        }
+        expected = {}
+        for name, (status, code, stands, words) in cases.items():
+            person = f"5f{name * 22}"
+            session = there.take_place(made.external_id, person)
+            if stands is not None:
+                came(made, person, session)
+                here[session] = stands
+            there.move(session, status, code)
+            expected[session] = words
+        listings.look(client_there, made, now=NOW)
+        for row in overview.rows(made):
+            words = expected[row.submission.external_id]
+            assert row.disagrees.startswith(words) if words else not row.disagrees
+    finally:
+        listening._listeners.pop(WAY)
+        if before:
+            listening._listeners[WAY] = before
+
+
+def test_places_wanted_counts_what_is_used_up_and_never_less_than_there_is(there: Prolific) -> None:
+    made = advertised()
+    for session, status in [("a", "APPROVED"), ("b", "APPROVED"), ("c", "REJECTED"), ("d", "RETURNED"), ("e", "ACTIVE")]:
+        hearing.hear(made, News(session, status, NOW), now=NOW)
+    assert running.places_wanted(made, still=0) == 3
+    assert running.places_wanted(made, still=1) == 3  # the one at work may be the one
+    assert running.places_wanted(made, still=4) == 6  # two are used up, by approvals
+
+
+def test_whoever_had_everything_erased_is_forgotten_once_paid(there: Prolific, client_there: Client) -> None:
+    made = advertised()
+    session = there.take_place(made.external_id, PERSON)
+    person = came(made, PERSON, session)
+    there.move(session, "AWAITING REVIEW", made.codes["COMPLETED"])
+    listings.look(client_there, made, now=NOW)
+    leaving.erase(participant=person, now=NOW)
+    row = Submission.objects.get()
+    assert (row.identity_hash, row.code) == (None, "")  # still to be paid
+    there.move(session, "AWAITING REVIEW", made.codes["COMPLETED"])
+    there._decide(there.submissions[session], {"action": "APPROVE"})
+    listings.look(client_there, made, now=NOW, everything=True)
+    assert not Submission.objects.exists()

@@ -1,0 +1,215 @@
+"""The door at which the platform tells what happens: only the platform comes in, and the same thing counts once."""
+
+import base64
+import hashlib
+import hmac
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client as Browser
+from django.utils import timezone
+
+from crowdrag.recruitment import listening
+from crowdrag.recruitment.domain import events, hearing, hooks, talking
+from crowdrag.recruitment.domain.hearing import News
+from crowdrag.recruitment.domain.prolific.client import Client
+from crowdrag.recruitment.models import PlatformEvent, Submission
+
+from .conftest import SECRET, advertised
+from .prolific_server import Prolific
+from .test_hearing import came
+
+pytestmark = pytest.mark.django_db
+URL = "/hooks/prolific/"
+PERSON = "5f00000000000000000000aa"
+
+
+def sent(
+    body: bytes, *, age: float = 0, secret: str = SECRET, event_id: str = "e1", happened: float | None = None
+) -> dict[str, Any]:
+    """The headers with which the platform sends a body."""
+    now = timezone.now().timestamp()
+    stamp = str(int(now - age))
+    digest = hmac.new(secret.encode(), stamp.encode() + body, hashlib.sha256).digest()
+    return {
+        "x-prolific-request-signature": base64.b64encode(digest).decode(),
+        "x-prolific-request-timestamp": stamp,
+        "x-event-id": event_id,
+        "x-timestamp": str(int(now - age if happened is None else happened)),
+    }
+
+
+def event(session: str, status: str, person: str = PERSON) -> bytes:
+    """A body as the platform writes it."""
+    told = {"event_type": "submission.status.change", "resource_id": session, "participant_id": person}
+    return json.dumps(told | {"status": status}).encode()
+
+
+def post(body: bytes, headers: dict[str, Any]) -> int:
+    answer = Browser(enforce_csrf_checks=True).post(URL, body, content_type="application/json", headers=headers)
+    return answer.status_code
+
+
+def test_an_event_is_stored_once_and_handled_after(there: Prolific, heard: list[listening.Heard]) -> None:
+    made = advertised()
+    session = there.take_place(made.external_id, PERSON)
+    came(made, PERSON, session)
+    there.move(session, "ACTIVE")
+    body = event(session, "ACTIVE")
+    headers = sent(body)
+    assert [post(body, headers) for _again in range(3)] == [200, 200, 200]
+    stored = PlatformEvent.objects.get()
+    assert stored.handled_at is None
+    assert PERSON not in json.dumps([str(value) for value in vars(stored).values()])
+    assert talking.is_due(timezone.now())
+    talking.talk(now=timezone.now())
+    stored.refresh_from_db()
+    assert stored.handled_at
+    assert stored.identity_hash is None
+    assert [one.status for one in heard] == ["ACTIVE"]
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({"x-prolific-request-signature": ""}, 403),
+        ({"x-prolific-request-signature": "no base 64 \u00e9"}, 403),
+        ({"x-prolific-request-signature": base64.b64encode(b"x" * 32).decode()}, 403),
+        ({"x-prolific-request-timestamp": "soon"}, 403),
+        ({"x-prolific-request-timestamp": "1" * 40}, 403),
+    ],
+)
+def test_what_is_not_signed_by_the_platform_is_not_taken(there: Prolific, change: dict[str, str], status: int) -> None:
+    body = event("s1", "ACTIVE")
+    assert post(body, sent(body) | change) == status
+    assert not PlatformEvent.objects.exists()
+
+
+def test_a_body_that_was_changed_is_not_taken(there: Prolific) -> None:
+    headers = sent(event("s1", "ACTIVE"))
+    assert post(event("s1", "APPROVED"), headers) == 403
+
+
+@pytest.mark.parametrize("age", [400, -400])
+def test_a_request_that_was_kept_is_not_taken(there: Prolific, age: float) -> None:
+    body = event("s1", "ACTIVE")
+    assert post(body, sent(body, age=age)) == 403
+
+
+def test_another_secret_or_none_proves_nothing(there: Prolific, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = event("s1", "ACTIVE")
+    assert post(body, sent(body, secret="another")) == 403
+    monkeypatch.delenv("CROWDRAG_PROLIFIC_HOOK_SECRET")
+    assert post(body, sent(body, secret="")) == 503
+
+
+def test_a_huge_body_is_not_read(there: Prolific) -> None:
+    body = b'{"event_type": "' + b"x" * (hooks.LARGEST + 10) + b'"}'
+    assert post(body, sent(body)) == 413
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"[]", b"null", b"{", b'{"event_type": "x"}', b'{"event_type": "x", "resource_id": "../../etc"}', b"[" * 9000,
+     b'{"event_type": "x", "resource_id": "a\\u0000b"}', b'{"event_type": "\\ud800", "resource_id": ""}'],
+)  # fmt: skip
+def test_a_signed_body_that_says_nothing_is_refused(there: Prolific, body: bytes) -> None:
+    assert post(body, sent(body)) == 400
+    assert not PlatformEvent.objects.exists()
+
+
+def test_surrogates_and_zeros_in_a_status_do_no_harm(there: Prolific) -> None:
+    body = b'{"event_type": "submission.status.change", "resource_id": "a", "status": "\\ud800", "participant_id": "\\u0000"}'
+    assert post(body, sent(body)) == 200
+
+
+def test_only_posts_are_answered(there: Prolific) -> None:
+    assert Browser().get(URL).status_code == 405
+
+
+def test_events_in_the_wrong_order_leave_the_newest(there: Prolific, client_there: Client) -> None:
+    made = advertised()
+    session = there.take_place(made.external_id, PERSON)
+    came(made, PERSON, session)
+    now = timezone.now()
+    told = [("AWAITING REVIEW", 20), ("RETURNED", 5), ("ACTIVE", 0), ("AWAITING REVIEW", 20)]
+    for number, (status, second) in enumerate(told):
+        body = event(session, status)
+        happened = now.timestamp() - 60 + second
+        assert post(body, sent(body, event_id=f"e{number}", happened=happened)) == 200
+        events.handle_due(client_there, now=timezone.now())
+    assert Submission.objects.get().status == "AWAITING REVIEW"
+
+
+def test_a_visit_that_is_not_ours_is_forgotten(there: Prolific, client_there: Client) -> None:
+    advertised()
+    there.studies["other"] = {**next(iter(there.studies.values())), "id": "other"}
+    session = there.take_place("other", PERSON)
+    body = event(session, "RESERVED")
+    post(body, sent(body))
+    events.handle_due(client_there, now=timezone.now())
+    stored = PlatformEvent.objects.get()
+    assert stored.handled_at
+    assert stored.identity_hash is None
+    assert not Submission.objects.exists()
+
+
+def test_somebody_who_has_not_come_here_yet_is_asked_about(there: Prolific, client_there: Client) -> None:
+    made = advertised()
+    session = there.take_place(made.external_id, PERSON)
+    body = event(session, "RESERVED")
+    post(body, sent(body))
+    events.handle_due(client_there, now=timezone.now())
+    assert Submission.objects.get().status == "RESERVED"
+
+
+def test_without_an_answer_the_event_waits(there: Prolific, client_there: Client) -> None:
+    made = advertised()
+    session = there.take_place(made.external_id, PERSON)
+    body = event(session, "RESERVED")
+    post(body, sent(body))
+    there.before = lambda _method, _path: "drop"
+    now = timezone.now()
+    events.handle_due(client_there, now=now)
+    assert PlatformEvent.objects.get().handled_at is None
+    assert events.due(now) == []
+    there.before = lambda _method, _path: None
+    events.handle_due(client_there, now=now + timedelta(minutes=2))
+    assert Submission.objects.get().status == "RESERVED"
+
+
+def test_a_listener_that_fails_loses_nothing(there: Prolific, client_there: Client) -> None:
+    made = advertised()
+    session = there.take_place(made.external_id, PERSON)
+    came(made, PERSON, session)
+    calls: list[str] = []
+
+    def fails_once(said: listening.Heard) -> None:
+        calls.append(said.status)
+        if len(calls) == 1:
+            raise RuntimeError
+
+    before = listening._listeners.get("writing")
+    listening.register("writing", fails_once)
+    try:
+        body = event(session, "RETURNED")
+        post(body, sent(body))
+        now = timezone.now()
+        events.handle_due(client_there, now=now)
+        events.handle_due(client_there, now=now + timedelta(minutes=2))
+    finally:
+        listening._listeners.pop("writing")
+        if before:
+            listening._listeners["writing"] = before
+    assert calls == ["RETURNED", "RETURNED"]
+    assert Submission.objects.get().status == "RETURNED"
+
+
+def test_hear_twice_tells_once(there: Prolific, heard: list[listening.Heard]) -> None:
+    made = advertised()
+    now = timezone.now()
+    for _again in range(3):
+        hearing.hear(made, News("s1", "RETURNED", now), now=now)
+    assert len(heard) == 1

@@ -1,0 +1,78 @@
+"""Writing as a recruitment platform sees it: what is freed when somebody gives up, who is needed, how work stands."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from django.db import transaction
+
+from crowdrag.recruitment import listening
+from crowdrag.recruitment.enums import Here
+from crowdrag.recruitment.listening import Heard, Needs, Visit
+from crowdrag.studies.models import Participant, Study
+
+from ..enums import TaskState
+from ..models import WritingPlan, WritingTask
+from .tasks import leases, moving
+
+WAY: Final = "writing"
+CAUSES: Final = {"RETURNED": "returned on the platform", "TIMED-OUT": "timed out on the platform"}
+_HERE: Final = {
+    TaskState.CLAIMED: Here.WORKING,
+    TaskState.SUBMITTED: Here.HANDED_IN,
+    TaskState.REVISION: Here.HANDED_IN,
+    TaskState.ACCEPTED: Here.ACCEPTED,
+    TaskState.REJECTED: Here.REJECTED,
+    TaskState.RETURNED: Here.GONE,
+}
+# Of several pieces of work of one visit, the one that says most of what is to be done there.
+_FIRST: Final = (Here.HANDED_IN, Here.WORKING, Here.ACCEPTED, Here.REJECTED, Here.GONE, Here.NOTHING)
+
+
+def register() -> None:
+    """Listen for writing."""
+    listening.register(WAY, heard, needs=needs, here=here)
+
+
+def heard(said: Heard) -> None:
+    """Free the slot of somebody who gave up there, where the text is not finished here."""
+    cause = CAUSES.get(said.status)
+    if cause and said.participant is not None:
+        give_up(participant=said.participant, cause=cause, at=said.at, now=said.now)
+
+
+@transaction.atomic
+def give_up(*, participant: Participant, cause: str, at: datetime, now: datetime) -> list[WritingTask]:
+    """Return what somebody had in hand at a time, its text kept; what is finished or was begun later stays theirs."""
+    Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
+    mine = WritingTask.objects.filter(
+        participant=participant, state=TaskState.CLAIMED, is_imported=False, finished_at__isnull=True, revises=None
+    )
+    freed = []
+    for task in mine.order_by("pk"):
+        held = moving.locked(task)
+        begun_later = held.claimed_at is not None and held.claimed_at > at
+        if held.state == TaskState.CLAIMED and held.finished_at is None and not begun_later:
+            freed.append(leases.let_go(held, cause=cause, now=now))
+    return freed
+
+
+def needs(study: Study, purpose: str) -> Needs | None:
+    """Say how many more responses are to be written: at least so many visits."""
+    if purpose != WAY or not WritingPlan.objects.filter(study=study).exists():
+        return None
+    rows = WritingTask.objects.filter(study=study, is_imported=False, is_trial=False)
+    return Needs(rows.filter(state__in=[TaskState.OPEN, TaskState.CLAIMED]).count())
+
+
+def here(study: Study, purpose: str, visits: Sequence[Visit]) -> dict[str, Here]:
+    """Say how the work of visits stands; a task knows its writer, not the visit."""
+    found: dict[int, set[Here]] = {}
+    rows = WritingTask.objects.filter(study=study, participant__in={person for _session, person in visits})
+    for person, state in rows.values_list("participant_id", "state"):
+        if state in _HERE and person is not None:
+            found.setdefault(person, set()).add(_HERE[TaskState(state)])
+    return {
+        session: next((one for one in _FIRST if one in found.get(person, set())), Here.NOTHING)
+        for session, person in visits
+    }
