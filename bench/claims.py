@@ -1,0 +1,136 @@
+"""Claiming questionnaires: rate against the bare SQL claim, and the time of a claim with 10 and a million free places.
+
+Stores of its own, and all who claim, on this machine's cores at once.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crowdrag.runtime import embedded
+from crowdrag.runtime.folder import Folder
+
+if TYPE_CHECKING:
+    from tests.annotation.campaigns import World
+
+ROUNDS, CLAIMS, SLOTS, CONNECTIONS = 3, 10_000, 1000, 100
+FEW, MANY, K, TIMED = 10, 1_000_000, 5, 300
+
+
+def run() -> list[dict]:
+    """Measure once in a folder of its own."""
+    with tempfile.TemporaryDirectory(prefix="crowdrag-bench-") as data:
+        folder = Folder(Path(data).resolve())
+        for name in ("DATABASE_URL", "BROKER_URL"):
+            os.environ.pop(name, None)
+        os.environ |= {"CROWDRAG_DATA_DIR": data, "HTTPS": "false", "DJANGO_SETTINGS_MODULE": "crowdrag.settings"}
+        with embedded.lent(folder, options=("--remove",)) as environment:
+            os.environ |= environment
+            return _measured()
+
+
+def _measured() -> list[dict]:
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+    from django.db import connection
+
+    call_command("migrate", verbosity=0)
+    rows = [_rate(), _flat()]
+    connection.close()
+    return rows
+
+
+def _rate() -> dict:
+    from tests.annotation import flood
+    from tests.annotation.judging import sheets
+
+    here = sheets(SLOTS // K, k=K)
+    people = here.judges(CLAIMS)
+    rates = []
+    for _ in range(ROUNDS):
+        found = []
+        for how in (flood.claim, flood.claim_bare):
+            flood.free_all(here)
+            answers, seconds = flood.flood(here, people, CONNECTIONS, how)
+            assert answers["got one"] == SLOTS, answers
+            assert flood.facts(here) == {"free": 0, "held": SLOTS, "twice": 0}, flood.facts(here)
+            found.append(CLAIMS / seconds)
+        rates.append((found[0], found[1]))
+    return {
+        "name": "claims, over the bare SQL that takes a free place and writes the assignment",
+        "ratio": statistics.median(ours / bare for ours, bare in rates),
+        "target": 0.5,
+        "detail": ", ".join(f"{ours:.0f}/{bare:.0f}" for ours, bare in rates)
+        + f" a second in turn, {CLAIMS} claims on {SLOTS} places, {CONNECTIONS} connections, "
+        f"load average {os.getloadavg()[0]:.1f}",
+    }
+
+
+def _flat() -> dict:
+    """The time of one claim, in turn, where few places are free and where many are."""
+    from tests.annotation.judging import sheets
+
+    few, many = sheets(FEW // K, k=K), sheets(FEW // K, k=K)
+    _grow(many, MANY // K)
+    seconds: dict[int, list[float]] = {few.campaign.pk: [], many.campaign.pk: []}
+    people = {here.campaign.pk: iter(here.judges(TIMED)) for here in (few, many)}
+    for _ in range(TIMED):
+        for here in (few, many):
+            seconds[here.campaign.pk].append(_one(here, next(people[here.campaign.pk])))
+    medians = [statistics.median(times) for times in seconds.values()]
+    return {
+        "name": f"time of a claim: twice that with {FEW} free places, over that with {MANY:,}",
+        "ratio": 2 * medians[0] / medians[1],
+        "target": 1,
+        "detail": f"median {medians[0] * 1000:.2f} and {medians[1] * 1000:.2f} ms of {TIMED} claims each in turn, "
+        f"load average {os.getloadavg()[0]:.1f}",
+    }
+
+
+def _one(here: World, person: object) -> float:
+    """Claim, and give back, so that as many places are free for the next one."""
+    from annotation.domain import assignments
+    from tests.factories import NOW
+
+    began = time.perf_counter()
+    mine = assignments.claim(campaign=here.campaign, participant=person, now=NOW)
+    seconds = time.perf_counter() - began
+    assignments.give_back(assignment=mine, now=NOW)
+    return seconds
+
+
+def _grow(here: World, count: int) -> None:
+    """Add questionnaires until there are so many, each with the item of the first one's kind, and their places."""
+    from django.db import connection
+
+    from annotation.domain import places
+    from tests.factories import NOW
+
+    first = here.questionnaires[0]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            WITH made AS (
+                INSERT INTO annotation_questionnaire (campaign_id, external_id, created_at, position)
+                SELECT campaign_id, 'more-' || n, created_at, n FROM annotation_questionnaire,
+                    generate_series(1000, 1000 + %s - 1) AS n WHERE id = %s RETURNING id, position
+            ), item AS (
+                INSERT INTO annotation_item (campaign_id, topic_id, external_id)
+                SELECT campaign_id, topic_id, 'more-' || n FROM annotation_item,
+                    generate_series(1000, 1000 + %s - 1) AS n WHERE id = %s RETURNING id, external_id
+            )
+            INSERT INTO annotation_questionnaireitem (questionnaire_id, item_id, position, is_gold)
+            SELECT made.id, item.id, 0, false FROM made JOIN item ON item.external_id = 'more-' || made.position
+            """,
+            [count - len(here.questionnaires), first.pk, count - len(here.questionnaires), first.entries.get().item_id],
+        )
+    places.ensure(campaign=here.campaign, now=NOW)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
