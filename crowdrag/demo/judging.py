@@ -51,8 +51,10 @@ def responses(study: Study) -> tuple[dict[str, list[str]], dict[str, float]]:
 
 
 def unjudged(study: Study, simulated: crowd.Crowd) -> crowd.Crowd:
-    """Keep of a simulation the pairs that nobody has judged yet, in either order."""
-    judged = {frozenset(pair) for pair in study.pairs.values_list("a__external_id", "b__external_id")}
+    """Keep of a simulation the pairs that the simulated crowd has not judged yet, in either order."""
+    waves = Campaign.objects.filter(study=study, name__in=(NAME, SECOND))
+    sides = Pair.objects.filter(items__campaign__in=waves).values_list("a__external_id", "b__external_id")
+    judged = {frozenset(pair) for pair in sides}
     kept = [
         replace(given, pairs=pairs)
         for given in simulated.questionnaires
@@ -116,10 +118,13 @@ def _ask(campaign: Campaign, names: tuple[str, ...]) -> dict[str, Dimension]:
 def _items(campaign: Campaign, simulated: crowd.Crowd) -> dict[crowd.Pair, Item]:
     by_id = {response.external_id: response for response in Response.objects.filter(study=campaign.study)}
     shown = [pair for questionnaire in simulated.questionnaires for pair in questionnaire.pairs]
-    pairs = Pair.objects.bulk_create(
-        Pair(study=campaign.study, a=by_id[pair.left], b=by_id[pair.right]) for pair in shown
+    known = {(pair.a_id, pair.b_id): pair for pair in Pair.objects.filter(study=campaign.study)}
+    sides = [(by_id[pair.left], by_id[pair.right]) for pair in shown]
+    new = [Pair(study=campaign.study, a=a, b=b) for a, b in sides if (a.pk, b.pk) not in known]
+    known |= {(pair.a_id, pair.b_id): pair for pair in Pair.objects.bulk_create(new)}
+    items = Item.objects.bulk_create(
+        Item(campaign=campaign, pair=known[a.pk, b.pk], topic_id=a.topic_id) for a, b in sides
     )
-    items = Item.objects.bulk_create(Item(campaign=campaign, pair=pair, topic=pair.a.topic) for pair in pairs)
     return dict(zip(shown, items, strict=True))
 
 

@@ -18,7 +18,7 @@ from writing.domain import styles
 from writing.domain.generation import campaigns
 from writing.domain.imports import importers
 
-from . import people, texts, work
+from . import judges, people, texts, work
 
 SLUG = "demo"
 EMAIL = "demo@localhost.localdomain"
@@ -45,8 +45,9 @@ class Demo:
     study: Study
     email: str
     password: str
-    # Where anybody writes a response, without the host.
+    # Where anybody writes a response, without the host; and where anybody judges: empty where that was closed.
     link: str
+    judging: str = ""
 
 
 def set_up(*, now: datetime | None = None) -> Demo:
@@ -69,7 +70,14 @@ def set_up(*, now: datetime | None = None) -> Demo:
         Participant.objects.filter(study=study, external_id__startswith="author-").update(is_simulated=True)
         _begin(study, user, now)
     link = people.ensure(study=study, user=user, now=now)
-    return Demo(study=study, email=user.email, password=password, link=people.address(link))
+    judging = judges.ensure(study=study, user=user, now=now)
+    return Demo(
+        study=study,
+        email=user.email,
+        password=password,
+        link=people.address(link),
+        judging=people.address(judging) if judging else "",
+    )
 
 
 def ensure_login(*, folder: Path) -> tuple[User, str]:

@@ -1,12 +1,14 @@
 """The demo study is set up by one call, as often as one likes, and its long work ends in results."""
 
+from itertools import combinations
+
 import pytest
 from django.test import Client
 
 from analysis.models import Table
 from analysis.text import statements
-from annotation.models import Campaign, Judgment
-from crowdrag.demo import judging, setup, texts, work
+from annotation.models import Campaign, Item, Judgment
+from crowdrag.demo import judges, judging, setup, texts, work
 from crowdrag.llm.domain import endpoints
 from crowdrag.runs.domain import running
 from crowdrag.runs.enums import RunState
@@ -45,6 +47,11 @@ def counts(study: Study) -> dict[str, int]:
     }
 
 
+def judged_in_waves(study: Study) -> set[tuple[int, int]]:
+    items = Item.objects.filter(campaign__in=study.campaigns.exclude(name=judges.NAME))
+    return set(items.values_list("pair__a", "pair__b"))
+
+
 def finish_runs(study: Study) -> None:
     while run := study.runs.filter(state__in=[RunState.PLANNED, RunState.RUNNING]).order_by("id").first():
         assert running.wait(run).state == RunState.DONE, (run.kind, run.error)
@@ -57,10 +64,15 @@ def test_the_demo_is_set_up_judged_and_analysed_without_a_model() -> None:
     assert found | {"judgments": 0, "runs": 0} == {
         "topics": 5, "passages": 100, "human": 8, "system": 10, "judgments": 0, "runs": 0,
     }  # fmt: skip
-    campaign = Campaign.objects.get(study=demo.study)
+    campaign = Campaign.objects.get(study=demo.study, name=judging.NAME)
     assert campaign.is_simulated
-    assert campaign.name == judging.NAME
-    assert found["judgments"] == 7 * 5 * sum(q.entries.count() for q in campaign.questionnaires.all())
+    judged = Judgment.objects.filter(item__campaign=campaign).count()
+    assert judged == 7 * 5 * sum(q.entries.count() for q in campaign.questionnaires.all())
+    # Of each topic every pair, whatever people were asked to judge beside it.
+    topics, _expected = judging.responses(demo.study)
+    every = {frozenset(pair) for group in topics.values() for pair in combinations(group, 2)}
+    shown = campaign.items.values_list("pair__a__external_id", "pair__b__external_id")
+    assert {frozenset(pair) for pair in shown} == every
     assert all(person.is_simulated for person in demo.study.participants.filter(kind="CROWD"))
     tables = set(Table.objects.filter(run__study=demo.study).values_list("name", flat=True))
     assert tables >= {"agreement", "competence", "gold", "grades", "grade_means", "key_figures"}
@@ -74,19 +86,20 @@ def test_the_demo_is_set_up_judged_and_analysed_without_a_model() -> None:
 def test_what_the_model_wrote_is_judged_in_a_second_wave() -> None:
     study = setup.set_up(now=NOW).study
     finish_runs(study)
-    judged = set(study.pairs.values_list("a", "b"))
+    judged = judged_in_waves(study)
     topic, style = study.topics.order_by("id")[0], study.styles.get(name="news")
     writer = ParticipantFactory(study=study, kind=ParticipantKind.MODEL)
     new = ResponseFactory(topic=topic, style=style, participant=writer, origin=Origin.MODEL)
     running.start(study=study, kind="demo.judge", now=NOW)
     finish_runs(study)
-    added = set(study.pairs.values_list("a", "b")) - judged
+    added = judged_in_waves(study) - judged
     assert added
     assert all(new.pk in pair for pair in added)
-    assert list(study.campaigns.order_by("id").values_list("name", flat=True)) == [judging.NAME, judging.SECOND]
+    waves = study.campaigns.exclude(name=judges.NAME).order_by("id")
+    assert list(waves.values_list("name", flat=True)) == [judging.NAME, judging.SECOND]
     running.start(study=study, kind="demo.judge", now=NOW)  # nothing is new: nothing is added
     finish_runs(study)
-    assert study.campaigns.count() == 2
+    assert study.campaigns.count() == 3
 
 
 def test_the_login_that_is_printed_opens_the_study() -> None:

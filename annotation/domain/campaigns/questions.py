@@ -1,7 +1,7 @@
 """What a campaign asks of each item: the study's dimensions, picked, ordered, added and reworded as new versions."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -44,9 +44,15 @@ def of(campaign: Campaign) -> list[Dimension]:
 
 
 def usual(campaign: Campaign, now: datetime) -> list[Dimension]:
-    """Return the seven dimensions as this kind of campaign asks them; of experts, what its source asks."""
+    """Return what a campaign asks unless the study says otherwise; of experts, what its source asks.
+
+    That is what the study has of the paper's seven dimensions, in its own words, so that judgments of several campaigns
+    can be pooled; the paper's where it has none of them.
+    """
     if campaign.source is not None:
         return of(campaign.source)
+    if own := _own(campaign):
+        return own
     if campaign.kind == CampaignKind.POINTWISE:
         return defaults.ensure_pointwise(study=campaign.study, now=now)
     return defaults.ensure_pairwise(study=campaign.study, now=now)
@@ -62,14 +68,15 @@ def change(*, campaign: Campaign, asked: Sequence[Asked], now: datetime) -> Camp
     ------
     NotDraft, BadCampaign
     """
-    cleaned = [_cleaned(each) for each in asked]
-    if problems := problems_of(campaign, cleaned):
+    if problems := problems_of(campaign, asked):
         raise BadCampaign({"questions": " ".join(problems)})
     campaign = building.hold(campaign)
     if campaign.state != CampaignState.DRAFT:
         raise NotDraft(campaign)
     storing.hold(campaign.study)  # versions are counted up one after the other
-    rows = [versions.ensure(Dimension, study=campaign.study, now=now, **asdict(each))[0] for each in cleaned]
+    rows = [
+        versions.ensure(Dimension, study=campaign.study, now=now, **asdict(each))[0] for each in map(_cleaned, asked)
+    ]
     if [row.pk for row in rows] != [row.pk for row in of(campaign)]:
         put(campaign, rows)
         building.clear(campaign)
@@ -86,7 +93,7 @@ def put(campaign: Campaign, rows: Sequence[Dimension]) -> None:
 
 def problems_of(campaign: Campaign, asked: Sequence[Asked]) -> list[str]:
     """Say what is wrong with questions; nothing if they can be asked."""
-    found = []
+    asked, found = [_cleaned(each) for each in asked], []
     if not asked:
         found.append(_("Ask at least one question."))
     if len(asked) > MOST_QUESTIONS:
@@ -120,7 +127,7 @@ def _wrong(each: Asked, pairwise: bool) -> list[str]:
         found.append(_("the value of an option is no whole number."))
     if any(not option.get("label") or len(option["label"]) > LONGEST_OPTION for option in each.options):
         found.append(_("an option has no text, or more than %(n)s letters.") % {"n": LONGEST_OPTION})
-    if pairwise and not (set(SIDES) <= set(values) <= {*SIDES, 0}):
+    if pairwise and not is_of_pairs(values):
         found.append(_("of two responses one asks for the left one, the right one, and maybe neither."))
     return found
 
@@ -143,6 +150,19 @@ def _cleaned(each: Asked) -> Asked:
 
 def _is_pointwise(source: Campaign | None) -> bool:
     return source is not None and source.kind == CampaignKind.POINTWISE
+
+
+def _own(campaign: Campaign) -> list[Dimension]:
+    """Return the study's latest versions of the paper's dimensions that this kind of campaign can ask."""
+    pairwise = campaign.kind != CampaignKind.POINTWISE
+    named = Dimension.objects.filter(study=campaign.study, name__in=defaults.NAMES).order_by("version", "id")
+    latest = {each.name: each for each in named if is_of_pairs(each.values) == pairwise}
+    return [latest[name] for name in defaults.NAMES if name in latest]
+
+
+def is_of_pairs(values: Iterable[Any]) -> bool:
+    """Say whether a question with these values asks which of two responses is better."""
+    return set(SIDES) <= set(values) <= {*SIDES, 0}
 
 
 def _twice(names: Sequence[str]) -> list[str]:

@@ -22,3 +22,5 @@ class Command(BaseCommand):
         self.stdout.write(f"  Login     {demo.email}")
         self.stdout.write(f"  Password  {demo.password}")
         self.stdout.write(f"  Write a response yourself, as a crowd worker does: {address}{demo.link}")
+        if demo.judging:
+            self.stdout.write(f"  Judge responses yourself, likewise: {address}{demo.judging}")

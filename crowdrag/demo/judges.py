@@ -1,0 +1,168 @@
+"""People who judge in the demo: a campaign that is open to whoever looks at the demo, and simulated judges to screen.
+
+They judge through the calls that the page uses: claim, answer, say how long they looked, hand in. What they hand in
+waits for a person to decide, so the figures of the simulated crowd stay what they are.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import numpy as np
+from django.db import transaction
+
+from annotation.domain import assignments, campaigns
+from annotation.enums import CampaignState
+from annotation.models import Assignment, AttentionCheck, Campaign, Item
+from crowdrag.studies.domain import consenting, entering, links
+from crowdrag.studies.enums import EntryKind
+from crowdrag.studies.models import EntryLink, Participant, Study, User
+
+from . import crowd, judging, texts
+
+NAME: Final = "Try it: compare answers"
+LABEL: Final = "For whoever looks at the demo"
+# Few and short questionnaires: one is judged in ten minutes. Cents of a dollar. Nobody is kept from judging several.
+TERMS: Final = campaigns.Terms(
+    name=NAME, k=3, pay=250, fee=0, tax=0, wage_floor=1200, minutes=10, lease_minutes=60,
+    questionnaires_per_person=None, least_seconds=120,
+)  # fmt: skip
+DESIGN: Final = campaigns.Design(pairs_per_topic=2, items_per_questionnaire=3, seed=25, checks=1)
+SEED: Final = 25
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How somebody judges: with which chance they do not look, how they answer then, seconds an item, checks read."""
+
+    spam: float
+    strategy: tuple[float, float, float]
+    seconds: float
+    reads_checks: bool = True
+
+
+MANNERS: Final[Mapping[str, Manner]] = {
+    "careful": Manner(0.05, (0.4, 0.2, 0.4), 130),
+    "hasty": Manner(0.9, (0.4, 0.2, 0.4), 12),
+    "one-sided": Manner(1.0, (1.0, 0.0, 0.0), 70, reads_checks=False),
+}
+
+
+def ensure(*, study: Study, user: User, now: datetime) -> EntryLink | None:
+    """Open the campaign, make the link, let the simulated judges judge; what is there already stays.
+
+    Returns
+    -------
+    EntryLink or None
+        None where somebody closed the link.
+    """
+    began = now - timedelta(hours=4)
+    campaign = campaign_of(study) or campaigns.draft(study=study, name=NAME, terms=TERMS, design=DESIGN, now=began)
+    if campaign.state == CampaignState.DRAFT:
+        campaign = campaigns.open(campaign=campaign, now=began)
+    purpose = assignments.purpose(campaign)
+    if not EntryLink.objects.filter(study=study, purpose=purpose).exists():
+        links.create_open(study=study, purpose=purpose, label=LABEL, by=user, now=began)
+    link = open_link(study)
+    if link is not None and campaign.state == CampaignState.OPEN:
+        for number, script in enumerate(json.loads((texts.FOLDER / "judges.json").read_text())["scripts"]):
+            judge(link, campaign, script, SEED + number, began + timedelta(minutes=20 * number))
+    return link
+
+
+def campaign_of(study: Study) -> Campaign | None:
+    """Return the campaign that one can judge in, if it is there."""
+    return Campaign.objects.filter(study=study, name=NAME).select_related("study", "consent_text").first()
+
+
+def open_link(study: Study) -> EntryLink | None:
+    """Return the link by which anybody may judge, if it is open."""
+    campaign = campaign_of(study)
+    if campaign is None:
+        return None
+    found = EntryLink.objects.filter(
+        study=study, purpose=assignments.purpose(campaign), kind=EntryKind.OPEN, closed_at__isnull=True
+    )
+    return found.order_by("pk").first()
+
+
+@transaction.atomic
+def judge(link: EntryLink, campaign: Campaign, script: Mapping[str, Any], seed: int, now: datetime) -> None:
+    """Let one simulated judge do one questionnaire, all of it or nothing; one that is there stays as it is."""
+    person = _person(link, campaign, script["judge"], now)
+    if Assignment.objects.filter(participant=person).exists():
+        return
+    manner, rng = MANNERS[script["manner"]], np.random.default_rng(seed)
+    mine = assignments.claim(campaign=campaign, participant=person, now=now)
+    ends = _answer(mine, manner, rng, now, share=script.get("share", 1.0))
+    if script.get("share", 1.0) < 1:
+        assignments.give_back(assignment=mine, reason=script["comment"], now=ends)
+    else:
+        assignments.submit(assignment=mine, comment=script["comment"], now=ends + timedelta(seconds=5))
+
+
+def _person(link: EntryLink, campaign: Campaign, name: str, now: datetime) -> Participant:
+    """Return the simulated judge of this name, who came by the link and agreed."""
+    person = entering.enter(link=link, signed_visit=entering.visit(name), now=now)
+    if not person.is_simulated:
+        Participant.objects.filter(pk=person.pk).update(is_simulated=True)
+    text = campaign.consent_text
+    if text is not None and not consenting.holds(participant=person, text=text):
+        consenting.give(participant=person, text=text, releases_timing=True, now=now)
+    return person
+
+
+def _answer(mine: Assignment, manner: Manner, rng: np.random.Generator, now: datetime, *, share: float) -> datetime:
+    """Answer the questionnaire, or the first part of it, item by item; return when that was done."""
+    entries = list(mine.questionnaire.entries.select_related("item__pair__a", "item__pair__b").order_by("position"))
+    entries = entries[: max(1, round(share * len(entries)))]
+    values = _values(mine.questionnaire.campaign, [entry.item for entry in entries], manner, rng)
+    checks = {check.position: check for check in AttentionCheck.objects.filter(questionnaire=mine.questionnaire)}
+    times = []
+    for entry in entries:
+        seconds = float(manner.seconds * rng.lognormal(0, 0.2))
+        now += timedelta(seconds=seconds)
+        for dimension, value in values[entry.item_id].items():
+            assignments.answer(
+                assignment=mine, item=entry.item_id, dimension=dimension, value=value, revision=1, now=now
+            )
+        if (check := checks.get(entry.position)) is not None:
+            assignments.check(assignment=mine, check=check.pk, value=_checked(check, manner), revision=1, now=now)
+        times.append({"item": entry.item_id, "active": seconds, "away": 0, "looks": 1, "leaves": 0, "changes": 0})
+    assignments.time(assignment=mine, visit="simulated", times=times, now=now)
+    return now
+
+
+def _checked(check: AttentionCheck, manner: Manner) -> int:
+    """Answer an attention check: as it says, or, without reading it, otherwise."""
+    others = [option["value"] for option in check.options if option["value"] != check.expected]
+    return check.expected if manner.reads_checks or not others else int(others[0])
+
+
+def _values(
+    campaign: Campaign, items: list[Item], manner: Manner, rng: np.random.Generator
+) -> dict[int, dict[int, int]]:
+    """Answer items as the simulated crowd does, from the same expected merits: by item and dimension."""
+    asked = {each.dimension.name: each.dimension for each in campaign.asked.select_related("dimension")}
+    names = tuple(name for name in crowd.DIMENSIONS if name in asked)
+    settings = crowd.Settings(dimensions=names, spread=judging.SETTINGS.spread)
+    _topics, expected = judging.responses(campaign.study)
+    pairs = [item.pair for item in items if item.pair is not None]
+    shown = [crowd.Pair(str(pair.a.topic_id), pair.a.external_id, pair.b.external_id) for pair in pairs]
+    responses = sorted({name for pair in shown for name in (pair.left, pair.right)})
+    merit = crowd.draw_merits(responses, expected=expected, settings=settings, rng=np.random.default_rng(SEED))
+    person = crowd.Person("", (manner.spam,) * len(names), manner.strategy, lean=0.0, pace=1.0)
+    values, _spammed = crowd.answer(person, shown, merit=merit, settings=settings, rng=rng)
+    return {
+        item.pk: {
+            asked[name].pk: _option(asked[name].values, int(value)) for name, value in zip(names, row, strict=True)
+        }
+        for item, row in zip(items, values, strict=True)
+    }
+
+
+def _option(options: list[int], value: int) -> int:
+    """Return the option that is meant: the left one, where neither is no option."""
+    return value if value in options else min(options)

@@ -1,0 +1,91 @@
+"""The demo's campaign is open to everybody; its simulated judges judge through the page's own calls."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+
+from annotation.domain import assignments
+from annotation.enums import AssignmentState, CampaignState
+from annotation.models import Assignment, Campaign, CheckAnswer, Dimension, ItemTime, Judgment
+from crowdrag.demo import judges, judging, people, setup
+from crowdrag.runs.domain import running
+from crowdrag.runs.enums import RunState
+from crowdrag.studies.domain import links
+from crowdrag.studies.models import EntryLink, Study, User
+from tests.factories import NOW
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def study(settings, tmp_path) -> Study:
+    settings.DATA_DIR, settings.LLM_URL = tmp_path, ""
+    return setup.set_up(now=NOW).study
+
+
+def finish_runs(study: Study) -> None:
+    while run := study.runs.filter(state__in=[RunState.PLANNED, RunState.RUNNING]).order_by("id").first():
+        assert running.wait(run).state == RunState.DONE, (run.kind, run.error)
+
+
+def given(campaign: Campaign) -> list[Assignment]:
+    return list(Assignment.objects.filter(questionnaire__campaign=campaign).order_by("pk"))
+
+
+def test_the_campaign_is_open_and_some_of_it_waits_for_screening(study: Study) -> None:
+    campaign = judges.campaign_of(study)
+    assert (campaign.state, campaign.is_simulated, campaign.k) == (CampaignState.OPEN, True, 3)
+    found = given(campaign)
+    assert [each.state for each in found] == [
+        *[AssignmentState.SUBMITTED] * 4, AssignmentState.RETURNED, AssignmentState.SUBMITTED,
+    ]  # fmt: skip
+    assert all(each.participant.is_simulated for each in found)
+    assert campaign.places.open().count() > campaign.questionnaires.count()
+    for each in found:
+        if each.state == AssignmentState.SUBMITTED:
+            assert not assignments.missing(each)
+            assert ItemTime.objects.filter(assignment=each).count() == each.questionnaire.entries.count()
+
+
+def test_the_hasty_one_and_the_one_sided_one_can_be_told(study: Study) -> None:
+    careful, _second, hasty, one_sided, _gone, _last = given(judges.campaign_of(study))
+    limit = judges.TERMS.least_seconds
+    assert hasty.seconds < limit < careful.seconds
+    assert set(Judgment.objects.filter(assignment=one_sided).values_list("value", flat=True)) == {-1}
+    passed = {
+        who: {answer.value == answer.check_asked.expected for answer in CheckAnswer.objects.filter(assignment=who)}
+        for who in (careful, one_sided)
+    }
+    assert passed == {careful: {True}, one_sided: {False}}
+
+
+def test_nothing_of_it_counts_before_somebody_decides(study: Study) -> None:
+    finish_runs(study)
+    assert not Judgment.objects.pool().filter(item__campaign=judges.campaign_of(study)).exists()
+    assert Campaign.objects.get(study=study, name=judging.NAME).asked.count() == 7
+    asked = [campaign.asked.values_list("dimension", flat=True) for campaign in study.campaigns.all()]
+    # The same questions in the same version: what is judged here can be pooled with what the crowd judged.
+    assert {frozenset(each) for each in asked} == {frozenset(asked[0])}
+    assert not Dimension.objects.filter(study=study, version__gt=1).exists()
+
+
+def test_again_changes_nothing_and_what_was_closed_stays_closed(study: Study) -> None:
+    campaign = judges.campaign_of(study)
+    before = [list(each) for each in (Assignment.objects.values_list(), Judgment.objects.values_list())]
+    user = User.objects.get(email=setup.EMAIL)
+    later = NOW + timedelta(days=1)
+    link = judges.ensure(study=study, user=user, now=later)
+    assert [list(each) for each in (Assignment.objects.values_list(), Judgment.objects.values_list())] == before
+    links.close(link=link, now=later)
+    assert judges.ensure(study=study, user=user, now=later) is None
+    Campaign.objects.filter(pk=campaign.pk).update(state=CampaignState.CLOSED)
+    judges.ensure(study=study, user=user, now=later)
+    assert judges.campaign_of(study).state == CampaignState.CLOSED
+
+
+def test_the_link_lets_anybody_in(study: Study) -> None:
+    link = EntryLink.objects.get(purpose=assignments.purpose(judges.campaign_of(study)))
+    page = Client().get(people.address(link))
+    assert page.status_code == 200
+    assert "2.50" in page.content.decode()
