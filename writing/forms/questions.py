@@ -2,9 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar, cast
 
 from ..domain import surveys
 
@@ -12,6 +12,17 @@ KINDS: Final = ("choice", "scale", "text")
 # How a button calls what it does: "up:q3".
 MOVES: Final = {"up": -1, "down": 1}
 _OPTION = re.compile(r"\s*(?:(-?\d+|[A-Za-z]\w*)\s*=\s*)?(.*?)\s*")
+
+
+class Keyed(Protocol):
+    """A row of such a table; `key` tells it from the others while it moves."""
+
+    @property
+    def key(self) -> str:
+        """What no other row is called."""
+
+
+R = TypeVar("R", bound=Keyed)
 
 
 @dataclass(frozen=True)
@@ -63,19 +74,30 @@ def read(given: Mapping[str, Any], keys: Sequence[str]) -> list[Row]:
     return found
 
 
-def changed(rows: Sequence[Row], do: str) -> tuple[list[Row], str]:
-    """Return the rows after a button was pressed, and the id of what should have the keyboard then."""
+def changed(
+    rows: Sequence[R], do: str, *, fresh: Callable[[str], R] | None = None, first: str = "text"
+) -> tuple[list[R], str]:
+    """Return the rows after a button was pressed, and the id of what should have the keyboard then.
+
+    Parameters
+    ----------
+    fresh
+        makes a row of a key; a row of a survey, unless it is said.
+    first
+        a row's first field.
+    """
     what, _colon, key = do.partition(":")
     rows = list(rows)
     if what == "add" and len(rows) < surveys.MOST_QUESTIONS:
-        fresh = _free_key(rows)
-        return [*rows, Row(key=fresh)], f"text-{fresh}"
+        free = _free_key(rows)
+        row = fresh(free) if fresh else cast("R", Row(key=free))
+        return [*rows, row], f"{first}-{free}"
     place = next((n for n, row in enumerate(rows) if row.key == key), None)
     if place is None:
         return rows, ""
     if what == "remove":
         del rows[place]
-        return rows, f"text-{rows[min(place, len(rows) - 1)].key}" if rows else "add"
+        return rows, f"{first}-{rows[min(place, len(rows) - 1)].key}" if rows else "add"
     if what in MOVES:
         to = min(max(place + MOVES[what], 0), len(rows) - 1)
         rows.insert(to, rows.pop(place))
@@ -88,22 +110,23 @@ def questions(rows: Sequence[Row]) -> list[dict[str, Any]]:
     named: list[Row] = []
     for row in rows:
         taken = {each.name for each in named} | {each.name for each in rows if each.name}
-        named.append(row if row.name.strip() else replace(row, name=_name(row.text, taken)))
+        named.append(row if row.name.strip() else replace(row, name=name_of(row.text, taken)))
     return [_question(row) for row in named]
 
 
 def _question(row: Row) -> dict[str, Any]:
     question: dict[str, Any] = {"name": row.name.strip(), "text": row.text.strip(), "kind": row.kind}
-    question |= {"options": [] if row.kind == "text" else _options(row), "required": row.required}
+    usual = ("1", "2", "3", "4", "5") if row.kind == "scale" else ()
+    options = [] if row.kind == "text" else options_of(row.options, usual=usual)
+    question |= {"options": options, "required": row.required}
     if row.kind == "scale":
         question |= {end: text.strip() for end, text in (("low", row.low), ("high", row.high)) if text.strip()}
     return question
 
 
-def _options(row: Row) -> list[dict[str, Any]]:
-    lines = [line for line in row.options.splitlines() if line.strip()]
-    if row.kind == "scale" and not lines:
-        lines = ["1", "2", "3", "4", "5"]
+def options_of(written: str, *, usual: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Read options, one a line, "1 = yes" or "yes"; the usual ones where there is none."""
+    lines = [line for line in written.splitlines() if line.strip()] or usual
     return [_option(line, number) for number, line in enumerate(lines, start=1)]
 
 
@@ -116,7 +139,7 @@ def _option(line: str, number: int) -> dict[str, Any]:
     return {"value": int(value) if re.fullmatch(r"-?\d+", value) else value, "label": label}
 
 
-def _name(text: str, taken: set[str]) -> str:
+def name_of(text: str, taken: set[str]) -> str:
     """Return a name made of a question's first words."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     words = re.findall(r"[a-z0-9]+", plain)[:5]
@@ -129,6 +152,6 @@ def _name(text: str, taken: set[str]) -> str:
     return made
 
 
-def _free_key(rows: Sequence[Row]) -> str:
+def _free_key(rows: Sequence[Keyed]) -> str:
     numbers = [int(row.key[1:]) for row in rows if re.fullmatch(r"q\d{1,6}", row.key)]
     return f"q{max(numbers, default=-1) + 1}"

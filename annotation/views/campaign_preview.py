@@ -1,0 +1,46 @@
+"""A campaign as a judge sees it; whatever is chosen here goes nowhere."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from crowdrag.studies.enums import Role
+
+from ..domain import offering, reading
+from ..domain.campaigns import design, questions
+from ..domain.checks import attention
+from ..models import Campaign
+from . import judging_wording
+from .campaign_drafts import SECTION, of_people
+
+
+@of_people(Role.VIEWER)
+@require_safe
+def preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Show everything that judges are told before they get a questionnaire, and lead to one."""
+    kept = design.read(campaign.design)
+    context = {
+        "campaign": campaign,
+        "offer": offering.offer(campaign),
+        "told": attention.told(campaign, kept.checks),
+        "questionnaires": campaign.questionnaires.count(),
+        "asked": questions.of(campaign),
+        "section": SECTION,
+    }
+    return render(request, "annotation/campaigns/preview.html", context)
+
+
+@of_people(Role.VIEWER)
+@require_safe
+def questionnaire(request: HttpRequest, campaign: Campaign, number: int) -> HttpResponse:
+    """Show a questionnaire to be tried out, by its number from 1."""
+    found = get_object_or_404(campaign.questionnaires.select_related("campaign__study"), position=number - 1)
+    context = {
+        "page": reading.preview(found),
+        "campaign": campaign,
+        "project": campaign.study,
+        "title": offering.title(campaign),
+        "number": number,
+        "wording": judging_wording.questionnaire(),
+    }
+    return render(request, "annotation/campaigns/try.html", context)

@@ -1,0 +1,21 @@
+/** The page of a questionnaire, to be tried out: everything moves as it does for a judge, and nothing is sent or kept. */
+
+import { init as dialogs } from "../dialogs.js";
+import { init as menus } from "../menus.js";
+import { init as theme } from "../theme.js";
+import { Items } from "./items.js";
+import { start as keys } from "./keys.js";
+import { start as parts } from "./parts.js";
+import { find } from "./questions.js";
+
+for (const init of [theme, dialogs, menus]) init(document);
+const questions = find();
+const items = new Items(questions);
+const changed = () => items.tell();
+
+for (const question of questions) {
+  for (const option of question.options) option.addEventListener("change", changed);
+  question.why?.addEventListener("input", changed);
+}
+keys(items, parts(items), changed);
+items.start();
