@@ -26,7 +26,7 @@ class AnnotationConfig(AppConfig):
         own.register()
         judging_models.register()
         invariants.register_all()
-        ways.register_ways(offering.ways_of)
+        ways.register_ways(assignments.PREFIX, offering.ways_of)
         ways.register_leaver(assignments.leave)
         ways.register_eraser(erasing.erase)
         recruiting.register()

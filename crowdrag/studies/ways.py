@@ -88,29 +88,32 @@ class Way:
 Provider = Callable[[Study], list[Way]]
 Leaving = Callable[[Participant, datetime], None]
 
-_providers: list[Provider] = []
+# By the beginning of its ways' names.
+_providers: dict[str, Provider] = {}
 _leavers: list[Leaving] = []
 _erasers: list[Leaving] = []
 
 
-def register_ways(provider: Provider) -> None:
-    """Add ways that depend on the study; called once from an app's `ready`."""
-    _providers.append(provider)
+def register_ways(prefix: str, provider: Provider) -> None:
+    """Add ways that depend on the study, whose names begin with `prefix`; called once from an app's `ready`."""
+    _providers[prefix] = provider
 
 
 def register_way(way: Way) -> None:
     """Add a way that every study has; called once from an app's `ready`."""
-    register_ways(lambda _study: [way])
+    register_ways(way.name, lambda _study: [way])
 
 
 def every(study: Study) -> list[Way]:
     """Return all ways of a study, in the order in which the apps registered them."""
-    return [way for provider in _providers for way in provider(study)]
+    return [way for provider in _providers.values() for way in provider(study)]
 
 
 def get(study: Study, name: str) -> Way | None:
     """Return the study's way of this name, if it has one."""
-    return next((way for way in every(study) if way.name == name), None)
+    # Only those are asked that may know it: this stands in the way of every page of people who take part.
+    found = (way for prefix, provider in _providers.items() if name.startswith(prefix) for way in provider(study))
+    return next((way for way in found if way.name == name), None)
 
 
 def of(participant: Participant) -> list[Way]:

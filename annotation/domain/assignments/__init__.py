@@ -15,7 +15,7 @@ Locks are taken in one order: participant, assignment, place. Whoever waits for 
 
 from . import problems
 from .answering import answer, check
-from .claiming import claim, obstacle, purpose, resume
+from .claiming import PREFIX, claim, obstacle, purpose, resume
 from .hearing import heard
 from .holding import in_hand, judged
 from .leases import expire, give_back
@@ -29,6 +29,7 @@ from .timing import time
 
 __all__ = [
     "AFTER",
+    "PREFIX",
     "AssignmentProblem",
     "Missing",
     "accept",

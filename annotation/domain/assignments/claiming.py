@@ -69,6 +69,9 @@ _ASSIGN = f"""
     SELECT {", ".join(_COLUMNS)} FROM made
 """  # noqa: S608 -- names of columns
 
+# What the names of campaigns as ways of taking part begin with.
+PREFIX = "judging-"
+
 
 class Known(NamedTuple):
     """An assignment that somebody has in the campaign already."""
@@ -116,7 +119,7 @@ class Standing(NamedTuple):
 
 def purpose(campaign: Campaign | int) -> str:
     """Return what entry links to a campaign are for: the name of its way."""
-    return f"judging-{campaign.pk if isinstance(campaign, Campaign) else campaign}"
+    return f"{PREFIX}{campaign.pk if isinstance(campaign, Campaign) else campaign}"
 
 
 def claim(*, campaign: Campaign, participant: Participant, session: str = "", now: datetime) -> Assignment:
