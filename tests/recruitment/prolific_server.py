@@ -60,7 +60,7 @@ STEPS = {"PUBLISH": ({"UNPUBLISHED"}, "ACTIVE"), "PAUSE": ({"ACTIVE"}, "PAUSED")
          "STOP": ({"ACTIVE", "PAUSED"}, "AWAITING REVIEW")}  # fmt: skip
 
 
-class Problem(Exception):
+class Problem(Exception):  # noqa: N818
     """A refusal, in the shape of the platform's errors."""
 
     def __init__(self, status: int, detail: Any, **headers: str) -> None:
@@ -136,7 +136,8 @@ class Prolific:
     def _told(self, key: str) -> None:
         row = self.submissions[key]
         self.events.append({"event_id": secrets.token_hex(12), "event_type": "submission.status.change",
-                            "resource_id": key, "participant_id": row["participant_id"], "status": row["status"]})  # fmt: skip
+                            "resource_id": key, "participant_id": row["participant_id"],
+                            "status": row["status"]})  # fmt: skip
 
     def _exhaust(self, study: str) -> None:
         found = self.studies[study]
@@ -147,7 +148,9 @@ class Prolific:
 
     # The API.
 
-    def answer(self, method: str, path: str, query: dict[str, str], body: Any) -> tuple[int, Any, dict[str, str]]:
+    def answer(  # noqa: C901
+        self, method: str, path: str, query: dict[str, str], body: Any
+    ) -> tuple[int, Any, dict[str, str]]:
         """Carry a request out."""
         parts = [part for part in path.removeprefix("/api/v1/").split("/") if part]
         with self.lock:
@@ -326,7 +329,7 @@ class Handler(BaseHTTPRequestHandler):
             if parts.path.startswith("/people"):
                 return self.say(200, there.people(parts.path.split("/")[2:], body), {})
             if self.headers.get("authorization") != f"Token {TOKEN}":
-                raise Problem(401, "Authentication credentials were not provided.")
+                raise Problem(401, "Authentication credentials were not provided.")  # noqa: TRY301
             if there.before(self.command, parts.path) == "drop":
                 return self.lose()
             status, answer, headers = there.answer(self.command, parts.path, query, body)
@@ -336,7 +339,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.say(problem.status, problem.body, problem.headers)
         return self.say(status, answer, headers)
 
-    do_GET = do_POST = do_PATCH = do
+    do_GET = do_POST = do_PATCH = do  # noqa: N815
 
     def say(self, status: int, body: Any, headers: dict[str, str]) -> None:
         """Send an answer."""

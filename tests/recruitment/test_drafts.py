@@ -140,7 +140,7 @@ def test_busy_is_waited_for_and_lost_reads_are_read_again(there: Prolific, clien
     def troubled(_method: str, _path: str) -> str | None:
         answer = next(answers, None)
         if answer == "busy":
-            raise Problem(429, "Later.", **{"Retry_After": "1"})
+            raise Problem(429, "Later.", Retry_After="1")
         return answer
 
     there.before = troubled
@@ -150,7 +150,9 @@ def test_busy_is_waited_for_and_lost_reads_are_read_again(there: Prolific, clien
         client_there.get("users/me/")
 
 
-@pytest.mark.parametrize("url", ["http://api.prolific.com/api/v1/", "http://10.0.0.1/", "https://u:p@x.org/", "ftp://x"])
+@pytest.mark.parametrize(
+    "url", ["http://api.prolific.com/api/v1/", "http://10.0.0.1/", "https://u:p@x.org/", "ftp://x"]
+)
 def test_the_token_goes_nowhere_but_to_https(there: Prolific, settings: Any, url: str) -> None:
     settings.PROLIFIC_URL = url
     with pytest.raises(PlatformError):

@@ -142,7 +142,8 @@ def test_what_does_not_agree_is_said(there: Prolific, client_there: Client) -> N
 
 def test_places_wanted_counts_what_is_used_up_and_never_less_than_there_is(there: Prolific) -> None:
     made = advertised()
-    for session, status in [("a", "APPROVED"), ("b", "APPROVED"), ("c", "REJECTED"), ("d", "RETURNED"), ("e", "ACTIVE")]:
+    said = {"a": "APPROVED", "b": "APPROVED", "c": "REJECTED", "d": "RETURNED", "e": "ACTIVE"}
+    for session, status in said.items():
         hearing.hear(made, News(session, status, NOW), now=NOW)
     assert running.places_wanted(made, still=0) == 3
     assert running.places_wanted(made, still=1) == 3  # the one at work may be the one

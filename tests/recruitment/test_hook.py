@@ -121,7 +121,8 @@ def test_a_signed_body_that_says_nothing_is_refused(there: Prolific, body: bytes
 
 
 def test_surrogates_and_zeros_in_a_status_do_no_harm(there: Prolific) -> None:
-    body = b'{"event_type": "submission.status.change", "resource_id": "a", "status": "\\ud800", "participant_id": "\\u0000"}'
+    body = b'{"event_type": "submission.status.change", "resource_id": "a", "status": "\\ud800", "participant_id": '
+    body += b'"\\u0000"}'
     assert post(body, sent(body)) == 200
 
 

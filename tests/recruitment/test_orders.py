@@ -19,7 +19,7 @@ from .prolific_server import Problem, Prolific
 from .test_hearing import PERSON, came
 
 pytestmark = pytest.mark.django_db
-MESSAGE = "The answers do not follow the questions: in eleven of fifteen cases the longer text was chosen at once, unread."
+MESSAGE = "The answers do not follow the questions: in eleven of fifteen cases the longer text was chosen, unread."
 LONG = timedelta(days=1)
 
 
@@ -223,7 +223,7 @@ def test_busy_and_a_wrong_token_lose_nothing(
     order = orders.approve(**about(made, session))
 
     def busy(_method: str, _path: str) -> None:
-        raise Problem(429, "Later.", **{"Retry_After": "120"})
+        raise Problem(429, "Later.", Retry_After="120")
 
     there.before = busy  # type: ignore[assignment]
     sending.send_due(client_there, now=NOW)
@@ -247,7 +247,7 @@ LOSSES = st.lists(st.sampled_from(["", "before", "after", "busy", "fault"]), max
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(losses=LOSSES, kind=st.sampled_from(["approve", "reject", "bonus"]), dies=st.integers(0, 2))
-def test_whatever_is_lost_the_effect_is_one(
+def test_whatever_is_lost_the_effect_is_one(  # noqa: C901
     there: Prolific, client_there: Client, losses: list[str], kind: str, dies: int
 ) -> None:
     PlatformOrder.objects.all().delete()
@@ -263,7 +263,7 @@ def test_whatever_is_lost_the_effect_is_one(
                 trouble.now = next(left, "") if method == "POST" else ""  # type: ignore[attr-defined]
             now = trouble.now  # type: ignore[attr-defined]
             if moment == "before" and now == "busy":
-                raise Problem(429, "Later.", **{"Retry_After": "1"})
+                raise Problem(429, "Later.", Retry_After="1")
             if moment == "before" and now == "fault":
                 raise Problem(503, "A fault.")
             return "drop" if now == moment else None
@@ -283,7 +283,7 @@ def test_whatever_is_lost_the_effect_is_one(
         if number < dies and (held := claiming.claim(now=now)) is not None:
             try:
                 sending._send(client_there, held, now)
-            except Exception:  # noqa: BLE001: the worker dies here, whatever came of it
+            except Exception:  # noqa: BLE001
                 continue
         sending.send_due(client_there, now=now)
         order.refresh_from_db()

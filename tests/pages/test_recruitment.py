@@ -1,0 +1,75 @@
+"""Recruitment in a real browser: the part that asks the platform comes by itself, and every state is accessible."""
+
+import os
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from crowdrag.recruitment.domain import listings, orders
+from crowdrag.recruitment.domain.orders import sending
+from crowdrag.recruitment.domain.prolific.client import Client
+from crowdrag.recruitment.models import PlatformStudy
+from crowdrag.studies.enums import Role
+from tests.factories import MembershipFactory
+from tests.recruitment.conftest import advertised, client_there, there
+from tests.recruitment.prolific_server import Prolific
+from tests.recruitment.test_orders import MESSAGE, finished
+
+from .test_axe import SCREENS, faults
+
+__all__ = ["client_there", "there"]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def look(page: Page, name: str) -> None:
+    """Look at the page on all screens; keep pictures where somebody wants to see them."""
+    for width, theme in SCREENS:
+        assert faults(page, width, theme) == []
+        if folder := os.environ.get("CROWDRAG_PICTURES"):
+            page.evaluate("scrollTo(0, 0)")
+            page.screenshot(path=Path(folder) / f"{name}-{width}-{theme}.png", full_page=True)
+
+
+def busy_study(there: Prolific, client: Client) -> PlatformStudy:
+    """Somebody handed in, somebody was rejected, a bonus got lost, somebody has just begun."""
+    made = advertised()
+    now = timezone.now()
+    first, second = finished(there, made), finished(there, made, "5f00000000000000000000ab")
+    common: dict[str, Any] = {"study": made.study, "purpose": made.purpose, "now": now}
+    orders.bonus(session=first, amount=425, reason="thanks", key="bonus", **common)
+    orders.reject(session=second, category="OTHER", message=MESSAGE, key="reject", **common)
+    there.before = lambda _method, path: "drop" if path.endswith("/pay/") else None
+    for hours in range(8):
+        sending.send_due(client, now=now + timedelta(hours=hours))
+    orders.approve(session=first, key="approve", **common)
+    there.take_place(made.external_id, "5f00000000000000000000ac")
+    listings.look(client, made, now=now, everything=True)
+    return made
+
+
+def test_recruitment_is_accessible_in_each_state(
+    page: Page, live_server: Any, sign_in: Callable[..., Any], there: Prolific, client_there: Client
+) -> None:
+    made = busy_study(there, client_there)
+    MembershipFactory(study=made.study, user=sign_in(), role=Role.OWNER)
+    url = f"{live_server.url}/studies/{made.study.slug}/recruitment"
+    page.goto(f"{url}/writing/")
+    expect(page.get_by_text("Prolific knows the token")).to_be_visible()
+    look(page, "recruitment")
+    page.get_by_role("button", name="Send again bonus").click()
+    expect(page.get_by_text("This may have been paid already")).to_be_visible()
+    look(page, "recruitment-again")
+    page.get_by_role("button", name="Cancel").click()
+    page.goto(f"{url}/writing/new/")
+    look(page, "recruitment-new")
+    there.before = lambda _method, _path: "drop"
+    page.goto(f"{url}/writing/?only=disagrees")
+    expect(page.get_by_text("did not answer")).to_be_visible()
+    look(page, "recruitment-away")
+    page.goto(f"{url}/")
+    look(page, "recruitment-list")
