@@ -1,8 +1,7 @@
 """Any order of events in the life of assignments, compared with a model of plain dicts after each."""
 
 from collections import Counter
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -21,30 +20,12 @@ from crowdrag.studies.domain import invariants, leaving
 from crowdrag.studies.models import Participant
 from tests.factories import NOW
 
+from .assignments_model import DONE, HOLDING, LOST, MOST, QUESTIONS, Known, Model
 from .judging import HOUR, check_constraints, sheets
 
-PEOPLE, QUESTIONNAIRES, MOST, PAY = 4, 4, 2, 300
+PEOPLE, QUESTIONNAIRES, PAY = 4, 4, 300
 TEN_MINUTES = timedelta(minutes=10)
 SESSIONS = ("", "", "one", "two", "three")
-HOLDING = {S.ASSIGNED, S.SUBMITTED, S.ACCEPTED}
-LOST = {S.RETURNED, S.TIMED_OUT}
-DONE = {S.SUBMITTED, S.ACCEPTED, S.REJECTED, S.SURPLUS}
-
-
-@dataclass
-class Known:
-    """What the model knows of an assignment."""
-
-    pk: int
-    questionnaire: int
-    person: int
-    session: str
-    at: datetime
-    lease: datetime | None
-    state: S = S.ASSIGNED
-    was_rejected: bool = False
-    paid: int = 0
-    answers: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
 
 
 class Assignments(RuleBasedStateMachine):
@@ -56,19 +37,19 @@ class Assignments(RuleBasedStateMachine):
         # As pytest-django's own: what must be durable does not take the test's frame for a transaction around it.
         self.around._from_testcase = True
         self.around.__enter__()
-        self.now, self.k, self.state = NOW, 1, C.OPEN
-        self.here = sheets(QUESTIONNAIRES, k=1, pay=PAY, questionnaires_per_person=MOST, dimensions=2)
+        self.now = NOW
+        self.here = sheets(QUESTIONNAIRES, k=1, pay=PAY, questionnaires_per_person=MOST, dimensions=QUESTIONS)
         self.reviewer = self.here.member()
         sheets_ = self.here.questionnaires
         # The second and the third share an item.
         QuestionnaireItem.objects.create(questionnaire=sheets_[1], item=sheets_[2].entries.get().item, position=1)
-        self.items = {one.pk: set(one.entries.values_list("item", flat=True)) for one in sheets_}
         writer = self.here.writer()
-        self.wrote = {writer.pk: {one.pk for one in sheets_ if self._is_of(one, writer)}}
+        self.model = Model(
+            items={one.pk: set(one.entries.values_list("item", flat=True)) for one in sheets_},
+            wrote={writer.pk: {one.pk for one in sheets_ if self._is_of(one, writer)}},
+        )
+        self.known = self.model.known
         self.people = [writer, *(self.here.judge() for _ in range(PEOPLE - 1))]
-        self.left: set[int] = set()
-        self.erased: set[int] = set()
-        self.known: dict[int, Known] = {}
 
     def _is_of(self, questionnaire: Any, writer: Participant) -> bool:
         pairs = [entry.item.pair for entry in questionnaire.entries.select_related("item__pair__a", "item__pair__b")]
@@ -79,56 +60,6 @@ class Assignments(RuleBasedStateMachine):
         assert broken == []
         transaction.set_rollback(True)
         self.around.__exit__(None, None, None)
-
-    # What the model knows.
-
-    def free(self, questionnaire: int) -> int:
-        held = [one for one in self.known.values() if one.questionnaire == questionnaire and one.state in HOLDING]
-        return self.k - len(held)
-
-    def mine(self, person: int, *states: S) -> list[Known]:
-        found = [one for one in self.known.values() if one.person == person and (not states or one.state in states)]
-        return sorted(found, key=lambda one: (one.at, one.pk))
-
-    def judged(self, person: int) -> list[Known]:
-        return [one for one in self.mine(person) if one.state not in LOST]
-
-    def refusal(self, person: int, session: str) -> type[Exception] | None:
-        if person in self.left:
-            return problems.LeftStudy
-        if self.state != C.OPEN:
-            return problems.CampaignNotOpen
-        judged = self.judged(person)
-        used = session and any(one.session == session for one in judged)
-        return problems.EnoughJudged if used or len(judged) >= MOST else None
-
-    def next_of(self, person: int) -> int | None:
-        had: set[int] = set()
-        for one in self.mine(person):
-            had |= self.items[one.questionnaire]
-        for questionnaire in self.items:
-            barred = had & self.items[questionnaire] or questionnaire in self.wrote.get(person, ())
-            if not barred and self.free(questionnaire):
-                return questionnaire
-        return None
-
-    def claimed(self, person: int, session: str) -> type[Exception] | Known | int:
-        """Say what a claim must come to: a problem, an assignment there is, or a new one to this questionnaire."""
-        if person in self.left:
-            return problems.LeftStudy
-        if held := self.mine(person, S.ASSIGNED):
-            return held[0]
-        if (refusal := self.refusal(person, session)) is not None:
-            return refusal
-        for one in self.mine(person, S.TIMED_OUT):
-            if self.free(one.questionnaire):
-                return one
-            if session and one.session == session:
-                return problems.TooLate
-        if (found := self.next_of(person)) is not None:
-            return found
-        back = [one for one in self.mine(person, S.RETURNED) if self.free(one.questionnaire)]
-        return back[0] if back else problems.NothingLeft
 
     def pick(self, draw: int, *states: S) -> Known | None:
         found = [one for one in self.known.values() if not states or one.state in states]
@@ -154,7 +85,7 @@ class Assignments(RuleBasedStateMachine):
     @rule(who=st.integers(0, PEOPLE - 1), session=st.sampled_from(SESSIONS))
     def claim(self, who: int, session: str) -> None:
         person = self.people[who]
-        wanted = self.claimed(person.pk, session)
+        wanted = self.model.claimed(person.pk, session)
         foreseen = assignments.obstacle(campaign=self.here.campaign, participant=person, session=session)
         problem = wanted if isinstance(wanted, type) else None
         assert (type(foreseen) if foreseen else None) is problem
@@ -164,7 +95,7 @@ class Assignments(RuleBasedStateMachine):
         got = self.expect(problem, call)
         if isinstance(wanted, Known):
             assert got.pk == wanted.pk
-            free_session = session and not any(one.session == session for one in self.mine(person.pk))
+            free_session = session and not any(one.session == session for one in self.model.mine(person.pk))
             if wanted.state in LOST:
                 wanted.state, wanted.lease, wanted.session = S.ASSIGNED, self.now + HOUR, session or wanted.session
             elif free_session:
@@ -177,8 +108,10 @@ class Assignments(RuleBasedStateMachine):
     def resume(self, draw: int) -> None:
         if (one := self.pick(draw, *LOST)) is None:
             return
-        wanted = self.refusal(one.person, "") or (None if self.free(one.questionnaire) else problems.TooLate)
-        if self.mine(one.person, S.ASSIGNED):
+        wanted = self.model.refusal(one.person, "") or (
+            None if self.model.free(one.questionnaire) else problems.TooLate
+        )
+        if self.model.mine(one.person, S.ASSIGNED):
             wanted = problems.NotAllowed
         self.expect(wanted, lambda: assignments.resume(assignment=self.row(one), now=self.now))
         if wanted is None:
@@ -188,11 +121,11 @@ class Assignments(RuleBasedStateMachine):
     def answer(self, draw: int, which: int, value: int, step: int) -> None:
         if (one := self.pick(draw)) is None:
             return
-        items = sorted(self.items[one.questionnaire])
+        items = sorted(self.model.items[one.questionnaire])
         question = (items[which % len(items)], self.here.dimensions[which % 2].pk)
         before = one.answers.get(question)
         revision = max(1, (before[1] if before else 0) + step)
-        wanted, after = self.answered(one, before, value, revision)
+        wanted, after = self.model.answered(one, before, value, revision)
         call = partial(
             assignments.answer, assignment=self.row(one), item=question[0], dimension=question[1], value=value,
             revision=revision, now=self.now,
@@ -202,24 +135,11 @@ class Assignments(RuleBasedStateMachine):
             one.answers[question] = after
             one.lease = one.lease and self.now + HOUR
 
-    def answered(
-        self, one: Known, before: tuple[int, int] | None, value: int, revision: int
-    ) -> tuple[type[Exception] | None, tuple[int, int]]:
-        if one.state not in LOST | {S.ASSIGNED}:
-            return problems.HandedIn, (0, 0)
-        if one.person in self.left:
-            return problems.LeftStudy, (0, 0)
-        if before is None:
-            return None, (value, 1)
-        if before[0] == value and revision <= before[1]:
-            return None, before
-        return (None, (value, revision)) if revision == before[1] + 1 else (problems.OtherAnswer, before)
-
     @rule(draw=st.integers(0, 20))
     def answer_the_rest(self, draw: int) -> None:
-        if (one := self.pick(draw, S.ASSIGNED, *LOST)) is None or one.person in self.left:
+        if (one := self.pick(draw, S.ASSIGNED, *LOST)) is None or one.person in self.model.left:
             return
-        open_ = {(item, each.pk) for item in self.items[one.questionnaire] for each in self.here.dimensions}
+        open_ = {(item, each.pk) for item in self.model.items[one.questionnaire] for each in self.here.dimensions}
         open_ -= set(one.answers)
         assignment = self.row(one)
         assert {(each.item, each.dimension) for each in assignments.missing(assignment)} == open_
@@ -232,27 +152,13 @@ class Assignments(RuleBasedStateMachine):
     def submit(self, draw: int, again: bool) -> None:
         if (one := self.pick(draw)) is None:
             return
-        wanted, after = self.submitted(one)
+        wanted, after = self.model.submitted(one)
         for _ in range(1 + again):
             got = self.expect(wanted, lambda: assignments.submit(assignment=self.row(one), now=self.now))
             assert wanted is not None or got.state == after
         one.state = after
         if after in DONE:
             one.lease = None
-
-    def submitted(self, one: Known) -> tuple[type[Exception] | None, S]:
-        if one.state in DONE:
-            return None, one.state
-        if one.state == S.WITHDRAWN:
-            return problems.HandedIn, one.state
-        if one.person in self.left:
-            return problems.LeftStudy, one.state
-        if len(one.answers) < len(self.items[one.questionnaire]) * len(self.here.dimensions):
-            return problems.Incomplete, one.state
-        if one.state == S.ASSIGNED:
-            return None, S.SUBMITTED
-        counts = self.state != C.CLOSED and len(self.judged(one.person)) < MOST and self.free(one.questionnaire)
-        return None, S.SUBMITTED if counts else S.SURPLUS
 
     @rule()
     def expire(self) -> None:
@@ -292,21 +198,12 @@ class Assignments(RuleBasedStateMachine):
     def accept(self, draw: int, note: str, again: bool) -> None:
         if (one := self.pick(draw, *DONE)) is None:
             return
-        wanted, after = self.accepted(one, note)
+        wanted, after = self.model.accepted(one, note)
         for _ in range(1 + again):
             call = partial(assignments.accept, assignment=self.row(one), by=self.reviewer, now=self.now, note=note)
             self.expect(wanted, call)
         if wanted is None and after != one.state:
             one.state, one.paid = after, PAY
-
-    def accepted(self, one: Known, note: str) -> tuple[type[Exception] | None, S]:
-        if one.state == S.REJECTED and note:
-            return None, S.ACCEPTED if self.free(one.questionnaire) and one.person not in self.erased else S.SURPLUS
-        if one.state == S.REJECTED:
-            return problems.NeedsReason, one.state
-        if one.state == S.SURPLUS:
-            return None if one.was_rejected else problems.NotAllowed, one.state
-        return None, S.ACCEPTED
 
     @rule(draw=st.integers(0, 20), part=st.sampled_from([0, 100]))
     def reject(self, draw: int, part: int) -> None:
@@ -329,8 +226,8 @@ class Assignments(RuleBasedStateMachine):
     def take_up(self, draw: int) -> None:
         if (one := self.pick(draw, S.SURPLUS)) is None:
             return
-        wanted = None if self.free(one.questionnaire) else problems.NoPlace
-        if one.person in self.erased:
+        wanted = None if self.model.free(one.questionnaire) else problems.NoPlace
+        if one.person in self.model.erased:
             wanted = problems.Erased
         call = partial(assignments.take_up, assignment=self.row(one), by=self.reviewer, now=self.now)
         self.expect(wanted, call)
@@ -341,29 +238,29 @@ class Assignments(RuleBasedStateMachine):
     def leave(self, who: int, erases: bool) -> None:
         person = self.people[who]
         (leaving.erase if erases else leaving.withdraw)(participant=person, now=self.now)
-        self.left.add(person.pk)
+        self.model.left.add(person.pk)
         gone = {S.ASSIGNED} | (HOLDING if erases else set())
-        for one in self.mine(person.pk, *gone):
+        for one in self.model.mine(person.pk, *gone):
             one.state, one.lease = S.WITHDRAWN, None
         if erases:
-            self.erased.add(person.pk)
-            for one in self.mine(person.pk):
+            self.model.erased.add(person.pk)
+            for one in self.model.mine(person.pk):
                 one.session = ""
         # Somebody else comes now and then in place of who left; until then the one who left tries on.
-        if len(self.left) % 2:
+        if len(self.model.left) % 2:
             self.people[who] = self.here.judge()
 
     @rule()
     def extend(self) -> None:
-        if self.k < 3:
-            self.k += 1
-            assert places.extend(campaign=self.here.campaign, k=self.k, now=self.now) == QUESTIONNAIRES
+        if self.model.k < 3:
+            self.model.k += 1
+            assert places.extend(campaign=self.here.campaign, k=self.model.k, now=self.now) == QUESTIONNAIRES
         assert places.ensure(campaign=self.here.campaign, now=self.now) == 0
 
     @rule(state=st.sampled_from([C.OPEN, C.OPEN, C.PAUSED, C.CLOSED]))
     def pause_close_or_open(self, state: C) -> None:
         self.here.change(state=state)
-        self.state = state
+        self.model.state = state
 
     # What must hold.
 
@@ -382,8 +279,10 @@ class Assignments(RuleBasedStateMachine):
         holders = Place.objects.filter(campaign=self.here.campaign).values_list("questionnaire", "holder")
         held = sorted((questionnaire, holder) for questionnaire, holder in holders if holder)
         assert held == sorted((one.questionnaire, one.pk) for one in self.known.values() if one.state in HOLDING)
-        assert Counter(questionnaire for questionnaire, _holder in holders) == dict.fromkeys(self.items, self.k)
-        assert all(self.free(questionnaire) >= 0 for questionnaire in self.items)
+        assert Counter(questionnaire for questionnaire, _holder in holders) == dict.fromkeys(
+            self.model.items, self.model.k
+        )
+        assert all(self.model.free(questionnaire) >= 0 for questionnaire in self.model.items)
 
     @invariant()
     def every_answer_is_kept(self) -> None:
@@ -413,7 +312,7 @@ def run(examples: int, length: int) -> None:
 
 @pytest.mark.django_db
 def test_any_order_of_events_keeps_k_places_and_every_answer() -> None:
-    run(int(__import__("os").environ.get("RUNS", 10)), int(__import__("os").environ.get("STEPS", 30)))
+    run(10, 30)
 
 
 @pytest.mark.soak
