@@ -42,6 +42,16 @@ class AnalysisForm(forms.Form):
         help_text=_("Empty: as many as the campaign asked for."),
     )
 
+    fix_known = forms.TypedChoiceField(
+        label=_("Labels known beforehand"),
+        choices=[("yes", _("are fixed")), ("no", _("are not used"))],
+        coerce=lambda given: given == "yes",
+        empty_value=None,
+        initial="yes",
+        required=False,
+        help_text=_("Of gold items, where campaigns have any."),
+    )
+
     def parameters(self) -> dict[str, Any]:
         """What was set, without the seed."""
         given = {name: value for name, value in self.cleaned_data.items() if value is not None}

@@ -77,6 +77,8 @@ class Pool:
         Row ids of the judgments. Not in the digest: another database has others.
     repeated : int
         Judgments left out, as their participant had judged the same unit on the same dimension before.
+    known : tuple of (int, int, int)
+        Labels that were known beforehand (gold items): unit, dimension, value. In the digest where there are any.
     """
 
     participants: tuple[str, ...]
@@ -90,6 +92,7 @@ class Pool:
     position: Ints
     row: Ints
     repeated: int = 0
+    known: tuple[tuple[int, int, int], ...] = ()
 
     @cached_property
     def left(self) -> Ints:
@@ -105,6 +108,14 @@ class Pool:
     def topic(self) -> Ints:
         """The topic of each unit."""
         return np.array([unit[2] for unit in self.units], dtype=np.int64)
+
+    def known_of(self, dimension: int) -> Ints:
+        """The known label of each unit on a dimension, -1 where none is known."""
+        found = np.full(len(self.units), -1, dtype=np.int64)
+        for unit, asked, value in self.known:
+            if asked == dimension:
+                found[unit] = value
+        return found
 
     def first_votes(self, k: int | None = None) -> NDArray[np.bool_]:
         """Which judgments are among the first k of their unit and dimension; k by default as the campaign asked."""
@@ -170,6 +181,7 @@ class Inputs:
                     "judgments": len(pool.unit),
                     "repeated": pool.repeated,
                 }
+                | ({"known": pool.known} if pool.known else {})
                 for name, pool in self.pools.items()
             },
         }
@@ -196,6 +208,7 @@ def unpack(packed: bytes) -> Inputs:
             participants=tuple(about["participants"]),
             units=tuple((left, right, topic, item) for left, right, topic, item in about["units"]),
             repeated=about["repeated"],
+            known=tuple((unit, dimension, value) for unit, dimension, value in about.get("known", ())),
             **arrays[name],
         )
         for name, about in header["pools"].items()

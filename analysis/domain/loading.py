@@ -18,6 +18,7 @@ from annotation.models import (
     Campaign,
     CampaignDimension,
     Dimension,
+    GoldLabel,
     Item,
     Judgment,
     PlatformSubmission,
@@ -91,6 +92,7 @@ def load(study: Study, *, pool: str = Judges.CROWD) -> inputs.Inputs:
         responses={response.name: i for i, response in enumerate(responses)},
         topics=_topics(responses, items),
         positions=_positions(campaigns),
+        known=_known(campaigns),
     )
     return inputs.Inputs(
         pool=main,
@@ -115,6 +117,7 @@ class _Context:
     responses: dict[str, int]
     topics: dict[str, int]
     positions: dict[tuple[int, int], int]
+    known: dict[int, list[tuple[int, int]]]
 
 
 def _campaigns(study: Study, pool: str) -> dict[int, str]:
@@ -234,7 +237,33 @@ def _pool(rows: Rows, place: dict[int, int], context: _Context) -> inputs.Pool:
         position=np.array([context.positions.get(pair, 0) for pair in pairs], dtype=np.int64),
         row=rows["row"][kept],
         repeated=len(came) - len(kept),
+        known=_known_units(
+            {pk: unit_place[each] for pk, each in zip(item_pks.tolist(), units_of_items, strict=True)}, place, context
+        ),
     )
+
+
+def _known(campaigns: dict[int, str]) -> dict[int, list[tuple[int, int]]]:
+    """Labels that are known of items shown as gold items: dimension and value, by row id."""
+    gold = QuestionnaireItem.objects.filter(questionnaire__campaign__in=campaigns, is_gold=True).values("item")
+    found: dict[int, list[tuple[int, int]]] = {}
+    rows = GoldLabel.objects.filter(item__in=gold).values_list("item_id", "dimension_id", "value")
+    for item, dimension, value in rows:
+        found.setdefault(item, []).append((dimension, value))
+    return found
+
+
+def _known_units(unit: dict[int, int], place: dict[int, int], context: _Context) -> tuple[tuple[int, int, int], ...]:
+    """Known labels by unit, dimension and the value's position; none where two campaigns contradict each other."""
+    found: dict[tuple[int, int], set[int]] = {}
+    for item, labels in context.known.items():
+        for dimension, value in labels:
+            if item in unit and dimension in place:
+                domain = context.dimensions[place[dimension]].domain
+                if value in domain:
+                    found.setdefault((unit[item], place[dimension]), set()).add(domain.index(value))
+    sure = {key: values.pop() for key, values in found.items() if len(values) == 1}
+    return tuple(sorted((where, asked, value) for (where, asked), value in sure.items()))
 
 
 def _unit(item: _Item, context: _Context) -> tuple[int, int, int, str]:

@@ -47,7 +47,8 @@ def test_run_stores_every_table_and_the_snapshot_at_once():
     assert run.inputs_digest == snapshot.digest == snapshots.inputs(run).digest
     assert (snapshot.pool, snapshot.judgments, snapshot.responses) == ("crowd", 56, 6)
     assert run.summary == {"topics": 2, "pairs": 7, "participants": 4, "judgments": 56, "simulated": False}
-    assert run.parameters == QUICK | {"pool": "CROWD", "spam_threshold": 0.7, "k": None, "min_words": 50}
+    defaults = {"pool": "CROWD", "spam_threshold": 0.7, "k": None, "min_words": 50, "fix_known": True}
+    assert run.parameters == QUICK | defaults
     assert run.created_by == by
 
 

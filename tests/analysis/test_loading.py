@@ -171,5 +171,5 @@ def test_no_judgments_is_an_error_that_says_the_cure():
 @pytest.mark.parametrize("pairs", [1, 3])
 def test_load_takes_the_same_number_of_queries_whatever_there_is(pairs, django_assert_num_queries):
     study = small_study.make(dict(list(VOTES.items())[:pairs]))
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         loading.load(study)

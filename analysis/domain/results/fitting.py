@@ -59,6 +59,8 @@ def fit(inputs: Inputs, name: str, *, settings: Settings, seed: int, report: Rep
     """Fit MACE to each dimension of a pool.
 
     `capped`: the first k votes of a unit count. The crowd of pairs is capped; experts and pointwise raters were chosen.
+    Where a label is known, MACE is told it, and sees all votes on it: they say how far each of their judges can be
+    trusted. What is counted remains the first k.
     """
     pool = inputs.pools[name]
     counted = pool.first_votes(settings.k) if capped else np.ones(len(pool.unit), dtype=bool)
@@ -69,18 +71,29 @@ def fit(inputs: Inputs, name: str, *, settings: Settings, seed: int, report: Rep
         keep = counted & (pool.dimension == place)
         votes = (pool.unit[keep], pool.coder[keep], pool.value[keep])
         sizes = (len(pool.units), len(pool.participants), len(dimension.domain))
-        model, problem = _model(votes, sizes, settings, stream(seed, f"mace {name} {dimension.name}"))
+        known = pool.known_of(place) if settings.fix_known and pool.known else None
+        seen = votes
+        if known is not None:
+            all_of_known = keep | ((pool.dimension == place) & (known[pool.unit] >= 0))
+            seen = (pool.unit[all_of_known], pool.coder[all_of_known], pool.value[all_of_known])
+        model, problem = _model(seen, sizes, settings, stream(seed, f"mace {name} {dimension.name}"), known)
         counts = count_values(*votes, units=sizes[0], values=sizes[2])
         fits.append(Fit(dimension, *votes, counts=counts, model=model, problem=problem))
     return Fitted(pool, tuple(fits))
 
 
 def _model(
-    votes: tuple[Ints, Ints, Ints], sizes: tuple[int, int, int], settings: Settings, rng: np.random.Generator
+    votes: tuple[Ints, Ints, Ints],
+    sizes: tuple[int, int, int],
+    settings: Settings,
+    rng: np.random.Generator,
+    known: Ints | None,
 ) -> tuple[mace.Mace | None, str]:
     how = mace.Settings(restarts=settings.restarts, refine=settings.refine)
     try:
-        model = mace.fit(*votes, rng=rng, items=sizes[0], annotators=sizes[1], labels=sizes[2], settings=how)
+        model = mace.fit(
+            *votes, rng=rng, items=sizes[0], annotators=sizes[1], labels=sizes[2], fixed=known, settings=how
+        )
     except (mace.NoJudgmentsError, mace.SingleLabelError, mace.NoOverlapError) as error:
         return None, str(error)
     return model, ""

@@ -31,6 +31,8 @@ class Settings:
         How many votes of a presented pair count; None: as many as its campaign asked for.
     min_words : int
         Shorter responses are non-responses, left out of length statistics.
+    fix_known : bool
+        Whether labels known beforehand (of gold items) are fixed in MACE.
     """
 
     pool: str = Judges.CROWD.value
@@ -40,6 +42,7 @@ class Settings:
     spam_threshold: float = 0.7
     k: int | None = None
     min_words: int = 50
+    fix_known: bool = True
 
     def __post_init__(self) -> None:
         if self.pool not in Judges.values:
@@ -50,6 +53,8 @@ class Settings:
                 raise BadParameterError(f"{name} must lie between {low} and {high:,}, it is {getattr(self, name)}.")
         if not 0 <= self.spam_threshold <= 1:
             raise BadParameterError(f"spam_threshold must lie between 0 and 1, it is {self.spam_threshold}.")
+        if not isinstance(self.fix_known, bool):
+            raise BadParameterError(f"fix_known must be true or false, it is {self.fix_known!r}.")
         if self.k is not None and self.k < 1:
             raise BadParameterError(f"k must be at least 1, it is {self.k}.")
 

@@ -28,6 +28,10 @@ class Command(BaseCommand):
         parser.add_argument("--refine", type=int, help=f"rounds of search after them ({DEFAULTS.refine}; published: 0)")
         parser.add_argument("--spam-threshold", type=float, help=f"of the corrected crowd ({DEFAULTS.spam_threshold})")
         parser.add_argument("--k", type=int, help="votes of a pair that count (as many as the campaign asked for)")
+        parser.add_argument(
+            "--no-fix-known", dest="fix_known", action="store_const", const=False,
+            help="do not fix labels that are known beforehand (of gold items)",
+        )  # fmt: skip
         parser.add_argument("--pool", type=str.upper, help=f"whose judgments ({DEFAULTS.pool.lower()})")
 
     def handle(self, *args: Any, study: str, out: Path, **options: Any) -> None:
@@ -37,7 +41,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no study {study!r}. There are: {slugs or 'none; import one first'}.")
         if out.exists() and not out.is_dir():
             raise CommandError(f"{out} is a file: name a folder to write the tables into.")
-        names = ("resamples", "restarts", "refine", "spam_threshold", "k", "pool")
+        names = ("resamples", "restarts", "refine", "spam_threshold", "k", "pool", "fix_known")
         parameters = {name: options[name] for name in names if options[name] is not None}
         try:
             run = analysing.start(study=found, seed=options["seed"], parameters=parameters)

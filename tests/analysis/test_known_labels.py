@@ -1,0 +1,150 @@
+"""Labels that are known beforehand: fixed in MACE, in the digest only where there are any, an option that is kept."""
+
+import hashlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis.domain import analysing, inputs, loading
+from analysis.domain.results import compute, fitting
+from analysis.domain.results.settings import BadParameterError, Settings
+from annotation.models import Campaign, Dimension, GoldLabel, Item, QuestionnaireItem
+from crowdrag.runs.domain import running
+from tests.analysis import small_study
+
+QUICK = Settings(resamples=20, restarts=5, refine=0)
+# What `fixed` gave before labels could be known: whoever has no gold items has the digest they had.
+BEFORE = "a83f8893d6573fa10fffde0401a4135128ffab13303deeb511fff5ed41e5a4b9"
+
+
+def fixed() -> inputs.Inputs:
+    """Inputs written out in full."""
+    ints = lambda *values: np.array(values, dtype=np.int64)  # noqa: E731
+    pool = inputs.Pool(
+        participants=("p", "q"), units=((0, 1, 0, ""),), unit=ints(0, 0), coder=ints(0, 1), dimension=ints(0, 0),
+        value=ints(0, 2), vote=ints(0, 1), k=ints(5, 5), position=ints(0, 3), row=ints(7, 8),
+    )  # fmt: skip
+    return inputs.Inputs(
+        pool="crowd",
+        topics=("t",),
+        styles=("s",),
+        dimensions=(inputs.Dimension("clear", "Clear", (-1, 0, 1)),),
+        responses=tuple(inputs.Response(name, "t", "s", "human", "w", 9) for name in "xy"),
+        pools={"crowd": pool},
+    )
+
+
+def make_gold(study: Any, dimension: str, value: int, *, item: Item | None = None) -> Item:
+    """Let the first pair be a gold item with a known label."""
+    found = item or Item.objects.filter(campaign__study=study).order_by("pk").first()
+    QuestionnaireItem.objects.filter(item=found).update(is_gold=True)
+    asked = Dimension.objects.get(study=study, name=dimension, asked__campaign=found.campaign)
+    GoldLabel.objects.update_or_create(item=found, dimension=asked, defaults={"value": value})
+    return found
+
+
+def test_inputs_without_known_labels_have_the_digest_that_they_had() -> None:
+    assert fixed().digest == BEFORE
+    assert b"known" not in fixed().pack()[8:]
+    assert hashlib.sha256(b"".join(fixed()._parts())).hexdigest() == BEFORE
+
+
+@pytest.mark.django_db
+def test_known_labels_change_the_digest_and_survive_packing() -> None:
+    study = small_study.make()
+    before = loading.load(study)
+    assert before.main.known == ()
+    item = make_gold(study, "clear", 1)
+    found = loading.load(study)
+    (unit, dimension, value) = found.main.known[0]
+    assert (found.dimensions[dimension].name, value) == ("clear", 2)
+    assert found.sides(unit) == (item.pair.a.external_id, item.pair.b.external_id)
+    assert found.digest != before.digest
+    back = inputs.unpack(found.pack())
+    assert (back.digest, back.main.known) == (found.digest, found.main.known)
+    make_gold(study, "clear", -1)
+    assert loading.load(study).digest not in {before.digest, found.digest}
+
+
+@pytest.mark.django_db
+def test_a_label_of_what_is_not_shown_as_gold_is_not_known() -> None:
+    study = small_study.make()
+    item = make_gold(study, "clear", 1)
+    QuestionnaireItem.objects.filter(item=item).update(is_gold=False)
+    assert loading.load(study).main.known == ()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("value", [-1, 0, 1])
+def test_mace_is_told_what_is_known(value: int) -> None:
+    study = small_study.make()
+    item = make_gold(study, "clear", value)
+    found = loading.load(study)
+
+    def label(settings: Settings) -> dict[str, Any]:
+        rows = compute(found, settings=settings, seed=0).tables["gold"]
+        sides = (item.pair.a.external_id, item.pair.b.external_id)
+        return next(r for r in rows if (r["response_a"], r["response_b"], r["dimension"]) == (*sides, "clear"))
+
+    told = label(QUICK)
+    assert told["label"] == "anb"[value + 1]
+    assert told[f"p_{'anb'[value + 1]}"] == 1
+    free = label(Settings(resamples=20, restarts=5, refine=0, fix_known=False))
+    assert max(free["p_a"], free["p_n"], free["p_b"]) < 1
+
+
+@pytest.mark.django_db
+def test_what_is_known_tells_who_can_be_trusted_also_by_votes_beyond_k() -> None:
+    """Beyond k votes do not count; on a known label they still say how their judge judges."""
+    study = small_study.make()
+    Campaign.objects.filter(study=study).update(k=2)
+    for item in Item.objects.filter(campaign__study=study):
+        make_gold(study, "clear", 1, item=item)
+    found = loading.load(study)
+    fitted = fitting.fit(found, "crowd", settings=QUICK, seed=0, report=lambda _: None, capped=True)
+    clear = next(each for each in fitted.fits if each.dimension.name == "clear")
+    assert clear.model is not None
+    # 7 pairs with 2 votes that count, of 4 that were given; MACE saw them all.
+    assert (clear.counts.sum(), clear.model.judgments.sum()) == (14, 28)
+    here = found.main.dimension == found.dimensions.index(clear.dimension)
+    hits = [np.mean(found.main.value[here & (found.main.coder == who)] == 2) for who in range(4)]
+    assert max(hits) > min(hits)
+    assert clear.model.spam_probability[np.argmax(hits)] < clear.model.spam_probability[np.argmin(hits)]
+
+
+@pytest.mark.django_db
+def test_campaigns_that_contradict_each_other_know_nothing() -> None:
+    study = small_study.make()
+    item = make_gold(study, "clear", 1)
+    other = Campaign.objects.get(pk=item.campaign_id)
+    other.pk, other.name = None, "again"
+    other.save()
+    asked = item.campaign.asked.select_related("dimension")
+    for each in asked:
+        other.asked.create(dimension=each.dimension, position=each.position)
+    twin = Item.objects.create(campaign=other, pair=item.pair, topic=item.topic)
+    sheet = other.questionnaires.create(external_id="again", created_at=other.created_at)
+    sheet.entries.create(item=twin, position=0, is_gold=True)
+    judge = item.judgments.first().assignment
+    again = sheet.assignments.create(participant=judge.participant, state=judge.state)
+    dimension = Dimension.objects.get(study=study, name="clear")
+    again.judgments.create(item=twin, dimension=dimension, value=1)
+    make_gold(study, "clear", -1, item=twin)
+    assert loading.load(study).main.known == ()
+    make_gold(study, "clear", 1, item=twin)
+    assert len(loading.load(study).main.known) == 1
+
+
+@pytest.mark.django_db
+def test_the_option_is_kept_with_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+    study = small_study.make()
+    make_gold(study, "clear", 1)
+    quick = {"resamples": 20, "restarts": 2, "refine": 0}
+    told = running.wait(analysing.start(study=study, parameters=quick))
+    free = running.wait(analysing.start(study=study, parameters=quick | {"fix_known": False}))
+    assert (told.parameters["fix_known"], free.parameters["fix_known"]) == (True, False)
+    assert told.inputs_digest == free.inputs_digest
+    with pytest.raises(BadParameterError):
+        Settings(fix_known="yes")  # type: ignore[arg-type]
