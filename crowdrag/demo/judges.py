@@ -14,8 +14,14 @@ import numpy as np
 from django.db import transaction
 
 from annotation.domain import assignments, campaigns
+from annotation.domain.judging_models import judging as model_judging
+from annotation.domain.judging_models import prompts
+from annotation.domain.judging_models.choosing import Which
+from annotation.domain.judging_models.orders import Order
 from annotation.enums import CampaignState
 from annotation.models import Assignment, AttentionCheck, Campaign, Item
+from crowdrag.llm.domain import endpoints
+from crowdrag.runs.models import Run
 from crowdrag.studies.domain import consenting, entering, links
 from crowdrag.studies.enums import EntryKind
 from crowdrag.studies.models import EntryLink, Participant, Study, User
@@ -70,6 +76,17 @@ def ensure(*, study: Study, user: User, now: datetime) -> EntryLink | None:
         for number, script in enumerate(json.loads((texts.FOLDER / "judges.json").read_text())["scripts"]):
             judge(link, campaign, script, SEED + number, began + timedelta(minutes=20 * number))
     return link
+
+
+def ask_the_model(*, study: Study, user: User, now: datetime) -> Run | None:
+    """Let the local model judge what people are asked in both orders, once; None where that was begun before."""
+    campaign = campaign_of(study)
+    if campaign is None or study.runs.filter(kind=model_judging.KIND).exists():
+        return None
+    endpoint = endpoints.ensure_local()
+    prompt = prompts.ensure(study=study, text=prompts.latest_text(study), now=now)
+    order = Order(endpoint=endpoint.pk, prompt=prompt.pk, source=campaign.pk, which=Which.BOTH_ORDERS, seed=SEED)
+    return model_judging.start(study=study, order=order, by=user)
 
 
 def campaign_of(study: Study) -> Campaign | None:

@@ -71,6 +71,8 @@ def set_up(*, now: datetime | None = None) -> Demo:
         _begin(study, user, now)
     link = people.ensure(study=study, user=user, now=now)
     judging = judges.ensure(study=study, user=user, now=now)
+    if settings.LLM_URL:
+        judges.ask_the_model(study=study, user=user, now=now)
     return Demo(
         study=study,
         email=user.email,

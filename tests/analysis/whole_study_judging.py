@@ -71,7 +71,7 @@ def _asked_of_models(made: campaigns.World, hostile: str) -> None:
     )  # fmt: skip
     InjectionTrial.objects.create(
         measurement=uuid4(), participant=model, pair=item.pair, dimension=made.dimensions[0],
-        inference=Inference.COMBINED, attack="plain", kind="order", spot=Spot.END, target=-1, clean=0, attacked=-1,
+        inference=Inference.COMBINED, attack="plain", kind="order", spot=Spot.END, target=-1, plain=0, attacked=-1,
         measured_at=NOW,
     )  # fmt: skip
 

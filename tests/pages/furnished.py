@@ -29,6 +29,7 @@ from writing.domain.reviewing import queue
 from writing.domain.tasks import reviewing
 from writing.models import Response, Style, Topic
 
+from .furnished_judging import furnish_judging
 from .furnished_people import furnish_people
 from .furnished_writing import furnish_writing
 from .modelled import campaign
@@ -56,6 +57,7 @@ def furnished_study(owner: User) -> Study:
     _put_into_review(study, style)
     furnish_people(study)
     furnish_writing(study)
+    furnish_judging(study)
     campaign(study)
     return study
 
