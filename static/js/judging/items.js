@@ -15,6 +15,7 @@ export class Items {
     this.finish = byId("finish", HTMLElement);
     this.steps = [...this.sections, this.finish];
     this.dots = [...document.querySelectorAll("a[data-dot]")].filter((each) => each instanceof HTMLAnchorElement);
+    this.main = byId("items", HTMLElement);
     this.here = -1;
     /** @type {((shown: HTMLElement) => void)[]} */
     this.watchers = [];
@@ -107,6 +108,7 @@ export class Items {
     this.dots.forEach((dot, n) => (n === step ? dot.setAttribute("aria-current", "step") : dot.removeAttribute("aria-current")));
     if (moved) {
       scrollTo(0, 0);
+      this.main.scrollTop = 0;
       for (const part of this.shown.querySelectorAll("[data-part]")) part.scrollTop = 0;
       for (const watcher of this.watchers) watcher(this.shown);
     }

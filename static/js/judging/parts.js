@@ -45,18 +45,15 @@ export function start(items) {
   });
   for (const button of bar) button.addEventListener("click", () => go(button.dataset.goes ?? ""));
   let waiting = false;
-  addEventListener(
-    "scroll",
-    () => {
-      if (waiting) return;
-      waiting = true;
-      requestAnimationFrame(() => {
-        waiting = false;
-        mark();
-      });
-    },
-    { passive: true },
-  );
+  const soon = () => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => {
+      waiting = false;
+      mark();
+    });
+  };
+  for (const type of ["scroll", "resize"]) addEventListener(type, soon, { passive: true });
   items.watch(() => {
     left = new Map();
     asked = null;

@@ -1,0 +1,262 @@
+"""A questionnaire in the browser: by keyboard alone, on a phone, its times, and every state it can be in."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.urls import reverse
+from django.utils import timezone
+from playwright.sync_api import Browser, Page, expect
+
+from annotation.domain import assignments
+from annotation.enums import AssignmentState, CampaignKind, CampaignState
+from annotation.models import Assignment, ItemTime
+from crowdrag.studies.domain import leaving
+from tests.pages import questionnaires as sheets
+from tests.pages.desks import enter
+from tests.pages.test_axe import TWO, faults
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("left")]
+S = AssignmentState
+STATIC = settings.BASE_DIR / "static"
+PRELOADED = settings.BASE_DIR / "templates/annotation/judging/_modules.html"
+
+
+def tab_to(page: Page, name: str) -> None:
+    """Press Tab until what is called so has the focus."""
+    for _ in range(80):
+        if name == page.evaluate("document.activeElement.textContent").strip():
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"no way to {name} by Tab")
+
+
+def test_a_whole_questionnaire_by_keyboard_alone(page: Page, live_server: Any) -> None:
+    at = sheets.make(items=3, justified=True, claims=False)
+    enter(page.context, live_server.url, at.judge)
+    page.goto(live_server.url + at.start)
+    tab_to(page, "Get a questionnaire and begin")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"/judging/\d+/\w{32}/"))
+    sheets.saved(page)
+    mine = Assignment.objects.get()
+    page.keyboard.press("?")
+    expect(page.locator("#help")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("o")
+    for number in range(3):
+        for key in "anb1nbb":
+            page.keyboard.press(key)
+        # The last question asks why: its field has the focus, and letters are text there.
+        page.keyboard.type("better, j k o")
+        page.keyboard.press("F8")
+        if number == 0:  # the question that says which answer to give
+            page.keyboard.press("2")
+            page.keyboard.press("o")
+        expect(page.locator(f"a[data-dot='{number + 1}']")).to_have_attribute("data-progress", "complete")
+    expect(page.locator("#finish-title")).to_be_focused()
+    page.keyboard.press("Tab")
+    tab_to(page, "Hand in")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/done/")
+    expect(page.get_by_role("heading", name="All your answers have arrived")).to_be_visible()
+    mine.refresh_from_db()
+    assert mine.state == S.SUBMITTED
+    votes = mine.judgments.order_by("item", "dimension").values_list("value", flat=True)
+    assert sorted(votes) == sorted([-1, 0, 1, -1, 0, 1, 1] * 3)
+    assert set(mine.judgments.values_list("justification", flat=True)) == {"", "better, j k o"}
+    assert list(mine.check_answers.values_list("value", flat=True)) == [1]
+
+
+def test_keys_move_and_letters_can_be_switched_off(page: Page, live_server: Any) -> None:
+    at = sheets.make(items=3)
+    sheets.open_sheet(page, live_server.url, at)
+    titles = page.locator("section.judged:not([hidden]) .judged-number")
+    for key, shown in (("j", "2 of 3"), ("F9", "3 of 3"), ("k", "2 of 3"), ("Shift+F9", "1 of 3")):
+        page.keyboard.press(key)
+        expect(titles).to_have_text(shown)
+    expect(page.locator("#item-1-title")).to_be_focused()
+    for part in ("a", "b", "questions"):
+        page.keyboard.press("r")
+        expect(page.locator(f"#item-1-{part}")).to_be_focused()
+    page.keyboard.press("?")
+    page.get_by_label("Single letters are keys").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    expect(titles).to_have_text("1 of 3")
+    page.keyboard.press("F9")
+    expect(titles).to_have_text("2 of 3")
+    page.go_back()
+    expect(titles).to_have_text("1 of 3")
+    page.reload()
+    page.keyboard.press("j")
+    expect(titles).to_have_text("1 of 3")
+
+
+def test_on_a_phone_both_texts_and_the_questions_are_a_press_away(browser: Browser, live_server: Any) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 780}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    at = sheets.make(items=1, checks=0, k=1)
+    sheets.open_sheet(page, live_server.url, at)
+    jump = page.get_by_role("navigation", name="Parts of this pair")
+
+    def press(name: str) -> int:
+        """Press a button of the bar where it is, without scrolling as `tap` does; return where that leads."""
+        box = jump.get_by_role("button", name=name).bounding_box()
+        assert box is not None
+        page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.wait_for_timeout(100)
+        return int(page.evaluate("scrollY"))
+
+    press("Questions")
+    page.locator("#q-1-4 label").nth(1).tap()
+    where = page.evaluate("scrollY")
+    press("B response")
+    expect(page.locator("#item-1-b h3")).to_be_in_viewport()
+    page.evaluate("scrollBy(0, 250)")
+    within = page.evaluate("scrollY")
+    press("A response")
+    expect(page.locator("#item-1-a h3")).to_be_in_viewport()
+    # Back to where one was, in the text and in the questions.
+    assert press("B response") == pytest.approx(within, abs=3)
+    assert press("Questions") == pytest.approx(where, abs=3)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    for question in sheets.questions(page).all():
+        question.locator("label.asked-option").first.tap()
+    page.get_by_role("button", name="To the end").tap()
+    page.get_by_label("Anything that you want to tell us").fill("On a bus.")
+    page.get_by_role("button", name="Hand in").tap()
+    page.wait_for_url("**/done/")
+    at.mine.refresh_from_db()
+    assert (at.mine.state, at.mine.comment) == (S.SUBMITTED, "On a bus.")
+    context.close()
+
+
+def test_a_scale_of_four_is_answered_by_its_numbers(page: Page, live_server: Any) -> None:
+    at = sheets.make(items=2, checks=0, kind=CampaignKind.POINTWISE)
+    sheets.open_sheet(page, live_server.url, at)
+    expect(page.locator("section.judged:not([hidden]) .judged-side")).to_have_count(1)
+    page.keyboard.press("o")
+    for key in "1234b":  # a letter is no answer here
+        page.keyboard.press(key)
+    sheets.saved(page)
+    assert list(at.answers().values()) == [-3, -1, 1, 3]
+
+
+def test_what_is_open_is_listed_with_the_way_to_it(page: Page, live_server: Any) -> None:
+    at = sheets.make(items=3)
+    sheets.open_sheet(page, live_server.url, at)
+    sheets.answer_item(page)
+    page.get_by_role("link", name="Hand in").click()
+    expect(page.locator("#finish-words")).to_have_text("14 questions are still open. Answer them, then hand in:")
+    page.get_by_role("button", name="Hand in").click()
+    link = page.get_by_role("link", name="Pair 2: 7 questions")
+    expect(link).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#q-2-1 input").first).to_be_focused()
+    assert at.state() == S.ASSIGNED
+
+
+def test_time_counts_while_one_looks(page: Page, live_server: Any) -> None:
+    page.clock.install()
+    at = sheets.make(items=3, now=timezone.now() - timedelta(hours=1))
+    sheets.open_sheet(page, live_server.url, at)
+    first, second, _third = at.mine.questionnaire.entries.order_by("position").values_list("item", flat=True)
+    page.clock.run_for(20_000)
+    page.keyboard.press("j")
+    page.clock.run_for(10_000)
+    page.locator("#q-2-1 label").first.click()
+    page.locator("#q-2-1 label").last.click()
+    # Another window comes to the front, and goes.
+    page.evaluate("document.hasFocus = () => false; dispatchEvent(new Event('blur'))")
+    page.clock.run_for(30_000)
+    page.evaluate("document.hasFocus = () => true; dispatchEvent(new Event('focus'))")
+    # Nobody is there any more.
+    page.clock.run_for(180_000)
+    page.wait_for_timeout(300)
+    page.goto("about:blank")
+    page.wait_for_timeout(500)
+    times = {time.item_id: time for time in ItemTime.objects.filter(assignment=at.mine)}
+    assert set(times) == {first, second}
+    print({k: (v.active_seconds, v.away_seconds, v.looks, v.leaves, v.changes) for k, v in times.items()})
+    assert times[first].active_seconds == pytest.approx(20, abs=2)
+    assert times[first].away_seconds == 0
+    assert times[second].active_seconds == pytest.approx(10 + 120, abs=3)
+    assert times[second].away_seconds == pytest.approx(30 + 60, abs=18)
+    assert (times[second].looks, times[second].leaves, times[second].changes) == (1, 1, 2)
+
+
+def test_without_scripts_the_page_says_what_is_needed(browser: Browser, live_server: Any) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    at = sheets.make(items=1)
+    enter(context, live_server.url, at.judge)
+    page = context.new_page()
+    page.goto(live_server.url + at.path)
+    assert "Judging here needs JavaScript" in page.inner_text("main")
+    context.close()
+
+
+def test_every_module_is_fetched_at_once() -> None:
+    wanted, found = {"judging/page"}, set()
+    while wanted:
+        name = wanted.pop()
+        found.add(name)
+        source = (STATIC / f"js/{name}.js").read_text()
+        for target in re.findall(r'^import .* from "(\..+)\.js";', source, re.MULTILINE):
+            path = (STATIC / "js" / name).parent.joinpath(target).resolve().relative_to(STATIC / "js")
+            wanted |= {str(path)} - found
+    preloaded = set(re.findall(r"'js/(.+)\.js'", PRELOADED.read_text()))
+    assert found - {"judging/page"} == preloaded
+
+
+def test_every_state_is_accessible(page: Page, live_server: Any) -> None:
+    """Start, questionnaire, its dialogs, what is open, late, given back, closed, handed in, rejected, own page."""
+    at = sheets.make(items=2, checks=1, justified=True, claims=False)
+    enter(page.context, live_server.url, at.judge)
+    found: list[str] = []
+
+    def look(path: str = "") -> None:
+        if path:
+            page.goto(live_server.url + path)
+        for width, theme in TWO:
+            found.extend(faults(page, width, theme))
+
+    look(at.start)
+    at.mine = assignments.claim(campaign=at.world.campaign, participant=at.judge, now=timezone.now())
+    look(at.start)
+    look(at.path)
+    page.keyboard.press("?")
+    look()
+    page.keyboard.press("Escape")
+    page.locator(".menu summary").click()
+    look()
+    page.context.set_offline(True)
+    sheets.answer_item(page)
+    page.keyboard.press("F9")
+    expect(sheets.state(page)).to_have_attribute("data-state", "offline")
+    look()
+    page.get_by_role("link", name="Hand in").click()
+    look()
+    page.context.set_offline(False)
+    sheets.saved(page)
+    look(at.address("return"))
+    assignments.give_back(assignment=at.mine, now=timezone.now())
+    look(at.path)
+    look(f"{at.path}?late=1")
+    at.complete()
+    assignments.submit(assignment=at.mine, now=timezone.now())
+    page.locator("a[data-dot='1']").click()
+    sheets.answer_item(page, 1)
+    expect(page.locator("#closed")).to_be_focused()
+    look()
+    look(at.address("done"))
+    assignments.reject(assignment=at.mine, reason="Every answer was A.", by=at.world.member(), now=timezone.now())
+    look(at.address("done"))
+    look(reverse("work", args=[at.world.study.slug]))
+    at.world.change(state=CampaignState.CLOSED, closed_at=timezone.now())
+    look(at.start)
+    leaving.withdraw(participant=at.judge, now=timezone.now())
+    look(reverse("work", args=[at.world.study.slug]))
+    assert found == []

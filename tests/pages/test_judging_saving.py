@@ -1,0 +1,231 @@
+"""No answer is lost, and "saved" is never said of one that has not arrived, whatever network, server and browser do."""
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+from django.conf import settings
+from playwright.sync_api import BrowserContext, Page, Route, expect
+
+from tests.pages import questionnaires as sheets
+from tests.pages.desks import enter
+from tests.pages.questionnaires import Sheet
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("left")]
+# What the page says, and what it shows as chosen, read in one moment.
+LOOK = """() => ({
+  state: document.querySelector("#save-state").dataset.state,
+  chosen: [...document.querySelectorAll("fieldset[data-dimension]")].flatMap((asked) => {
+    const chosen = asked.querySelector("input:checked");
+    const item = asked.closest("[data-item]").dataset.item;
+    return chosen ? [[Number(item), Number(asked.dataset.dimension), Number(chosen.value)]] : [];
+  }),
+})"""
+STORING = "**/{answer,check}/"
+
+
+def look(page: Page, at: Sheet) -> dict[tuple[int, int], int]:
+    """Return what the page shows; what it calls saved must be there."""
+    seen = page.evaluate(LOOK)
+    chosen = {(item, dimension): value for item, dimension, value in seen["chosen"]}
+    if seen["state"] == "saved":
+        stored = at.answers()
+        missing = {key: value for key, value in chosen.items() if stored.get(key) != value}
+        assert missing == {}, "the page says that all is saved"
+    return chosen
+
+
+def press(page: Page, at: Sheet, rng: Random) -> None:
+    """Answer some question of the item that is shown, or change one."""
+    option = rng.choice(sheets.questions(page).locator("label.asked-option").all())
+    option.click()
+    look(page, at)
+
+
+def settle(page: Page, at: Sheet) -> None:
+    """All that was answered is there once the page says so."""
+    sheets.saved(page)
+    chosen = look(page, at)
+    assert chosen == at.answers()
+    assert len(at.attended()) == page.locator("fieldset[data-check]:has(input:checked)").count()
+
+
+def fate(rng: Random) -> Callable[[Route], None]:
+    """What the network and the server do to a request: nothing, refuse it, lose its answer, break, be slow."""
+
+    def handle(route: Route) -> None:
+        kind = rng.choice(["fine", "fine", "refused", "lost", "broken", "busy", "forged"])
+        if kind == "refused":
+            return route.abort("connectionrefused")
+        if kind == "lost":
+            route.fetch()
+            return route.abort("connectionreset")
+        if kind == "broken":
+            return route.fulfill(status=500, body="<h1>Error</h1>", content_type="text/html")
+        if kind == "busy":
+            return route.fulfill(status=503, json={"problem": "busy"}, headers={"Retry-After": "0"})
+        if kind == "forged":
+            return route.fulfill(status=502, body="")
+        return route.continue_()
+
+    return handle
+
+
+@pytest.mark.parametrize("seed", [1])
+def test_answers_under_fire(page: Page, live_server: Any, seed: int) -> None:
+    at = sheets.make(items=2)
+    _under_fire(page, live_server.url, at, Random(seed), presses=12)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("seed", range(100, 150))
+def test_answers_under_fire_for_long(page: Page, live_server: Any, seed: int) -> None:
+    at = sheets.make(items=6, checks=3)
+    _under_fire(page, live_server.url, at, Random(seed), presses=80)
+
+
+def _under_fire(page: Page, base: str, at: Sheet, rng: Random, *, presses: int) -> None:
+    page.context.route(STORING, fate(rng))
+    sheets.open_sheet(page, base, at)
+    for n in range(presses):
+        press(page, at, rng)
+        act = rng.random()
+        if act < 0.1:
+            page.evaluate("dispatchEvent(new Event('online'))")
+        elif act < 0.2:
+            before = look(page, at)
+            page.reload()
+            expect(sheets.state(page)).not_to_have_attribute("data-state", "opening")
+            assert look(page, at) == before, "a reload shows what was chosen"
+        elif act < 0.35:
+            page.keyboard.press(rng.choice(["F9", "Shift+F9"]))
+            if page.locator("#finish").is_visible():
+                page.keyboard.press("Shift+F9")
+        elif act < 0.5:
+            page.wait_for_timeout(rng.randrange(400))
+        assert n < presses
+    page.context.unroute(STORING)
+    page.evaluate("dispatchEvent(new Event('online'))")
+    settle(page, at)
+
+
+def test_the_watcher_hears_a_lie(page: Page, live_server: Any) -> None:
+    """A page that says "saved" of what was only sent is caught."""
+
+    def lie(route: Route) -> None:
+        script = (settings.BASE_DIR / "static/js/judging/saving.js").read_text()
+        truth = 'const kind = trouble ? "unkept" : state.phase;'
+        assert truth in script
+        route.fulfill(body=script.replace(truth, 'const kind = "saved";'), content_type="text/javascript")
+
+    at = sheets.make(items=1)
+    page.context.route("**/judging/saving*.js", lie)
+    page.context.route(STORING, lambda route: route.abort())
+    sheets.open_sheet(page, live_server.url, at)
+    sheets.questions(page).first.locator("label").first.click()
+    with pytest.raises(AssertionError, match="says that all is saved"):
+        look(page, at)
+
+
+def test_offline_and_away_and_back(page: Page, context: BrowserContext, live_server: Any) -> None:
+    at = sheets.make(items=2)
+    sheets.open_sheet(page, live_server.url, at)
+    context.set_offline(True)
+    sheets.answer_item(page)
+    expect(sheets.state(page)).to_have_attribute("data-state", "offline")
+    page.keyboard.press("F9")
+    sheets.answer_item(page, 1)
+    page.get_by_role("link", name="Hand in").click()
+    page.get_by_role("button", name="Hand in").click()
+    expect(page.locator("#finish-state")).to_contain_text("are being sent")
+    assert at.answers() == {}
+    # The page dies, and is opened again where the server still cannot be reached by its scripts.
+    page.close()
+    context.set_offline(False)
+    context.route(STORING, lambda route: route.abort())
+    page = context.new_page()
+    sheets.open_sheet(page, live_server.url, at)
+    assert len(look(page, at)) == 14
+    expect(sheets.state(page)).to_have_attribute("data-state", "offline")
+    context.unroute(STORING)
+    page.evaluate("dispatchEvent(new Event('online'))")
+    settle(page, at)
+    page.get_by_role("link", name="Hand in").click()
+    page.get_by_role("button", name="Hand in").click()
+    page.wait_for_url("**/done/")
+    assert at.state() == "SUBMITTED"
+    assert page.evaluate("Object.keys(localStorage).filter((name) => name.includes('judging:'))") == []
+
+
+def test_two_tabs_show_and_send_the_same(page: Page, context: BrowserContext, live_server: Any) -> None:
+    at = sheets.make(items=1)
+    sheets.open_sheet(page, live_server.url, at)
+    other = context.new_page()
+    sheets.open_sheet(other, live_server.url, at)
+    first = "#q-1-1 label:nth-of-type({})"
+    page.locator(first.format(1)).click()
+    sheets.saved(page)
+    expect(other.locator("#q-1-1 input").nth(0)).to_be_checked()
+    other.locator(first.format(3)).click()
+    expect(page.locator("#q-1-1 input").nth(2)).to_be_checked()
+    context.set_offline(True)
+    page.locator(first.format(2)).click()
+    expect(other.locator("#q-1-1 input").nth(1)).to_be_checked()
+    other.locator("#q-1-2 label").first.click()
+    context.set_offline(False)
+    for tab in (page, other):
+        settle(tab, at)
+    assert sorted(at.answers().values()) == [-1, 0]
+    assert page.locator(".asked-note:visible").count() == 0
+
+
+def test_another_device_was_newer(page: Page, browser: Any, live_server: Any) -> None:
+    """What was chosen here is not stored over what was chosen there; the person is told, and chooses again."""
+    at = sheets.make(items=1)
+    sheets.open_sheet(page, live_server.url, at)
+    phone = browser.new_context()
+    there = phone.new_page()
+    sheets.open_sheet(there, live_server.url, at)
+    there.locator("#q-1-1 label").nth(2).click()
+    sheets.saved(there)
+    page.locator("#q-1-1 label").nth(0).click()
+    expect(page.locator("#q-1-1 .asked-note")).to_contain_text("Changed in another window")
+    expect(page.locator("#q-1-1 input").nth(2)).to_be_checked()
+    page.locator("#q-1-1 label").nth(0).click()
+    expect(page.locator("#q-1-1 .asked-note")).to_be_hidden()
+    settle(page, at)
+    assert list(at.answers().values()) == [-1]
+    phone.close()
+
+
+def test_a_session_that_ran_out_and_a_token_that_is_stale(
+    page: Page, context: BrowserContext, live_server: Any
+) -> None:
+    at = sheets.make(items=1)
+    sheets.open_sheet(page, live_server.url, at)
+    cookies = context.cookies()
+    context.clear_cookies(name=settings.SESSION_COOKIE_NAME)
+    page.locator("#q-1-1 label").first.click()
+    expect(sheets.state(page)).to_have_attribute("data-state", "expired")
+    expect(sheets.state(page)).to_contain_text("open your link again")
+    enter(context, live_server.url, at.judge)
+    page.evaluate("dispatchEvent(new Event('focus'))")
+    settle(page, at)
+    assert len(cookies) == 2
+    context.clear_cookies(name=settings.CSRF_COOKIE_NAME)
+    page.locator("#q-1-2 label").first.click()
+    settle(page, at)
+    assert len(at.answers()) == 2
+
+
+def test_a_browser_that_keeps_nothing_says_so(page: Page, context: BrowserContext, live_server: Any) -> None:
+    at = sheets.make(items=1)
+    page.add_init_script("Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }")
+    sheets.open_sheet(page, live_server.url, at)
+    context.set_offline(True)
+    page.locator("#q-1-1 label").first.click()
+    expect(sheets.state(page)).to_have_attribute("data-state", "unkept")
+    context.set_offline(False)
+    settle(page, at)
