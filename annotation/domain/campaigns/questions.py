@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from writing.domain import versions
 from writing.domain.imports import storing
 
-from ...enums import CampaignKind, CampaignState
+from ...enums import CampaignKind, CampaignState, Judges
 from ...models import Campaign, CampaignDimension, Dimension
 from .. import defaults
 from . import building, cleaning
@@ -153,9 +153,13 @@ def _is_pointwise(source: Campaign | None) -> bool:
 
 
 def _own(campaign: Campaign) -> list[Dimension]:
-    """Return the study's latest versions of the paper's dimensions that this kind of campaign can ask."""
+    """Return the versions of the paper's dimensions that people were asked last, as far as this kind can ask them.
+
+    Models may have been asked otherwise: published ones could say "neither" where people must decide.
+    """
     pairwise = campaign.kind != CampaignKind.POINTWISE
-    named = Dimension.objects.filter(study=campaign.study, name__in=defaults.NAMES).order_by("version", "id")
+    asked = Dimension.objects.filter(asked__campaign__judges__in=[Judges.CROWD, Judges.EXPERT])
+    named = asked.filter(study=campaign.study, name__in=defaults.NAMES).order_by("version", "id")
     latest = {each.name: each for each in named if is_of_pairs(each.values) == pairwise}
     return [latest[name] for name in defaults.NAMES if name in latest]
 

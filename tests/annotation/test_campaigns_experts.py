@@ -1,0 +1,126 @@
+"""Experts judge what a crowd found hard; and the sample of the published corpus is drawn as the paper did."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from annotation.domain import campaigns
+from annotation.domain.campaigns import building, choosing, design, questions
+from annotation.enums import AssignmentState, CampaignKind, Judges
+from annotation.models import (
+    Assignment,
+    Campaign,
+    Judgment,
+)
+from crowdrag.studies.models import Study
+from tests.factories import NOW, ParticipantFactory, StudyFactory
+
+from .corpora import bring_in
+from .corpus_to_judge import corpus, draft
+
+
+@pytest.mark.django_db
+class TestExperts:
+    def judged(self, study: Study) -> Campaign:
+        """A campaign whose items were judged by four: the first ones split on most questions, the last ones agreed."""
+        campaign = campaigns.build(campaign=draft(study), now=NOW)
+        people = [ParticipantFactory(study=study) for _ in range(4)]
+        asked = questions.of(campaign)
+        judgments = []
+        for questionnaire in campaign.questionnaires.all():
+            held = [
+                Assignment.objects.create(questionnaire=questionnaire, participant=each, state=AssignmentState.ACCEPTED)
+                for each in people
+            ]
+            for entry in questionnaire.entries.all():
+                split = entry.item_id % 8  # on so many questions there is no majority
+                judgments += [
+                    Judgment(
+                        assignment=mine, item_id=entry.item_id, dimension=dimension,
+                        value=(-1, -1, 1, 1)[n] if d < split else 1,
+                    )
+                    for n, mine in enumerate(held)
+                    for d, dimension in enumerate(asked)
+                ]  # fmt: skip
+        Judgment.objects.bulk_create(judgments)
+        return campaign
+
+    def test_the_hard_ones_are_those_without_majorities(self) -> None:
+        source = self.judged(corpus(topics=4))
+        found = choosing.hard_first(source)
+        assert len(found) == 80
+        for each in found:
+            assert each.majorities == 7 - each.item % 8 if each.item % 8 < 8 else 0
+            assert each.is_minimal == (each.majorities <= 4)  # 5 of 7 are differentiable
+        assert [each.majorities for each in found] == sorted(each.majorities for each in found)
+
+    def test_experts_judge_the_hard_ones_as_they_were_shown(self) -> None:
+        study = corpus(topics=4)
+        source = self.judged(study)
+        campaign = draft(study, "experts", kind=CampaignKind.EXPERT, source=source, rule_items=12, pay=None, k=3)
+        assert (campaign.judges, campaign.kind) == (Judges.EXPERT, CampaignKind.EXPERT)
+        assert questions.of(campaign) == questions.of(source)
+        campaigns.open(campaign=campaign, now=NOW)
+        chosen = {item.pair_id: item for item in campaign.items.all()}
+        assert len(chosen) == 12
+        both = {tuple(sorted((item.pair.a_id, item.pair.b_id))) for item in chosen.values()}
+        assert len(both) == 12  # a pair in one of its orders
+        once: dict[tuple[int, ...], int] = {}
+        for each in choosing.hard_first(source):
+            once.setdefault(each.both, each.majorities)
+        hardest = sorted(once.values())[:12]
+        by_pair = {item.pair_id: item.pk for item in source.items.all()}
+        majorities = {each.item: each.majorities for each in choosing.hard_first(source)}
+        assert sorted(majorities[by_pair[pair]] for pair in chosen) == hardest
+
+    def test_minimal_and_picked_ones(self) -> None:
+        study = corpus(topics=4)
+        source = self.judged(study)
+        hard = choosing.hard_first(source)
+        minimal = draft(study, "m", kind="EXPERT", source=source, rule="minimal", rule_items=10, seed=3)
+        drawn = building.draw(minimal, design.read(minimal.design))
+        are_minimal = {each.both for each in hard if each.is_minimal}
+        assert len(drawn) == 10
+        assert {each.both for each in drawn} <= are_minimal
+        picked = tuple(each.item for each in hard[-5:])
+        campaign = draft(study, "p", kind="EXPERT", source=source, rule="picked", picked=picked)
+        drawn = building.draw(campaign, design.read(campaign.design))
+        assert sorted(each.both for each in drawn) == sorted(each.both for each in hard[-5:])
+        with pytest.raises(campaigns.BadCampaign, match="not of that campaign"):
+            campaigns.change(
+                campaign=campaign, terms=campaigns.terms_of(campaign), now=NOW,
+                design=campaigns.Design(rule="picked", picked=(999_999_999,)),
+            )  # fmt: skip
+
+    def test_without_judgments_there_is_nothing_to_ask(self) -> None:
+        study = corpus(topics=4)
+        campaign = draft(study, "e", kind="EXPERT", source=draft(study))
+        with pytest.raises(campaigns.NotReady, match="nothing was judged by two"):
+            campaigns.open(campaign=campaign, now=NOW)
+
+
+DATA = os.environ.get("CROWDRAG_DATA", "")
+
+
+@pytest.mark.django_db
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+@pytest.mark.skipif(not DATA, reason="CROWDRAG_DATA is not set: the sample of the corpus is not here")
+def test_the_sample_is_drawn_as_the_paper_did() -> None:
+    """150 topics with six responses each: 40 of them are drawn as 40 of 65 were."""
+    study = StudyFactory()
+    bring_in(study, Path(DATA) / "crowdrag25")
+    campaign = draft(study, "again", topic_sample=40)
+    told = campaigns.forecast(campaign)
+    assert (told.topics, told.units, told.both_orders, told.items) == (40, 600, 200, 800)
+    campaigns.build(campaign=campaign, now=NOW)
+    found = campaigns.measures(campaign)
+    assert (found.questionnaires, found.same_topic, found.same_text, found.left_right) == (54, 1, 1, 1)
+    assert found.spread is not None
+    assert found.spread < 1.02
+    source = Campaign.objects.get(study=study, name="crowd-pairwise")
+    hard = choosing.hard_first(source)
+    assert len(hard) == 840
+    experts = draft(study, "experts", kind="EXPERT", source=source, rule_items=30)
+    assert len(building.draw(experts, design.read(experts.design))) == 30

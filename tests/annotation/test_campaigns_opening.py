@@ -1,0 +1,133 @@
+"""Campaigns are opened once, with k places a questionnaire; what cannot be changed any more; what one is warned of."""
+
+import threading
+from dataclasses import replace
+
+import pytest
+from django.db import close_old_connections
+
+from annotation.domain import campaigns
+from annotation.domain.campaigns import questions
+from annotation.enums import CampaignState
+from annotation.models import (
+    Campaign,
+    Place,
+    Questionnaire,
+)
+from tests.factories import NOW
+from writing.models import Response
+
+from .corpus_to_judge import corpus, draft
+from .test_campaigns import reload, rows
+
+
+@pytest.mark.django_db
+class TestOpening:
+    def test_opened_it_has_k_places_for_each_questionnaire_and_again_no_more(self) -> None:
+        campaign = draft(corpus(topics=4), k=3)
+        for _ in range(2):
+            opened = campaigns.open(campaign=campaign, now=NOW)
+            assert (opened.state, opened.opened_at) == (CampaignState.OPEN, NOW)
+            assert Place.objects.filter(campaign=campaign).count() == 3 * campaign.questionnaires.count() == 18
+
+    @pytest.mark.parametrize("gone", ["instructions", "consent_text", "pay"])
+    def test_what_is_missing_is_said_and_nothing_changes(self, gone: str) -> None:
+        campaign = draft(corpus(topics=4))
+        Campaign.objects.filter(pk=campaign.pk).update(**{gone: None})
+        with pytest.raises(campaigns.NotReady):
+            campaigns.open(campaign=campaign, now=NOW)
+        assert reload(campaign).state == CampaignState.DRAFT
+        assert not Questionnaire.objects.exists()  # nor was anything drawn
+
+    def test_what_was_erased_since_it_was_drawn_is_drawn_again(self) -> None:
+        study = corpus(topics=4)
+        campaign = campaigns.build(campaign=draft(study), now=NOW)
+        Response.objects.filter(pk=study.responses.first().pk).update(erased_at=NOW, text="")
+        with pytest.raises(campaigns.NotReady, match="draw again"):
+            campaigns.open(campaign=campaign, now=NOW)
+        campaigns.build(campaign=campaign, now=NOW)
+        assert campaigns.open(campaign=campaign, now=NOW).state == CampaignState.OPEN
+
+    def test_an_opened_campaign_is_neither_drawn_nor_asked_nor_told_otherwise(self) -> None:
+        campaign = campaigns.open(campaign=draft(corpus(topics=4)), now=NOW)
+        before = rows(campaign)
+        for state in (CampaignState.OPEN, CampaignState.PAUSED, CampaignState.CLOSED):
+            Campaign.objects.filter(pk=campaign.pk).update(state=state)
+            terms = campaigns.terms_of(campaign)
+            for refused in (
+                lambda: campaigns.build(campaign=campaign, now=NOW, seed=5),
+                lambda: campaigns.change_instructions(campaign=campaign, text="x", now=NOW),
+                lambda: campaigns.change_consent(
+                    campaign=campaign, text="x", text_licence="y", timing_licence="", now=NOW
+                ),
+                lambda terms=terms: campaigns.change(
+                    campaign=campaign, terms=terms, design=campaigns.Design(seed=5), now=NOW
+                ),
+                lambda: questions.change(campaign=campaign, asked=[_asked()], now=NOW),
+            ):  # fmt: skip
+                with pytest.raises(campaigns.NotDraft):
+                    refused()
+            for promise in ({"pay": 1}, {"minutes": 99}, {"takes_comments": False}, {"k": 9}):
+                with pytest.raises(campaigns.BadCampaign):
+                    campaigns.change(campaign=campaign, terms=replace(terms, **promise), now=NOW)
+            campaigns.change(campaign=campaign, terms=replace(terms, pay=terms.pay + 1, fee=7), now=NOW)
+        assert rows(campaign) == before
+
+    def test_states_follow_one_another(self) -> None:
+        campaign = draft(corpus(topics=4))
+        for refused in (campaigns.pause, campaigns.close, campaigns.reopen):
+            with pytest.raises(campaigns.WrongState):
+                refused(campaign=campaign, now=NOW)
+        campaign = campaigns.open(campaign=campaign, now=NOW)
+        assert campaigns.pause(campaign=campaign, now=NOW).state == "PAUSED"
+        assert campaigns.pause(campaign=campaign, now=NOW).state == "PAUSED"
+        with pytest.raises(campaigns.WrongState):
+            campaigns.open(campaign=campaign, now=NOW)  # it was opened: it is reopened
+        assert campaigns.reopen(campaign=campaign, now=NOW).state == "OPEN"
+        closed = campaigns.close(campaign=campaign, now=NOW)
+        assert (closed.state, closed.closed_at) == ("CLOSED", NOW)
+        assert campaigns.reopen(campaign=campaign, now=NOW).closed_at is None
+        assert Place.objects.filter(campaign=campaign).count() == 5 * campaign.questionnaires.count()
+
+    @pytest.mark.parametrize(
+        ("fields", "said"),
+        [
+            ({"wage_floor": 100_000}, "less than your"),
+            ({"wage_floor": None}, "no least wage"),
+            ({"minutes": 5}, "words a minute"),
+            ({"least_seconds": 5000}, "counts as too fast"),
+            ({"lease_minutes": 5}, "goes to somebody else"),
+            ({"questionnaires_per_person": 2}, "at least 15 people"),
+            ({"gold": 2}, "gold items; the campaign has 0"),
+        ],
+    )
+    def test_warnings(self, fields: dict, said: str) -> None:
+        found = campaigns.readiness(draft(corpus(topics=4), **fields))
+        assert found.is_ready
+        assert any(said in warning for warning in found.warnings), found.warnings
+
+
+def _asked() -> questions.Asked:
+    return questions.Asked("n", "L", "Q?", "", [{"value": -1, "label": "A"}, {"value": 1, "label": "B"}])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_opened_by_many_at_once_it_is_drawn_once() -> None:
+    campaign = draft(corpus(topics=4), k=2)
+    failed: list[BaseException] = []
+
+    def opens() -> None:
+        try:
+            campaigns.open(campaign=campaign, now=NOW)
+        except BaseException as error:  # noqa: BLE001 -- told to the test
+            failed.append(error)
+        finally:
+            close_old_connections()
+
+    people = [threading.Thread(target=opens) for _ in range(6)]
+    for each in people:
+        each.start()
+    for each in people:
+        each.join()
+    assert failed == []
+    assert (Questionnaire.objects.count(), Place.objects.count()) == (6, 12)
