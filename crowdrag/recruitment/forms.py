@@ -11,7 +11,8 @@ from crowdrag.studies.domain import money
 from crowdrag.studies.models import Study
 
 from .domain.drafts import LONGEST_NAME, MOST_MINUTES, MOST_PLACES, Terms
-from .enums import Device
+from .domain.orders.problems import LEAST_MESSAGE, MOST_MESSAGE
+from .enums import Device, RejectionCategory
 
 
 class DraftForm(forms.Form):
@@ -133,6 +134,51 @@ class PlacesForm(forms.Form):
     """How many places there are to be in all."""
 
     to = forms.IntegerField(label=gettext_lazy("Places in all"), min_value=1, max_value=MOST_PLACES)
+
+
+class ApproveForm(forms.Form):
+    """Nothing to say: the reward is paid."""
+
+
+class RejectForm(forms.Form):
+    """Why nothing is paid, as the person is told."""
+
+    category = forms.ChoiceField(label=gettext_lazy("Reason, as Prolific sorts it"), choices=RejectionCategory.choices)
+    message = forms.CharField(
+        label=gettext_lazy("Message to the person"),
+        widget=forms.Textarea(attrs={"rows": 4}),
+        min_length=LEAST_MESSAGE,
+        max_length=MOST_MESSAGE,
+        help_text=gettext_lazy("At least 100 characters: what was wrong, with an example. There is no way back."),
+    )
+
+
+class BonusForm(forms.Form):
+    """How much more is paid, and what for."""
+
+    amount = forms.DecimalField(label=gettext_lazy("Bonus"), min_value=Decimal("0.01"), max_digits=10)
+    reason = forms.CharField(
+        label=gettext_lazy("What for"),
+        max_length=300,
+        help_text=gettext_lazy("For your records; Prolific is not told."),
+    )
+    once = forms.UUIDField(widget=forms.HiddenInput)
+
+    def __init__(self, study: Study, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.study = study
+        self.fields["amount"].label = f"{self.fields['amount'].label} ({study.currency})"
+
+    def clean_amount(self) -> int:
+        """Return it in minor units."""
+        try:
+            return money.to_minor(self.cleaned_data["amount"], self.study.currency)
+        except money.FineError as error:
+            raise forms.ValidationError(_("This is finer than the currency is counted.")) from error
+
+
+class ScreenOutForm(forms.Form):
+    """Nothing to say: the fixed part is paid."""
 
 
 def _names(text: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from .views import hook, orders, page
+from .views import hook, orders, page, submission
 
 urlpatterns = [
     path("hooks/prolific/", hook.prolific, name="prolific_hook"),
@@ -14,5 +14,10 @@ urlpatterns = [
     path("studies/<slug:slug>/recruitment/<str:purpose>/places/", page.places, name="recruitment_places"),
     path("studies/<slug:slug>/recruitment/<str:purpose>/orders/<int:order>/again/", orders.again, name="order_again"),
     path("studies/<slug:slug>/recruitment/<str:purpose>/orders/<int:order>/drop/", orders.drop, name="order_drop"),
+    path(
+        "studies/<slug:slug>/recruitment/<str:purpose>/submissions/<str:session>/",
+        submission.submission,
+        name="recruitment_submission",
+    ),
     path("studies/<slug:slug>/recruitment/<str:purpose>/<str:step>/", page.step, name="recruitment_step"),
 ]

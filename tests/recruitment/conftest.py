@@ -12,6 +12,7 @@ from crowdrag.recruitment.domain.prolific import account
 from crowdrag.recruitment.domain.prolific.account import account as read_account
 from crowdrag.recruitment.domain.prolific.client import Client
 from crowdrag.recruitment.models import PlatformStudy
+from crowdrag.studies.models import Study
 from tests.factories import NOW
 from tests.studies.offered import offered_study
 
@@ -60,10 +61,12 @@ TERMS = drafts.Terms(
 )
 
 
-def advertised(*, terms: drafts.Terms = TERMS, publish: bool = True) -> PlatformStudy:
+def advertised(
+    *, terms: drafts.Terms = TERMS, publish: bool = True, study: Study | None = None, purpose: str = WAY
+) -> PlatformStudy:
     """Make a study, its draft there, and publish it."""
-    study = offered_study()
-    made = drafts.prepare(study=study, purpose=WAY, terms=terms, by=None, now=NOW)
+    study = study or offered_study()
+    made = drafts.prepare(study=study, purpose=purpose, terms=terms, by=None, now=NOW)
     made = drafts.send(platform_study=made, base="https://crowd.example.org", now=NOW)
     if publish:
         made = running.take(platform_study=made, step=running.PUBLISH, now=NOW)

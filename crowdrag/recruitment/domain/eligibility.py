@@ -1,6 +1,6 @@
 """Who may take part, in the platform's words: filters, whose ids and values the platform itself is asked for.
 
-A campaign says `languages` and `countries` (as the platform writes them, or as ISO codes that are looked up by name),
+A campaign says `languages` and `countries` (by their ISO codes, or as the platform writes them),
 `approval_rate` (least, in per cent) and `completed` (least number of approved submissions). What the platform has no
 filter for is not dropped in silence: the draft is not made.
 """
@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from django.conf.locale import LANG_INFO
 from django.utils.translation import gettext as _
 
+from . import countries
 from .prolific import api
 from .prolific.client import Client
 
@@ -30,13 +32,6 @@ _TITLES: Final[Mapping[str, Sequence[str]]] = {
     "fluent": ("fluent languages",),
     "countries": ("current country of residence",),
 }
-_NAMES: Final[Mapping[str, str]] = {
-    "en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "pt": "Portuguese",
-    "nl": "Dutch", "pl": "Polish", "sv": "Swedish", "US": "United States", "GB": "United Kingdom", "IE": "Ireland",
-    "CA": "Canada", "AU": "Australia", "NZ": "New Zealand", "DE": "Germany", "AT": "Austria", "CH": "Switzerland",
-    "FR": "France", "ES": "Spain", "IT": "Italy", "NL": "Netherlands", "PL": "Poland", "PT": "Portugal",
-    "SE": "Sweden", "ZA": "South Africa", "IN": "India",
-}  # fmt: skip
 
 
 class EligibilityError(ValueError):
@@ -75,7 +70,7 @@ def filters(client: Client, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
     found = []
     for term, value in sorted(terms.items()):
         row = known.of(term)
-        chosen = _range(row, term, value) if term in {"approval_rate", "completed"} else _values(row, value)
+        chosen = _range(row, term, value) if term in {"approval_rate", "completed"} else _values(row, term, value)
         found.append({"filter_id": row["filter_id"], **chosen})
     return found
 
@@ -87,7 +82,7 @@ def _range(row: Mapping[str, Any], term: str, least: object) -> dict[str, Any]:
     return {"selected_range": {"lower": least, "upper": most}}
 
 
-def _values(row: Mapping[str, Any], wanted: object) -> dict[str, Any]:
+def _values(row: Mapping[str, Any], term: str, wanted: object) -> dict[str, Any]:
     names = [wanted] if isinstance(wanted, str) else list(wanted) if isinstance(wanted, list | tuple) else []
     choices = row.get("choices")
     if not names or not isinstance(choices, Mapping):
@@ -97,9 +92,16 @@ def _values(row: Mapping[str, Any], wanted: object) -> dict[str, Any]:
     by_name = {str(label).strip().lower(): str(key) for key, label in choices.items()}
     chosen = []
     for name in names:
-        spoken = _NAMES.get(str(name), str(name)).strip().lower()
+        spoken = _spoken(term, str(name)).strip().lower()
         if spoken not in by_name:
             message = _("Prolific's filter “%(title)s” does not know “%(name)s”.")
             raise EligibilityError(message % {"title": row.get("title", ""), "name": name})
         chosen.append(by_name[spoken])
     return {"selected_values": chosen}
+
+
+def _spoken(term: str, name: str) -> str:
+    """Return the English name of a language or country that is given by its code; another name as it is."""
+    if term == "countries":
+        return countries.NAMES.get(name, name)
+    return str(LANG_INFO.get(name, {}).get("name", name))

@@ -24,6 +24,7 @@ from .prolific.errors import PlatformError
 
 # More are shown a page at a time, but no more than so many are compared.
 COMPARED = 5000
+_DECIDES = (OrderKind.APPROVE, OrderKind.REJECT, OrderKind.SCREEN_OUT)
 _OPEN = (OrderState.WAITING, OrderState.SENDING, OrderState.UNKNOWN)
 
 
@@ -56,29 +57,32 @@ class Connection:
 
 def rows(platform_study: PlatformStudy) -> list[Row]:
     """Return the visits of a study, newest first, each with what does not agree."""
-    found = list(
-        Submission.objects.filter(platform_study=platform_study)
-        .select_related("participant")
-        .order_by("-first_heard_at", "-pk")[:COMPARED]
-    )
+    found = Submission.objects.filter(platform_study=platform_study).select_related("participant")
+    return _rows(platform_study, list(found.order_by("-first_heard_at", "-pk")[:COMPARED]))
+
+
+def row(submission: Submission) -> Row:
+    """Return one visit with what does not agree."""
+    return _rows(submission.platform_study, [submission])[0]
+
+
+def _rows(platform_study: PlatformStudy, found: list[Submission]) -> list[Row]:
     here = _here(platform_study, found)
-    approving = set(
-        PlatformOrder.objects.filter(
-            platform_study=platform_study, kind=OrderKind.APPROVE, state__in=_OPEN
-        ).values_list("submission_id", flat=True)
-    )
-    twice = Counter(row.participant_id for row in found if row.participant_id)
+    ordered = PlatformOrder.objects.filter(platform_study=platform_study, kind__in=_DECIDES, state__in=_OPEN)
+    deciding = set(ordered.values_list("submission_id", flat=True))
+    people = Submission.objects.filter(platform_study=platform_study).exclude(participant=None)
+    twice = Counter(people.values_list("participant_id", flat=True))
     arrivals = Arrival.objects.filter(link=platform_study.link_id).exclude(session="")
     shared = Counter(arrivals.values_list("session", flat=True))
     listed = []
-    for row in found:
-        stands = here.get(row.external_id)
-        words = _disagreement(row, stands, is_approving=row.pk in approving)
-        if row.participant_id and twice[row.participant_id] > 1:
+    for submission in found:
+        stands = here.get(submission.external_id)
+        words = _disagreement(submission, stands, is_ordered=submission.pk in deciding)
+        if submission.participant_id and twice[submission.participant_id] > 1:
             words = words or _("this person has more than one submission there")
-        if shared[row.external_id] > 1:
+        if shared[submission.external_id] > 1:
             words = words or _("several people came here with this submission")
-        listed.append(Row(row, stands, words))
+        listed.append(Row(submission, stands, words))
     return listed
 
 
@@ -88,16 +92,16 @@ def _here(platform_study: PlatformStudy, found: Sequence[Submission]) -> Mapping
     return listener.here(platform_study.study, platform_study.purpose, visits) if listener and visits else {}
 
 
-def _disagreement(row: Submission, here: Here | None, *, is_approving: bool) -> str:
+def _disagreement(row: Submission, here: Here | None, *, is_ordered: bool) -> str:
     """Say in words in what a visit does not agree; empty where it does, or where nothing follows yet."""
-    if not row.status:
+    if not row.status or is_ordered:
         return ""
     if row.participant_id is None:
         return "" if row.status in statuses.UNDER_WAY + statuses.LET_GO else _("nobody came here with this submission")
     for applies, words in _RULES:
         if applies(row, here):
             return str(words)
-    if here == Here.ACCEPTED and row.status == SubmissionStatus.AWAITING_REVIEW and not is_approving:
+    if here == Here.ACCEPTED and row.status == SubmissionStatus.AWAITING_REVIEW:
         return _("accepted here, not approved there")
     return ""
 
@@ -118,6 +122,7 @@ _RULES = (
     (partial(_both, (SubmissionStatus.AWAITING_REVIEW,), _UNDONE), gettext_lazy("handed in there, not here")),
     (partial(_both, statuses.LET_GO, _DONE), gettext_lazy("given back there, handed in here")),
     (partial(_both, statuses.PAID, (Here.REJECTED,)), gettext_lazy("rejected here, paid there")),
+    (partial(_both, (SubmissionStatus.AWAITING_REVIEW,), (Here.REJECTED,)), gettext_lazy("rejected here, open there")),
     (partial(_both, (SubmissionStatus.REJECTED,), (Here.ACCEPTED,)), gettext_lazy("accepted here, rejected there")),
     (partial(_both, (SubmissionStatus.APPROVED,), (Here.HANDED_IN,)), gettext_lazy("paid there before it was judged")),
 )

@@ -10,7 +10,7 @@ from crowdrag.studies.models import Participant, User
 
 from ...enums import TaskState
 from ...models import TaskPayment, WritingTask
-from . import moving, problems
+from . import moving, platform, problems
 
 ACCEPTED: Final = "accepted"
 PART: Final = "part of the pay, with the rejection"
@@ -24,7 +24,8 @@ LONGEST_REASON: Final = 200
 def pay(*, task: WritingTask, amount: int, reason: str, by: User | None = None, now: datetime) -> TaskPayment:
     """Owe a writer money, whatever the state of the task: their pay, or a part of it when the fault was ours.
 
-    The same amount for the same reason is the same payment, so that a request sent twice pays once.
+    The same amount for the same reason is the same payment, so that a request sent twice pays once. Whoever came from
+    a platform is paid by it.
     """
     reason = " ".join(reason.split())[:LONGEST_REASON]
     if not reason:
@@ -36,7 +37,9 @@ def pay(*, task: WritingTask, amount: int, reason: str, by: User | None = None, 
         raise problems.NotAllowed(task, task.state)
     known = TaskPayment.objects.filter(task=task, reason=reason).first()
     if known is None:
-        return TaskPayment.objects.create(task=task, amount=amount, reason=reason, at=now, by=by)
+        payment = TaskPayment.objects.create(task=task, amount=amount, reason=reason, at=now, by=by)
+        platform.owed(payment, approves=reason in {ACCEPTED, REVERSED}, by=by, now=now)
+        return payment
     if known.amount != amount:
         raise problems.PaidOtherwise(reason, known.amount, task.study.currency)
     return known

@@ -143,6 +143,18 @@ def is_theirs(*, study: Study, purpose: str, session: str) -> bool:
     return bool(session) and _platform_study(study, purpose, session) is not None
 
 
+def visit(*, participant: Participant, purpose: str) -> tuple[PlatformStudy, str] | None:
+    """Return somebody's latest visit to a way by a study that was made here: the study, and the session."""
+    arrivals = Arrival.objects.filter(participant=participant, link__platform_study__purpose=purpose)
+    came = arrivals.exclude(session="").order_by("-last_at", "-pk").first()
+    studies = PlatformStudy.objects.select_related("study", "link")
+    if came is not None:
+        return studies.get(link=came.link_id), came.session
+    # Of whoever had everything erased the arrivals are gone; what is still to be paid is kept.
+    known = Submission.objects.filter(participant=participant, platform_study__purpose=purpose).order_by("-pk").first()
+    return (studies.get(pk=known.platform_study_id), known.external_id) if known else None
+
+
 def _platform_study(study: Study, purpose: str, session: str) -> PlatformStudy | None:
     rows = PlatformStudy.objects.filter(study=study, purpose=purpose).select_related("study", "link")
     known = rows.filter(submissions__external_id=session).order_by("-pk").first()

@@ -1,0 +1,188 @@
+"""What judging and writing make of what the platform says, and what the platform is told of their decisions."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client as Browser
+
+from annotation.domain import assignments, recruiting
+from annotation.enums import AssignmentState
+from crowdrag.recruitment.domain import drafts, hearing, listings, overview
+from crowdrag.recruitment.domain.hearing import News
+from crowdrag.recruitment.domain.orders import sending
+from crowdrag.recruitment.domain.prolific.client import Client
+from crowdrag.recruitment.enums import Here, OrderKind
+from crowdrag.recruitment.models import PlatformOrder, PlatformStudy
+from crowdrag.studies.domain import entering
+from crowdrag.studies.domain.platforms import Named
+from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Consent, Participant
+from tests.annotation.judging import World as Judging
+from tests.annotation.judging import hand_in as hand_in_judgments
+from tests.annotation.judging import sheets
+from tests.factories import NOW, MembershipFactory
+from tests.writing import plans
+from writing.domain.tasks import paying, reviewing
+from writing.enums import TaskState
+
+from .conftest import TERMS, WAY, advertised
+from .prolific_server import Prolific
+
+pytestmark = pytest.mark.django_db
+LATER = NOW + timedelta(minutes=5)
+PERSON = "5f00000000000000000000aa"
+
+
+def judging(there: Prolific) -> tuple[Judging, PlatformStudy]:
+    here = sheets(2, k=1)
+    made = advertised(study=here.study, purpose=here.purpose)
+    return here, made
+
+
+def judge(there: Prolific, here: Judging, made: PlatformStudy, person: str = PERSON) -> tuple[Participant, str]:
+    """Somebody takes a place there, comes here, and agrees."""
+    session = there.take_place(made.external_id, person)
+    came = entering.enter(link=made.link, named=Named(person, made.external_id, session), now=NOW)
+    Consent.objects.create(participant=came, text=here.campaign.consent_text, given_at=NOW)
+    return came, session
+
+
+def test_a_campaign_proposes_its_own_terms(there: Prolific) -> None:
+    here = sheets(2, k=3)
+    here.change(eligibility={"languages": ["en"], "countries": ["GB"], "approval_rate": 95, "completed": 50})
+    terms = drafts.proposed(here.study, here.purpose)
+    assert terms is not None
+    assert (terms.reward, terms.places, terms.minutes) == (400, 6, here.campaign.minutes)
+    made = advertised(study=here.study, purpose=here.purpose, terms=terms)
+    assert len(there.studies[made.external_id]["filters"]) == 4
+
+
+@pytest.mark.parametrize(("status", "after"), [("RETURNED", "RETURNED"), ("TIMED-OUT", "TIMED_OUT")])
+def test_a_place_is_free_again_when_somebody_gives_up_there(there: Prolific, status: str, after: str) -> None:
+    here, made = judging(there)
+    person, session = judge(there, here, made)
+    mine = assignments.claim(campaign=here.campaign, participant=person, session=session, now=NOW)
+    assert (here.held(), here.free()) == (1, 1)
+    for _again in range(2):
+        hearing.hear(made, News(session, status, LATER), now=LATER)
+    mine.refresh_from_db()
+    assert mine.state == after
+    assert (here.held(), here.free()) == (0, 2)
+
+
+def test_what_was_handed_in_stays_whatever_is_said_there(there: Prolific) -> None:
+    here, made = judging(there)
+    person, session = judge(there, here, made)
+    mine = hand_in_judgments(
+        assignments.claim(campaign=here.campaign, participant=person, session=session, now=NOW), NOW
+    )
+    for status in ("RETURNED", "TIMED-OUT"):
+        hearing.hear(made, News(session, status, LATER), now=LATER)
+    mine.refresh_from_db()
+    assert mine.state == AssignmentState.SUBMITTED
+    assert here.held() == 1
+    assert overview.rows(made)[0].disagrees == "given back there, handed in here"
+
+
+def test_how_judging_stands_is_said_of_each_visit(there: Prolific) -> None:
+    here, made = judging(there)
+    one, first = judge(there, here, made)
+    two, second = judge(there, here, made, "5f00000000000000000000bb")
+    hand_in_judgments(assignments.claim(campaign=here.campaign, participant=one, session=first, now=NOW), NOW)
+    stands = recruiting.here(here.study, here.purpose, [(first, one.pk), (second, two.pk), ("x", two.pk)])
+    assert stands == {first: Here.HANDED_IN, second: Here.NOTHING, "x": Here.NOTHING}
+    needs = recruiting.needs(here.study, here.purpose)
+    assert needs is not None
+    assert needs.places == 1
+    assert recruiting.needs(here.study, "judging-") is None
+
+
+def writer(there: Prolific, world: plans.World, made: PlatformStudy) -> tuple[Participant, str]:
+    session = there.take_place(made.external_id, PERSON)
+    came = entering.enter(link=made.link, named=Named(PERSON, made.external_id, session), now=NOW)
+    Consent.objects.create(participant=came, text=world.plan.consent_text, given_at=NOW)
+    return came, session
+
+
+def advertised_writing(**plan: Any) -> tuple[plans.World, PlatformStudy]:
+    world = plans.world(**plan)
+    terms = TERMS.__class__(**{**TERMS.__dict__, "reward": world.plan.pay, "screen_out_reward": None})
+    return world, advertised(study=world.study, terms=terms)
+
+
+def test_a_slot_is_free_again_when_a_writer_gives_up_there(there: Prolific) -> None:
+    world, made = advertised_writing(topics=1, slots=1)
+    person, session = writer(there, world, made)
+    task = world.claim(person)
+    plans.write(task)
+    hearing.hear(made, News(session, "TIMED-OUT", NOW - timedelta(seconds=1)), now=LATER)  # before it was begun
+    task.refresh_from_db()
+    assert task.state == TaskState.CLAIMED
+    hearing.hear(made, News(session, "RETURNED", LATER), now=LATER)
+    task.refresh_from_db()
+    assert (task.state, task.draft) == (TaskState.RETURNED, plans.TEXT)
+    assert Here.GONE in {row.here for row in overview.rows(made)}
+
+
+def test_a_finished_text_is_not_taken_from_its_writer(there: Prolific) -> None:
+    world, made = advertised_writing(topics=1, slots=1)
+    person, session = writer(there, world, made)
+    task = plans.finish(world.claim(person))
+    hearing.hear(made, News(session, "RETURNED", LATER), now=LATER)
+    task.refresh_from_db()
+    assert task.state == TaskState.CLAIMED
+
+
+def test_a_writer_is_paid_there_once_for_each_response(there: Prolific, client_there: Client) -> None:
+    world, made = advertised_writing(topics=2, slots=1)
+    person, session = writer(there, world, made)
+    reviewer = world.reviewer()
+    for _number in range(2):
+        task = world.claim(person)
+        plans.hand_in(task)
+        task.refresh_from_db()
+        reviewing.accept(task=task, by=reviewer, now=NOW)
+        reviewing.accept(task=task, by=reviewer, now=NOW)
+    paying.pay(task=task, amount=50, reason="It took longer than we said.", by=reviewer, now=NOW)
+    kinds = list(PlatformOrder.objects.order_by("pk").values_list("kind", flat=True))
+    assert kinds == [OrderKind.APPROVE, OrderKind.BONUS, OrderKind.BONUS]
+    there.move(session, "AWAITING REVIEW", made.codes["COMPLETED"])
+    sending.send_due(client_there, now=LATER)
+    assert there.submissions[session]["status"] == "APPROVED"
+    assert there.paid == [(session, world.plan.pay), (session, 50)]
+
+
+def test_nobody_is_told_of_writers_who_came_otherwise() -> None:
+    world = plans.world(topics=1, slots=1)
+    task = world.claim(world.writer())
+    plans.hand_in(task)
+    task.refresh_from_db()
+    reviewing.accept(task=task, by=world.reviewer(), now=NOW)
+    assert not PlatformOrder.objects.exists()
+
+
+def test_a_visit_is_decided_by_hand(there: Prolific, client_there: Client) -> None:
+    world, made = advertised_writing(topics=1, slots=1)
+    _person, session = writer(there, world, made)
+    there.move(session, "AWAITING REVIEW")
+    listings.look(client_there, made, now=NOW)
+    browser = Browser()
+    browser.force_login(MembershipFactory(study=world.study, role=Role.EDITOR).user)
+    url = f"/studies/{world.study.slug}/recruitment/{WAY}/submissions/{session}/"
+    assert "NOCODE" in browser.get(url).content.decode()
+    assert browser.post(url, {"kind": "REJECT", "category": "NO_CODE", "message": "short"}).status_code == 422
+    assert browser.post(url, {"kind": "DANCE"}).status_code == 422
+    once = "11111111-1111-4111-8111-111111111111"
+    for _again in range(2):
+        answer = browser.post(url, {"kind": "BONUS", "amount": "0.50", "reason": "x", "once": once})
+        assert answer.status_code == 302
+    assert browser.post(url, {"kind": "SCREEN_OUT"}, follow=True).status_code == 200  # no code for it: said
+    message = (
+        "You finished without the code and without having written anything; we looked for your work and found none."
+    )
+    assert browser.post(url, {"kind": "REJECT", "category": "NO_CODE", "message": message}).status_code == 302
+    sending.send_due(client_there, now=NOW + timedelta(days=900))
+    assert there.paid == [(session, 50)]
+    assert there.submissions[session]["status"] == "REJECTED"
+    assert browser.get(url.replace(session, "another")).status_code == 404

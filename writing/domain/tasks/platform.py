@@ -1,0 +1,55 @@
+"""What a recruitment platform is told when a writer whom it sent is owed money.
+
+A visit may hold several responses, and the platform knows the visit alone: the first accepted response has the visit
+approved, which pays its reward; whatever else is owed is a bonus. That somebody is to get nothing is told by a person
+(the page of the visit): one rejected response does not make a rejected visit.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from crowdrag.recruitment.domain import orders
+from crowdrag.recruitment.domain.orders.queueing import visit
+from crowdrag.recruitment.enums import OrderKind, OrderState, SubmissionStatus
+from crowdrag.recruitment.models import PlatformOrder, Submission
+from crowdrag.studies.models import User
+
+from ...models import TaskPayment
+
+WAY = "writing"
+
+
+def owed(payment: TaskPayment, *, approves: bool, by: User | None, now: datetime) -> None:
+    """Have a payment made by the platform that sent its writer; nothing where none did.
+
+    The payment's row is the order's name: the same payment is ordered once.
+    """
+    task = payment.task
+    assert task.participant is not None, "only a task with a writer is paid"
+    found = visit(participant=task.participant, purpose=WAY)
+    if found is None:
+        return
+    study, session = found
+    about: dict[str, Any] = {
+        "study": task.study,
+        "purpose": WAY,
+        "session": session,
+        "participant": task.participant,
+        "by": by,
+        "now": now,
+    }
+    amount = payment.amount
+    if approves and not _decided(session):
+        orders.approve(key=f"visit-{session}-approve", **about)
+        amount -= study.reward
+    if amount > 0:
+        orders.bonus(amount=amount, reason=payment.reason, key=f"task-payment-{payment.pk}", **about)
+
+
+def _decided(session: str) -> bool:
+    """Say whether the visit's reward is ordered already, or cannot be paid any more."""
+    ordered = PlatformOrder.objects.filter(submission__external_id=session, kind=OrderKind.APPROVE)
+    if ordered.exclude(state=OrderState.DROPPED).exists():
+        return True
+    gone = [SubmissionStatus.REJECTED, SubmissionStatus.APPROVED, SubmissionStatus.SCREENED_OUT]
+    return Submission.objects.filter(external_id=session, status__in=gone).exists()
