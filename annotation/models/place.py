@@ -102,11 +102,14 @@ class Place(models.Model):
                 operation=pgtrigger.Insert | pgtrigger.UpdateOf("holder_id"),  # type: ignore[no-untyped-call]
                 timing=pgtrigger.Deferred,
                 func="""
+                    IF TG_OP = 'INSERT' AND NEW.holder_id IS NULL THEN
+                        RETURN NULL;
+                    END IF;
                     PERFORM 1 FROM annotation_assignment a
                         JOIN annotation_questionnaire q ON q.id = a.questionnaire_id
                         JOIN annotation_campaign c ON c.id = q.campaign_id
                         WHERE c.has_places
-                        AND (a.id = NEW.holder_id OR (TG_OP = 'UPDATE' AND a.id = OLD.holder_id))
+                        AND a.id IN (NEW.holder_id, OLD.holder_id)
                         AND (a.state IN ('ASSIGNED', 'SUBMITTED', 'ACCEPTED'))
                             <> EXISTS (SELECT 1 FROM annotation_place p WHERE p.holder_id = a.id);
                     IF FOUND THEN

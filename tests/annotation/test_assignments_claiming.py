@@ -1,0 +1,215 @@
+"""Who gets which questionnaire, and what is said to whom who gets none."""
+
+import pytest
+
+from annotation.domain import assignments, places
+from annotation.domain.assignments import claiming, problems
+from annotation.enums import AssignmentState as S
+from annotation.enums import CampaignState
+from annotation.models import Assignment, Place, QuestionnaireItem
+from crowdrag.studies.domain import leaving
+from crowdrag.studies.models import Consent
+from tests.factories import NOW, ConsentTextFactory
+
+from .campaigns import World, world
+from .judging import HOUR, check_constraints, claim, hand_in, sheets
+
+pytestmark = pytest.mark.django_db
+
+
+def order(here: World, assignment: Assignment) -> int:
+    """Which of the campaign's questionnaires it is."""
+    return [one.pk for one in here.questionnaires].index(assignment.questionnaire_id)
+
+
+def refused(here: World, person: object, **more: object) -> type[Exception]:
+    """What a claim is refused with; the look ahead says the same."""
+    seen = assignments.obstacle(campaign=here.campaign, participant=person, **more)
+    with pytest.raises(problems.AssignmentProblem) as raised:
+        claim(here, person, **more)
+    assert type(seen) is raised.type
+    assert str(raised.value)
+    return raised.type
+
+
+def test_a_questionnaire_is_filled_before_the_next_one_begins() -> None:
+    here = sheets(3, k=2)
+    assert [order(here, claim(here, person)) for person in here.judges(6)] == [0, 0, 1, 1, 2, 2]
+    assert refused(here, here.judge()) is problems.NothingLeft
+
+
+def test_one_person_gets_each_questionnaire_once_and_no_more_than_are_for_one() -> None:
+    here = sheets(4, k=2, questionnaires_per_person=3)
+    person = here.judge()
+    seen = []
+    for _ in range(3):
+        mine = claim(here, person)
+        assert claim(here, person) == mine, "in hand"
+        seen.append(order(here, hand_in(mine)))
+    assert seen == [0, 1, 2]
+    assert refused(here, person) is problems.EnoughJudged
+
+
+def test_what_was_returned_does_not_count_as_judged_and_comes_last_again() -> None:
+    here = sheets(2, k=1)
+    person = here.judge()
+    first = claim(here, person)
+    assignments.give_back(assignment=first, reason="Tired.", now=NOW)
+    second = claim(here, person)
+    assert second.questionnaire_id != first.questionnaire_id
+    assignments.give_back(assignment=second, now=NOW)
+    assert claim(here, person) == first, "nothing else is left"
+    assert list(first.transitions.order_by("pk").values_list("cause", "note")) == [
+        ("claimed", ""),
+        ("given back", "Tired."),
+        ("came back", ""),
+    ]
+
+
+def test_what_was_lost_to_the_clock_comes_first_again() -> None:
+    here = sheets(3, k=1)
+    person = here.judge()
+    mine = claim(here, person)
+    assignments.expire(now=NOW + 2 * HOUR)
+    assert assignments.obstacle(campaign=here.campaign, participant=person) is None
+    back = claim(here, person, NOW + 2 * HOUR)
+    assert (back.pk, back.state, back.lease_until) == (mine.pk, S.ASSIGNED, NOW + 3 * HOUR)
+    check_constraints()
+
+
+def test_nobody_judges_what_they_wrote() -> None:
+    here = sheets(3, k=1, questionnaires_per_person=None)  # the writer's response is in all but the last
+    writer = here.writer()
+    assert order(here, claim(here, writer)) == 2
+    hand_in(assignments.in_hand(here.campaign, writer))
+    assert refused(here, writer) is problems.NothingLeft
+
+
+def test_nobody_judges_an_answer_that_they_wrote() -> None:
+    here = world(kind="POINTWISE", topics=1, responses=3, per_questionnaire=1, dimensions=1, k=1)
+    assert order(here, claim(here, here.writer())) == 1
+
+
+def test_nobody_gets_an_item_twice() -> None:
+    here = sheets(3, k=2, questionnaires_per_person=None)
+    shared = here.questionnaires[0].entries.get().item
+    QuestionnaireItem.objects.create(questionnaire=here.questionnaires[1], item=shared, position=1)
+    person = here.judge()
+    assignments.give_back(assignment=claim(here, person), now=NOW)
+    assert order(here, claim(here, person)) == 2, "not even of what they gave back"
+
+
+@pytest.mark.parametrize("state", [CampaignState.DRAFT, CampaignState.PAUSED, CampaignState.CLOSED])
+def test_what_does_not_run_gives_nothing_new_out_but_what_is_in_hand_goes_on(state: str) -> None:
+    here = sheets(2, k=2)
+    busy, late = here.judges(2)
+    mine = claim(here, busy)
+    here.change(state=state)
+    assert refused(here, late) is problems.CampaignNotOpen
+    assert claim(here, busy) == mine
+    assert hand_in(mine).state == S.SUBMITTED
+
+
+def test_only_those_judge_who_came_for_it_and_agreed() -> None:
+    here, other = sheets(1), sheets(1)
+    assert refused(here, here.stranger()) is problems.NotAdmitted
+    with pytest.raises(problems.NotAdmitted):
+        claim(here, other.judge())
+    person = here.judge(consents=False)
+    assert refused(here, person) is problems.NeedsConsent
+    newer = ConsentTextFactory(study=here.study)
+    agreed = here.judge()
+    here.change(consent_text=newer)
+    assert refused(here, agreed) is problems.NeedsConsent
+    Consent.objects.create(participant=agreed, text=newer, given_at=NOW)
+    assert claim(here, agreed).state == S.ASSIGNED
+
+
+def test_who_left_gets_nothing() -> None:
+    here = sheets(1)
+    person = here.judge()
+    leaving.withdraw(participant=person, now=NOW)
+    assert refused(here, person) is problems.LeftStudy
+
+
+def test_a_visit_stands_for_one_questionnaire_unless_that_was_returned() -> None:
+    here = sheets(4, k=1, questionnaires_per_person=None)
+    person = here.judge()
+    first = claim(here, person, session="one")
+    assignments.give_back(assignment=first, now=NOW)
+    second = claim(here, person, session="one")
+    hand_in(second)
+    assert refused(here, person, session="one") is problems.EnoughJudged
+    third = claim(here, person, session="two")
+    assert [first.session, second.session, third.session] == ["one", "one", "two"]
+    assert claim(here, person, session="one").session == "two", "in hand, and the other visit is used up"
+    assert claim(here, person, session="three").session == "three", "they came anew for what they have in hand"
+
+
+def test_a_visit_whose_time_was_over_may_only_hand_in() -> None:
+    here = sheets(2, k=1)
+    person, other = here.judges(2)
+    mine = claim(here, person, session="one")
+    assignments.expire(now=NOW + 2 * HOUR)
+    claim(here, other, NOW + 2 * HOUR)
+    assert refused(here, person, session="one") is problems.TooLate
+    with pytest.raises(problems.TooLate):
+        assignments.resume(assignment=mine, now=NOW + 2 * HOUR)
+    assert claim(here, person, NOW + 2 * HOUR) != mine, "by no visit, they may begin another one"
+
+
+def test_going_on_with_what_was_given_back_asks_what_a_claim_asks() -> None:
+    here = sheets(3, k=1, questionnaires_per_person=1)
+    person = here.judge()
+    mine = claim(here, person)
+    assert assignments.resume(assignment=mine, now=NOW) == mine
+    assignments.give_back(assignment=mine, now=NOW)
+    other = claim(here, person)
+    with pytest.raises(problems.NotAllowed):
+        assignments.resume(assignment=mine, now=NOW)
+    hand_in(other)
+    with pytest.raises(problems.EnoughJudged):
+        assignments.resume(assignment=mine, now=NOW)
+    with pytest.raises(problems.NotAllowed):
+        assignments.resume(assignment=other, now=NOW)
+
+
+def test_constraints_have_the_last_word_and_the_claim_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = sheets(3, k=1)
+    writer = here.writer()
+    barred, looked = places.barred, []
+
+    def late(**arguments: int) -> list[int]:
+        looked.append(1)
+        return [] if len(looked) == 1 else barred(**arguments)  # the first look came before the response was theirs
+
+    monkeypatch.setattr(places, "barred", late)
+    assert order(here, claim(here, writer)) == 2
+    assert len(looked) == 2
+    monkeypatch.setattr(places, "barred", lambda **_arguments: [])
+    here.change(questionnaires_per_person=None)
+    hand_in(assignments.in_hand(here.campaign, writer))
+    with pytest.raises(Exception, match="place_nobody_judges_an_own_response"):
+        claim(here, writer)
+    assert Place.objects.filter(holder__isnull=False).count() == 1
+
+
+def test_places_are_made_once_and_can_grow_and_not_shrink() -> None:
+    here = sheets(3, k=2)
+    assert places.ensure(campaign=here.campaign, now=NOW) == 0
+    assert places.extend(campaign=here.campaign, k=4, now=NOW) == 6
+    assert places.extend(campaign=here.campaign, k=4, now=NOW) == 0
+    assert here.campaign.k == 4
+    with pytest.raises(places.FewerPlaces):
+        places.extend(campaign=here.campaign, k=3, now=NOW)
+    claim(here, here.judge())
+    assert (places.free(here.campaign), places.held(here.campaign)) == (11, 1)
+    ranks = Place.objects.filter(questionnaire=here.questionnaires[1]).order_by("number").values_list("rank", flat=True)
+    assert list(ranks) == [1000, 1001, 1002, 1003]
+    here.change(has_places=False)
+    assert places.ensure(campaign=here.campaign, now=NOW) == 0
+
+
+def test_the_way_and_the_claim_have_one_name() -> None:
+    here = sheets(1)
+    assert claiming.purpose(here.campaign) == claiming.purpose(here.campaign.pk) == here.purpose
