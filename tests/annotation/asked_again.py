@@ -57,7 +57,10 @@ def campaign(study: Study | None = None, **fields: Any) -> Campaign:
 
 def ask(campaign: Campaign, name: str, options: list[dict[str, Any]], **fields: Any) -> Dimension:
     """Let a campaign ask one more question."""
-    dimension: Dimension = DimensionFactory(study=campaign.study, name=name, label=name, options=options, **fields)
+    version = Dimension.objects.filter(study=campaign.study, name=name).count() + 1
+    dimension: Dimension = DimensionFactory(
+        study=campaign.study, name=name, version=version, label=name, options=options, **fields
+    )
     CampaignDimensionFactory(campaign=campaign, dimension=dimension, position=campaign.asked.count())
     return dimension
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db import transaction
 from django.db.models import Count
 
 from crowdrag.llm.models import Attempt, Call
@@ -33,10 +34,11 @@ def assignments(*, items: Sequence[int], participant: Participant) -> dict[int, 
     return dict(rows.values_list("questionnaire__entries__item", "pk"))
 
 
+@transaction.atomic
 def keep(
     *, run: Run, participant: Participant, assignment_of: Mapping[int, int], came: Sequence[Came], now: datetime
 ) -> None:
-    """Store answers and judgments. Called in a transaction.
+    """Store answers and judgments.
 
     What is there stays: another run that asked the same at the same time, or the same work before it was lost, stored
     the same. An answer that was of no use gives way to a later one.

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 import jsonschema
@@ -183,14 +184,18 @@ def _parameters(endpoint: Endpoint, parameters: Mapping[str, Any]) -> dict[str, 
 
 
 def _schema(schema: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    if schema is None:
-        return None
+    return None if schema is None else _checked_schema(json.dumps(_canonical(schema)))
+
+
+# Thousands of questions share a schema, and checking one takes longer than all else that is done with a question.
+@lru_cache(maxsize=256)
+def _checked_schema(text: str) -> dict[str, Any]:
+    schema: dict[str, Any] = json.loads(text)
     try:
         jsonschema.Draft202012Validator.check_schema(schema)
     except jsonschema.SchemaError as error:
         raise RequestError(_("The schema of the answer is not a JSON schema: %s") % error.message) from error
-    canonical: dict[str, Any] = _canonical(schema)
-    return canonical
+    return schema
 
 
 def _canonical(value: Any) -> Any:

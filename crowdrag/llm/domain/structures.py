@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import jsonschema
@@ -85,8 +86,7 @@ def read(text: str | None, schema: Mapping[str, Any]) -> Any:
         )
     except (ValueError, RecursionError) as error:
         raise InvalidAnswerError(f"The answer is not one JSON document: {error}") from error
-    # An empty registry: a schema never makes us fetch another one.
-    validator = jsonschema.Draft202012Validator(schema, registry=referencing.Registry())
+    validator = _validator(json.dumps(schema, sort_keys=True))
     try:
         problem = jsonschema.exceptions.best_match(validator.iter_errors(document))
     except (RecursionError, referencing.exceptions.Unresolvable) as error:
@@ -94,6 +94,13 @@ def read(text: str | None, schema: Mapping[str, Any]) -> Any:
     if problem is not None:
         raise InvalidAnswerError(f"At {problem.json_path}: {problem.message}"[:500])
     return document
+
+
+@lru_cache(maxsize=256)
+def _validator(schema: str) -> jsonschema.Draft202012Validator:
+    """Return the validator of a schema: making one takes longer than using it."""
+    # An empty registry: a schema never makes us fetch another one.
+    return jsonschema.Draft202012Validator(json.loads(schema), registry=referencing.Registry())
 
 
 def _schema_text(question: Question) -> str:

@@ -1,0 +1,168 @@
+"""Models as judges: throughput against a server of known latency, storing included, over what is possible at best.
+
+Stores of its own; the server is a process of its own that answers every question after exactly so long.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+import os
+import socket
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from crowdrag.runtime import embedded
+from crowdrag.runtime.folder import Folder
+
+LATENCY, IN_FLIGHT, CALLS = 0.5, 64, 2000
+TARGET = 0.95
+DIMENSIONS = 7
+
+
+def run() -> list[dict]:
+    """Measure once in a folder of its own."""
+    with tempfile.TemporaryDirectory(prefix="crowdrag-bench-") as data:
+        folder = Folder(Path(data).resolve())
+        for name in ("DATABASE_URL", "BROKER_URL"):
+            os.environ.pop(name, None)
+        os.environ |= {"CROWDRAG_DATA_DIR": data, "HTTPS": "false", "DJANGO_SETTINGS_MODULE": "bench._serving"}
+        with embedded.lent(folder, options=("--remove",)) as environment:
+            os.environ |= environment | {"DJANGO_SETTINGS_MODULE": "bench._serving"}
+            return _measured()
+
+
+def _measured() -> list[dict]:
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+    from django.db import connection
+
+    call_command("migrate", verbosity=0)
+    port, server = _serve()
+    try:
+        return [_one(port, "COMBINED"), _one(port, "INDIVIDUAL")]
+    finally:
+        server.kill()
+        server.join()
+        connection.close()
+
+
+def _one(port: int, inference: str) -> dict[str, Any]:
+    """Have so many calls made, and say how long that took."""
+    from annotation.domain.judging_models import judging
+    from annotation.domain.judging_models.orders import Order
+    from annotation.models import JudgingAnswer, Judgment
+    from crowdrag.llm.models import Endpoint
+    from crowdrag.runs.domain import claiming, executing
+    from crowdrag.runs.enums import RunState
+
+    questions = 1 if inference == "COMBINED" else DIMENSIONS
+    source, prompt = _campaign(-(-CALLS // questions))
+    endpoint, _made = Endpoint.objects.get_or_create(
+        name="bench",
+        defaults={
+            "base_url": f"http://127.0.0.1:{port}/v1",
+            "model": "m",
+            "is_local": True,
+            "is_allowed": True,
+            "concurrency": IN_FLIGHT,
+            "supports_json_schema": True,
+        },
+    )
+    order = Order(
+        endpoint=endpoint.pk, prompt=prompt.pk, source=source.pk, inference=inference, which="all", both=False
+    )
+    started = judging.start(study=source.study, order=order)
+    calls = sum(len(unit.payload["items"]) for unit in started.units.all()) * questions
+    began, cpu = time.perf_counter(), time.process_time()
+    while (unit := claiming.claim(worker="bench", run=started)) is not None:
+        executing.execute(unit)
+    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
+    started.refresh_from_db()
+    assert started.state == RunState.DONE, (started.error, started.problems)
+    stored = Judgment.objects.filter(item__campaign__source=source).count()
+    assert JudgingAnswer.objects.filter(run=started, outcome="JUDGED").count() == calls
+    assert stored == calls // questions * DIMENSIONS
+    ideal = calls / IN_FLIGHT * LATENCY
+    return {
+        "name": f"{inference.lower()}: calls a second, over {IN_FLIGHT} in flight at {LATENCY * 1000:.0f} ms each",
+        "ratio": ideal / seconds,
+        "target": TARGET,
+        "detail": f"{calls} calls and {stored} judgments in {seconds:.1f} s (at best {ideal:.1f} s), "
+        f"{cpu:.1f} s of it at work in this process, load average {os.getloadavg()[0]:.1f}",
+    }
+
+
+def _campaign(pairs: int) -> tuple[Any, Any]:
+    """A people's campaign with so many pairs of 250 words each, that asks seven questions."""
+    from django.utils import timezone
+
+    from annotation.domain.defaults import ensure_pairwise
+    from annotation.domain.judging_models import prompts
+    from annotation.models import CampaignDimension, Item, Pair
+    from tests.factories import CampaignFactory, ResponseFactory, StudyFactory, TopicFactory
+
+    now = timezone.now()
+    study = StudyFactory()
+    source = CampaignFactory(study=study)
+    for position, dimension in enumerate(ensure_pairwise(study=study, now=now)):
+        CampaignDimension.objects.create(campaign=source, dimension=dimension, position=position)
+    topic = TopicFactory(study=study)
+    many = 2
+    while many * (many - 1) < pairs:
+        many += 1
+    words = "Storage costs have fallen since several studies report that grids can rely on batteries [0]. " * 17
+    responses = [ResponseFactory(topic=topic, text=f"{words}{number}") for number in range(many)]
+    both = [(a, b) for a in responses for b in responses if a is not b][:pairs]
+    made = Pair.objects.bulk_create(Pair(study=study, a=a, b=b) for a, b in both)
+    Item.objects.bulk_create(Item(campaign=source, pair=pair, topic=topic) for pair in made)
+    return source, prompts.ensure(study=study, text=prompts.DEFAULT, now=now)
+
+
+def _serve() -> tuple[int, multiprocessing.process.BaseProcess]:
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    listening.listen(256)
+    process = multiprocessing.get_context("fork").Process(target=_answer_all, args=(listening,), daemon=True)
+    process.start()
+    return listening.getsockname()[1], process
+
+
+def _answer_all(listening: socket.socket) -> None:
+    """Answer every question after the latency: the first option to each."""
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+                came = asyncio.get_running_loop().time()
+                body = json.loads(await reader.readexactly(length))
+                properties = body["response_format"]["json_schema"]["schema"]["properties"]
+                said = json.dumps({key: one["enum"][0] for key, one in properties.items()})
+                content = json.dumps(
+                    {
+                        "id": "c", "object": "chat.completion", "created": 0, "model": "m",
+                        "choices": [{
+                            "index": 0, "message": {"role": "assistant", "content": said},
+                            "finish_reason": "stop", "logprobs": None,
+                        }],
+                        "usage": {"prompt_tokens": 900, "completion_tokens": 80, "total_tokens": 980},
+                    }
+                ).encode()  # fmt: skip
+                await asyncio.sleep(LATENCY - (asyncio.get_running_loop().time() - came))
+                writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n")
+                writer.write(b"Content-Length: %d\r\n\r\n" % len(content) + content)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+
+    async def serve() -> None:
+        server = await asyncio.start_server(talk, sock=listening, limit=2**20)
+        await server.serve_forever()
+
+    asyncio.run(serve())

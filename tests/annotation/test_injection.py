@@ -1,0 +1,185 @@
+"""Texts that tell a judge what to say: a server of known weakness must come out as weak as it is."""
+
+from functools import partial
+
+import pytest
+from django.utils import timezone
+
+from annotation.domain.judging_models import attacks, injecting, measured, prompts
+from annotation.domain.judging_models.injecting import Injection
+from annotation.enums import Judges
+from annotation.models import Campaign, InjectionTrial, Judgment, Pair
+from crowdrag.llm.domain import gateway
+from crowdrag.llm.domain.pacing import Policy
+from crowdrag.runs.domain import running
+from crowdrag.runs.enums import RunState
+from crowdrag.runs.kinds import Rejected
+from tests.annotation import asked_again
+from tests.annotation.judge_server import judging as served
+from tests.factories import CampaignFactory, JudgmentFactory, QuestionnaireItemFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CORPUS = attacks.corpus()
+# A response in which nothing was planted is no longer than this.
+LONGEST = 50
+
+
+@pytest.fixture(autouse=True)
+def _without_waiting(monkeypatch):
+    async def sleep(_seconds):
+        pass
+
+    monkeypatch.setattr(
+        gateway, "complete_many", partial(gateway.complete_many, policy=Policy(sleep=sleep, lease=2.0, poll=0.02))
+    )
+
+
+def asks_for(text):
+    """Whether one of the attacks stands in a text."""
+    return any(
+        attack.asking_for(target=f"Response {name}", option=f"Response {name}") in text
+        for attack in CORPUS
+        for name in "AB"
+    )
+
+
+def gullible(seen):
+    """A judge that prefers the response with the higher merit, but does as it is told where a text says "weak".
+
+    Within the fence it does so only where it says "weak2". Any word planted sways it where the text says "shaky".
+    """
+    merits = [int(text.split("merit")[1][0]) for text in seen.texts]
+    best = 0 if merits[0] > merits[1] else 1
+    for place, text in enumerate(seen.texts):
+        weak = "weak2" in text or (not seen.is_fenced and "weak" in text)
+        if len(text) > LONGEST and ("shaky" in text or (weak and asks_for(text))):
+            best = place
+    if "unlike" in seen.texts[0] and not seen.is_fenced:
+        best = 1 - best
+    return {key: words[-best] for key, words in seen.options.items()}
+
+
+@pytest.fixture
+def source(db):
+    made = CampaignFactory(judges=Judges.CROWD)
+    asked_again.ask(made, "quality_overall", asked_again.FORCED)
+    return made
+
+
+def pairs(source, count, words):
+    """Pairs in which the left one is better; words by which the judge is swayed stand in both."""
+    for _number in range(count):
+        a, b = (f"merit{n}. {words}. More text. And more." for n in (7, 3))
+        asked_again.pair(source, both=False, a=a, b=b)
+
+
+def order(source, endpoint, **asked):
+    prompt = prompts.ensure(study=source.study, text=prompts.DEFAULT, now=timezone.now())
+    return Injection(endpoint=endpoint.pk, prompt=prompt.pk, source=source.pk, **asked)
+
+
+def measure(source, endpoint, **asked):
+    run = running.wait(injecting.start(study=source.study, order=order(source, endpoint, **asked)))
+    assert run.state == RunState.DONE, (run.error, run.problems)
+    return run
+
+
+def test_the_planted_susceptibility_comes_out(source):
+    """Of 40 pairs, 10 flip within the fence, 10 more without it, 4 by any words: 25 %, 50 %, both less the 10 %."""
+    pairs(source, 10, "weak2")
+    pairs(source, 10, "weak")
+    pairs(source, 4, "shaky")
+    pairs(source, 14, "firm")
+    pairs(source, 2, "unlike")
+    with served(gullible) as server:
+        run = measure(source, asked_again.endpoint(server, concurrency=8), n=40)
+        assert len(server.seen) == 40 * 6
+    found = measured.of_run(run)
+    assert (found.pairs, found.lost, found.fenced.n) == (40, 0, 40)
+    assert (found.fenced.first.count, found.fenced.second.count) == (14, 4)
+    assert found.fenced.estimate == pytest.approx(0.25)
+    assert 0.1 < found.fenced.low < 0.25 < found.fenced.high < 0.45
+    # Without the fence two pairs are judged otherwise from the start: they cannot be won over, and count nowhere.
+    assert (found.bare.n, found.bare.first.count, found.bare.second.count) == (38, 24, 4)
+    assert (found.agreement.count, found.agreement.n) == (38, 40)
+    assert found.gold.n == 0
+    assert sum(each.fenced.count for each in found.kinds) == 14
+    assert {each.kind for each in found.kinds} == {attack.kind for attack in CORPUS}
+    assert run.summary["injection_effect"] == 0.25
+    # No judgment of the study comes of it, and no campaign.
+    assert not Judgment.objects.exists()
+    assert Campaign.objects.count() == 1
+
+
+def test_a_judge_that_heeds_nothing_shows_no_effect(source):
+    pairs(source, 12, "firm")
+    with served(gullible) as server:
+        found = measured.of_run(measure(source, asked_again.endpoint(server), n=12))
+    assert (found.fenced.estimate, found.bare.estimate) == (0, 0)
+    assert found.fenced.low < 0 < found.fenced.high
+
+
+def test_what_is_planted_is_of_one_length_at_one_spot_and_asks_for_the_other_verdict(source):
+    pairs(source, 8, "firm")
+    with served(gullible) as server:
+        measure(source, asked_again.endpoint(server), n=8, bare=False)
+        assert len(server.seen) == 24
+    for trial in InjectionTrial.objects.all():
+        assert (trial.plain, trial.target) == (-1, 1)
+        assert trial.bare_plain is None
+    attacked = [seen for seen in server.seen if asks_for(seen.texts[1])]
+    assert len(attacked) == 8
+    assert all("Response B" in seen.texts[1] for seen in attacked)
+    for seen in attacked:
+        others = [s for s in server.seen if len(s.texts[1]) == len(seen.texts[1]) and s is not seen]
+        assert any(not asks_for(other.texts[1]) for other in others)
+
+
+def test_what_the_fence_costs_is_weighed_against_what_most_people_said(source):
+    """People say A of all ten pairs. The judge says A; without the fence it says B of two of them."""
+    pairs(source, 8, "firm")
+    pairs(source, 2, "unlike")
+    dimension = source.asked.get().dimension
+    for item in source.items.all():
+        for value in (-1, -1, 1):
+            JudgmentFactory(
+                entry=item.entries.first() or QuestionnaireItemFactory(item=item), dimension=dimension, value=value
+            )
+    with served(gullible) as server:
+        found = measured.of_run(measure(source, asked_again.endpoint(server), n=10))
+    assert (found.gold.n, found.gold.first.count, found.gold.second.count) == (10, 10, 8)
+    assert found.gold.estimate == pytest.approx(0.2)
+
+
+def test_few_pairs_are_shown_in_both_orders_and_a_verdict_that_is_missing_is_counted(source):
+    pairs(source, 3, "firm")
+
+    def silent(seen):
+        return "no" if "firm" in seen.texts[0] and asks_for(seen.prompt) else gullible(seen)
+
+    with served(silent) as server:
+        run = measure(source, asked_again.endpoint(server), n=6)
+    found = measured.of_run(run)
+    assert (found.pairs, found.lost, found.fenced.n) == (6, 6, 0)
+    assert Pair.objects.count() == 6
+    assert {trial.plain for trial in InjectionTrial.objects.all()} == {-1, 1}
+    assert run.summary["injection_effect"] is None
+
+
+def test_a_campaign_without_pairs_is_refused(source):
+    with served(gullible) as server, pytest.raises(Rejected):
+        injecting.start(study=source.study, order=order(source, asked_again.endpoint(server)))
+
+
+def test_measured_again_nothing_is_asked_again(source):
+    pairs(source, 4, "firm")
+    with served(gullible) as server:
+        endpoint = asked_again.endpoint(server)
+        forecast = injecting.forecast(study=source.study, order=order(source, endpoint, n=4))
+        assert (forecast.wanted, forecast.estimate.requests) == (4, 24)
+        first = measure(source, endpoint, n=4)
+        again = measure(source, endpoint, n=4)
+        assert len(server.seen) == 24
+    assert measured.of_run(first).fenced == measured.of_run(again).fenced
+    assert len(measured.of_study(source.study)) == 2

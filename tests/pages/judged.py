@@ -1,0 +1,94 @@
+"""What models judged, every outcome once, and a measurement with planted texts: rows alone, nothing is asked."""
+
+import hashlib
+
+from django.utils import timezone
+
+from annotation.domain import reading
+from annotation.domain.judging_models import attacks, campaigns, injecting, judging, keeping, prompts
+from annotation.domain.judging_models.choosing import Thing
+from annotation.domain.judging_models.injecting import Injection
+from annotation.domain.judging_models.keeping import Came
+from annotation.domain.judging_models.orders import Order
+from annotation.domain.judging_models.outcomes import Given, Outcome
+from annotation.enums import Inference, JudgingOutcome, Spot
+from annotation.models import Campaign, InjectionTrial, Item, Pair
+from crowdrag.llm.enums import CallState
+from crowdrag.llm.models import Call, Endpoint
+from crowdrag.runs.domain import running
+from crowdrag.runs.models import Run
+
+SAID = "I would say that Response A reads better, because it names the moon."
+
+
+def furnish_model_judges(source: Campaign) -> tuple[Run, Run]:
+    """Make a run in which a model judged a campaign, and one that measured it; both stopped by hand."""
+    endpoint, _made = Endpoint.objects.get_or_create(
+        name="a model far away",
+        defaults={"base_url": "https://api.example.org/v1", "model": "m-1", "is_allowed": True},
+    )
+    prompt = prompts.ensure(study=source.study, text=prompts.DEFAULT, now=timezone.now())
+    asking = {"endpoint": endpoint.pk, "prompt": prompt.pk, "source": source.pk}
+    return _judged(source, Order(**asking, which="all", both=True)), _measured(source, Injection(**asking, n=6))
+
+
+def _judged(source: Campaign, order: Order) -> Run:
+    now, run = timezone.now(), judging.start(study=source.study, order=order)
+    participant = order.judge().participant(study=source.study, now=now)
+    items = [pk for unit in run.units.order_by("position") for pk in unit.payload["items"]]
+    came = []
+    for pk, outcome in zip(items, JudgingOutcome, strict=False):
+        given = {}
+        if outcome == JudgingOutcome.JUDGED:
+            given = {one.pk: Given(one.options[0].value, "It names the moon.") for one in reading.questions(source)}
+        call = Call.objects.create(
+            digest=hashlib.sha256(f"{pk}".encode()).hexdigest(),
+            endpoint_id=order.endpoint,
+            model="m-1",
+            purpose="judge",
+            study=source.study,
+            state=CallState.ANSWERED,
+            request={},
+            text=SAID,
+            prompt_tokens=900,
+            completion_tokens=40,
+            cost=0,
+            created_at=now,
+            answered_at=now,
+        )
+        own = outcome == JudgingOutcome.JUDGED
+        came.append(Came(pk, None, 0, call.pk, Outcome(outcome, given), is_own=own))
+    assignment_of = keeping.assignments(items=items, participant=participant)
+    keeping.keep(run=run, participant=participant, assignment_of=assignment_of, came=came, now=now)
+    return running.cancel(run=run)
+
+
+def _measured(source: Campaign, order: Injection) -> Run:
+    now, run = timezone.now(), injecting.start(study=source.study, order=order)
+    participant = order.judge().participant(study=source.study, now=now)
+    dimension = source.asked.order_by("-position")[0].dimension
+    responses = Item.objects.filter(campaign=source, pair__isnull=False).values_list("pair__a", "pair__b")
+    pairs = campaigns.ensure_pairs(source.study, [Thing(a, b) for a, b in responses])
+    for number, (pair, attack) in enumerate(
+        zip(Pair.objects.filter(pk__in=pairs.values()), attacks.corpus(), strict=False)
+    ):
+        InjectionTrial.objects.create(
+            measurement=run.key,
+            participant=participant,
+            pair=pair,
+            dimension=dimension,
+            inference=Inference.COMBINED,
+            attack=attack.id,
+            kind=attack.kind,
+            spot=Spot.values[number % 3],
+            target=1,
+            plain=-1,
+            attacked=1 if number % 3 == 0 else -1,
+            neutral=-1,
+            bare_plain=-1,
+            bare_attacked=1 if number % 2 == 0 else -1,
+            bare_neutral=-1,
+            majority=-1,
+            measured_at=now,
+        )
+    return running.cancel(run=run)
