@@ -175,16 +175,17 @@ def test_time_counts_while_one_looks(page: Page, live_server: Any) -> None:
     page.evaluate("document.hasFocus = () => true; dispatchEvent(new Event('focus'))")
     # Nobody is there any more.
     page.clock.run_for(180_000)
-    page.wait_for_timeout(300)
-    page.goto("about:blank")
-    page.wait_for_timeout(500)
-    times = {time.item_id: time for time in ItemTime.objects.filter(assignment=at.mine)}
+    page.goto("about:blank")  # the last report goes out with the page
+    for _ in range(100):
+        times = {time.item_id: time for time in ItemTime.objects.filter(assignment=at.mine)}
+        if second in times and times[second].away_seconds > 80:
+            break
+        page.wait_for_timeout(100)
     assert set(times) == {first, second}
-    print({k: (v.active_seconds, v.away_seconds, v.looks, v.leaves, v.changes) for k, v in times.items()})
     assert times[first].active_seconds == pytest.approx(20, abs=2)
     assert times[first].away_seconds == 0
     assert times[second].active_seconds == pytest.approx(10 + 120, abs=3)
-    assert times[second].away_seconds == pytest.approx(30 + 60, abs=18)
+    assert times[second].away_seconds == pytest.approx(30 + 60, abs=5)
     assert (times[second].looks, times[second].leaves, times[second].changes) == (1, 1, 2)
 
 
@@ -248,7 +249,7 @@ def test_every_state_is_accessible(page: Page, live_server: Any) -> None:
     at.complete()
     assignments.submit(assignment=at.mine, now=timezone.now())
     page.locator("a[data-dot='1']").click()
-    sheets.answer_item(page, 1)
+    page.locator("#q-1-1 label.asked-option").nth(1).click()
     expect(page.locator("#closed")).to_be_focused()
     look()
     look(at.address("done"))
