@@ -1,0 +1,253 @@
+"""What people decide about assignments, what platforms say of them, and what is left of who has all erased."""
+
+import pytest
+from django.db.models import Sum
+
+from annotation.domain import assignments, places
+from annotation.domain.assignments import paying, problems
+from annotation.enums import AssignmentState as S
+from annotation.models import Assignment, AssignmentDecision, CheckAnswer, ItemTime, Judgment, Place
+from crowdrag.runs import duties
+from crowdrag.studies.domain import leaving
+from crowdrag.studies.enums import Verdict
+from tests.factories import NOW
+
+from .campaigns import World
+from .judging import HOUR, add_check, answer_all, check_constraints, claim, hand_in, holders, sheets
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def here() -> World:
+    return sheets(1, k=1, pay=300)
+
+
+@pytest.fixture
+def done(here: World) -> Assignment:
+    return hand_in(claim(here, here.judge()))
+
+
+def decided(one: Assignment) -> list[tuple[str, bool, str]]:
+    return list(one.decisions.order_by("pk").values_list("about", "holds", "reason"))
+
+
+def test_accepting_pays_and_includes(here: World, done: Assignment) -> None:
+    reviewer = here.member()
+    one = assignments.accept(assignment=done, by=reviewer, now=NOW, note="Good.")
+    assert (one.state, one.is_included, assignments.earned(done.participant)) == (S.ACCEPTED, True, 300)
+    assert decided(one) == [(Verdict.PAY, True, "Good."), (Verdict.INCLUDE, True, "Good.")]
+    assert one.transitions.get(after=S.ACCEPTED).by == reviewer
+    assert list(Assignment.objects.counted()) == [one]
+
+
+def test_accepting_leaves_an_earlier_decision_on_the_analysis_alone(here: World, done: Assignment) -> None:
+    assignments.exclude(assignment=done, reason="Hurried.", evidence={"seconds": 3}, by=here.member(), now=NOW)
+    one = assignments.accept(assignment=done, by=here.member(), now=NOW)
+    assert (one.state, one.is_included) == (S.ACCEPTED, False)
+    assert not Assignment.objects.counted().exists()
+    assert done.decisions.get(about=Verdict.INCLUDE).evidence == {"seconds": 3}
+    assert assignments.include(assignment=done, reason="After all.", by=here.member(), now=NOW).holds
+    assert Assignment.objects.counted().exists()
+
+
+def test_a_rejection_makes_room_for_somebody_else(here: World, done: Assignment) -> None:
+    with pytest.raises(problems.NeedsReason):
+        assignments.reject(assignment=done, reason=" ", by=here.member(), now=NOW)
+    for part in (-1, 301):
+        with pytest.raises(problems.BadAmount):
+            assignments.reject(assignment=done, reason="No.", by=here.member(), now=NOW, pay_part=part)
+    one = assignments.reject(assignment=done, reason="No.", by=here.member(), now=NOW, pay_part=100)
+    assert (one.state, one.is_included, assignments.earned(done.participant)) == (S.REJECTED, False, 100)
+    assert claim(here, here.judge()).questionnaire == done.questionnaire
+    with pytest.raises(problems.NeedsReason):
+        assignments.accept(assignment=done, by=here.member(), now=NOW)
+    contested = assignments.accept(assignment=done, by=here.member(), now=NOW, note="We were wrong.")
+    assert (contested.state, assignments.earned(done.participant)) == (S.SURPLUS, 300), "paid; its place is gone"
+    check_constraints()
+
+
+def test_a_rejection_is_reversed_while_its_place_is_free(here: World, done: Assignment) -> None:
+    assignments.reject(assignment=done, reason="No.", by=here.member(), now=NOW)
+    one = assignments.accept(assignment=done, by=here.member(), now=NOW, note="We were wrong.")
+    assert (one.state, one.is_included, assignments.earned(done.participant)) == (S.ACCEPTED, True, 300)
+    assert holders(here.questionnaires[0]) == {one.pk}
+
+
+def test_however_often_it_is_decided_the_pay_is_paid_once(here: World, done: Assignment) -> None:
+    reviewer = here.member()
+    assignments.pay(assignment=done, amount=50, reason="A bonus.", by=reviewer, now=NOW)
+    for note in ("Yes.", "After all."):
+        assignments.accept(assignment=done, by=reviewer, now=NOW, note=note)
+        with pytest.raises(problems.BadAmount):
+            assignments.reject(assignment=done, reason="No.", by=reviewer, now=NOW, pay_part=1)
+        assignments.reject(assignment=done, reason="No.", by=reviewer, now=NOW)
+    claim(here, here.judge())
+    assignments.accept(assignment=done, by=reviewer, now=NOW, note="It was good.")  # its place is gone
+    places.extend(campaign=here.campaign, k=2, now=NOW)
+    assignments.take_up(assignment=done, by=reviewer, now=NOW)
+    assignments.accept(assignment=done, by=reviewer, now=NOW)
+    assert assignments.earned(done.participant) == 350
+    assert paying.of_pay(done) == 300
+
+
+def test_payments_are_of_an_amount_and_a_reason(here: World, done: Assignment) -> None:
+    reviewer = here.member()
+    first = assignments.pay(assignment=done, amount=5, reason=" A  bonus. ", by=reviewer, now=NOW)
+    assert assignments.pay(assignment=done, amount=5, reason="A bonus.", by=reviewer, now=NOW) == first
+    with pytest.raises(problems.PaidOtherwise):
+        assignments.pay(assignment=done, amount=6, reason="A bonus.", by=reviewer, now=NOW)
+    with pytest.raises(problems.NeedsReason):
+        assignments.pay(assignment=done, amount=5, reason="\t", by=reviewer, now=NOW)
+    for amount in (0, -1, 2**31):
+        with pytest.raises(problems.BadAmount):
+            assignments.pay(assignment=done, amount=amount, reason="x", by=reviewer, now=NOW)
+    assert assignments.earned(done.participant, here.campaign) == 5
+    assert assignments.awaited(done.participant, here.campaign) == 300
+
+
+def test_who_has_it_open_decides(here: World, done: Assignment) -> None:
+    one, other = here.member(), here.member()
+    Assignment.objects.filter(pk=done.pk).update(reviewer=one, reviewing_until=NOW + HOUR)
+    for call in (assignments.accept, assignments.reject):
+        with pytest.raises(problems.UnderReview):
+            call(assignment=done, by=other, now=NOW, **({"reason": "No."} if call is assignments.reject else {}))
+    assert assignments.accept(assignment=done, by=other, now=NOW + 2 * HOUR).reviewer is None
+
+
+@pytest.mark.parametrize("state", [S.ASSIGNED, S.RETURNED, S.TIMED_OUT, S.WITHDRAWN])
+def test_nothing_is_decided_of_what_was_not_handed_in(here: World, state: S) -> None:
+    mine = claim(here, here.judge())
+    if state != S.ASSIGNED:
+        assignments.move(mine, state, "test", now=NOW, lease_until=None)
+    for call, more in ((assignments.accept, {}), (assignments.reject, {"reason": "No."}), (assignments.take_up, {})):
+        with pytest.raises(problems.NotAllowed):
+            call(assignment=mine, by=here.member(), now=NOW, **more)
+
+
+def test_a_move_that_another_one_forestalled_changes_nothing(here: World, done: Assignment) -> None:
+    seen = Assignment.objects.get(pk=done.pk)
+    assignments.accept(assignment=done, by=here.member(), now=NOW)
+    before = done.transitions.count()
+    with pytest.raises(problems.NotAllowed):
+        assignments.move(seen, S.REJECTED, "test", now=NOW)
+    with pytest.raises(problems.NotAllowed):
+        assignments.move(Assignment.objects.get(pk=done.pk), S.TIMED_OUT, "test", now=NOW)
+    assert done.transitions.count() == before
+    assert Place.objects.get().holder == done
+
+
+def test_what_a_platform_says_frees_a_place_only_where_nothing_was_handed_in(here: World) -> None:
+    mine = claim(here, here.judge(), NOW + HOUR, session="one")
+
+    def hear(status: str, at: object = NOW + 2 * HOUR, session: str = "one") -> list[Assignment]:
+        return assignments.heard(session=session, status=status, at=at, now=NOW + 2 * HOUR, campaign=here.campaign)
+
+    assert hear("AWAITING REVIEW") == hear("RETURNED", NOW) == hear("RETURNED", session="") == []
+    assert hear("timed_out") == [mine]
+    assert hear("TIMED-OUT") == []
+    assert hear("RETURNED") == [mine]
+    mine.refresh_from_db()
+    assert (mine.state, places.free(here.campaign)) == (S.RETURNED, 1)
+    assert hand_in(mine, NOW + 3 * HOUR).state == S.SUBMITTED
+    assert hear("RETURNED") == []
+    assert list(mine.transitions.order_by("pk").values_list("cause", flat=True))[1:3] == [
+        "timed out on the platform",
+        "returned on the platform",
+    ]
+
+
+def test_the_sweep_ends_leases(here: World) -> None:
+    mine = claim(here, here.judge())
+    duty = next(each for each in duties.every() if each.name == "annotation.leases")
+    assert duty.work(NOW + HOUR) == 0
+    assert duty.work(NOW + 2 * HOUR) == 1
+    mine.refresh_from_db()
+    assert mine.state == S.TIMED_OUT
+
+
+def test_one_lease_that_cannot_be_ended_keeps_no_other(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    here = sheets(1, k=2)
+    bad, _good = (claim(here, person) for person in here.judges(2))
+    move = assignments.moving.move
+
+    def broken(one: Assignment, *rest: object, **more: object) -> Assignment:
+        if one.pk == bad.pk:
+            raise ValueError("broken")
+        return move(one, *rest, **more)
+
+    monkeypatch.setattr(assignments.moving, "move", broken)
+    assert assignments.expire(now=NOW + 2 * HOUR) == 1
+    assert "could not be freed" in caplog.text
+
+
+@pytest.mark.parametrize("state", [S.ASSIGNED, S.SUBMITTED, S.ACCEPTED, S.REJECTED, S.SURPLUS, S.RETURNED])
+def test_erasing_frees_places_and_leaves_bare_votes_and_payments(here: World, state: S) -> None:
+    add_check(here.questionnaires[0])
+    person, reviewer = here.judge(), here.member()
+    mine = claim(here, person, session="visit")
+    item, dimension = next(here.questions(mine))
+    assignments.answer(
+        assignment=mine, item=item.pk, dimension=dimension.pk, value=1, justification="Mine.", revision=1, now=NOW
+    )
+    assignments.time(assignment=mine, visit="v", times=[{"item": item.pk, "looks": 1}], now=NOW)
+    answer_all(mine)
+    assignments.pay(assignment=mine, amount=7, reason="Thanks.", by=reviewer, now=NOW)
+    if state in {S.SUBMITTED, S.ACCEPTED, S.REJECTED}:
+        assignments.submit(assignment=mine, comment="Mine.", now=NOW)
+    if state == S.ACCEPTED:
+        assignments.accept(assignment=mine, by=reviewer, now=NOW, note="Yours.")
+    if state == S.REJECTED:
+        assignments.reject(assignment=mine, by=reviewer, now=NOW, reason="Yours.")
+    if state in {S.RETURNED, S.SURPLUS}:
+        assignments.give_back(assignment=mine, reason="Mine.", now=NOW)
+    if state == S.SURPLUS:
+        here.change(state="CLOSED")
+        assert assignments.submit(assignment=mine, now=NOW).state == S.SURPLUS
+    paid = assignments.earned(person)
+    leaving.erase(participant=person, now=NOW)
+    mine.refresh_from_db()
+    check_constraints()
+    holding = state in {S.ASSIGNED, S.SUBMITTED, S.ACCEPTED}
+    assert mine.state == (S.WITHDRAWN if holding else state)
+    assert (holders(here.questionnaires[0]), mine.is_included, mine.comment, mine.session) == (set(), False, "", "")
+    assert (mine.assigned_at, mine.submitted_at, mine.seconds, mine.active_seconds) == (None,) * 4
+    assert list(Judgment.objects.values_list("value", "justification", "judged_at")) == [(1, "", None)]
+    assert not CheckAnswer.objects.exists()
+    assert not ItemTime.objects.exists()
+    assert not mine.transitions.exclude(note="").exists()
+    assert "Yours." not in set(AssignmentDecision.objects.values_list("reason", flat=True))
+    assert mine.payments.aggregate(sum=Sum("amount"))["sum"] == paid == assignments.earned(person)
+
+
+def test_what_was_erased_can_be_paid_and_nothing_else(here: World, done: Assignment) -> None:
+    assignments.reject(assignment=done, by=here.member(), now=NOW, reason="No.")
+    leaving.erase(participant=done.participant, now=NOW)
+    one = assignments.accept(assignment=done, by=here.member(), now=NOW, note="Yes.")
+    assert (one.state, one.is_included, assignments.earned(done.participant)) == (S.SURPLUS, False, 300)
+    with pytest.raises(problems.Erased):
+        assignments.take_up(assignment=done, by=here.member(), now=NOW)
+    with pytest.raises(problems.Erased):
+        assignments.include(assignment=done, reason="Yes.", by=here.member(), now=NOW)
+
+
+def test_who_withdraws_gives_to_others_what_is_in_hand_alone(here: World) -> None:
+    places.extend(campaign=here.campaign, k=2, now=NOW)
+    mine, other = (claim(here, person) for person in here.judges(2))
+    hand_in(mine)
+    for one in (mine, other):
+        leaving.withdraw(participant=one.participant, now=NOW)
+        one.refresh_from_db()
+    assert (mine.state, other.state, places.free(here.campaign)) == (S.SUBMITTED, S.WITHDRAWN, 1)
+
+
+def test_an_imported_campaign_has_states_without_places() -> None:
+    here = sheets(1, has_places=False)
+    mine = Assignment.objects.create(
+        questionnaire=here.questionnaires[0], participant=here.judge(), state=S.SUBMITTED, pay=10
+    )
+    assert assignments.accept(assignment=mine, by=here.member(), now=NOW).state == S.ACCEPTED
+    assert assignments.reject(assignment=mine, reason="No.", by=here.member(), now=NOW).state == S.REJECTED
+    assert assignments.accept(assignment=mine, by=here.member(), now=NOW, note="Yes.").state == S.ACCEPTED
