@@ -1,0 +1,138 @@
+"""People who judge: 200 at once, an answer each every 3 seconds, and a report of times every 15.
+
+Stores of its own, gunicorn as `crowdrag up` starts it, and the load, all on this machine's cores at once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench import _load
+from crowdrag.runtime import embedded
+from crowdrag.runtime.folder import Folder
+
+if TYPE_CHECKING:
+    from annotation.models import Assignment
+    from tests.annotation.campaigns import World
+    from tests.writing.served import Server
+
+PEOPLE, EVERY, REPORTS_EVERY, LASTING, LIMIT = 200, 3.0, 15.0, 60.0, 0.200
+# As in the paper: fifteen pairs with seven questions each, five people a pair.
+RESPONSES, PAIRS, QUESTIONS, K = 6, 15, 7, 5
+WORDS = 270
+
+
+def run() -> list[dict]:
+    """Measure once in a folder of its own."""
+    with tempfile.TemporaryDirectory(prefix="crowdrag-bench-") as data:
+        folder = Folder(Path(data).resolve())
+        for name in ("DATABASE_URL", "BROKER_URL"):
+            os.environ.pop(name, None)
+        os.environ |= {"CROWDRAG_DATA_DIR": data, "HTTPS": "false", "DJANGO_SETTINGS_MODULE": "crowdrag.settings"}
+        with embedded.lent(folder, options=("--remove",)) as environment:
+            os.environ |= environment
+            return _measured(folder)
+
+
+def _measured(folder: Folder) -> list[dict]:
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+    from django.db import connection
+
+    from annotation.models import ItemTime, Judgment
+    from tests.writing.served import Server
+
+    call_command("migrate", verbosity=0)
+    here = _world()
+    server = Server(
+        folder.root, "crowdrag", STATICFILES_STORAGE="django.contrib.staticfiles.storage.StaticFilesStorage"
+    )
+    try:
+        server.start()
+        server.await_answer()
+        people = _people(here, server)
+        connection.close()
+        # Warm: each process has compiled what it needs before anybody looks at the clock.
+        _load.opened(server.port, people, PEOPLE / EVERY, 3.0)
+        rate = PEOPLE * (1 / EVERY + 1 / REPORTS_EVERY)
+        seen = _load.opened(server.port, people, rate, LASTING)
+        stored = Judgment.objects.count(), ItemTime.objects.count()
+    finally:
+        server.close()
+        connection.close()
+    p95 = statistics.quantiles(seen.seconds, n=20)[-1]
+    return [
+        {
+            "name": f"{PEOPLE} people, an answer each every {EVERY:.0f} s: {LIMIT * 1000:.0f} ms over the 95th percentile",
+            "ratio": LIMIT / p95,
+            "target": 1,
+            "detail": f"p50 {statistics.median(seen.seconds) * 1000:.1f} ms, p95 {p95 * 1000:.1f} ms, "
+            f"longest {max(seen.seconds) * 1000:.0f} ms of {len(seen.seconds)} at {rate:.0f} a second, "
+            f"{stored[0]} answers and {stored[1]} times stored, load average {os.getloadavg()[0]:.1f}",
+        },
+        {
+            "name": "answers without an error",
+            "ratio": 1 - len(seen.errors) / max(len(seen.seconds), 1),
+            "target": 1,
+            "detail": f"{len(seen.errors)} errors {seen.errors[:3]}",
+        },
+    ]
+
+
+def _world() -> World:
+    from tests.annotation.campaigns import world
+
+    return world(
+        topics=-(-PEOPLE // K), responses=RESPONSES, per_questionnaire=PAIRS, dimensions=QUESTIONS, k=K, minutes=25
+    )
+
+
+def _people(here: World, server: Server) -> list[Iterator[bytes]]:
+    from django.test import Client
+    from django.utils import timezone
+
+    from annotation.domain import assignments
+    from tests.participants import as_participant
+
+    found = []
+    for person in here.judges(PEOPLE):
+        mine = assignments.claim(campaign=here.campaign, participant=person, now=timezone.now())
+        client = Client()
+        as_participant(client, person)
+        found.append(_requests(here, mine, server.cookies(client.cookies[server.env["SESSION_COOKIE_NAME"]].value)))
+    return found
+
+
+def _requests(here: World, mine: Assignment, cookies: str) -> Iterator[bytes]:
+    """What one person's page sends: answers one after the other, changed when all are given, and times between them."""
+    from django.urls import reverse
+
+    from tests.writing.served import CSRF
+
+    where = [here.study.slug, here.campaign.pk, mine.external_id]
+    answer, time = reverse("judging_answer", args=where), reverse("judging_time", args=where)
+    headers = f"Cookie: {cookies}\r\nX-CSRFToken: {CSRF}\r\n"
+    asked = [(item.pk, dimension.pk) for item, dimension in here.questions(mine)]
+    each = round(REPORTS_EVERY / EVERY)
+
+    def sent() -> Iterator[bytes]:
+        n = 0
+        while True:
+            item, dimension = asked[n % len(asked)]
+            revision = n // len(asked) + 1
+            said = {"item": item, "dimension": dimension, "value": (-1) ** revision, "revision": revision}
+            yield _load.request(answer, json.dumps(said).encode(), headers)
+            n += 1
+            if n % each == 0:
+                times = [{"item": item, "active": 0.1 * n, "away": 0, "looks": 1, "leaves": 0, "changes": 1}]
+                yield _load.request(time, json.dumps({"visit": "bench", "times": times}).encode(), headers)
+
+    return sent()
