@@ -9,7 +9,6 @@ from annotation.domain import assignments
 from annotation.models import Assignment, AssignmentTransition, Campaign, Judgment, Place
 from crowdrag.studies.domain import invariants, leaving
 from tests.factories import NOW
-from writing.models import Response
 
 from .campaigns import World
 from .judging import claim, hand_in, sheets
@@ -85,7 +84,6 @@ def hold_elsewhere() -> None:
 
 def twice_on_one() -> None:
     with connection.cursor() as cursor:
-        cursor.execute("DROP INDEX IF EXISTS assignment_nobody_twice_on_a_questionnaire")
         cursor.execute(
             "ALTER TABLE annotation_assignment DROP CONSTRAINT IF EXISTS assignment_nobody_twice_on_a_questionnaire"
         )
@@ -93,7 +91,10 @@ def twice_on_one() -> None:
 
 
 def judge_an_own_one() -> None:
-    Response.objects.update(participant=Assignment.objects.get(state="ASSIGNED").participant)
+    without_triggers(
+        "UPDATE writing_response SET participant_id = "
+        "(SELECT participant_id FROM annotation_assignment WHERE state = 'ASSIGNED')"
+    )
 
 
 def forget_how_it_began() -> None:
