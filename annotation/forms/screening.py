@@ -38,7 +38,12 @@ class RejectForm(forms.Form):
     reason = forms.CharField(
         label=_("Why"), help_text=_("The judge reads this, and may contest it."), widget=NOTE, max_length=LONGEST
     )
-    category = forms.ChoiceField(label=_("Category"), choices=[("", "–"), *RejectionCategory.choices], required=False)
+    category = forms.ChoiceField(
+        label=_("Category on the platform"),
+        help_text=_("Needed unless all of it is paid."),
+        choices=[("", "–"), *RejectionCategory.choices],
+        required=False,
+    )
     pay = forms.ChoiceField(label=_("Pay"), choices=PAY, widget=forms.RadioSelect, initial="none")
     amount = AmountField(label=_("If a part, how much"), required=False)
 

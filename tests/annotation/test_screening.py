@@ -5,16 +5,18 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import connection, connections
+from django.test.utils import CaptureQueriesContext
 
 from annotation.domain import assignments
 from annotation.domain.screening import deciding, dossier, evidence, problems, proposals, queue, signals
 from annotation.domain.screening.signals import Proposes
 from annotation.enums import AssignmentState as S
 from annotation.models import Assignment, ItemTime, LiveCompetence
+from crowdrag.recruitment.domain.orders import OrderError
 from crowdrag.recruitment.enums import OrderKind, OrderState, RejectionCategory
 from crowdrag.recruitment.models import PlatformOrder
-from crowdrag.studies.enums import Role
+from crowdrag.studies.enums import Role, Verdict
 from tests.factories import NOW, UserFactory
 
 from . import campaigns, judging, planted_judges
@@ -105,6 +107,7 @@ def test_what_is_rejected_goes_back_to_be_judged(here: campaigns.World) -> None:
     free = here.free()
     deciding.reject(assignment=done, reason="Same answer all along.", pay_part=100, by=here.member(), now=LATER)
     assert (state(done), assignments.paid(done), here.free()) == (S.REJECTED, 100, free + 1)
+    assert done.decisions.get(about=Verdict.INCLUDE).evidence == {}  # nothing spoke against it but what was read
     with pytest.raises(assignments.problems.NeedsReason):
         deciding.reject(assignment=handed_in(here), reason="  ", by=here.member(), now=LATER)
 
@@ -112,6 +115,9 @@ def test_what_is_rejected_goes_back_to_be_judged(here: campaigns.World) -> None:
 def test_signals_are_kept_with_a_decision_on_the_analysis(here: campaigns.World) -> None:
     done = handed_in(here, after=MINUTE)
     by = here.member()
+    fast = handed_in(here, after=MINUTE)
+    deciding.reject(assignment=fast, reason="Too fast to be read.", by=by, now=LATER)
+    assert fast.decisions.get(about=Verdict.INCLUDE).evidence["too_fast"]["limit"] == 600
     made = deciding.include(assignment=done, holds=False, reason="Too fast to be read.", by=by, now=LATER)
     assert made.evidence["too_fast"]["seconds"] == 60
     deciding.accept(assignment=done, by=by, now=LATER)
@@ -130,6 +136,13 @@ def test_a_platform_is_told_in_the_same_transaction(here: campaigns.World) -> No
     again = deciding.pay(assignment=done, amount=50, reason="An item was broken.", by=by, now=LATER)
     assert made == again
     assert orders()[1:] == [(OrderKind.BONUS, {"amount": 50, "reason": "An item was broken."})]
+
+
+def test_what_a_platform_cannot_be_told_is_not_done(here: campaigns.World) -> None:
+    done = sent(here)
+    with pytest.raises(OrderError):
+        deciding.pay(assignment=done, amount=20_000_000, reason="Far too much.", by=here.member(), now=LATER)
+    assert (assignments.paid(done), orders()) == (0, [])
 
 
 def test_a_platform_is_told_why_at_length_and_by_category(here: campaigns.World) -> None:
@@ -280,3 +293,15 @@ def test_the_dossier_shows_all_that_is_known(here: campaigns.World) -> None:
     assert [each.cause for each in found.history][-1] == "submitted"
     assert (found.paid, found.from_platform) == (0, False)
     assert dossier.owed_if_accepted(first) == 400
+
+
+def test_many_are_read_with_as_many_queries_as_few() -> None:
+    here = campaigns.world(k=6)
+    made = [handed_in(here) for _ in range(6)]
+    asked = []
+    for count in (1, 6):
+        found = list(queue.of(here.campaign).filter(pk__in=[each.pk for each in made[:count]]))
+        with CaptureQueriesContext(connection) as seen:
+            assert len(queue.rows(found, LATER)) == count
+        asked.append(len(seen))
+    assert asked[0] == asked[1] <= 14

@@ -51,10 +51,19 @@ def accept(*, assignment: Assignment, by: User, now: datetime, note: str = "") -
 
 
 @transaction.atomic
-def reject(*, assignment: Assignment, reason: str, by: User, now: datetime, pay_part: int = 0) -> Assignment:
+def reject(
+    *,
+    assignment: Assignment,
+    reason: str,
+    by: User,
+    now: datetime,
+    pay_part: int = 0,
+    evidence: Mapping[str, Any] | None = None,
+) -> Assignment:
     """Reject an assignment: nothing, a part or all of its pay; left out of the analysis; its place is free again.
 
-    One that was accepted may be taken back; what was paid stays paid.
+    One that was accepted may be taken back; what was paid stays paid. `evidence` is kept with the decision to leave it
+    out: what stood beside it when it was decided.
 
     Raises
     ------
@@ -73,9 +82,10 @@ def reject(*, assignment: Assignment, reason: str, by: User, now: datetime, pay_
     moving.move(assignment, S.REJECTED, "rejected", note=reason, by=by, now=now, **_let_go())
     if pay_part:
         paying.pay(assignment=assignment, amount=pay_part, reason=paying.PART, by=by, now=now)
-    evidence = {"amount": before + pay_part, "of": assignment.pay or 0}
-    _decide(assignment, Verdict.PAY, holds=before + pay_part > 0, reason=reason, by=by, now=now, evidence=evidence)
-    _decide(assignment, Verdict.INCLUDE, holds=False, reason=reason, by=by, now=now)
+    amounts = {"amount": before + pay_part, "of": assignment.pay or 0}
+    _decide(assignment, Verdict.PAY, holds=before + pay_part > 0, reason=reason, by=by, now=now, evidence=amounts)
+    why = dict(evidence or {})
+    _decide(assignment, Verdict.INCLUDE, holds=False, reason=reason, by=by, now=now, evidence=why)
     return assignment
 
 

@@ -70,7 +70,8 @@ def reject(
             raise problems.ShortReason(len(reason))
     if category == RejectionCategory.FAILED_CHECK:
         _look_at_checks(assignment)
-    done = assignments.reject(assignment=assignment, reason=reason, by=by, now=now, pay_part=pay_part)
+    why = _signals(assignment)
+    done = assignments.reject(assignment=assignment, reason=reason, by=by, now=now, pay_part=pay_part, evidence=why)
     if was_open:
         platform.rejected(done, paid=pay_part, category=category, message=reason, by=by, now=now)
     return done

@@ -159,7 +159,8 @@ def pace(work: Work) -> Pace | None:
     if not texts or (work.seconds is None and work.active_seconds is None and not work.item_seconds):
         return None
     limit = float(work.least_seconds if work.least_seconds is not None else SECONDS_PER_TEXT * texts)
-    per_text = limit / texts
+    # A limit that is long for few texts says nothing of single ones.
+    per_text = min(limit / texts, SECONDS_PER_TEXT)
     timed = [item for item in work.texts if item in work.item_seconds]
     fast = [item for item in timed if work.item_seconds[item] < per_text * work.texts[item]]
     active = work.active_seconds

@@ -22,7 +22,7 @@ OF: Final[dict[str, Words]] = {
         gettext_lazy("Too fast"),
         gettext_lazy(
             "Less time than it takes to skim the texts. The limit is the study's own, 10 minutes a questionnaire "
-            "unless it says otherwise; shared out, it is the seconds a text."
+            "unless it says otherwise. For a single text it is 20 seconds, in which a fast reader skims half of it."
         ),
         gettext_lazy(
             "A practised reader; texts that were met before in another questionnaire; a page that was read on another "

@@ -1,0 +1,154 @@
+"""Screening and training in a real browser: by keyboard alone, and as axe sees every state of the pages."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.domain.checks import gold, training
+from annotation.domain.checks.gold import Label
+from annotation.enums import AssignmentState as S
+from annotation.enums import CampaignState
+from annotation.models import Assignment, GoldLabel, ItemTime, QuestionnaireItem
+from crowdrag.studies.enums import Role
+from crowdrag.studies.models import User
+from tests.annotation import campaigns, judging
+from tests.annotation.screened import handed_in, sent, state
+from tests.factories import NOW
+
+from .desks import enter as let_in
+from .test_axe import TWO, faults
+from .test_review import enter
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def here() -> campaigns.World:
+    """A campaign with a check and an item whose labels are known, in the first questionnaire."""
+    made = campaigns.world(k=6, topics=1)
+    sheet = made.questionnaires[0]
+    judging.add_check(sheet, 1)
+    entry = sheet.entries.order_by("position").first()
+    QuestionnaireItem.objects.filter(pk=entry.pk).update(is_gold=True)
+    for dimension in made.dimensions:
+        GoldLabel.objects.create(item=entry.item, dimension=dimension, value=1)
+    return made
+
+
+@pytest.fixture
+def reviewer(here: campaigns.World, page: Page, live_server: Any) -> User:
+    user = here.member(Role.EDITOR)
+    enter(page, live_server.url, user)
+    return user
+
+
+def timed(assignment: Assignment) -> None:
+    """Let the browser have told how long each item was looked at."""
+    for number, entry in enumerate(assignment.questionnaire.entries.order_by("position")):
+        ItemTime.objects.create(
+            assignment=assignment, item=entry.item, visit="v", active_seconds=15 + 200 * number, away_seconds=4,
+            looks=2, changes=1, first_at=NOW, last_at=NOW,
+        )  # fmt: skip
+
+
+def on(page: Page, assignment: Assignment) -> None:
+    """Wait until the page of this questionnaire is there, and held."""
+    page.wait_for_url(f"**/{assignment.external_id}/")
+    expect(page.get_by_role("region", name="Decisions")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+
+
+def test_three_questionnaires_by_keyboard_alone(
+    page: Page, live_server: Any, here: campaigns.World, reviewer: User
+) -> None:
+    first, second, third = (handed_in(here, start=NOW + n * MINUTE) for n in range(3))
+    page.goto(f"{live_server.url}/studies/{here.study.slug}/campaigns/{here.campaign.pk}/screening/")
+    page.get_by_role("button", name="Look at the next").focus()
+    page.keyboard.press("Enter")
+    on(page, first)
+    # From item to item, and its texts.
+    page.keyboard.press("j")
+    expect(page.locator("#entry-1")).to_be_focused()
+    page.keyboard.press("j")
+    expect(page.locator("#entry-2")).to_be_focused()
+    page.keyboard.press("t")
+    expect(page.locator("#entry-2 .response").first).to_be_visible()
+    page.keyboard.press("k")
+    expect(page.locator("#entry-1")).to_be_focused()
+    page.keyboard.press("a")
+    page.keyboard.press("Enter")
+    on(page, second)
+    # Keys that are typed into a form are no commands.
+    page.keyboard.press("x")
+    expect(page.get_by_label("Why")).to_be_focused()
+    page.keyboard.type("n, a, x: the same answer all along.")
+    page.keyboard.press("Control+Enter")
+    on(page, third)
+    page.keyboard.press("e")
+    page.keyboard.type("A friend of ours.")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("left out", exact=True)).to_be_visible()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.wait_for_load_state("networkidle")
+    page.keyboard.press("a")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/screening/")
+    assert [state(each) for each in (first, second, third)] == [S.ACCEPTED, S.REJECTED, S.ACCEPTED]
+    assert not Assignment.objects.get(pk=third.pk).is_included
+
+
+def test_every_state_is_accessible(page: Page, live_server: Any, here: campaigns.World, reviewer: User) -> None:
+    values = {0: 1, 1: -1}
+    waiting = sent(here, after=MINUTE, values=lambda _item, dimension: values[dimension])
+    handed_in(here)
+    timed(waiting)
+    Assignment.objects.filter(pk=waiting.pk).update(comment="The second text was cut off.\nOtherwise clear.")
+    base = f"{live_server.url}/studies/{here.study.slug}/campaigns/{here.campaign.pk}"
+    found = []
+    for path in ("screening/", "screening/accept/", f"screening/{waiting.external_id}/", "checks/"):
+        page.goto(f"{base}/{path}")
+        page.wait_for_load_state("networkidle")
+        found += [fault for width, theme in TWO for fault in faults(page, width, theme)]
+    page.goto(f"{base}/screening/{waiting.external_id}/")
+    for details in ("x", "e"):
+        page.keyboard.press(details)
+        found += [fault for width, theme in TWO for fault in faults(page, width, theme)]
+        page.keyboard.press("Escape")
+    assert found == []
+
+
+def test_setting_checks_and_learning_from_examples(page: Page, live_server: Any, context: Any) -> None:
+    made = campaigns.world(state=CampaignState.DRAFT)
+    for left, right in ((1, 0), (2, 0)):
+        item = gold.add_pair(campaign=made.campaign, left=made.responses[left], right=made.responses[right])
+        gold.set_labels(item=item, known={made.dimensions[0].pk: Label(1, "Only B answers the question.")})
+        if left == 2:
+            training.add(campaign=made.campaign, item=item)
+    enter(page, live_server.url, made.member(Role.EDITOR))
+    base = f"{live_server.url}/studies/{made.study.slug}/campaigns/{made.campaign.pk}/checks/"
+    found = []
+    for address in (base, f"{base}{item.pk}/"):
+        page.goto(address)
+        found += [fault for width, theme in TWO for fault in faults(page, width, theme)]
+    made.change(state=CampaignState.OPEN, opened_at=NOW)
+    context.clear_cookies()
+    let_in(context, live_server.url, made.judge())
+    page.goto(f"{live_server.url}/work/{made.study.slug}/judging/{made.campaign.pk}/training/")
+    found += [fault for width, theme in TWO for fault in faults(page, width, theme)]
+    # By keyboard: to the first question, an answer by arrow, the next, and send.
+    page.locator("input[type=radio]").first.focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="What was expected")).to_be_visible()
+    expect(page.get_by_text("Only B answers the question.")).to_be_visible()
+    found += [fault for width, theme in TWO for fault in faults(page, width, theme)]
+    page.get_by_role("link", name="Go on to the questionnaire").click()
+    page.wait_for_url(f"**/judging/{made.campaign.pk}/")
+    assert found == []
