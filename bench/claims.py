@@ -9,6 +9,7 @@ import os
 import statistics
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ ROUNDS, CLAIMS, SLOTS, CONNECTIONS = 3, 10_000, 1000, 100
 FEW, MANY, K, TIMED = 10, 1_000_000, 5, 300
 
 
-def run() -> list[dict]:
+def run() -> Iterator[dict]:
     """Measure once in a folder of its own."""
     with tempfile.TemporaryDirectory(prefix="crowdrag-bench-") as data:
         folder = Folder(Path(data).resolve())
@@ -31,10 +32,10 @@ def run() -> list[dict]:
         os.environ |= {"CROWDRAG_DATA_DIR": data, "HTTPS": "false", "DJANGO_SETTINGS_MODULE": "crowdrag.settings"}
         with embedded.lent(folder, options=("--remove",)) as environment:
             os.environ |= environment
-            return _measured()
+            yield from _measured()
 
 
-def _measured() -> list[dict]:
+def _measured() -> Iterator[dict]:
     import django
 
     django.setup()
@@ -42,9 +43,11 @@ def _measured() -> list[dict]:
     from django.db import connection
 
     call_command("migrate", verbosity=0)
-    rows = [_rate(), _flat()]
-    connection.close()
-    return rows
+    try:
+        yield _rate()
+        yield _flat()
+    finally:
+        connection.close()
 
 
 def _rate() -> dict:
@@ -75,10 +78,11 @@ def _rate() -> dict:
 
 def _flat() -> dict:
     """The time of one claim, in turn, where few places are free and where many are."""
+    from tests.annotation.flood import grow
     from tests.annotation.judging import sheets
 
     few, many = sheets(FEW // K, k=K), sheets(FEW // K, k=K)
-    _grow(many, MANY // K)
+    grow(many, MANY // K)
     seconds: dict[int, list[float]] = {few.campaign.pk: [], many.campaign.pk: []}
     people = {here.campaign.pk: iter(here.judges(TIMED)) for here in (few, many)}
     for _ in range(TIMED):
@@ -104,33 +108,3 @@ def _one(here: World, person: object) -> float:
     seconds = time.perf_counter() - began
     assignments.give_back(assignment=mine, now=NOW)
     return seconds
-
-
-def _grow(here: World, count: int) -> None:
-    """Add questionnaires until there are so many, each with the item of the first one's kind, and their places."""
-    from django.db import connection
-
-    from annotation.domain import places
-    from tests.factories import NOW
-
-    first = here.questionnaires[0]
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            WITH made AS (
-                INSERT INTO annotation_questionnaire (campaign_id, external_id, created_at, position)
-                SELECT campaign_id, 'more-' || n, created_at, n FROM annotation_questionnaire,
-                    generate_series(1000, 1000 + %s - 1) AS n WHERE id = %s RETURNING id, position
-            ), item AS (
-                INSERT INTO annotation_item (campaign_id, topic_id, external_id)
-                SELECT campaign_id, topic_id, 'more-' || n FROM annotation_item,
-                    generate_series(1000, 1000 + %s - 1) AS n WHERE id = %s RETURNING id, external_id
-            )
-            INSERT INTO annotation_questionnaireitem (questionnaire_id, item_id, position, is_gold)
-            SELECT made.id, item.id, 0, false FROM made JOIN item ON item.external_id = 'more-' || made.position
-            """,
-            [count - len(here.questionnaires), first.pk, count - len(here.questionnaires), first.entries.get().item_id],
-        )
-    places.ensure(campaign=here.campaign, now=NOW)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from annotation.domain import assignments
+from annotation.domain import assignments, places
 from annotation.domain.assignments import problems
 from annotation.models import Assignment, Place
 from crowdrag.studies.models import Participant
@@ -27,6 +27,20 @@ _ASSIGNMENT = """
     INSERT INTO annotation_assignment (questionnaire_id, participant_id, external_id, state, is_included, assigned_at,
         lease_until, comment, session)
     VALUES (%s, %s, md5(random()::text), 'ASSIGNED', true, %s, %s, '', '') RETURNING id
+"""
+
+_GROW = """
+    WITH made AS (
+        INSERT INTO annotation_questionnaire (campaign_id, external_id, created_at, position)
+        SELECT campaign_id, 'more-' || n, created_at, n FROM annotation_questionnaire,
+            generate_series(1000, 1000 + %(more)s - 1) AS n WHERE id = %(questionnaire)s RETURNING id, position
+    ), item AS (
+        INSERT INTO annotation_item (campaign_id, topic_id, external_id)
+        SELECT campaign_id, topic_id, 'more-' || n FROM annotation_item,
+            generate_series(1000, 1000 + %(more)s - 1) AS n WHERE id = %(item)s RETURNING id, external_id
+    )
+    INSERT INTO annotation_questionnaireitem (questionnaire_id, item_id, position, is_gold)
+    SELECT made.id, item.id, 0, false FROM made JOIN item ON item.external_id = 'more-' || made.position
 """
 
 
@@ -133,3 +147,17 @@ def facts(here: World) -> dict[str, Any]:
     holders = list(Place.objects.filter(campaign=here.campaign).values_list("holder__participant", flat=True))
     taken = [one for one in holders if one is not None]
     return {"free": len(holders) - len(taken), "held": len(taken), "twice": len(taken) - len(set(taken))}
+
+
+@transaction.atomic
+def grow(here: World, count: int) -> None:
+    """Add questionnaires, each with an item of its own, until there are so many; and their places."""
+    first, more = here.questionnaires[0], count - len(here.questionnaires)
+    arguments = {"more": more, "questionnaire": first.pk, "item": first.entries.get().item_id}
+    with connection.cursor() as cursor:
+        # The rows are right, and there are many: no trigger and no foreign key looks at each.
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        cursor.execute(_GROW, arguments)
+        places.ensure(campaign=here.campaign, now=NOW)
+        cursor.execute("SET LOCAL session_replication_role = origin")
+        cursor.execute("ANALYZE")

@@ -1,6 +1,7 @@
 """Who gets which questionnaire, and what is said to whom who gets none."""
 
 import pytest
+from django.db import connection
 
 from annotation.domain import assignments, places
 from annotation.domain.assignments import claiming, problems
@@ -12,6 +13,7 @@ from crowdrag.studies.models import Consent
 from tests.factories import NOW, ConsentTextFactory
 
 from .campaigns import World, world
+from .flood import grow
 from .judging import HOUR, check_constraints, claim, hand_in, sheets
 
 pytestmark = pytest.mark.django_db
@@ -213,3 +215,17 @@ def test_places_are_made_once_and_can_grow_and_not_shrink() -> None:
 def test_the_way_and_the_claim_have_one_name() -> None:
     here = sheets(1)
     assert claiming.purpose(here.campaign) == claiming.purpose(here.campaign.pk) == here.purpose
+
+
+def test_a_claim_reads_as_little_where_many_places_are_free() -> None:
+    here = sheets(2, k=5, questionnaires_per_person=None)
+    person = here.judge()
+    hand_in(claim(here, person))
+    grow(here, 4000)
+    arguments = {"campaign": here.campaign.pk, "barred": f"{{{here.questionnaires[0].pk}}}"}
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {places._TAKE}", arguments)
+        plan = cursor.fetchone()[0][0]["Plan"]
+    assert places.free(here.campaign) == 4000 * 5 - 1
+    assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < 30
+    assert order(here, claim(here, person)) == 1
