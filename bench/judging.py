@@ -71,7 +71,7 @@ def _measured(folder: Folder) -> list[dict]:
     p95 = statistics.quantiles(seen.seconds, n=20)[-1]
     return [
         {
-            "name": f"{PEOPLE} people, an answer each every {EVERY:.0f} s: {LIMIT * 1000:.0f} ms over the 95th percentile",
+            "name": f"{PEOPLE} people, an answer each every {EVERY:.0f} s: {LIMIT * 1000:.0f} ms over p95",
             "ratio": LIMIT / p95,
             "target": 1,
             "detail": f"p50 {statistics.median(seen.seconds) * 1000:.1f} ms, p95 {p95 * 1000:.1f} ms, "
