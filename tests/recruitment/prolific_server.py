@@ -22,13 +22,15 @@ Which rule comes from where (docs.prolific.com/api-reference unless said otherwi
   they show in `bonus_payments` of the submission, in cents, a while later: bonuses/create-bonus-payments,
   bonuses/pay-bonus-payments, submissions/get-submission.
 - Lists by `limit` and `offset`: prolific-oss/cli, client.go. Counts by status: studies/get-study-submissions-counts.
-- Hooks: secret, subscription, confirmation with the X-Hook-Secret header, the signature, X-Event-ID that stays the same
-  over redeliveries, X-Timestamp, no order promised, any answer but 2xx is tried again: webhooks/*.
+- Hooks (sent by deliveries.py): secret, subscription, confirmation with the X-Hook-Secret header, the signature,
+  X-Event-ID that stays the same over redeliveries, X-Timestamp, no order promised, any answer but 2xx is tried again:
+  webhooks/*.
 - The cost: studies/calculate-study-cost. The balance: workspaces/get-workspace-balance. Filters: filters/get-filters.
 
-Not verified against the real one: the exact numbers in `error_code`; the names of the rejection categories beyond what
-their documentation lists; that a rejection of a submission which was not handed in is answered 400; the keys of the
-counts (taken to be the statuses); what a fixed screen-out does to the number of places; the shape of an error of 401.
+Not verified against the real one: the exact numbers in `error_code`; the names of the rejection categories beyond
+what their documentation lists; that a rejection of a submission which was not handed in is answered 400; the keys of
+the counts (taken to be the statuses); the field `return_reason` of the action REQUEST_RETURN; what a fixed screen-out
+does to the number of places; the shape of an error of 401.
 """
 
 import json

@@ -1,23 +1,25 @@
 """The door at which the platform tells what happens: only the platform comes in, and the same thing counts once."""
 
 import base64
-import hashlib
-import hmac
 import json
+import random
 from datetime import timedelta
+from io import StringIO
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.test import Client as Browser
 from django.utils import timezone
 
 from crowdrag.recruitment import listening
-from crowdrag.recruitment.domain import events, hearing, hooks, talking
+from crowdrag.recruitment.domain import events, hearing, hooks, listings, subscribing, talking
 from crowdrag.recruitment.domain.hearing import News
 from crowdrag.recruitment.domain.prolific.client import Client
 from crowdrag.recruitment.models import PlatformEvent, Submission
 
-from .conftest import SECRET, advertised
+from . import deliveries
+from .conftest import SECRET, TERMS, advertised
 from .prolific_server import Prolific
 from .test_hearing import came
 
@@ -30,15 +32,10 @@ def sent(
     body: bytes, *, age: float = 0, secret: str = SECRET, event_id: str = "e1", happened: float | None = None
 ) -> dict[str, Any]:
     """The headers with which the platform sends a body."""
-    now = timezone.now().timestamp()
-    stamp = str(int(now - age))
-    digest = hmac.new(secret.encode(), stamp.encode() + body, hashlib.sha256).digest()
-    return {
-        "x-prolific-request-signature": base64.b64encode(digest).decode(),
-        "x-prolific-request-timestamp": stamp,
-        "x-event-id": event_id,
-        "x-timestamp": str(int(now - age if happened is None else happened)),
-    }
+    at = timezone.now().timestamp() - age
+    return dict(
+        deliveries.headers(event_id, body, secret=secret, sent=at, happened=at if happened is None else happened)
+    )
 
 
 def event(session: str, status: str, person: str = PERSON) -> bytes:
@@ -214,3 +211,58 @@ def test_hear_twice_tells_once(there: Prolific, heard: list[listening.Heard]) ->
     for _again in range(3):
         hearing.hear(made, News("s1", "RETURNED", now), now=now)
     assert len(heard) == 1
+
+
+LIVES = (
+    ["ACTIVE", "AWAITING REVIEW"],
+    ["ACTIVE", "RETURNED"],
+    ["ACTIVE", "TIMED-OUT", "AWAITING REVIEW"],  # who times out may still finish
+    ["ACTIVE", "AWAITING REVIEW", "RETURNED"],  # returned after completion
+    ["TIMED-OUT"],
+    ["ACTIVE"],
+)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_arrives_in_the_end_all_is_known(there: Prolific, client_there: Client, seed: int) -> None:
+    chance = random.Random(seed)
+    made = advertised(terms=TERMS.__class__(**{**TERMS.__dict__, "places": 12}))
+    lives = {}
+    for number in range(6):
+        person = f"5f{number:022x}"
+        session = there.take_place(made.external_id, person)
+        came(made, person, session)
+        lives[session] = list(chance.choice(LIVES))
+    while any(lives.values()):
+        session = chance.choice([one for one, life in lives.items() if life])
+        there.move(session, lives[session].pop(0), made.codes["COMPLETED"])
+    start = timezone.now().timestamp() - 200
+    told = deliveries.events(there.events, start=start)
+    for one in deliveries.delivered(told, chance):
+        assert post(one.body, sent(one.body, event_id=one.event_id, happened=one.happened)) == 200
+        if chance.random() < 0.3:
+            events.handle_due(client_there, now=timezone.now())
+    events.handle_due(client_there, now=timezone.now())
+    last = {one["resource_id"]: one["status"] for one in there.events}
+    listings.look(client_there, made, now=timezone.now(), everything=True)
+    assert dict(Submission.objects.values_list("external_id", "status")) == last
+    assert not PlatformEvent.objects.filter(handled_at=None).exists()
+
+
+def test_the_platform_is_asked_to_tell_once(there: Prolific) -> None:
+    base = "https://crowd.example.org"
+    assert subscribing.subscribe(base=base) == ["submission.status.change", "study.status.change"]
+    assert subscribing.subscribe(base=base) == []
+    assert {row["target_url"] for row in there.subscriptions.values()} == {f"{base}{URL}"}
+    assert all(row["is_enabled"] for row in there.subscriptions.values())  # confirmed with the header's secret
+
+
+def test_the_command_says_how_things_stand(there: Prolific, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = StringIO()
+    call_command("prolific", "--subscribe", "https://crowd.example.org", stdout=said)
+    assert "The token works" in said.getvalue()
+    assert "1000000 EUR" in said.getvalue()
+    assert "submission.status.change" in said.getvalue()
+    monkeypatch.delenv("CROWDRAG_PROLIFIC_TOKEN")
+    with pytest.raises(CommandError, match="CROWDRAG_PROLIFIC_TOKEN"):
+        call_command("prolific", stdout=said)

@@ -5,7 +5,7 @@ from collections import Counter
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 
 from ..enums import StudyStatus
 from ..models import PlatformStudy, Submission
@@ -19,14 +19,16 @@ EVERY: Final = timedelta(minutes=2)
 ALL_EVERY: Final = timedelta(minutes=30)
 # A study that takes nobody any more changes only by reviews, and these are ours or a click of the researchers' there.
 QUIET_EVERY: Final = timedelta(hours=1)
+QUIET: Final = (StudyStatus.UNPUBLISHED, StudyStatus.AWAITING_REVIEW, StudyStatus.COMPLETED)
 LISTED_AT_MOST: Final = 20_000
 log = logging.getLogger(__name__)
 
 
 def due(now: datetime) -> list[PlatformStudy]:
     """Return the studies that are to be asked about, the longest unasked first."""
-    settled = Q(status=StudyStatus.COMPLETED, seen_at__gt=now - QUIET_EVERY)
-    rows = PlatformStudy.objects.exclude(external_id="").exclude(settled).select_related("study", "link")
+    moving = Submission.objects.filter(platform_study=OuterRef("pk"), status__in=statuses.UNDER_WAY)
+    quiet = Q(status__in=QUIET, seen_at__gt=now - QUIET_EVERY) & ~Exists(moving)
+    rows = PlatformStudy.objects.exclude(external_id="").exclude(quiet).select_related("study", "link")
     rows = rows.filter(Q(seen_at__isnull=True) | Q(seen_at__lte=now - EVERY))
     return list(rows.order_by(F("seen_at").asc(nulls_first=True), "pk"))
 
@@ -43,6 +45,7 @@ def look(client: Client, platform_study: PlatformStudy, *, now: datetime, everyt
             read = _read_all(client, platform_study, now)
             platform_study.listed_at = now
     except BusyError:
+        PlatformStudy.objects.filter(pk=platform_study.pk).update(seen_at=now)  # its turn comes again, not at once
         raise
     except PlatformError as error:
         log.warning("Platform study %s could not be asked about: %s", platform_study.pk, type(error).__name__)
