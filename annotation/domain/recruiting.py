@@ -31,7 +31,14 @@ def heard(said: Heard) -> None:
     """Free the place of a visit that is over there, where nothing was handed in here."""
     campaign = _campaign(said.study, said.purpose)
     if campaign is not None:
-        assignments.heard(session=said.session, status=said.status, at=said.at, now=said.now, campaign=campaign)
+        assignments.heard(
+            session=said.session,
+            status=said.status,
+            at=said.at,
+            now=said.now,
+            campaign=campaign,
+            participant=said.participant,
+        )
 
 
 def needs(study: Study, purpose: str) -> Needs | None:

@@ -157,6 +157,15 @@ def test_what_a_platform_says_frees_a_place_only_where_nothing_was_handed_in(her
     ]
 
 
+def test_what_is_said_of_anothers_visit_frees_nothing(here: World) -> None:
+    places.extend(campaign=here.campaign, k=2, now=NOW)
+    mine, theirs = (claim(here, person, session="same") for person in here.judges(2))
+    said = {"session": "same", "status": "RETURNED", "at": NOW, "now": NOW}
+    assert assignments.heard(**said, participant=theirs.participant) == [theirs]
+    mine.refresh_from_db()
+    assert mine.state == S.ASSIGNED
+
+
 def test_the_sweep_ends_leases(here: World) -> None:
     mine = claim(here, here.judge())
     duty = next(each for each in duties.every() if each.name == "annotation.leases")

@@ -5,6 +5,8 @@ from typing import Final
 
 from django.db import transaction
 
+from crowdrag.studies.models import Participant
+
 from ...enums import AssignmentState
 from ...models import Assignment, Campaign
 from . import moving
@@ -17,10 +19,17 @@ CAUSES: Final = {S.RETURNED: "returned on the platform", S.TIMED_OUT: "timed out
 
 @transaction.atomic
 def heard(
-    *, session: str, status: str, at: datetime, now: datetime, campaign: Campaign | None = None
+    *,
+    session: str,
+    status: str,
+    at: datetime,
+    now: datetime,
+    campaign: Campaign | None = None,
+    participant: Participant | None = None,
 ) -> list[Assignment]:
     """Free the place of a visit that the platform says is over; return the assignments that this changed.
 
+    `participant` is whose visit it is, where that is known: nobody's place is freed by what is said of another's.
     Heard twice, late, or in any order it comes to the same: what was handed in here stays so, and what was begun after
     the platform spoke is another matter.
     """
@@ -30,6 +39,8 @@ def heard(
     meant = Assignment.objects.filter(session=session, questionnaire__campaign__has_places=True)
     if campaign is not None:
         meant = meant.filter(questionnaire__campaign=campaign)
+    if participant is not None:
+        meant = meant.filter(participant=participant)
     changed = []
     for assignment in meant.order_by("participant_id", "pk"):
         held = moving.locked(assignment)
