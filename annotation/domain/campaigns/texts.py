@@ -9,9 +9,9 @@ from ...enums import CampaignKind
 from ...models import Dimension
 
 _PAIRWISE: Final = """\
-We want to know **what makes an answer useful**. You get {items} questions that people asked, each with two answers, A
-on the left and B on the right (on a phone one below the other). For each, you say in several respects which answer is
-better. There are no right or wrong opinions; we ask several people the same.
+We want to know **what makes an answer useful**. You get about {items} questions that people asked, each with two
+answers, A on the left and B on the right (on a phone one below the other). For each, you say in several respects which
+answer is better. There are no right or wrong opinions; we ask several people the same.
 
 - **Read the question, then both answers to the end.** Judge what stands there. Do not look anything up, and do not
   judge whether you agree.
@@ -21,9 +21,9 @@ better. There are no right or wrong opinions; we ask several people the same.
   sources. Do not count them, and prefer no answer because it has more of them.
 """
 _POINTWISE: Final = """\
-We want to know **what makes an answer useful**. You get {items} questions that people asked, each with one answer. For
-each, you say in several respects how good the answer is, on a scale between two ends. There are no right or wrong
-opinions; we ask several people the same.
+We want to know **what makes an answer useful**. You get about {items} questions that people asked, each with one
+answer. For each, you say in several respects how good the answer is, on a scale between two ends. There are no right or
+wrong opinions; we ask several people the same.
 
 - **Read the question, then the answer to its end.** Judge what stands there. Do not look anything up, and do not judge
   whether you agree.
@@ -48,7 +48,7 @@ _PAGE: Final = """\
 
 All of it is on one page. Click an answer, or press the number beside it; the keys are listed under “?”. The dots at the
 top show what is done. Every answer is saved as you give it, and you can change it until you hand in. You can hand in
-when all is answered. You may leave and come back while your time runs; how long it runs stands at the top.
+when all is answered. You may leave and come back while your time runs; until when stands under “···” at the top.
 
 ## Pay, and how your work is looked at
 
