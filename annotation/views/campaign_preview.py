@@ -1,7 +1,8 @@
 """A campaign as a judge sees it; whatever is chosen here goes nowhere."""
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.db.models import F
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from crowdrag.studies.enums import Role
@@ -34,9 +35,13 @@ def preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @require_safe
 def questionnaire(request: HttpRequest, campaign: Campaign, number: int) -> HttpResponse:
     """Show a questionnaire to be tried out, by its number from 1."""
-    found = get_object_or_404(campaign.questionnaires.select_related("campaign__study"), position=number - 1)
+    # Imported ones have no position: they are tried in the order in which they came.
+    ordered = campaign.questionnaires.order_by(F("position").asc(nulls_last=True), "pk")
+    found = ordered.select_related("campaign__study")[max(number - 1, 0) : number]
+    if not found:
+        raise Http404
     context = {
-        "page": reading.preview(found),
+        "page": reading.preview(found[0]),
         "campaign": campaign,
         "project": campaign.study,
         "title": offering.title(campaign),

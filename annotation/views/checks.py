@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -177,4 +178,7 @@ def _own(request: HttpRequest, found: Campaign) -> Item | None:
 
 
 def _campaign(study: Study, campaign: int) -> Campaign:
-    return get_object_or_404(Campaign.objects.filter(study=study, has_places=True).select_related("study"), pk=campaign)
+    """Return a campaign of people: a draft, which has no places yet, or one that was opened here."""
+    of_people = Campaign.objects.filter(study=study).exclude(judges=Judges.MODEL)
+    found = of_people.filter(Q(state=CampaignState.DRAFT) | Q(has_places=True))
+    return get_object_or_404(found.select_related("study"), pk=campaign)

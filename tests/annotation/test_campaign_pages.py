@@ -9,7 +9,7 @@ from annotation.enums import CampaignKind, CampaignState
 from annotation.models import Campaign, Place, Questionnaire
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
-from tests.factories import NOW, CampaignFactory, MembershipFactory, StudyFactory
+from tests.factories import NOW, CampaignFactory, MembershipFactory, QuestionnaireFactory, StudyFactory
 
 from .corpus_to_judge import corpus, draft
 
@@ -191,6 +191,17 @@ def test_a_questionnaire_is_tried_and_nothing_is_stored(study: Study) -> None:
     assert "topic-" not in shown.split("<main")[0]
     assert client.get(url("campaign_try", campaign, 99)).status_code == 404
     assert client.get(url("campaign_try", campaign, 0)).status_code == 404
+
+
+def test_one_of_an_imported_campaign_is_tried_likewise(study: Study) -> None:
+    imported = QuestionnaireFactory(campaign__study=study)
+    assert signed_in(study).get(url("campaign_try", imported.campaign, 1)).status_code == 200
+
+
+def test_checks_are_set_in_a_draft(study: Study) -> None:
+    client, campaign = signed_in(study), draft(study)
+    assert not campaign.has_places
+    assert client.get(url("campaign_checks", campaign)).status_code == 200
 
 
 def test_who_may(study: Study) -> None:
