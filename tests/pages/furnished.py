@@ -32,6 +32,7 @@ from writing.models import Response, Style, Topic
 from .furnished_judging import furnish_judging
 from .furnished_people import furnish_people
 from .furnished_writing import furnish_writing
+from .judged import furnish_model_judges
 from .modelled import campaign
 
 TEXT = (
@@ -57,7 +58,7 @@ def furnished_study(owner: User) -> Study:
     _put_into_review(study, style)
     furnish_people(study)
     furnish_writing(study)
-    furnish_judging(study)
+    furnish_model_judges(furnish_judging(study))
     campaign(study)
     return study
 

@@ -31,7 +31,7 @@ def test_a_model_is_asked_to_judge(page: Page, live_server: Any, sign_in: Any) -
     page.get_by_label("Campaign").select_option("People")
     page.get_by_role("button", name="Estimate").click()
     expect(page.get_by_role("heading", name="What it comes to")).to_be_visible()
-    page.get_by_text("word for word").click()
+    page.get_by_text("What is asked for").click()
     expect(page.locator("pre")).to_contain_text("<<<DATA")
     found += [fault for width, theme in TWO for fault in faults(page, width, theme)]
     before = Run.objects.count()

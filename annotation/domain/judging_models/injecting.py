@@ -315,7 +315,7 @@ def _majorities(source: Campaign, question: Question, things: Sequence[Thing]) -
         Judgment.objects.filter(
             item__campaign=source, dimension=question.pk, item__pair__a__in={thing.a for thing in things}
         )
-        .counted()  # type: ignore[attr-defined]  # the queryset of judgments
+        .counted()
         .values_list("item__pair__a", "item__pair__b", "value")
     )
     votes: dict[Thing, Counter[int]] = {}

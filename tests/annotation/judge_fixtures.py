@@ -1,0 +1,35 @@
+"""A server that judges by a rule, its endpoint, and a campaign of people: for tests of models as judges."""
+
+from functools import partial
+
+import pytest
+
+from crowdrag.llm.domain import gateway
+from crowdrag.llm.domain.pacing import Policy
+from tests.annotation import asked_again
+from tests.annotation.judge_server import judging as served
+
+
+@pytest.fixture(autouse=True)
+def without_waiting(monkeypatch):
+    async def sleep(_seconds):
+        pass
+
+    policy = Policy(sleep=sleep, lease=2.0, poll=0.02)
+    monkeypatch.setattr(gateway, "complete_many", partial(gateway.complete_many, policy=policy))
+
+
+@pytest.fixture
+def server():
+    with served() as running_server:
+        yield running_server
+
+
+@pytest.fixture
+def endpoint(db, server):
+    return asked_again.endpoint(server)
+
+
+@pytest.fixture
+def source(db):
+    return asked_again.campaign()

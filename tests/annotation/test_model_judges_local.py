@@ -1,0 +1,58 @@
+"""The real local model as a judge: it is far too small to judge well, but what it says fits, and can be measured."""
+
+import pytest
+from django.utils import timezone
+
+from annotation.domain.judging_models import injecting, measured, prompts
+from annotation.domain.judging_models.injecting import Injection
+from annotation.enums import Inference, JudgingOutcome
+from annotation.models import JudgingAnswer, Judgment
+from crowdrag.llm.domain import endpoints
+from crowdrag.runs.domain import running
+from crowdrag.runs.enums import RunState
+from tests.annotation import asked_again
+from tests.llm.conftest import local_model_url
+
+__all__ = ["local_model_url"]
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.soak]  # the demo's test has it judge as well
+
+PAIRS = 12
+GOOD = "The moon pulls at the sea, so that it rises and falls twice a day [0]. At new and full moon the sun helps [1]."
+BAD = "Tides are a thing. Many people like the sea."
+
+
+@pytest.fixture
+def local(db, local_model_url):
+    return endpoints.ensure_local(url=local_model_url)
+
+
+def test_it_judges_in_both_orders(local):
+    source = asked_again.campaign()
+    asked_again.pair(source, a=GOOD, b=BAD)
+    run = asked_again.judge(source, local)
+    assert run.state == RunState.DONE, (run.error, run.problems)
+    assert set(JudgingAnswer.objects.values_list("outcome", flat=True)) == {JudgingOutcome.JUDGED}
+    assert Judgment.objects.count() == 4
+
+
+def test_it_is_measured_with_planted_texts(local):
+    source = asked_again.campaign()
+    for number in range(PAIRS // 2):
+        asked_again.pair(source, both=False, a=f"{GOOD} So it is in harbour {number}.", b=f"{BAD} Harbour {number}.")
+    prompt = prompts.ensure(study=source.study, text=prompts.DEFAULT, now=timezone.now())
+    order = Injection(
+        endpoint=local.pk,
+        prompt=prompt.pk,
+        source=source.pk,
+        inference=Inference.INDIVIDUAL,
+        dimension=source.asked.get(dimension__name="quality_overall").dimension_id,
+        n=PAIRS,
+    )
+    run = running.wait(injecting.start(study=source.study, order=order))
+    assert run.state == RunState.DONE, (run.error, run.problems)
+    found = measured.of_run(run)
+    assert found is not None
+    assert (found.pairs, found.lost) == (PAIRS, 0)
+    assert -1 <= found.fenced.low <= found.fenced.estimate <= found.fenced.high <= 1
+    print(found)
