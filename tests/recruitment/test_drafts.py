@@ -8,7 +8,14 @@ import pytest
 from crowdrag.recruitment.domain import drafts, eligibility, listings, orders, running
 from crowdrag.recruitment.domain.orders import sending
 from crowdrag.recruitment.domain.prolific.client import Client
-from crowdrag.recruitment.domain.prolific.errors import OutcomeUnknownError, PlatformError, RefusedError, TokenError
+from crowdrag.recruitment.domain.prolific.errors import (
+    NotConfiguredError,
+    OutcomeUnknownError,
+    PlatformError,
+    RefusedError,
+    TokenError,
+    UnreachableError,
+)
 from crowdrag.recruitment.models import PlatformStudy
 from crowdrag.studies.domain import links
 from crowdrag.studies.models import EntryLink
@@ -155,14 +162,14 @@ def test_busy_is_waited_for_and_lost_reads_are_read_again(there: Prolific, clien
 )
 def test_the_token_goes_nowhere_but_to_https(there: Prolific, settings: Any, url: str) -> None:
     settings.PROLIFIC_URL = url
-    with pytest.raises(PlatformError):
+    with pytest.raises(NotConfiguredError):
         advertised(publish=False)
     assert not there.requests
 
 
 def test_a_name_that_leads_into_the_own_network_is_not_connected_to(there: Prolific, settings: Any) -> None:
     settings.PROLIFIC_URL = "https://localhost/api/v1/"
-    with pytest.raises(PlatformError, match="cannot be reached"):
+    with pytest.raises(UnreachableError, match="private network"):
         advertised(publish=False)
 
 

@@ -16,9 +16,11 @@ def erase(participant: Participant, now: datetime) -> None:
     came = Arrival.objects.filter(participant=participant, link__platform_study__isnull=False).exclude(session="")
     for study, session in came.values_list("link__platform_study", "session"):
         # The arrivals go; what may be owed for the visit is paid by its id alone.
-        Submission.objects.get_or_create(
+        row, _new = Submission.objects.get_or_create(
             platform_study_id=study, external_id=session, defaults={"first_heard_at": now, "participant": participant}
         )
+        if row.participant_id is None and row.identity_hash is None:
+            Submission.objects.filter(pk=row.pk).update(participant=participant)
     mine = Submission.objects.filter(participant=participant)
     PlatformEvent.objects.filter(resource_id__in=mine.values("external_id")).delete()
     mine.update(identity_hash=None, code="")

@@ -31,7 +31,7 @@ def approve(
     participant: Participant | None = None,
 ) -> PlatformOrder:
     """Have somebody paid the reward."""
-    submission = _submission(study, purpose, session, participant, now)
+    submission = _submission(study, purpose, session, now)
     return _decide(submission, OrderKind.APPROVE, {}, key, now, by, participant)
 
 
@@ -55,7 +55,7 @@ def reject(
         raise problems.ShortMessageError(len(message))
     if len(message) > problems.MOST_MESSAGE:
         raise problems.LongMessageError
-    submission = _submission(study, purpose, session, participant, now)
+    submission = _submission(study, purpose, session, now)
     details = {"category": category, "message": message}
     return _decide(submission, OrderKind.REJECT, details, key, now, by, participant)
 
@@ -71,7 +71,7 @@ def screen_out(
     participant: Participant | None = None,
 ) -> PlatformOrder:
     """Have somebody paid the fixed part for being screened out."""
-    submission = _submission(study, purpose, session, participant, now)
+    submission = _submission(study, purpose, session, now)
     if SCREENED_OUT not in submission.platform_study.codes:
         raise problems.NoScreenOutError
     return _decide(submission, OrderKind.SCREEN_OUT, {}, key, now, by, participant)
@@ -92,7 +92,7 @@ def bonus(
     """Have somebody paid more, in minor units of the study's currency; once for a key, whatever is lost on the way."""
     if not 0 < amount <= MOST:
         raise problems.BadAmountError
-    submission = _submission(study, purpose, session, participant, now)
+    submission = _submission(study, purpose, session, now)
     details = {"amount": amount, "reason": reason.replace("\x00", "").strip()[:300]}
     return _order(submission.platform_study, submission, OrderKind.BONUS, details, key, now, by, participant)
 
@@ -164,14 +164,14 @@ def _platform_study(study: Study, purpose: str, session: str) -> PlatformStudy |
     return rows.get(link=arrival.link_id) if arrival else None
 
 
-def _submission(study: Study, purpose: str, session: str, participant: Participant | None, now: datetime) -> Submission:
+def _submission(study: Study, purpose: str, session: str, now: datetime) -> Submission:
     found = _platform_study(study, purpose, session) if session else None
     if found is None:
         raise problems.NotFromPlatformError
+    # Whose it is, the platform says when it is heard of. To refer to the participant here would lock their row, which
+    # must not be asked for by whoever holds an assignment.
     submission, _new = Submission.objects.select_related("platform_study").get_or_create(
-        platform_study=found,
-        external_id=session,
-        defaults={"first_heard_at": now, "participant": participant},
+        platform_study=found, external_id=session, defaults={"first_heard_at": now}
     )
     return submission
 
