@@ -1,6 +1,9 @@
 """What the page of a questionnaire sends while it is open: JSON, for the judge whose session it is.
 
 An answer is acknowledged after its transaction has committed, never before: the page may forget then that it sent it.
+
+These come every few seconds from everybody who judges, so they ask the database for no more than they must: whoever
+holds a questionnaire came by a link for it and agreed when they claimed it, and has not left since.
 """
 
 from collections.abc import Callable
@@ -12,6 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
+from crowdrag.studies.access import participant_page
 from crowdrag.studies.models import Participant
 
 from ..domain import assignments
@@ -19,12 +23,12 @@ from ..domain.assignments import problems
 from ..enums import AssignmentState
 from ..forms import judging as forms
 from ..models import Assignment, CheckAnswer, Judgment
-from .judging import judging_page, own, show
+from .judging import own, show
 
 BAD, FORBIDDEN, CONFLICT, INCOMPLETE, BUSY = 400, 403, 409, 422, 503
 
 
-@judging_page
+@participant_page
 @require_POST
 def answer(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
     """Store one answer, and say so."""
@@ -41,12 +45,12 @@ def answer(request: HttpRequest, participant: Participant, campaign: int, assign
             revision=sent.revision,
             now=timezone.now(),
         )
-        return _saved(held, stored)
+        return _saved(stored)
 
     return _respond(store, held)
 
 
-@judging_page
+@participant_page
 @require_POST
 def check(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
     """Store the answer to an attention check, and say so."""
@@ -57,12 +61,12 @@ def check(request: HttpRequest, participant: Participant, campaign: int, assignm
         stored = assignments.check(
             assignment=held, check=sent.check, value=sent.value, revision=sent.revision, now=timezone.now()
         )
-        return _saved(held, stored)
+        return _saved(stored)
 
     return _respond(store, held)
 
 
-@judging_page
+@participant_page
 @require_POST
 def time(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
     """Store how long each item was looked at so far in one visit."""
@@ -76,7 +80,7 @@ def time(request: HttpRequest, participant: Participant, campaign: int, assignme
     return _respond(store, held)
 
 
-@judging_page
+@participant_page
 @require_POST
 def submit(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
     """Hand a questionnaire in, if it is complete; a form is answered with pages, JSON with JSON."""
@@ -96,8 +100,8 @@ def submit(request: HttpRequest, participant: Participant, campaign: int, assign
         return HttpResponse(status=302, headers={"Location": _address("judging_questionnaire", held)})
 
 
-def _saved(held: Assignment, stored: Judgment | CheckAnswer) -> dict[str, Any]:
-    held.refresh_from_db(fields=["state", "lease_until"])
+def _saved(stored: Judgment | CheckAnswer) -> dict[str, Any]:
+    held = stored.assignment
     said = {
         "saved": True,
         "revision": stored.revision,
@@ -109,6 +113,8 @@ def _saved(held: Assignment, stored: Judgment | CheckAnswer) -> dict[str, Any]:
 
 def _respond(act: Callable[[], dict[str, Any]], held: Assignment) -> JsonResponse:
     """Return an answer as JSON; what was refused with what to do, a database that is away as something to try again."""
+    if held.participant.withdrawn_at:
+        return _left(held)
     try:
         return JsonResponse(act())
     except problems.OtherAnswer as problem:
@@ -123,14 +129,18 @@ def _respond(act: Callable[[], dict[str, Any]], held: Assignment) -> JsonRespons
     except problems.Incomplete as problem:
         return JsonResponse({"problem": "incomplete", "missing": problem.missing}, status=INCOMPLETE)
     except problems.LeftStudy:
-        facts = {"problem": "withdrawn", "next": reverse("work", args=[held.participant.study.slug])}
-        return JsonResponse(facts, status=FORBIDDEN)
+        return _left(held)
     except (problems.BadAnswer, forms.BadBodyError) as problem:
         return JsonResponse({"problem": "bad", "message": str(problem)}, status=BAD)
     except problems.AssignmentProblem:
         return JsonResponse({"problem": "closed", "next": _address("judging_questionnaire", held)}, status=CONFLICT)
     except (OperationalError, InterfaceError):
         return JsonResponse({"problem": "busy"}, status=BUSY, headers={"Retry-After": "1"})
+
+
+def _left(held: Assignment) -> JsonResponse:
+    own_page = reverse("work", args=[held.questionnaire.campaign.study.slug])
+    return JsonResponse({"problem": "withdrawn", "next": own_page}, status=FORBIDDEN)
 
 
 def _address(name: str, held: Assignment) -> str:

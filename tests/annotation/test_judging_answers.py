@@ -190,7 +190,7 @@ def test_nobody_answers_for_somebody_else(sheet: Sheet) -> None:
     bodies = {"answer": sheet.answer(), "check": sheet.attend(), "time": sheet.times(), "submit": {}}
     for name, body in bodies.items():
         assert sheet.post(name, body, other).status_code == 404
-        assert sheet.post(name, body, stranger).status_code == 403
+        assert sheet.post(name, body, stranger).status_code == 404
         assert sheet.post(name, body, Client()).status_code == 403
         assert sheet.client.get(sheet.address(name)).status_code == 405
     assert not Judgment.objects.exists()
