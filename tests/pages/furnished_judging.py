@@ -1,4 +1,4 @@
-"""A study in which people judge: campaigns in every state, one of them under way with judges who got as far as they get."""
+"""A study in which people judge: campaigns in every state, one under way with judges who got as far as they get."""
 
 from datetime import datetime, timedelta
 

@@ -1,0 +1,228 @@
+"""A campaign's life in the browser: made, tried, opened; judged, screened, judged again; analysed and exported."""
+
+import gzip
+import json
+import re
+import zipfile
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db.models import F
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from analysis.domain import analysing
+from analysis.domain.corpus import exporting
+from analysis.models import Table
+from annotation.domain.imports.crowdrag25 import shapes
+from annotation.enums import AssignmentState as S
+from annotation.models import Assignment, Campaign, Judgment, Place
+from crowdrag.runs.domain import running
+from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Study
+from tests.annotation.corpus_to_judge import corpus
+from tests.factories import MembershipFactory
+from tests.pages.questionnaires import answer_item, questions, saved
+from writing.enums import Origin
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.timeout(600)]
+SHEET = re.compile(r"/judging/\d+/\w{32}/$")
+# Three responses to one topic are three pairs, which are one questionnaire; two people judge it.
+ITEMS, K = 3, 2
+
+
+@pytest.fixture
+def study(tmp_path: Path, settings: Any) -> Study:
+    settings.MEDIA_ROOT, settings.DATA_DIR = tmp_path / "files", tmp_path
+    return corpus(topics=1, origins=(Origin.HUMAN, Origin.HUMAN, Origin.MODEL))
+
+
+def set_up(page: Page, base: str) -> None:
+    """Make a campaign, say what it pays, try it, draw it, open it."""
+    page.goto(f"{base}/new/")
+    page.get_by_label("Name").fill("First round")
+    page.get_by_role("main").get_by_role("button").first.click()
+    page.wait_for_url("**/edit/")
+    for label, value in (
+        ("People who judge each questionnaire", K),
+        ("Percent of pairs that are shown in both orders", 0),
+        ("Pay per questionnaire, USD", "5.50"),
+        ("Seconds below which work is looked at", 60),
+    ):
+        page.get_by_label(label).fill(str(value))
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    page.get_by_role("link", name="What it comes to, and opening").click()
+    page.get_by_role("button", name="Draw them").click()
+    campaign = Campaign.objects.get()
+    page.goto(f"{base}/{campaign.pk}/preview/1/")
+    assert questions(page).count() == 7
+    page.goto(f"{base}/{campaign.pk}/open/")
+    page.get_by_role("button", name="Open to judges").click()
+    page.get_by_role("dialog").get_by_role("button", name="Open to judges").click()
+    expect(page.get_by_text("people who come by its links can judge now")).to_be_visible()
+
+
+def make_link(page: Page, base: str) -> str:
+    """Make an open link for the campaign; return it."""
+    page.goto(f"{base}/people/")
+    page.locator("summary", has_text="Open link").click()
+    form = page.locator("form", has=page.locator("input[name=kind][value=OPEN]"))
+    form.locator("[name$=label]").fill("mailing list")
+    form.locator("[name$=purpose]").select_option(label="Judging: First round")
+    form.get_by_role("button", name="Make the link").click()
+    return str(page.locator("code[id^=link-]").first.inner_text())
+
+
+def come(page: Page, link: str) -> None:
+    """Come by the link, agree, and get a questionnaire."""
+    page.goto(link)
+    page.get_by_role("button", name="Read what is recorded, then decide").click()
+    page.wait_for_url("**/consent/**")
+    for choice in page.get_by_role("checkbox").all():
+        choice.check()
+    page.get_by_role("button", name="I agree").click()
+    page.get_by_role("link", name="I have kept it: go on").click()
+
+
+def begin(page: Page) -> None:
+    page.get_by_role("button", name="Get a questionnaire and begin").click()
+    page.wait_for_url(SHEET)
+    saved(page)
+
+
+def judge(page: Page, keys: str | None = None) -> Assignment:
+    """Answer all of the questionnaire, by keys or by presses, and hand it in."""
+    mine = Assignment.objects.get(external_id=page.url.rstrip("/").rsplit("/", 1)[-1])
+    for number in range(ITEMS):
+        if keys:
+            page.keyboard.press("o")
+            for key in keys:
+                page.keyboard.press(key)
+        else:
+            answer_item(page)
+        expect(page.locator(f"a[data-dot='{number + 1}']")).to_have_attribute("data-progress", "complete")
+        if not page.locator("#finish-title").is_visible():
+            page.keyboard.press("F9")
+    saved(page)
+    return mine
+
+
+def hand_in(page: Page, mine: Assignment, *, minutes: int = 0) -> None:
+    """Hand in, so many minutes after it was begun: the clock is the only thing that this test turns."""
+    Assignment.objects.filter(pk=mine.pk).update(assigned_at=F("assigned_at") - timedelta(minutes=minutes))
+    page.get_by_role("button", name="Hand in").click()
+    page.wait_for_url("**/done/")
+
+
+@pytest.fixture
+def worker(browser: Browser, request: pytest.FixtureRequest) -> Any:
+    """Somebody with a browser of their own; on a phone, if asked."""
+    opened: list[BrowserContext] = []
+
+    def made(**how: Any) -> Page:
+        opened.append(browser.new_context(**how))
+        return opened[-1].new_page()
+
+    yield made
+    for context in opened:
+        context.close()
+
+
+def test_a_campaign_from_its_first_page_to_its_export(
+    page: Page, live_server: Any, sign_in: Any, study: Study, worker: Any
+) -> None:
+    owner = MembershipFactory(study=study, role=Role.OWNER).user
+    sign_in(owner)
+    base = f"{live_server.url}/studies/{study.slug}"
+    set_up(page, f"{base}/campaigns")
+    campaign = Campaign.objects.get()
+    assert (campaign.state, Place.objects.filter(campaign=campaign).open().count()) == ("OPEN", K)
+    link = make_link(page, base)
+
+    # By keys, with time taken.
+    careful = worker()
+    come(careful, link)
+    begin(careful)
+    first = judge(careful, keys="anbabnb")
+    hand_in(careful, first, minutes=20)
+    # On a phone: begins, and gives it back.
+    phone = worker(viewport={"width": 390, "height": 780}, has_touch=True, is_mobile=True)
+    come(phone, link)
+    begin(phone)
+    phone.goto(re.sub(r"/$", "/return/", phone.url))
+    phone.get_by_role("button", name="Give it back").click()
+    phone.wait_for_load_state()
+    assert Place.objects.filter(campaign=campaign).open().count() == K - 1
+    # In a hurry: left, left, left.
+    hasty = worker()
+    come(hasty, link)
+    begin(hasty)
+    second = judge(hasty)
+    hand_in(hasty, second)
+    # Whoever comes now comes in vain, and is told so.
+    late = worker()
+    come(late, link)
+    expect(late.get_by_role("button", name="Get a questionnaire and begin")).to_have_count(0)
+
+    # The hasty one is shown with why, and rejected by a person, with a reason.
+    page.goto(f"{base}/campaigns/{campaign.pk}/screening/{second.external_id}/")
+    expect(page.get_by_text(re.compile("fast", re.IGNORECASE)).first).to_be_visible()
+    page.locator("details[data-review-panel=x] > summary").click()
+    page.get_by_label("Why").fill("All answered alike in less than a minute.")
+    page.get_by_role("button", name="Reject and go on").click()
+    page.wait_for_load_state("networkidle")
+    second.refresh_from_db()
+    assert (second.state, second.is_included) == (S.REJECTED, False)
+    assert Place.objects.filter(campaign=campaign).open().count() == 1
+    hasty.goto(f"{live_server.url}/work/{study.slug}/")
+    expect(hasty.get_by_text("All answered alike in less than a minute.").first).to_be_visible()
+
+    # Its place is judged again, by who came in vain; then both are accepted.
+    late.reload()
+    begin(late)
+    third = judge(late, keys="bnbabnb")
+    hand_in(late, third, minutes=15)
+    for waiting in (first, third):
+        page.goto(f"{base}/campaigns/{campaign.pk}/screening/{waiting.external_id}/")
+        page.get_by_role("button", name=re.compile("^Accept, pay")).click()
+        page.wait_for_load_state("networkidle")
+        waiting.refresh_from_db()
+        assert waiting.state == S.ACCEPTED
+    holders = Place.objects.filter(campaign=campaign).values_list("holder", flat=True)
+    assert sorted(holders) == sorted([first.pk, third.pk])
+    page.goto(f"{base}/campaigns/{campaign.pk}/")
+    expect(page.get_by_text("All that was asked for is accepted")).to_be_visible()
+
+    analysed_and_exported(study, [first, third])
+
+
+def analysed_and_exported(study: Study, counted: list[Assignment]) -> None:
+    """What was accepted is what is analysed and released; the archive holds the rest too."""
+    run = running.wait(analysing.start(study=study, parameters={"resamples": 20, "restarts": 2}))
+    assert run.state == "DONE", run.error
+    tables = {table.name: table.rows for table in Table.objects.filter(run=run)}
+    assert {"agreement", "competence", "gold", "grades"} <= tables.keys()
+    people = {each.participant.external_id for each in counted}
+    assert {row["participant"] for row in tables["competence"]} == people
+    pooled = Judgment.objects.pool()
+    assert pooled.count() == len(counted) * ITEMS * 7
+    released = read(study, "crowdrag25")
+    votes = next(rows for name, rows in released.items() if name.split("/")[-1].startswith(shapes.VOTES))
+    assert {row["worker"] for row in votes} == people
+    assert len(votes) == len(counted) * ITEMS
+    states = [row["state"] for row in read(study, "archive")["data/assignments.jsonl.gz"]]
+    assert sorted(states) == sorted([S.ACCEPTED, S.RETURNED, S.REJECTED, S.ACCEPTED])
+
+
+def read(study: Study, format_: str) -> dict[str, list[Any]]:
+    """Export, and return the lines of each of its files."""
+    run = running.wait(exporting.start(study=study, format_=format_))
+    assert run.state == "DONE", run.error
+    with zipfile.ZipFile(run.artifacts.get().file.path) as zipped:
+        return {
+            name: [json.loads(line) for line in gzip.decompress(zipped.read(name)).decode().splitlines() if line]
+            for name in zipped.namelist()
+            if name.endswith(".jsonl.gz")
+        }
