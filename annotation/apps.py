@@ -14,7 +14,7 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         """Put the app's pages into a study's navigation, and its imports among the kinds of runs."""
-        from annotation.domain import assignments, erasing, invariants, judging_models, offering, recruiting
+        from annotation.domain import assignments, erasing, invariants, judging_models, live, offering, recruiting
         from annotation.domain.cards import card
         from annotation.domain.imports import own
         from crowdrag.runs import duties
@@ -31,3 +31,4 @@ class AnnotationConfig(AppConfig):
         ways.register_eraser(erasing.erase)
         recruiting.register()
         duties.register("annotation.leases", lambda now: assignments.expire(now=now), timedelta(minutes=1))
+        duties.register("annotation.live", lambda now: live.refresh_due(now=now), timedelta(minutes=1))

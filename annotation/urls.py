@@ -1,10 +1,11 @@
 """The app's pages."""
 
-from django.urls import include, path
+from django.urls import URLPattern, include, path
 
 from .views import (
     campaign_drafts,
     campaign_preview,
+    campaign_states,
     campaign_texts,
     campaigns,
     checks,
@@ -65,11 +66,26 @@ DRAFT = [
     path("preview/<int:number>/", campaign_preview.questionnaire, name="campaign_try"),
     path("open/", campaign_drafts.opening, name="campaign_open"),
 ]
+# A campaign that runs.
+RUNNING: list[URLPattern] = [
+    path("pause/", campaign_states.pause, name="campaign_pause"),
+    path("close/", campaign_states.close, name="campaign_close"),
+    path("reopen/", campaign_states.reopen, name="campaign_reopen"),
+    path("extend/", campaign_states.extend, name="campaign_extend"),
+]
+# How it stands.
+STANDING = [
+    path("", campaigns.campaign, name="campaign"),
+    path("moving/", campaigns.moving, name="campaign_moving"),
+    path("judges/", campaigns.judges, name="campaign_judges"),
+    path("tables/<str:name>.csv", campaigns.table, name="campaign_table"),
+]
 urlpatterns = [
     path("studies/<slug:slug>/campaigns/", campaigns.campaigns, name="campaigns"),
     path("studies/<slug:slug>/campaigns/new/", campaign_drafts.new, name="campaign_new"),
     path("studies/<slug:slug>/campaigns/<int:campaign>/", include(DRAFT)),
-    path("studies/<slug:slug>/campaigns/<int:campaign_id>/", campaigns.campaign, name="campaign"),
+    path("studies/<slug:slug>/campaigns/<int:campaign_id>/", include(STANDING)),
+    path("studies/<slug:slug>/campaigns/<int:campaign>/", include(RUNNING)),
     path("studies/<slug:slug>/campaigns/<int:campaign>/", include(QUALITY)),
     path("studies/<slug:slug>/judges/", include(JUDGES)),
     path("work/<slug:taking_part>/judging/<int:campaign>/", judging.start, name="judging_start"),

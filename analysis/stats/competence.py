@@ -82,11 +82,11 @@ def spamming(model: Mace, item: ArrayLike, annotator: ArrayLike, label: ArrayLik
     know = found.know[judged.coder]
     knew = model.posterior[judged.unit, judged.value] * know / (spam + know)
     n = np.bincount(judged.coder, minlength=annotators).astype(np.float64)
-    spammed = np.bincount(judged.coder, weights=1.0 - knew, minlength=annotators)
+    spammed: Floats = np.bincount(judged.coder, weights=1.0 - knew, minlength=annotators).astype(np.float64)
     smoothing = model.settings.smoothing
     if smoothing is None:
         smoothing = 0.1 / np.count_nonzero(found.strategy.any(axis=0))
-    a = model.settings.spam_prior[0] + smoothing + spammed
-    b = model.settings.spam_prior[1] + smoothing + n - spammed
+    a: Floats = model.settings.spam_prior[0] + smoothing + spammed
+    b: Floats = model.settings.spam_prior[1] + smoothing + n - spammed
     tail = (1.0 - level) / 2.0
     return Spamming(spammed, a, b, betaincinv(a, b, tail), betaincinv(a, b, 1.0 - tail), level)

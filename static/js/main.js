@@ -8,6 +8,7 @@ import { init as copy } from "./copy.js";
 import { init as dialogs } from "./dialogs.js";
 import { init as errors } from "./errors.js";
 import { init as menus } from "./menus.js";
+import { init as polling } from "./polling.js";
 import { init as requests } from "./requests.js";
 import { init as sorting } from "./sort.js";
 import { init as submitting } from "./submit.js";
@@ -17,7 +18,7 @@ import { init as uploads } from "./upload.js";
 
 /** @param {Document} root @returns {() => void} undoes all of it */
 export function init(root) {
-  const teardowns = [theme, toasts, requests, submitting, sorting, copy, dialogs, menus, errors, uploads, charts].map((start) =>
+  const teardowns = [theme, toasts, requests, submitting, sorting, copy, dialogs, menus, errors, uploads, charts, polling].map((start) =>
     start(root),
   );
   return () => teardowns.forEach((teardown) => teardown());

@@ -83,7 +83,7 @@ def test_intervals_hold_the_estimate_and_narrow_with_the_level(seed, items, anno
     except ValueError:
         return
     found, half = (spamming(model, item, annotator, label, level=level) for level in (0.95, 0.5))
-    assert np.all((0 <= found.low) & (found.low < half.low) & (half.low < half.high))
+    assert np.all((found.low >= 0) & (found.low < half.low) & (half.low < half.high))
     assert np.all((half.high < found.high) & (found.high <= 1))
     model = mace.fit(
         item, annotator, label, items=items, annotators=annotators, labels=3, rng=rng,

@@ -5,6 +5,7 @@ a task, whether or not the row that would say so is still there. So each of thes
 Whoever had all erased stands in no line: their links and arrivals are gone, and with them how they came.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,16 +41,23 @@ def funnel(study: Study, plan: WritingPlan | None) -> list[Stage]:
     consents = consents.filter(text__name=plan.consent_text.name) if plan and plan.consent_text else consents.none()
     answers = SurveyAnswers.objects.filter(task__in=tasks, survey__kind=SurveyKind.ENTRY)
     steps = [
-        ("arrived", _("Opened a link"), _people(Arrival.objects.filter(link__study=study, link__purpose=PURPOSE))),
-        ("consented", _("Agreed"), _people(consents)),
-        ("claimed", _("Took a task"), _people(tasks)),
-        ("answered", _("Answered the first questions"), _people(answers, "task__participant")),
-        ("submitted", _("Handed in a response"), _people(tasks.filter(state__in=HANDED_IN))),
-        ("accepted", _("Had one accepted"), _people(tasks.filter(state=TaskState.ACCEPTED))),
+        ("arrived", _("Opened a link"), people_of(Arrival.objects.filter(link__study=study, link__purpose=PURPOSE))),
+        ("consented", _("Agreed"), people_of(consents)),
+        ("claimed", _("Took a task"), people_of(tasks)),
+        ("answered", _("Answered the first questions"), people_of(answers, "task__participant")),
+        ("submitted", _("Handed in a response"), people_of(tasks.filter(state__in=HANDED_IN))),
+        ("accepted", _("Had one accepted"), people_of(tasks.filter(state=TaskState.ACCEPTED))),
     ]
     if not (plan and plan.entry_survey_id):
         steps = [step for step in steps if step[0] != "answered"]
-    invited = _people(links)
+    return ladder(people_of(links), steps)
+
+
+def ladder(invited: set[int], steps: Sequence[tuple[str, str, set[int]]]) -> list[Stage]:
+    """Return how many people came how far: who was invited by name, then steps (name, label, who took this step).
+
+    Whoever took a step is counted in those before it.
+    """
     reached = _at_least([people for _name, _label, people in steps])
     arrived, before = reached[0], invited
     stages = [Stage("invited", _("Invited by name"), len(invited), None, None)]
@@ -74,7 +82,8 @@ def _at_least(steps: list[set[int]]) -> list[set[int]]:
     return reached[::-1]
 
 
-def _people(rows: "QuerySet[Any, Any]", path: str = "participant") -> set[int]:
+def people_of(rows: "QuerySet[Any, Any]", path: str = "participant") -> set[int]:
+    """Return who is in these rows, but for those who had all erased."""
     rows = rows.filter(**{f"{path}__erased_at__isnull": True})
     return set(rows.order_by().values_list(path, flat=True).distinct())
 

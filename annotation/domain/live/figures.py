@@ -1,0 +1,112 @@
+"""Agreement and competence from a campaign's judgments so far: pure functions of `judged.Judged`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.stats import mace
+from analysis.stats.agreement import AlphaUndefinedError, alpha_interval, count_values
+from analysis.stats.bootstrap import Floats, resample_weights
+from analysis.stats.competence import spamming
+from analysis.stats.labels import first_votes
+
+from .judged import Judged
+
+RESAMPLES = 1000
+# Few: the figures are computed again as judgments come in; the analysis takes more.
+MACE = mace.Settings(restarts=5)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Krippendorff's alpha of one dimension; None where it is not defined.
+
+    `items` were judged by two people or more; `judgments` are all.
+    """
+
+    dimension: int
+    alpha: float | None
+    low: float | None
+    high: float | None
+    items: int
+    judgments: int
+
+
+@dataclass(frozen=True)
+class Competence:
+    """Somebody's spam probability on one dimension with its interval, from so many judgments of theirs."""
+
+    participant: int
+    dimension: int
+    spam_probability: float
+    low: float
+    high: float
+    judgments: int
+
+
+def compute(found: Sequence[Judged], *, k: int, rng: np.random.Generator) -> tuple[list[Agreement], list[Competence]]:
+    """Return the figures of all dimensions. The same judgments and generator give the same figures."""
+    draws, *starts = rng.spawn(1 + len(found))
+    # The same resamples of topics for every dimension: differences between dimensions then rest on the same draws.
+    topics = found[0].topics if found else 0
+    weights = resample_weights(topics, RESAMPLES, draws) if topics else None
+    agreements, competences = [], []
+    for judged, start in zip(found, starts, strict=True):
+        agreements.append(agreement(judged, k=k, weights=weights))
+        competences += competence(judged, rng=start)
+    return agreements, competences
+
+
+def agreement(judged: Judged, *, k: int, weights: Floats | None) -> Agreement:
+    """Return alpha with its interval over topics.
+
+    The first k judgments of an item count: items with known labels are judged by many more, and would drown the rest.
+    """
+    keep = first_votes(judged.unit, k)
+    counts = count_values(
+        judged.unit[keep], judged.coder[keep], judged.value[keep], units=len(judged.items), values=len(judged.domain)
+    )
+    pairable, n = int((counts.sum(axis=1) > 1).sum()), len(judged.unit)
+    undefined = Agreement(judged.dimension.pk, None, None, None, pairable, n)
+    if weights is None:
+        return undefined
+    try:
+        found = alpha_interval(counts, judged.topic, weights, values=judged.domain)
+    except AlphaUndefinedError:
+        return undefined
+    return Agreement(judged.dimension.pk, found.estimate, _known(found.low), _known(found.high), pairable, n)
+
+
+def competence(judged: Judged, *, rng: np.random.Generator) -> list[Competence]:
+    """Return the spam probability of everybody who judged, with its interval; nothing where it cannot be told."""
+    votes = (judged.unit, judged.coder, judged.value)
+    try:
+        model = mace.fit(
+            *votes,
+            rng=rng,
+            items=len(judged.items),
+            annotators=len(judged.people),
+            labels=len(judged.domain),
+            fixed=judged.known,
+            settings=MACE,
+        )
+    except (mace.NoJudgmentsError, mace.SingleLabelError, mace.NoOverlapError):
+        return []
+    sure = spamming(model, *votes)
+    return [
+        Competence(
+            participant=int(person),
+            dimension=judged.dimension.pk,
+            spam_probability=float(model.spam_probability[place]),
+            low=float(sure.low[place]),
+            high=float(sure.high[place]),
+            judgments=int(model.judgments[place]),
+        )
+        for place, person in enumerate(judged.people)
+        if model.judgments[place]
+    ]
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else value

@@ -1,0 +1,138 @@
+"""Agreement and competence of campaigns are computed again as judgments come in (a duty of the sweep).
+
+What is computed is written in one transaction with the campaign's row locked, and only if nothing later was written
+meanwhile: however many compute at once, and wherever one of them dies, the figures that stand are those of one moment.
+"""
+
+import logging
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final, NamedTuple
+
+import numpy as np
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import F, Max, Q, Sum
+from numpy.random import Generator
+
+from ...enums import CampaignState
+from ...models import Assignment, AssignmentDecision, AssignmentTransition, Campaign, LiveAgreement, LiveCompetence
+from . import figures, judged
+
+# One pass of the sweep computes so many campaigns; the next pass goes on with the others.
+AT_ONCE: Final = 4
+log = logging.getLogger(__name__)
+
+
+class Live(NamedTuple):
+    """The rows that stand after a campaign's figures were computed."""
+
+    agreement: list[LiveAgreement]
+    competence: list[LiveCompetence]
+
+
+def refresh(*, campaign: Campaign, now: datetime, rng: Generator) -> Live:
+    """Compute a campaign's agreement and competence from the judgments so far, and keep them.
+
+    The same judgments and generator give the same figures, however often it is called. Figures that were computed from
+    a later state stay.
+    """
+    agreements, competences = figures.compute(judged.load(campaign), k=campaign.k, rng=rng)
+    _keep(campaign, agreements, competences, now)
+    of = {"campaign": campaign}
+    return Live(list(LiveAgreement.objects.filter(**of)), list(LiveCompetence.objects.filter(**of)))
+
+
+def refresh_due(*, now: datetime, at_once: int = AT_ONCE) -> int:
+    """Compute the campaigns again whose judgments changed since they were computed; return how many were."""
+    done = 0
+    for campaign in due(at_once=at_once):
+        try:
+            refresh(campaign=campaign, now=now, rng=stream(campaign))
+        except (InterfaceError, OperationalError):
+            raise  # the sweep waits for the database
+        except Exception:
+            # One that cannot be computed must not keep the others from it.
+            log.exception("The live figures of campaign %s could not be computed", campaign.pk)
+        else:
+            done += 1
+    return done
+
+
+def due(*, at_once: int = AT_ONCE) -> list[Campaign]:
+    """Return the campaigns whose judgments changed since their figures were computed, those that wait longest first."""
+    handed_out = Campaign.objects.filter(has_places=True).exclude(state=CampaignState.DRAFT)
+    known = handed_out.annotate(computed=Max("live_agreement__computed_at"))
+    found: list[Campaign] = []
+    for campaign in known.order_by(F("computed").asc(nulls_first=True), "pk"):
+        if _is_due(campaign, campaign.computed):  # type: ignore[attr-defined] # annotated above
+            found.append(campaign)
+        if len(found) == at_once:
+            break
+    return found
+
+
+def stream(campaign: Campaign) -> Generator:
+    """Return the random generator of a campaign's figures: what has not changed gives the same figures again."""
+    return np.random.default_rng(campaign.pk)
+
+
+def _is_due(campaign: Campaign, computed: datetime | None) -> bool:
+    """Say whether judgments came in or went out.
+
+    A state that changed, or a decision, since then; and for those whose transaction was still open when the judgments
+    were read, whether there are as many judgments as were counted.
+    """
+    given = Assignment.objects.filter(questionnaire__campaign=campaign)
+    if computed is None:
+        return given.filter(state__in=judged.COUNTED).exists()
+    changed = AssignmentTransition.objects.filter(assignment__questionnaire__campaign=campaign, at__gt=computed)
+    if changed.filter(Q(before__in=judged.COUNTED) | Q(after__in=judged.COUNTED)).exists():
+        return True
+    if AssignmentDecision.objects.filter(assignment__in=given, decided_at__gt=computed).exists():
+        return True
+    stands = LiveAgreement.objects.filter(campaign=campaign).aggregate(n=Sum("judgments"))["n"] or 0
+    return bool(stands != judged.counted(campaign))
+
+
+@transaction.atomic
+def _keep(
+    campaign: Campaign,
+    agreements: Iterable[figures.Agreement],
+    competences: Iterable[figures.Competence],
+    now: datetime,
+) -> None:
+    Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    of = {"campaign": campaign}
+    if LiveAgreement.objects.filter(**of, computed_at__gt=now).exists():
+        return
+    LiveAgreement.objects.filter(**of).delete()
+    LiveCompetence.objects.filter(**of).delete()
+    LiveAgreement.objects.bulk_create(
+        LiveAgreement(
+            **of,
+            dimension_id=each.dimension,
+            alpha=each.alpha,
+            low=each.low,
+            high=each.high,
+            items=each.items,
+            judgments=each.judgments,
+            computed_at=now,
+        )
+        for each in agreements
+    )
+    LiveCompetence.objects.bulk_create(
+        (
+            LiveCompetence(
+                **of,
+                participant_id=each.participant,
+                dimension_id=each.dimension,
+                spam_probability=each.spam_probability,
+                low=each.low,
+                high=each.high,
+                judgments=each.judgments,
+                computed_at=now,
+            )
+            for each in competences
+        ),
+        batch_size=2000,
+    )

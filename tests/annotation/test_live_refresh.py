@@ -1,0 +1,274 @@
+"""Agreement and competence of a campaign while judgments come in."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from django.utils import timezone
+
+from analysis.domain import loading
+from analysis.domain.results import fitting
+from analysis.domain.results.settings import Settings
+from analysis.stats import mace
+from analysis.stats.agreement import alpha
+from annotation.domain import assignments, live
+from annotation.domain.live import figures, judged, refreshing
+from annotation.enums import AssignmentState, CampaignKind, CampaignState
+from annotation.models import Assignment, Campaign, GoldLabel, LiveAgreement, LiveCompetence
+from crowdrag.runs import duties
+from crowdrag.runs.domain import attending
+from tests.at_once import together
+
+from . import campaigns, judging, live_crowd, screened
+from .judging import HOUR, MINUTE, NOW
+
+pytestmark = pytest.mark.django_db
+LATER = NOW + HOUR
+
+
+def refresh(here: campaigns.World, seed: int = 0, now=LATER) -> live.refreshing.Live:
+    return live.refresh(campaign=here.campaign, now=now, rng=np.random.default_rng(seed))
+
+
+def agreement(here: campaigns.World, dimension: int = 0) -> LiveAgreement:
+    return LiveAgreement.objects.get(campaign=here.campaign, dimension=here.dimensions[dimension])
+
+
+def two_judges(*votes: Callable[[int, int], int], **fields: object) -> campaigns.World:
+    """One questionnaire of three pairs and two dimensions, answered by judges who vote like this."""
+    here = campaigns.world(topics=1, k=len(votes), **fields)
+    for number, values in enumerate(votes):
+        screened.handed_in(here, values=values, start=NOW + number * MINUTE, after=MINUTE)
+    return here
+
+
+def test_alpha_is_that_of_the_textbook() -> None:
+    # Votes of two judges on three pairs: (A, A), (A, B), (B, B). Of six values three are A, three B.
+    # Nominal, ordinal and interval are the same for two values: alpha = 1 - (n - 1) D / (nA nB), here 1 - 5 * 1 / 9.
+    here = two_judges(lambda item, _dim: (-1, -1, 1)[item], lambda item, _dim: (-1, 1, 1)[item])
+    refresh(here)
+    found = agreement(here)
+    assert found.alpha == pytest.approx(4 / 9)
+    assert (found.items, found.judgments) == (3, 6)
+    # One topic says nothing of how other topics would do.
+    assert (found.low, found.high) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("votes", "items", "judgments"),
+    [
+        ([], 0, 0),
+        ([lambda item, _dim: (-1, 1, 1)[item]], 0, 3),
+        ([lambda _item, _dim: 1, lambda _item, _dim: 1], 3, 6),
+    ],
+)
+def test_what_is_not_defined_has_no_value_and_a_reason(votes, items, judgments) -> None:
+    here = two_judges(*votes) if votes else campaigns.world(topics=1)
+    refresh(here)
+    found = agreement(here)
+    assert (found.alpha, found.low, found.high, found.items, found.judgments) == (None, None, None, items, judgments)
+    [first, *_] = live.overview(here.campaign).agreement
+    reasons = {(0, 0): "nothing was handed in", (0, 3): "by two people", (3, 6): "the same"}
+    assert reasons[items, judgments] in first.problem
+    assert not LiveCompetence.objects.exists()
+
+
+def test_figures_are_those_of_the_analysis_on_the_same_judgments() -> None:
+    here = live_crowd.crowded(topics=4, dimensions=3)
+    refresh(here)
+    Assignment.objects.filter(questionnaire__campaign=here.campaign).update(state=AssignmentState.ACCEPTED)
+    inputs = loading.load(here.study)
+    settings = Settings(restarts=20)
+    fitted = fitting.fit(inputs, "crowd", settings=settings, seed=1, report=lambda _: None, capped=True)
+    names = {each.name: each.pk for each in here.dimensions}
+    for fit in fitted.fits:
+        dimension = names[fit.dimension.name]
+        row = LiveAgreement.objects.get(dimension=dimension)
+        assert row.alpha == pytest.approx(alpha(fit.counts), abs=1e-12)
+        assert row.low < row.alpha < row.high
+        mine = {each.participant.external_id: each for each in LiveCompetence.objects.filter(dimension=dimension)}
+        assert mine.keys() == set(fitted.pool.participants)
+        for name, spam in zip(fitted.pool.participants, fit.model.spam_probability, strict=True):
+            # Both stop after a hundred iterations, from other starts.
+            assert mine[name].spam_probability == pytest.approx(spam, abs=0.02)
+            assert mine[name].low < mine[name].spam_probability < mine[name].high
+
+
+def test_a_judge_at_random_is_told_from_the_others() -> None:
+    here = live_crowd.crowded(topics=4, dimensions=1)
+    refresh(here)
+    rows = LiveCompetence.objects.filter(campaign=here.campaign)
+    at_random = [each for each in rows if each.participant_id % 5 == 0]
+    others = [each for each in rows if each.participant_id % 5]
+    assert at_random
+    assert min(each.spam_probability for each in at_random) > max(each.spam_probability for each in others)
+
+
+def test_what_does_not_count_is_left_out() -> None:
+    votes = [lambda item, _dim: (-1, -1, 1)[item]] * 3
+    here = two_judges(*votes)
+    by = here.member()
+    left_out, rejected, stays = Assignment.objects.order_by("pk")
+    assignments.exclude(assignment=left_out, reason="a test", by=by, now=LATER)
+    assignments.reject(assignment=rejected, reason="All the same.", by=by, now=LATER)
+    half = judging.claim(here, here.judge(), NOW)
+    judging.answer_all(half, NOW)
+    refresh(here)
+    assert agreement(here).judgments == 3
+    assert set(LiveCompetence.objects.values_list("participant", flat=True)) <= {stays.participant_id}
+
+
+def test_only_the_first_k_of_an_item_count_for_agreement_and_all_for_competence() -> None:
+    here = live_crowd.crowded(topics=2, dimensions=1, k=4)
+    [found] = judged.load(here.campaign)
+    weights = np.ones((10, found.topics))
+    three = figures.agreement(found, k=3, weights=weights)
+    four = figures.agreement(found, k=4, weights=weights)
+    assert (three.judgments, four.judgments) == (len(found.unit), len(found.unit))
+    assert three.alpha != four.alpha
+    assert sum(each.judgments for each in figures.competence(found, rng=np.random.default_rng(0))) == len(found.unit)
+
+
+def test_known_labels_are_told_to_the_model() -> None:
+    # Two who agree are wrong on all that is known; alone against them stands who is right.
+    wrong, right = (lambda item, _dim: (-1, 1, -1)[item]), (lambda item, _dim: (1, -1, 1)[item])
+    here = two_judges(wrong, wrong, right)
+    refresh(here)
+    spam = dict(
+        LiveCompetence.objects.filter(dimension=here.dimensions[0]).values_list("participant", "spam_probability")
+    )
+    people = list(Assignment.objects.order_by("pk").values_list("participant", flat=True))
+    assert spam[people[2]] > spam[people[0]]
+    for entry, value in zip(here.questionnaires[0].entries.order_by("position"), (1, -1, 1), strict=True):
+        GoldLabel.objects.create(item=entry.item, dimension=here.dimensions[0], value=value)
+    refresh(here)
+    spam = dict(
+        LiveCompetence.objects.filter(dimension=here.dimensions[0]).values_list("participant", "spam_probability")
+    )
+    assert spam[people[2]] < spam[people[0]]
+
+
+def test_ratings_count_along_their_scale() -> None:
+    here = campaigns.world(topics=3, responses=2, per_questionnaire=6, dimensions=1, k=2, kind=CampaignKind.POINTWISE)
+    for number, values in enumerate(((-3, -1, 1, 3, 3, 1), (-3, 1, 1, 3, 1, 1))):
+        screened.handed_in(here, values=lambda item, _dim, v=values: v[item], start=NOW + number * MINUTE)
+    refresh(here)
+    counts = [[2, 0, 0, 0], [0, 1, 1, 0], [0, 0, 2, 0], [0, 0, 0, 2], [0, 0, 1, 1], [0, 0, 2, 0]]
+    assert agreement(here).alpha == pytest.approx(alpha(counts))
+
+
+def test_the_same_judgments_give_the_same_figures() -> None:
+    here = live_crowd.crowded(topics=2, dimensions=2)
+    fields = ("dimension", "participant", "spam_probability", "low", "high", "judgments")
+    found = []
+    for _ in range(2):
+        refresh(here, seed=7)
+        rows = [*LiveCompetence.objects.order_by("dimension", "participant").values_list(*fields)]
+        found.append(rows + [*LiveAgreement.objects.order_by("dimension").values_list("alpha", "low", "high")])
+    assert found[0] == found[1]
+
+
+def test_only_what_changed_is_computed_again() -> None:
+    here, still = two_judges(lambda item, _d: 1 - item % 2 * 2), campaigns.world(topics=1)
+    assert still.campaign.state == CampaignState.OPEN
+    assert refreshing.due() == [here.campaign]
+    assert live.refresh_due(now=LATER) == 1
+    assert live.refresh_due(now=LATER + MINUTE) == 0
+    assert agreement(here).computed_at == LATER
+
+
+@pytest.mark.parametrize("change", ["handed in", "rejected", "left out", "taken in", "withdrawn"])
+def test_each_change_of_what_counts_is_seen(change) -> None:
+    here = campaigns.world(topics=1, k=3)
+    done = screened.handed_in(here, after=MINUTE)
+    by = here.member()
+    if change == "taken in":
+        assignments.exclude(assignment=done, reason="a test", by=by, now=NOW + MINUTE)
+    live.refresh_due(now=LATER)
+    then = LATER + MINUTE
+    if change == "handed in":
+        screened.handed_in(here, start=LATER, after=MINUTE)
+    elif change == "rejected":
+        assignments.reject(assignment=done, reason="All the same.", by=by, now=then)
+    elif change == "left out":
+        assignments.exclude(assignment=done, reason="a test", by=by, now=then)
+    elif change == "taken in":
+        assignments.include(assignment=done, reason="a test", by=by, now=then)
+    else:
+        assignments.erase_states(done.participant, then)
+    assert live.refresh_due(now=LATER + 2 * MINUTE) == 1
+    expected = {"handed in": 6, "taken in": 3}.get(change, 0)
+    assert agreement(here).judgments == expected
+
+
+def test_what_was_not_committed_when_it_was_read_is_seen_by_its_number() -> None:
+    here = campaigns.world(topics=1, k=3)
+    screened.handed_in(here, after=MINUTE)
+    live.refresh_due(now=LATER)
+    # Handed in before the figures were computed, by a transaction that was open then.
+    screened.handed_in(here, start=NOW, after=MINUTE)
+    assert refreshing.due() == [here.campaign]
+
+
+def test_what_is_older_does_not_replace_what_is_newer() -> None:
+    here = two_judges(lambda item, _d: 1 - item % 2 * 2)
+    refresh(here, now=LATER)
+    refresh(here, now=LATER - MINUTE)
+    assert agreement(here).computed_at == LATER
+
+
+def test_one_that_cannot_be_computed_keeps_no_other_from_it(monkeypatch) -> None:
+    first, second = (two_judges(lambda item, _d: 1 - item % 2 * 2) for _ in range(2))
+    load = judged.load
+
+    def broken(campaign: Campaign):
+        if campaign == first.campaign:
+            raise ValueError("no")
+        return load(campaign)
+
+    monkeypatch.setattr(judged, "load", broken)
+    assert live.refresh_due(now=LATER) == 1
+    assert agreement(second).judgments == 3
+
+
+def test_one_pass_computes_so_many_and_the_next_goes_on() -> None:
+    made = [two_judges(lambda item, _d: 1 - item % 2 * 2) for _ in range(3)]
+    assert live.refresh_due(now=LATER, at_once=2) == 2
+    assert live.refresh_due(now=LATER, at_once=2) == 1
+    assert LiveAgreement.objects.values("campaign").distinct().count() == len(made)
+
+
+def test_it_is_a_duty_of_the_sweep() -> None:
+    here = two_judges(lambda item, _d: 1 - item % 2 * 2)
+    [duty] = [each for each in duties.every() if each.name == "annotation.live"]
+    assert duty.every == timedelta(minutes=1)
+    assert "annotation.live" in attending.do_due(now=timezone.now())
+    assert agreement(here).judgments == 3
+
+
+def test_few_starts_are_enough_for_a_clear_crowd() -> None:
+    here = live_crowd.crowded(topics=3, dimensions=1)
+    [found] = judged.load(here.campaign)
+    few = figures.competence(found, rng=np.random.default_rng(0))
+    votes = (found.unit, found.coder, found.value)
+    many = mace.fit(*votes, rng=np.random.default_rng(1), labels=3, settings=mace.Settings(restarts=50))
+    assert [each.spam_probability for each in few] == pytest.approx(many.spam_probability, abs=0.02)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_at_once_leave_the_figures_of_one_moment() -> None:
+    here = two_judges(lambda item, _d: 1 - item % 2 * 2, lambda item, _d: 1 - item % 2 * 2)
+    together([lambda turn=turn: refresh(here, now=LATER + turn * MINUTE) for turn in range(4)])
+    assert {each.computed_at for each in LiveAgreement.objects.all()} == {LATER + 3 * MINUTE}
+    assert LiveAgreement.objects.count() == 2
+    assert LiveCompetence.objects.count() == 4
+
+
+@pytest.mark.soak
+def test_a_campaign_as_large_as_the_published_one_takes_seconds() -> None:
+    here = live_crowd.crowded(topics=90)
+    began = timezone.now()
+    found = refresh(here)
+    assert timezone.now() - began < timedelta(seconds=20)
+    assert sum(each.judgments for each in found.agreement) == 47_250
