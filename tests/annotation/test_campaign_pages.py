@@ -191,6 +191,8 @@ def test_a_questionnaire_is_tried_and_nothing_is_stored(study: Study) -> None:
     assert "topic-" not in shown.split("<main")[0]
     assert client.get(url("campaign_try", campaign, 99)).status_code == 404
     assert client.get(url("campaign_try", campaign, 0)).status_code == 404
+    campaign.questionnaires.update(position=None)  # as imported ones are
+    assert client.get(url("campaign_try", campaign, 6)).status_code == 200
 
 
 def test_one_of_an_imported_campaign_is_tried_likewise(study: Study) -> None:

@@ -4,6 +4,8 @@ import os
 from pathlib import Path
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from annotation.domain import campaigns
 from annotation.domain.campaigns import building, choosing, design, questions
@@ -13,8 +15,9 @@ from annotation.models import (
     Campaign,
     Judgment,
 )
+from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
-from tests.factories import NOW, ParticipantFactory, StudyFactory
+from tests.factories import NOW, MembershipFactory, ParticipantFactory, StudyFactory
 
 from .corpora import bring_in
 from .corpus_to_judge import corpus, draft
@@ -92,6 +95,24 @@ class TestExperts:
                 campaign=campaign, terms=campaigns.terms_of(campaign), now=NOW,
                 design=campaigns.Design(rule="picked", picked=(999_999_999,)),
             )  # fmt: skip
+
+    def test_a_researcher_picks_from_the_list(self) -> None:
+        study = corpus(topics=4)
+        source = self.judged(study)
+        campaign = draft(study, "p", kind="EXPERT", source=source)
+        client = Client()
+        client.force_login(MembershipFactory(study=study, role=Role.EDITOR).user)
+        page = reverse("campaign_items", args=[study.slug, campaign.pk])
+        first, second = client.get(page), client.get(page + "?page=2")
+        assert (len(first.context["rows"]), len(second.context["rows"])) == (50, 30)
+        chosen = [each.item for each, _item, _picked in first.context["rows"][:2]]
+        more = second.context["rows"][0][0].item
+        client.post(page, {"item": [*chosen, more, "x", "²"]})  # what is not on the page is not picked
+        client.post(page + "?page=2", {"item": [more]})
+        kept = design.read(Campaign.objects.get(pk=campaign.pk).design)
+        assert (kept.rule, kept.picked) == ("picked", tuple(sorted([*chosen, more])))
+        client.post(page, {})
+        assert design.read(Campaign.objects.get(pk=campaign.pk).design).picked == (more,)
 
     def test_without_judgments_there_is_nothing_to_ask(self) -> None:
         study = corpus(topics=4)
