@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from annotation.domain import assignments
 from annotation.enums import AssignmentState
-from annotation.models import Assignment
+from annotation.models import Assignment, Judgment
 from crowdrag.recruitment.models import PlatformStudy, Submission
 from tests.factories import NOW
 
@@ -25,12 +24,13 @@ def handed_in(
 ) -> Assignment:
     """Somebody's questionnaire; `values(item, dimension)` says what they answer, by numbers on the page."""
     one = judging.claim(here, here.judge(session=session), start, session=session)
+    answers = []
     for number, (item, dimension) in enumerate(here.questions(one)):
         place = divmod(number, len(here.dimensions))
         value = values(*place) if values else 1 - 2 * (sum(place) % 2)
-        assignments.answer(
-            assignment=one, item=item.pk, dimension=dimension.pk, value=value, revision=1, now=start + after
-        )
+        answers.append(Judgment(assignment=one, item=item, dimension=dimension, value=value, judged_at=start + after))
+    # At once, as the page does one by one: how answers are taken is tried elsewhere.
+    Judgment.objects.bulk_create(answers)
     return judging.hand_in(one, start + after)
 
 
