@@ -14,17 +14,21 @@ def crowded(*, topics: int, responses: int = 6, dimensions: int = 7, k: int = 5,
     here = campaigns.world(topics=topics, responses=responses, per_questionnaire=15, dimensions=dimensions, k=k)
     rng = np.random.default_rng(seed)
     people = here.judges(max(k, len(here.questionnaires) * k // 4))
-    made, judgments = [], []
+    judgments = []
     truth: dict[int, np.ndarray] = {}
-    for number, sheet in enumerate(here.questionnaires):
-        for place in range(k):
-            made.append(
-                Assignment(
-                    questionnaire=sheet, participant=people[(number * k + place) % len(people)],
-                    external_id=f"a-{here.campaign.pk}-{number}-{place}", state=AssignmentState.SUBMITTED, pay=400, assigned_at=NOW,
-                    submitted_at=NOW, seconds=float(rng.uniform(600, 2400)), active_seconds=float(rng.uniform(500, 1800)),
-                )
-            )  # fmt: skip
+    common = {"state": AssignmentState.SUBMITTED, "pay": 400, "assigned_at": NOW, "submitted_at": NOW}
+    made = [
+        Assignment(
+            questionnaire=sheet,
+            participant=people[(number * k + place) % len(people)],
+            external_id=f"a-{here.campaign.pk}-{number}-{place}",
+            seconds=float(rng.uniform(600, 2400)),
+            active_seconds=float(rng.uniform(500, 1800)),
+            **common,
+        )
+        for number, sheet in enumerate(here.questionnaires)
+        for place in range(k)
+    ]
     made = Assignment.objects.bulk_create(made)
     held = list(Place.objects.filter(campaign=here.campaign).order_by("rank"))
     for place, assignment in zip(held, made, strict=True):

@@ -35,6 +35,12 @@ def agreement(here: campaigns.World, dimension: int = 0) -> LiveAgreement:
     return LiveAgreement.objects.get(campaign=here.campaign, dimension=here.dimensions[dimension])
 
 
+def spam_of(here: campaigns.World) -> dict[int, float]:
+    """Spam probabilities on the first dimension, by participant."""
+    rows = LiveCompetence.objects.filter(dimension=here.dimensions[0])
+    return dict(rows.values_list("participant", "spam_probability"))
+
+
 def two_judges(*votes: Callable[[int, int], int], **fields: object) -> campaigns.World:
     """One questionnaire of three pairs and two dimensions, answered by judges who vote like this."""
     here = campaigns.world(topics=1, k=len(votes), **fields)
@@ -165,7 +171,7 @@ def test_the_same_judgments_give_the_same_figures() -> None:
     for _ in range(2):
         refresh(here, seed=7)
         rows = [*LiveCompetence.objects.order_by("dimension", "participant").values_list(*fields)]
-        found.append(rows + [*LiveAgreement.objects.order_by("dimension").values_list("alpha", "low", "high")])
+        found.append([*rows, *LiveAgreement.objects.order_by("dimension").values_list("alpha", "low", "high")])
     assert found[0] == found[1]
 
 
