@@ -5,6 +5,7 @@ never ask the same at once, a lost process is succeeded when its lease runs out,
 its fence passed and cannot overwrite what its successor stored. What it was billed for is booked all the same.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,9 +13,9 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-from django.db.models import Case, Count, F, OuterRef, Q, Subquery, When
-from django.db.models.functions import Coalesce, Greatest
+from django.db import connection, transaction
+from django.db.models import Case, F, Q, When
+from django.db.models.functions import Greatest
 from django.utils.translation import gettext as _
 
 from crowdrag.studies.models import Study
@@ -37,6 +38,21 @@ STORED = (
 
 class EndpointNotAllowedError(GatewayError):
     """An endpoint that the operator does not allow to be asked."""
+
+
+# Thousands of questions go through these two, in the one thread that holds the connection: each is one statement.
+NEW = """
+    INSERT INTO llm_call (digest, endpoint_id, model, sample, purpose, study_id, state, fault, error, request,
+        finish_reason, usage_estimated, created_at, claimed_by, claimed_until, fence)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, '', %s, '', false, %s, %s, %s, 1)
+    ON CONFLICT (digest) DO NOTHING RETURNING id
+"""
+ROOM = """
+    SELECT is_allowed, resting_until, concurrency, (
+        SELECT count(*) FROM llm_attempt a JOIN llm_call c ON c.id = a.call_id
+        WHERE a.endpoint_id = e.id AND a.state = %s AND c.claimed_until >= %s
+    ) FROM llm_endpoint e WHERE id = %s
+"""
 
 
 @dataclass(frozen=True)
@@ -118,24 +134,11 @@ def start(*, claimed: Claimed, asker: Asker, bound: costs.Bound) -> Started | Wa
 
 def _claim(question: Question, asker: Asker, now: datetime) -> Claimed | Answer | Held:
     until = now + timedelta(seconds=asker.policy.lease)
-    fresh = Call(
-        digest=question.digest,
-        endpoint=asker.endpoint,
-        model=asker.endpoint.model,
-        sample=question.sample,
-        purpose=asker.purpose,
-        study=asker.study,
-        request=question.content,
-        created_at=now,
-        claimed_by=asker.token,
-        claimed_until=until,
-        fence=1,
-    )
     # Most questions are new: one statement stores and claims them, and does nothing where somebody was first.
-    Call.objects.bulk_create([fresh], ignore_conflicts=True)
+    fresh = _store_new(question, asker, now, until)
+    if fresh is not None:
+        return Claimed(fresh, fence=1, sent=0, asks=0, complaint=None)
     call = Call.objects.only("id", "fence", "claimed_by").get(digest=question.digest)
-    if call.claimed_by == asker.token and call.fence == 1:
-        return Claimed(call.pk, fence=1, sent=0, asks=0, complaint=None)
     claimed = Call.objects.claimable(asker.token, now).filter(pk=call.pk)
     if not claimed.update(
         fence=Case(When(claimed_by=asker.token, then=F("fence")), default=F("fence") + 1),
@@ -220,6 +223,9 @@ def finish(*, started: Started, claimed: Claimed, asker: Asker, verdict: Verdict
     with transaction.atomic(durable=True):
         now = asker.policy.clock()
         # The call's row first: every writer takes the rows in the order call, attempt, spend.
+        if verdict.settled and not verdict.rest and (call := _store_own(started, claimed, asker, verdict, now)):
+            _book(started, asker, verdict, now)
+            return stored(call, cached=False)
         call = Call.objects.select_for_update().defer("request").get(pk=claimed.call)
         cost = _book(started, asker, verdict, now)
         if verdict.rest:
@@ -263,15 +269,9 @@ def _own(claimed: Claimed, asker: Asker) -> Any:
 
 def _room(asker: Asker, now: datetime) -> Wait | None:
     """Say what to wait for: the endpoint rests, or is as busy as it may be with the calls of all processes."""
-    busy = (
-        Attempt.objects.in_flight(now)
-        .filter(endpoint=OuterRef("pk"))
-        .order_by()
-        .values("endpoint")
-        .annotate(n=Count("*"))
-    )
-    endpoint = Endpoint.objects.filter(pk=asker.endpoint.pk).annotate(busy=Coalesce(Subquery(busy.values("n")), 0))
-    row = endpoint.values_list("is_allowed", "resting_until", "concurrency", "busy").first()
+    with connection.cursor() as cursor:
+        cursor.execute(ROOM, [AttemptState.INTENDED, now, asker.endpoint.pk])
+        row = cursor.fetchone()
     if row is None or not (row[0] or asker.study is None):
         raise EndpointNotAllowedError(
             _("The endpoint “%s” is not allowed (any more). An operator can allow it.") % asker.endpoint
@@ -282,14 +282,17 @@ def _room(asker: Asker, now: datetime) -> Wait | None:
     return Wait(asker.policy.poll) if in_flight >= concurrency else None
 
 
+def _cost(started: Started, asker: Asker, verdict: Verdict) -> Decimal:
+    if verdict.sent.state == AttemptState.UNKNOWN:
+        return started.bound
+    if verdict.usage is None:
+        return ledger.ZERO
+    return costs.price(endpoint=asker.endpoint, prompt=verdict.usage.prompt, completion=verdict.usage.completion)
+
+
 def _book(started: Started, asker: Asker, verdict: Verdict, now: datetime) -> Decimal:
     sent, usage = verdict.sent, verdict.usage
-    if sent.state == AttemptState.UNKNOWN:
-        cost = started.bound
-    elif usage is None:
-        cost = ledger.ZERO
-    else:
-        cost = costs.price(endpoint=asker.endpoint, prompt=usage.prompt, completion=usage.completion)
+    cost = _cost(started, asker, verdict)
     figures: dict[str, Any] = {}
     if usage is not None:
         figures = {
@@ -315,7 +318,45 @@ def _book(started: Started, asker: Asker, verdict: Verdict, now: datetime) -> De
     return cost
 
 
+def _store_new(question: Question, asker: Asker, now: datetime, until: datetime) -> int | None:
+    """Store a question and claim it, in one statement; None where it is known already."""
+    study = asker.study.pk if asker.study is not None else None
+    with connection.cursor() as cursor:
+        cursor.execute(
+            NEW,
+            [
+                question.digest,
+                asker.endpoint.pk,
+                asker.endpoint.model,
+                question.sample,
+                asker.purpose,
+                study,
+                CallState.OPEN,
+                Fault.NONE,
+                json.dumps(question.content),
+                now,
+                asker.token,
+                until,
+            ],
+        )
+        row = cursor.fetchone()
+    return None if row is None else int(row[0])
+
+
+def _store_own(started: Started, claimed: Claimed, asker: Asker, verdict: Verdict, now: datetime) -> Call | None:
+    """Store the answer in one statement if the question is still ours to answer; else nothing is changed."""
+    call = Call(pk=claimed.call)
+    _fill(call, verdict, _cost(started, asker, verdict), now)
+    own = _own(claimed, asker).update(**{name: getattr(call, name) for name in STORED})
+    return call if own else None
+
+
 def _store(call: Call, verdict: Verdict, cost: Decimal, now: datetime) -> None:
+    _fill(call, verdict, cost, now)
+    call.save(update_fields=STORED)
+
+
+def _fill(call: Call, verdict: Verdict, cost: Decimal, now: datetime) -> None:
     call.claimed_by = call.claimed_until = None
     call.fault, call.error = verdict.fault, verdict.error
     call.state = CallState.FAILED if verdict.fault else CallState.ANSWERED
@@ -327,4 +368,3 @@ def _store(call: Call, verdict: Verdict, cost: Decimal, now: datetime) -> None:
     if verdict.usage is not None:
         call.prompt_tokens, call.completion_tokens = verdict.usage.prompt, verdict.usage.completion
         call.usage_estimated, call.cost = verdict.usage.estimated, cost
-    call.save(update_fields=STORED)
