@@ -2,11 +2,24 @@
 
 from typing import Any
 
-from crowdrag.studies.models import Study
+from crowdrag.studies.enums import EntryKind
+from crowdrag.studies.models import EntryLink, Study
 
-from . import live
+from ..enums import CampaignState
+from ..models import Campaign
+from . import assignments, live
 
 
 def card(study: Study) -> dict[str, Any]:
-    """Return the study's campaigns with how each stands."""
-    return {"campaigns": live.glance(study)}
+    """Return the study's campaigns with how each stands, and the link by which anybody may try to judge."""
+    return {"campaigns": live.glance(study), "link": _link(study)}
+
+
+def _link(study: Study) -> EntryLink | None:
+    """Return the latest open link to a campaign that is open, if there is one that does not end."""
+    judged = Campaign.objects.filter(study=study, has_places=True, state=CampaignState.OPEN)
+    purposes = [assignments.purpose(pk) for pk in judged.values_list("pk", flat=True)]
+    found = EntryLink.objects.filter(
+        study=study, purpose__in=purposes, kind=EntryKind.OPEN, closed_at__isnull=True, expires_at__isnull=True
+    )
+    return found.order_by("-pk").first()

@@ -84,6 +84,16 @@ def test_again_changes_nothing_and_what_was_closed_stays_closed(study: Study) ->
     assert judges.campaign_of(study).state == CampaignState.CLOSED
 
 
+def test_the_study_leads_to_the_questionnaire(study: Study) -> None:
+    link = judges.open_link(study)
+    client = Client()
+    client.force_login(User.objects.get(email=setup.EMAIL))
+    home = client.get("/studies/demo/").content.decode()
+    assert home.count(people.address(link)) == 1
+    links.close(link=link, now=NOW)
+    assert people.address(link) not in client.get("/studies/demo/").content.decode()
+
+
 def test_the_link_lets_anybody_in(study: Study) -> None:
     link = EntryLink.objects.get(purpose=assignments.purpose(judges.campaign_of(study)))
     page = Client().get(people.address(link))
