@@ -146,11 +146,28 @@ def test_sizes(total: int, most: int) -> None:
     assert all(size == most for size in short[:-1])
 
 
+WHOLE = (corpora(), st.floats(0, 1), st.integers(2, 15), st.sampled_from(["even", "short"]), st.integers(0, 99))
+
+
 @quick
-@given(corpora(), st.floats(0, 1), st.integers(2, 15), st.sampled_from(["even", "short"]), st.integers(0, 99))
+@given(*WHOLE)
 def test_questionnaires_hold_everything_once_and_orders_apart(
     texts: list[Text], share: float, most: int, remainder: str, seed: int
 ) -> None:
+    hold_everything_once(texts, share, most, remainder, seed)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+@settings(max_examples=3000, deadline=None)
+@given(*WHOLE)
+def test_many_questionnaires_hold_everything_once_and_orders_apart(
+    texts: list[Text], share: float, most: int, remainder: str, seed: int
+) -> None:
+    hold_everything_once(texts, share, most, remainder, seed)
+
+
+def hold_everything_once(texts: list[Text], share: float, most: int, remainder: str, seed: int) -> None:
     drawn = shown(texts, share, seed)
     sizes = drawing.sizes(len(drawn), most, remainder=remainder)
     try:

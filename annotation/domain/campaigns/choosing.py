@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from django.db.models import Count, Q
@@ -16,6 +17,10 @@ from ...models.pair import Pair
 from ..checks import gold
 from .design import LEAST, PICKED, Design
 from .drawing import Drawn, Text
+
+# What drawing needs of an item's responses.
+_PATHS: Final = ("pair__a", "pair__b", "response")
+_COLUMNS: Final = ("pk", "topic_id", "origin", "words", "is_included", "erased_at")
 
 
 def responses(campaign: Campaign, design: Design) -> list[Text]:
@@ -136,12 +141,16 @@ def by_rule(campaign: Campaign, design: Design, *, rng: Generator) -> list[int]:
 
 def drawn_items(items: Iterable[int]) -> dict[int, Drawn]:
     """Return items as they are shown, by key; those whose response was erased or left out are not there."""
-    found = Item.objects.filter(pk__in=list(items)).select_related("pair__a", "pair__b", "response").order_by("pk")
+    # Without their texts: a campaign has thousands.
+    columns = [f"{path}__{name}" for path in _PATHS for name in _COLUMNS]
+    rows = Item.objects.filter(pk__in=list(items)).order_by("pk").values_list("pk", *columns)
     shown: dict[int, Drawn] = {}
-    for item in found:
-        texts = [item.pair.a, item.pair.b] if item.pair else [item.response] if item.response else []
-        if texts and all(text.is_included and text.text for text in texts if text):
-            shown[item.pk] = Drawn(*(_text(text) for text in texts if text))
+    for pk, *values in rows:
+        width = len(_COLUMNS)
+        texts = [values[start : start + width] for start in range(0, len(values), width)]
+        there = [text for text in texts if text[0] is not None]
+        if there and all(is_included and erased_at is None for *_text, is_included, erased_at in there):
+            shown[pk] = Drawn(*(Text(*text[:4]) for text in there))
     return shown
 
 
@@ -149,10 +158,6 @@ def existing_pairs(drawn: Iterable[Drawn]) -> dict[tuple[int, int], int]:
     """Return the keys of presented pairs that there are, by the keys of left and right."""
     lefts = {each.a.key for each in drawn}
     return {(a, b): pk for pk, a, b in Pair.objects.filter(a__in=lefts).values_list("pk", "a_id", "b_id")}
-
-
-def _text(response: Response) -> Text:
-    return Text(response.pk, response.topic_id, response.origin, response.words)
 
 
 def _texts_of(item: Item) -> tuple[int, ...]:

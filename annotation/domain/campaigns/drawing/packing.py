@@ -170,8 +170,8 @@ class _Repeats:
     def cost_of_changing(self, place: int, others: Ints, here: int, there: Ints) -> Floats:
         """Return how the sum of squared counts changes."""
         mine, theirs = self.labels[place], self.labels[others]
-        lost = self.counts[here][mine].sum() - self.counts[there][:, mine].sum(axis=1)
-        gained = self.counts[here][theirs].sum(axis=1) - self.counts[there[:, None], theirs].sum(axis=1)
+        lost = self.counts[here, mine].sum() - self.counts[there[:, None], mine].sum(axis=1)
+        gained = self.counts[here, theirs].sum(axis=1) - self.counts[there[:, None], theirs].sum(axis=1)
         shared = (theirs[:, :, None] == mine).sum(axis=(1, 2))
         changed: Floats = self.weight * 2.0 * (gained - lost + 2 * (len(mine) - shared))
         return changed
