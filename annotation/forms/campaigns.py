@@ -138,7 +138,7 @@ class CampaignForm(forms.Form):
     reverse_share = forms.DecimalField(
         label=gettext_lazy("Percent of pairs that are shown in both orders"), min_value=0, max_value=100,
         max_digits=5, decimal_places=2,
-        help_text=gettext_lazy("To different people. Stratified by length and by who wrote."),
+        help_text=gettext_lazy("Never in one questionnaire. Stratified by length and by who wrote."),
     )  # fmt: skip
     rule = forms.ChoiceField(label=gettext_lazy("Which items"), choices=RULES, widget=forms.RadioSelect)
     rule_items = forms.IntegerField(

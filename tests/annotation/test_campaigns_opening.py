@@ -98,6 +98,7 @@ class TestOpening:
             ({"least_seconds": 5000}, "counts as too fast"),
             ({"lease_minutes": 5}, "goes to somebody else"),
             ({"questionnaires_per_person": 2}, "at least 15 people"),
+            ({"questionnaires_per_person": None}, "the other way round"),
             ({"gold": 2}, "gold items; the campaign has 0"),
         ],
     )

@@ -173,6 +173,10 @@ def _of_people(campaign: Campaign, forecast: Forecast, found: Readiness) -> None
             )
             % {"n": campaign.questionnaires_per_person, "people": forecast.people}
         )
+    if forecast.both_orders and campaign.questionnaires_per_person != 1:
+        found.warnings.append(
+            _("Who does several questionnaires may meet a pair again the other way round; with one each nobody does.")
+        )
 
 
 def _of_items(campaign: Campaign, forecast: Forecast, measures: drawing.Measures | None, found: Readiness) -> None:

@@ -34,7 +34,7 @@ wrong opinions; we ask several people the same.
   count them, and think no better of an answer because it has more of them.
 """
 _NEUTRAL: Final = """\
-- **“Neither”** is for answers that are really alike in that respect, not for those on which it is hard to decide.
+- **“{label}”** is for answers that are really alike in that respect, not for those on which it is hard to decide.
 """
 _ASKED: Final = """\
 
@@ -102,7 +102,7 @@ def instructions(kind: str, asked: Iterable[Dimension], *, items: int, checks: i
     """
     dimensions = list(asked)
     is_pairwise = kind != CampaignKind.POINTWISE
-    neutral = _NEUTRAL if any(0 in each.values for each in dimensions) else ""
+    neutral = "".join(_NEUTRAL.format(label=label) for label in _neutral(dimensions))
     text = _PAIRWISE.format(items=items, neutral=neutral) if is_pairwise else _POINTWISE.format(items=items)
     explained = _explained(dimensions)
     text += _ASKED.format(asked=explained) if explained else ""
@@ -115,6 +115,12 @@ def consent(study: Study) -> dict[str, str]:
     text = _CONSENT.format(licence=licence).strip()
     # Judges write no texts and no logs; the licence of their answers is that of texts.
     return {"text": text, "text_licence": licence, "log_licence": "", "timing_licence": licence}
+
+
+def _neutral(dimensions: Sequence[Dimension]) -> list[str]:
+    """Return what the answer is called that takes no side; nothing where no question has it, or each its own words."""
+    labels = {option["label"] for each in dimensions for option in each.options if option["value"] == 0}
+    return sorted(labels) if len(labels) == 1 else []
 
 
 def _explained(dimensions: Sequence[Dimension]) -> str:
