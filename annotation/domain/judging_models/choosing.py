@@ -1,6 +1,6 @@
 """Which of a campaign's items a model judges, and in which orders."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from random import Random
 
@@ -65,17 +65,32 @@ def chosen(*, source: Campaign, which: str, n: int | None, both: bool, seed: int
 
 
 def shown(things: Iterable[Thing]) -> dict[Thing, Shown]:
-    """Return what is shown of things that have no row as an item yet, as people see it."""
+    """Return what is shown of things, as people see it."""
     things = list(things)
-    responses = Response.objects.select_related("topic").in_bulk({pk for thing in things for pk in thing.responses})
-    return {thing: reading.shown(_item(thing, responses)) for thing in things}
+    responses = texts(things)
+    return {thing: shown_of(thing, responses) for thing in things}
 
 
-def can_be_judged(item: Item) -> bool:
-    """Whether an item's responses still count and have a text; they are fetched along (`reading.TEXTS`)."""
-    pair, response = item.pair, item.response
-    responses: list[Response] = [pair.a, pair.b] if pair is not None else [response] if response is not None else []
-    return bool(responses) and all(one.is_included and one.text for one in responses)
+def texts(things: Iterable[Thing]) -> dict[int, Response]:
+    """Return the responses of things by key, each once, with topic and writer."""
+    keys = {pk for thing in things for pk in thing.responses}
+    return Response.objects.select_related("topic", "participant").in_bulk(keys)
+
+
+def shown_of(thing: Thing, responses: Mapping[int, Response]) -> Shown:
+    """Return what is shown of one thing."""
+    return reading.shown(_item(thing, responses))
+
+
+def of_items(items: Iterable[int]) -> dict[int, Thing]:
+    """Return what stored items are, by their keys."""
+    rows = Item.objects.filter(pk__in=list(items)).values_list("pk", "pair__a", "pair__b", "response")
+    return {pk: Thing(a, b) if response is None else Thing(response) for pk, a, b, response in rows}
+
+
+def can_be_judged(thing: Thing, responses: Mapping[int, Response]) -> bool:
+    """Whether its responses still count and have a text."""
+    return all(responses[pk].is_included and responses[pk].text for pk in thing.responses)
 
 
 def _of(source: Campaign) -> list[Thing]:
@@ -93,7 +108,7 @@ def _of(source: Campaign) -> list[Thing]:
     return [thing for thing in dict.fromkeys(found) if not gone & set(thing.responses)]
 
 
-def _item(thing: Thing, responses: dict[int, Response]) -> Item:
+def _item(thing: Thing, responses: Mapping[int, Response]) -> Item:
     """Return an item as it would be stored: what is shown is read from it as from any other."""
     first = responses[thing.a]
     topic: Topic = first.topic

@@ -16,12 +16,13 @@ from crowdrag.runs.domain import running
 from crowdrag.runs.kinds import Rejected, Work
 from crowdrag.runs.models import Run
 from crowdrag.studies.models import Study, User
+from writing.models import Response
 
 from ...enums import Inference, JudgingOutcome
-from ...models import Item, JudgingAnswer
-from .. import reading
+from ...models import JudgingAnswer
 from ..reading import Question
 from . import campaigns, choosing, keeping, outcomes
+from .choosing import Thing
 from .judges import Asked, Judge, asked
 from .keeping import Came
 from .orders import PURPOSE, Order
@@ -32,14 +33,15 @@ KIND: Final = "judge.model"
 ROUNDS: Final = 32
 # Answers are stored in batches: often enough that little is in hand, seldom enough to cost little.
 BATCH: Final = 32
-WRITERS = ("pair__a__participant", "pair__b__participant", "response__participant")
 
 
 @dataclass(frozen=True)
 class _Call:
-    """One question to the model."""
+    """One question to the model; `responses` are those that are judged."""
 
-    item: Item
+    item: int
+    thing: Thing
+    responses: tuple[Response, ...]
     questions: tuple[Question, ...]
     dimension: int | None
     repeat: int
@@ -95,7 +97,7 @@ def work(work: Work) -> Callable[[], None]:
     judge, told = order.judge(), asked(order.campaign(run.study))
     calls = _calls(work, order, told)
     participant = judge.participant(study=run.study, now=timezone.now())
-    assignment_of = keeping.assignments(items=[call.item.pk for call in calls], participant=participant)
+    assignment_of = keeping.assignments(items=[call.item for call in calls], participant=participant)
     ready: list[Came] = []
     done = 0
 
@@ -114,8 +116,10 @@ def work(work: Work) -> Callable[[], None]:
         # What is not committed is asked for again, and comes from the gateway's store.
         ready.clear()
 
+    texts = {response.pk: response for call in calls for response in call.responses}
+    shown = {call.item: choosing.shown_of(call.thing, texts) for call in calls}
     requests = [
-        judge.request(shown=reading.shown(call.item), asked=told, questions=call.questions, repeat=call.repeat)
+        judge.request(shown=shown[call.item], asked=told, questions=call.questions, repeat=call.repeat)
         for call in calls
     ]
     try:
@@ -143,13 +147,26 @@ def finish(run: Run) -> None:
 
 
 def _calls(work: Work, order: Order, told: Asked) -> list[_Call]:
-    found = Item.objects.select_related(*reading.TEXTS, *WRITERS).in_bulk(work.unit.payload["items"])
+    # A response stands in many items: each is read once.
+    found = choosing.of_items(work.unit.payload["items"])
+    texts = choosing.texts(found.values())
     repeat = work.unit.payload["repeat"]
     parts = told.parts(order.inference)
     # A response that was left out or erased since the run was planned is not judged any more.
-    items = [item for pk in work.unit.payload["items"] if choosing.can_be_judged(item := found[pk])]
+    items = [pk for pk in work.unit.payload["items"] if choosing.can_be_judged(found[pk], texts)]
     is_combined = order.inference == Inference.COMBINED
-    return [_Call(item, part, None if is_combined else part[0].pk, repeat) for item in items for part in parts]
+    return [
+        _Call(
+            item,
+            found[item],
+            tuple(texts[pk] for pk in found[item].responses),
+            part,
+            None if is_combined else part[0].pk,
+            repeat,
+        )
+        for item in items
+        for part in parts
+    ]
 
 
 def _not_judged(items: list[int], participant: int, repeat: int, parts: int) -> list[int]:
@@ -162,18 +179,15 @@ def _not_judged(items: list[int], participant: int, repeat: int, parts: int) -> 
 
 
 def _came(call: _Call, answer: gateway.Answer, judge: Judge) -> Came:
-    item = call.item
-    pair, response = item.pair, item.response
-    responses = [pair.a, pair.b] if pair is not None else [response] if response is not None else []
     return Came(
-        item=item.pk,
+        item=call.item,
         dimension=call.dimension,
         repeat=call.repeat,
         call=answer.call,
         outcome=outcomes.judge(answer, questions=call.questions),
-        is_own=any(judge.wrote(one.participant) for one in responses),
+        is_own=any(judge.wrote(one.participant) for one in call.responses),
     )
 
 
 def _about(call: _Call) -> str:
-    return call.item.topic.external_id
+    return call.responses[0].topic.external_id
