@@ -133,6 +133,7 @@ def show(
         "free": queue.free_places([found.questionnaire_id]).get(found.questionnaire_id, 0),
         "held_by": found.reviewer if _theirs(found, request) else None,
         "owed": dossier.owed_if_accepted(found),
+        "left": dossier.left_of_pay(found),
         "accept": given.get("accept") or AcceptForm(),
         "reject": given.get("reject") or reject_form(known, found),
         "inclusion": given.get("inclusion")
@@ -151,7 +152,7 @@ def reject_form(known: dossier.Dossier, found: Assignment, data: Any = None) -> 
     """Return the form of a rejection, which asks for what the platform wants to know where one is told."""
     is_told = known.from_platform and found.state == AssignmentState.SUBMITTED
     currency = found.questionnaire.campaign.study.currency
-    return RejectForm(data, owed=dossier.owed_if_accepted(found), currency=currency, from_platform=is_told)
+    return RejectForm(data, owed=dossier.left_of_pay(found), currency=currency, from_platform=is_told)
 
 
 def find(study: Study, campaign: int, external_id: str) -> Assignment:

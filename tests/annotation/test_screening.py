@@ -12,11 +12,12 @@ from annotation.domain import assignments
 from annotation.domain.screening import deciding, dossier, evidence, problems, proposals, queue, signals
 from annotation.domain.screening.signals import Proposes
 from annotation.enums import AssignmentState as S
-from annotation.models import Assignment, ItemTime, LiveCompetence
+from annotation.models import Assignment, CheckAnswer, ItemTime, LiveCompetence
 from crowdrag.recruitment.domain.orders import OrderError
 from crowdrag.recruitment.enums import OrderKind, OrderState, RejectionCategory
 from crowdrag.recruitment.models import PlatformOrder
 from crowdrag.studies.enums import Role, Verdict
+from crowdrag.studies.models import Participant
 from tests.factories import NOW, UserFactory
 
 from . import campaigns, judging, planted_judges
@@ -95,6 +96,15 @@ def test_times_checks_and_competence_are_read(here: campaigns.World) -> None:
     assert proposals.of(signals.of(work)).what is Proposes.REJECT
 
 
+def test_what_was_erased_failed_no_check(here: campaigns.World) -> None:
+    judging.add_check(here.questionnaires[0], 0)
+    done = handed_in(here)
+    CheckAnswer.objects.all().delete()
+    assert named(done) == {"failed_checks"}
+    Participant.objects.filter(pk=done.participant_id).update(erased_at=LATER, withdrawn_at=LATER)
+    assert named(Assignment.objects.get(pk=done.pk)) == set()
+
+
 def test_what_is_accepted_is_paid_and_counts(here: campaigns.World) -> None:
     done = handed_in(here)
     deciding.accept(assignment=done, by=here.member(), now=LATER)
@@ -168,6 +178,15 @@ def test_what_is_paid_in_full_all_the_same_is_approved_there(here: campaigns.Wor
     done = sent(here)
     deciding.reject(assignment=done, reason="Misread the task.", pay_part=400, by=here.member(), now=LATER)
     assert (state(done), orders()) == (S.REJECTED, [(OrderKind.APPROVE, {})])
+
+
+def test_what_was_paid_beside_counts_with_a_rejection(here: campaigns.World) -> None:
+    by, done = here.member(), sent(here)
+    deciding.pay(assignment=done, amount=50, reason="An item was broken.", by=by, now=LATER)
+    assert (dossier.owed_if_accepted(done), dossier.left_of_pay(done)) == (400, 350)
+    deciding.reject(assignment=done, reason="Misread the task.", pay_part=350, by=by, now=LATER)
+    assert [kind for kind, _details in orders()] == [OrderKind.BONUS, OrderKind.APPROVE]
+    assert assignments.paid(done) == 400
 
 
 def test_a_contested_rejection_is_reversed(here: campaigns.World) -> None:

@@ -62,7 +62,8 @@ def reject(
     assignment = assignments.locked(assignment)
     was_open = assignment.state == S.SUBMITTED
     reason = reason.strip()
-    is_told = was_open and platform.sent(assignment) and not (assignment.pay and pay_part >= assignment.pay)
+    in_full = bool(assignment.pay) and pay_part + assignments.paid(assignment) >= (assignment.pay or 0)
+    is_told = was_open and platform.sent(assignment) and not in_full
     if is_told:
         if category not in RejectionCategory.values:
             raise problems.NeedsCategory
@@ -73,7 +74,7 @@ def reject(
     why = _signals(assignment)
     done = assignments.reject(assignment=assignment, reason=reason, by=by, now=now, pay_part=pay_part, evidence=why)
     if was_open:
-        platform.rejected(done, paid=pay_part, category=category, message=reason, by=by, now=now)
+        platform.rejected(done, in_full=in_full, part=pay_part, category=category, message=reason, by=by, now=now)
     return done
 
 

@@ -9,6 +9,7 @@ from django.db.models import Count
 
 from crowdrag.studies.models import Enquiry
 
+from ...enums import AssignmentState
 from ...models import (
     Assignment,
     AssignmentDecision,
@@ -222,5 +223,12 @@ def _record(assignment: Assignment) -> Record:
 
 
 def owed_if_accepted(assignment: Assignment) -> int:
-    """Return what accepting would add to what is owed, in minor units."""
+    """Return what accepting would add to what is owed, in minor units: the pay, or what is left of it after all."""
+    if assignment.state == AssignmentState.SUBMITTED:
+        return assignment.pay or 0
+    return left_of_pay(assignment)
+
+
+def left_of_pay(assignment: Assignment) -> int:
+    """Return what of the promised pay is not owed yet, in minor units: as much can be paid with a rejection."""
     return max((assignment.pay or 0) - assignments.paid(assignment), 0)

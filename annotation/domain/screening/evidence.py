@@ -37,7 +37,8 @@ def works(assignments: Sequence[Assignment]) -> dict[int, Work]:
             active_seconds=each.active_seconds,
             item_seconds=seconds.get(each.pk, {}),
             least_seconds=each.questionnaire.campaign.least_seconds,
-            checks=tuple(checks.get(each.pk, ())),
+            # Of who had all erased the answers to checks are gone: that is no failed check.
+            checks=() if each.participant.erased_at else tuple(checks.get(each.pk, ())),
             fails_needed=attention.fails_needed(each.questionnaire.campaign),
             gold=tuple(gold.get(each.pk, ())),
             trust=tuple(trust.get((each.questionnaire.campaign_id, each.participant_id), ())),

@@ -36,17 +36,19 @@ def accepted(assignment: Assignment, *, owed: int, by: User, now: datetime) -> N
         )  # fmt: skip
 
 
-def rejected(assignment: Assignment, *, paid: int, category: str, message: str, by: User, now: datetime) -> None:
+def rejected(
+    assignment: Assignment, *, in_full: bool, part: int, category: str, message: str, by: User, now: datetime
+) -> None:
     """Have it rejected with category and message; where it is paid in full all the same, have it approved instead."""
     if not sent(assignment):
         return
-    if assignment.pay and paid >= assignment.pay:
+    if in_full:
         orders.approve(key=f"{_name(assignment)}-approve", **_about(assignment, by, now))
         return
     orders.reject(category=category, message=message, key=f"{_name(assignment)}-reject", **_about(assignment, by, now))
-    if paid:
+    if part:
         orders.bonus(
-            amount=paid, reason="Part of the pay.", key=f"{_name(assignment)}-part", **_about(assignment, by, now)
+            amount=part, reason="Part of the pay.", key=f"{_name(assignment)}-part", **_about(assignment, by, now)
         )
 
 
