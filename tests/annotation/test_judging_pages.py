@@ -1,12 +1,15 @@
 """A judge's pages: what they say, to whom, and what they never say."""
 
+import gzip
 import re
 from collections.abc import Iterable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pgtrigger
 import pytest
+from django.contrib.staticfiles import finders
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -329,4 +332,8 @@ def test_a_questionnaire_of_the_papers_size_is_a_small_page() -> None:
     client, mine = claimed(here)
     page = client.get(address(here, mine), headers={"accept-encoding": "gzip"})
     assert page["Content-Encoding"] == "gzip"
-    assert len(page.content) < 40_000
+    source = gzip.decompress(page.content).decode()
+    fetched = {finders.find(name) for name in re.findall(r'(?:href|src)="/static/([^"#?]+)', source)}
+    sizes = [len(gzip.compress(Path(str(path)).read_bytes())) for path in fetched]
+    assert len(sizes) > 25
+    assert len(page.content) + sum(sizes) < 100_000

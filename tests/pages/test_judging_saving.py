@@ -1,12 +1,12 @@
 """No answer is lost, and "saved" is never said of one that has not arrived, whatever network, server and browser do."""
 
-from collections.abc import Callable
+from contextlib import suppress
 from random import Random
 from typing import Any
 
 import pytest
 from django.conf import settings
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import BrowserContext, Error, Page, Route, expect
 
 from tests.pages import questionnaires as sheets
 from tests.pages.desks import enter
@@ -51,25 +51,31 @@ def settle(page: Page, at: Sheet) -> None:
     assert len(at.attended()) == page.locator("fieldset[data-check]:has(input:checked)").count()
 
 
-def fate(rng: Random) -> Callable[[Route], None]:
+class Fate:
     """What the network and the server do to a request: nothing, refuse it, lose its answer, break, be slow."""
 
-    def handle(route: Route) -> None:
-        kind = rng.choice(["fine", "fine", "refused", "lost", "broken", "busy", "forged"])
-        if kind == "refused":
-            return route.abort("connectionrefused")
-        if kind == "lost":
-            route.fetch()
-            return route.abort("connectionreset")
-        if kind == "broken":
-            return route.fulfill(status=500, body="<h1>Error</h1>", content_type="text/html")
-        if kind == "busy":
-            return route.fulfill(status=503, json={"problem": "busy"}, headers={"Retry-After": "0"})
-        if kind == "forged":
-            return route.fulfill(status=502, body="")
-        return route.continue_()
+    def __init__(self, rng: Random):
+        self.rng = rng
+        self.is_over = False
 
-    return handle
+    def __call__(self, route: Route) -> None:
+        kinds = ["fine", "fine", "refused", "lost", "broken", "busy", "gateway"]
+        kind = "fine" if self.is_over else self.rng.choice(kinds)
+        # A page that is left takes its requests along, whatever was to become of them.
+        with suppress(Error):
+            if kind == "refused":
+                route.abort("connectionrefused")
+            elif kind == "lost":
+                route.fetch()
+                route.abort("connectionreset")
+            elif kind == "broken":
+                route.fulfill(status=500, body="<h1>Error</h1>", content_type="text/html")
+            elif kind == "busy":
+                route.fulfill(status=503, json={"problem": "busy"}, headers={"Retry-After": "0"})
+            elif kind == "gateway":
+                route.fulfill(status=502, body="")
+            else:
+                route.continue_()
 
 
 @pytest.mark.parametrize("seed", [1])
@@ -87,9 +93,10 @@ def test_answers_under_fire_for_long(page: Page, live_server: Any, seed: int) ->
 
 
 def _under_fire(page: Page, base: str, at: Sheet, rng: Random, *, presses: int) -> None:
-    page.context.route(STORING, fate(rng))
+    fate = Fate(rng)
+    page.context.route(STORING, fate)
     sheets.open_sheet(page, base, at)
-    for n in range(presses):
+    for _ in range(presses):
         press(page, at, rng)
         act = rng.random()
         if act < 0.1:
@@ -105,8 +112,7 @@ def _under_fire(page: Page, base: str, at: Sheet, rng: Random, *, presses: int) 
                 page.keyboard.press("Shift+F9")
         elif act < 0.5:
             page.wait_for_timeout(rng.randrange(400))
-        assert n < presses
-    page.context.unroute(STORING)
+    fate.is_over = True
     page.evaluate("dispatchEvent(new Event('online'))")
     settle(page, at)
 
@@ -157,6 +163,53 @@ def test_offline_and_away_and_back(page: Page, context: BrowserContext, live_ser
     page.wait_for_url("**/done/")
     assert at.state() == "SUBMITTED"
     assert page.evaluate("Object.keys(localStorage).filter((name) => name.includes('judging:'))") == []
+
+
+def test_an_answer_at_which_the_server_breaks_keeps_no_other_back(page: Page, live_server: Any) -> None:
+    at = sheets.make(items=1, checks=0)
+    broken = at.world.dimensions[0].pk
+
+    def handle(route: Route) -> None:
+        if route.request.post_data_json["dimension"] == broken:
+            return route.fulfill(status=500, body="<h1>Error</h1>")
+        return route.continue_()
+
+    page.context.route(STORING, handle)
+    sheets.open_sheet(page, live_server.url, at)
+    sheets.answer_item(page)
+    for _ in range(100):
+        if len(at.answers()) == 6:
+            break
+        page.wait_for_timeout(100)
+    assert len(at.answers()) == 6
+    assert sheets.state(page).get_attribute("data-state") != "saved"
+    page.context.unroute(STORING)
+    settle(page, at)
+
+
+def test_handing_in_is_tried_until_it_works(page: Page, context: BrowserContext, live_server: Any) -> None:
+    at = sheets.make(items=1)
+    sheets.open_sheet(page, live_server.url, at)
+    sheets.answer_item(page)
+    page.get_by_role("button", name="To the end").click()
+    page.get_by_label("Anything that you want to tell us").fill("Once.")
+    fates = iter(["broken", "lost"])
+
+    def handle(route: Route) -> None:
+        kind = next(fates, "fine")
+        if kind == "broken":
+            return route.fulfill(status=500, body="<h1>Error</h1>")
+        if kind == "lost":  # it is handed in, and nobody is told
+            route.fetch()
+            return route.abort("connectionreset")
+        return route.continue_()
+
+    context.route("**/submit/", handle)
+    page.get_by_role("button", name="Hand in").click()
+    page.wait_for_url("**/done/")
+    at.mine.refresh_from_db()
+    assert (at.mine.state, at.mine.comment) == ("SUBMITTED", "Once.")
+    assert at.mine.transitions.count() == 2
 
 
 def test_two_tabs_show_and_send_the_same(page: Page, context: BrowserContext, live_server: Any) -> None:

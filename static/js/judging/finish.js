@@ -70,7 +70,7 @@ export function start(items, outbox, times, kept) {
         location.reload();
         return;
       }
-      state.textContent = say("finish.waits");
+      state.textContent = say(status === 403 ? "save.expired.more" : "finish.waits");
       await wake.sleep(backoff.next());
     }
   };

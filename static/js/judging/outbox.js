@@ -52,9 +52,8 @@ export class Outbox extends EventTarget {
   /** @returns {State} */
   get state() {
     const waiting = [...this.rows.values()].filter((row) => row.line.length).length;
-    const phase = this.phase === "closed" || waiting || this.phase !== "saved" ? this.phase : "saved";
     const since = this.since === null ? 0 : performance.now() - this.since;
-    return { phase, since, waiting, kept: this.kept.holds, next: this.next, left: this.left };
+    return { phase: this.phase, since, waiting, kept: this.kept.holds, next: this.next, left: this.left };
   }
 
   /** @param {string} key @returns {{value: number | null, why: string}} the latest wish: what the page should show */
@@ -128,6 +127,9 @@ export class Outbox extends EventTarget {
     else if (status === 400) this.#refused(row, body);
     else {
       this.#set(status === 0 ? "offline" : status === 403 ? "expired" : "server");
+      // The next try is another question's, so that one at which the server breaks does not keep the others back.
+      this.rows.delete(row.question.key);
+      this.rows.set(row.question.key, row);
       await this.wake.sleep(Math.max(this.backoff.next(), answer.after));
     }
   }
