@@ -1,6 +1,7 @@
 """A campaign with many judgments, made in few statements: for tests and measurements of live figures."""
 
 import numpy as np
+from django.db import transaction
 
 from annotation.enums import AssignmentState
 from annotation.models import Assignment, AssignmentTransition, Judgment, Place
@@ -9,6 +10,7 @@ from tests.factories import NOW
 from . import campaigns
 
 
+@transaction.atomic
 def crowded(*, topics: int, responses: int = 6, dimensions: int = 7, k: int = 5, seed: int = 0) -> campaigns.World:
     """Let k people hand in each questionnaire of fifteen pairs; every fifth judge answers at random."""
     here = campaigns.world(topics=topics, responses=responses, per_questionnaire=15, dimensions=dimensions, k=k)

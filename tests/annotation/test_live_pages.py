@@ -303,6 +303,17 @@ def test_tables_hold_what_the_page_shows() -> None:
     assert len(names) == 2  # the rejected one's judgments do not count
 
 
+def test_judges_of_whom_nothing_is_known_stand_last() -> None:
+    here = busy()
+    live.refresh(campaign=here.campaign, now=NOW + DAY, rng=np.random.default_rng(0))
+    page = signed_in(here).get(url("campaign_judges", here))
+    assert page.status_code == 200
+    known = [judge.mean is not None for judge, _trusts in page.context["judges"]]
+    assert known == [True, True] + [False] * 6
+    trusted = [judge.mean for judge, _trusts in page.context["judges"][:2]]
+    assert trusted == sorted(trusted)
+
+
 def test_the_list_and_the_home_say_how_each_stands() -> None:
     here = busy()
     client = signed_in(here)

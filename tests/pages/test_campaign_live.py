@@ -1,0 +1,151 @@
+"""The page of a running campaign in a browser: every state accessible, by keyboard, and it moves by itself."""
+
+import os
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from annotation.domain import assignments, live
+from annotation.enums import CampaignState
+from annotation.models import Campaign
+from crowdrag.studies.enums import Role
+from tests.annotation import campaigns, judging, live_crowd, screened
+from tests.factories import MembershipFactory
+
+from .test_axe import SCREENS, TWO, faults
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+# A minute passes at once: what asks every fifteen seconds asks when the page comes to the front again.
+COMES_BACK = "document.dispatchEvent(new Event('visibilitychange'))"
+
+
+def look(page: Page, name: str) -> None:
+    """Look at the page narrow and wide, light and dark; on all screens, with pictures, where somebody wants to see."""
+    page.wait_for_load_state("networkidle")
+    assert page.get_by_text("Something broke").count() == 0
+    for width, theme in SCREENS if "CROWDRAG_PICTURES" in os.environ else TWO:
+        assert faults(page, width, theme) == []
+        if folder := os.environ.get("CROWDRAG_PICTURES"):
+            page.evaluate("scrollTo(0, 0)")
+            page.screenshot(path=Path(folder) / f"{name}-{width}-{theme}.png", full_page=True)
+
+
+def open_page(page: Page, live_server: Any, sign_in: Callable[..., Any], here: campaigns.World, rest: str = "") -> None:
+    MembershipFactory(study=here.study, user=sign_in(), role=Role.EDITOR)
+    page.goto(f"{live_server.url}/studies/{here.study.slug}/campaigns/{here.campaign.pk}/{rest}")
+
+
+def under_way() -> campaigns.World:
+    """Some thirty questionnaires that were handed in, some decided, one in work."""
+    here = live_crowd.crowded(topics=6, k=4, dimensions=3)
+    by, now = here.member(), timezone.now()
+    done = [each for sheet in here.questionnaires for each in sheet.assignments.order_by("pk")]
+    for assignment in done[:12]:
+        assignments.accept(assignment=assignment, by=by, now=now)
+    assignments.reject(assignment=done[12], reason="All the same.", by=by, now=now, pay_part=100)
+    live.refresh(campaign=here.campaign, now=now, rng=np.random.default_rng(0))
+    judging.claim(here, here.judge(), now)
+    here.change(wage_floor=1500)
+    return here
+
+
+def test_each_state_is_accessible(page: Page, live_server: Any, sign_in: Callable[..., Any]) -> None:
+    here = under_way()
+    open_page(page, live_server, sign_in, here)
+    expect(page.get_by_role("heading", name="Agreement so far")).to_be_visible()
+    page.get_by_text("Paid too little").click()
+    look(page, "live-open")
+    page.get_by_role("button", name="Close", exact=True).click()
+    expect(page.get_by_role("dialog")).to_contain_text("they can finish it")
+    look(page, "live-close")
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    page.get_by_role("link", name="Judges", exact=True).click()
+    expect(page.get_by_role("heading", name="Judges")).to_be_visible()
+    look(page, "live-judges")
+    page.goto(f"{live_server.url}/studies/{here.study.slug}/campaigns/{here.campaign.pk}/extend/?k=6")
+    look(page, "live-extend")
+    campaigns.world(study=here.study, name="Pairs, PAUSED", state=CampaignState.PAUSED)
+    campaigns.world(study=here.study, name="Pairs, nobody yet")
+    # The crawl of test_axe.py comes by the others.
+    for name in ("Pairs, PAUSED", "Pairs, nobody yet"):
+        page.goto(f"{live_server.url}/studies/{here.study.slug}/campaigns/")
+        page.get_by_role("link", name=name).click()
+        expect(page.get_by_role("heading", name=name)).to_be_visible()
+        look(page, f"live-{name[7:].replace(' ', '-').lower()}")
+
+
+def test_by_keyboard_alone(page: Page, live_server: Any, sign_in: Callable[..., Any]) -> None:
+    here = campaigns.world()
+    open_page(page, live_server, sign_in, here)
+
+    def press(name: str, dialog: str) -> None:
+        page.get_by_role("button", name=name, exact=True).focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("dialog")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        expect(page.get_by_role("button", name=name, exact=True)).to_be_focused()
+        page.keyboard.press("Enter")
+        for _ in range(5):
+            if page.evaluate("document.activeElement.textContent").strip() == dialog:
+                break
+            page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+
+    for name, dialog, state in (
+        ("Pause", "Pause it", "PAUSED"),
+        ("Reopen", "Reopen it", "OPEN"),
+        ("Close", "Close it", "CLOSED"),
+    ):
+        press(name, dialog)
+        page.wait_for_load_state()
+        expect(page.locator(".lede")).to_contain_text(state.lower())
+        assert Campaign.objects.get().state == state
+
+
+def test_it_moves_by_itself_and_disturbs_nobody(page: Page, live_server: Any, sign_in: Callable[..., Any]) -> None:
+    here = campaigns.world()
+    open_page(page, live_server, sign_in, here)
+    collected = page.locator(".figure-number").first.locator("dd").first
+    expect(collected).to_have_text("0")
+    asked = []
+    page.on("request", lambda request: asked.append(request.url) if "/moving/" in request.url else None)
+    # Nothing new: it is asked, and nothing is put in.
+    page.evaluate("document.querySelector('#moving').dataset.mark = 'same'")
+    with page.expect_response("**/moving/**") as answer:
+        page.evaluate(COMES_BACK)
+    assert answer.value.status == 204
+    expect(page.locator("#moving[data-mark=same]")).to_be_visible()
+    # Something new, but somebody reads in it: it waits.
+    screened.handed_in(here, start=timezone.now(), after=timedelta(minutes=1))
+    page.get_by_role("link", name="Judges", exact=True).focus()
+    before = len(asked)
+    page.evaluate(COMES_BACK)
+    page.wait_for_timeout(300)
+    assert len(asked) == before
+    expect(collected).to_have_text("0")
+    # From a page in the background nothing is asked.
+    page.evaluate("document.activeElement.blur()")
+    page.evaluate("Object.defineProperty(document, 'hidden', {value: true, configurable: true})")
+    page.evaluate("htmx.trigger('#moving', 'again')")
+    page.wait_for_timeout(300)
+    assert len(asked) == before
+    page.evaluate("delete document.hidden")
+    page.evaluate(COMES_BACK)
+    expect(collected).to_have_text("1")
+    assert page.locator("#moving").count() == 1
+
+
+def test_a_server_that_is_away_is_said_once(page: Page, live_server: Any, sign_in: Callable[..., Any]) -> None:
+    open_page(page, live_server, sign_in, campaigns.world())
+    page.route("**/moving/**", lambda route: route.abort())
+    for _ in range(3):
+        with page.expect_event("requestfailed"):
+            page.evaluate(COMES_BACK)
+    expect(page.get_by_text("The server cannot be reached")).to_have_count(1)
