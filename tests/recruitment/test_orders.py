@@ -326,3 +326,33 @@ def test_one_bonus_at_a_time_is_a_rule_of_the_table(there: Prolific) -> None:
     rows.filter(key="a").update(state=OrderState.UNKNOWN)
     with pytest.raises(IntegrityError), transaction.atomic():
         rows.filter(key="b").update(state=OrderState.UNKNOWN)
+
+
+def test_whoever_lost_an_order_pays_nothing(there: Prolific, client_there: Client) -> None:
+    made = advertised()
+    session = finished(there, made)
+    orders.bonus(**about(made, session), amount=425, reason="thanks")
+    first = claiming.claim(now=NOW)
+    second = claiming.claim(now=NOW + timedelta(minutes=10))  # the first one's lease is over; it is only slow
+    assert first is not None
+    assert second is not None
+    assert first.attempt < second.attempt
+    sending.send(client_there, second, now=NOW + timedelta(minutes=10))
+    sending.send(client_there, first, now=NOW + timedelta(minutes=10))
+    second.refresh_from_db()
+    assert second.state == OrderState.DONE
+    assert there.paid == [(session, 425)]
+
+
+def test_two_who_hold_one_order_pay_once(there: Prolific, client_there: Client) -> None:
+    made = advertised()
+    session = finished(there, made)
+    there.shows_bonuses_at_once = False  # so that neither sees what the other did
+    orders.bonus(**about(made, session), amount=425, reason="thanks")
+    first = claiming.claim(now=NOW)
+    second = claiming.claim(now=NOW + timedelta(minutes=10))
+    assert first is not None
+    assert second is not None
+    for held in (first, second, first):
+        sending.send(client_there, held, now=NOW + timedelta(minutes=10))
+    assert there.paid == [(session, 425)]

@@ -22,6 +22,8 @@ class PlatformOrder(models.Model):
     progress = models.JSONField(default=dict, blank=True)
     state = models.CharField(_("state"), max_length=8, choices=OrderState.choices, default=OrderState.WAITING)
     tries = models.PositiveSmallIntegerField(_("tries"), default=0)
+    # Counts each time that somebody takes the order, and never back: whoever holds an older number decides nothing.
+    attempt = models.PositiveIntegerField(default=0)
     due_at = models.DateTimeField()
     lease_until = models.DateTimeField(null=True, blank=True)
     error = models.TextField(_("last problem"), blank=True)

@@ -43,7 +43,7 @@ def pay(client: Client, order: PlatformOrder, row: dict[str, Any], *, now: datet
     paying = {"id": set_up, "before": _before(order, row, amount), "at": now.isoformat()}
     order.progress = order.progress | {"paying": paying}
     # Written down and committed before it is sent: whoever finds this order later knows that it may have been.
-    ours = PlatformOrder.objects.filter(pk=order.pk, state=OrderState.SENDING, lease_until=order.lease_until)
+    ours = PlatformOrder.objects.filter(pk=order.pk, state=OrderState.SENDING, attempt=order.attempt)
     if not ours.update(progress=order.progress):
         raise Unsure(_("Somebody else has this order."), LOOK_AGAIN)
     try:

@@ -11,6 +11,7 @@ from ...models import PlatformOrder
 
 # Longer than all tries of all requests of one order.
 LEASE: Final = timedelta(minutes=5)
+WITH: Final = ("platform_study__study", "platform_study__link", "submission")
 _UNSETTLED: Final = (OrderState.WAITING, OrderState.SENDING, OrderState.UNKNOWN)
 
 
@@ -23,18 +24,19 @@ def claim(*, now: datetime) -> PlatformOrder | None:
         try:
             with transaction.atomic():
                 held = PlatformOrder.objects.select_for_update(skip_locked=True, no_key=True, of=("self",))
-                order = held.filter(_due(now), pk=pk).first()
+                order = held.select_related(*WITH).filter(_due(now), pk=pk).first()
                 if order is None:
                     continue
                 order.state, order.lease_until = OrderState.SENDING, now + LEASE
                 order.tries += 1
-                order.save(update_fields=["state", "lease_until", "tries"])
+                order.attempt += 1
+                order.save(update_fields=["state", "lease_until", "tries", "attempt"])
         except IntegrityError:
             # Another bonus of the same person is under way since a moment: this one's turn comes.
             PlatformOrder.objects.filter(pk=pk, state=OrderState.WAITING).update(due_at=now + timedelta(seconds=30))
             continue
-        rows = PlatformOrder.objects.select_related("platform_study__study", "platform_study__link", "submission")
-        return rows.get(pk=order.pk)
+        # What was read under the lock is returned, and not read again: by now it may be somebody else's.
+        return order
     return None
 
 

@@ -194,5 +194,5 @@ def _unknown(order: PlatformOrder, error: str, due_at: datetime) -> bool:
 
 def _write(order: PlatformOrder, **fields: Any) -> None:
     # Only while it is ours: a worker that was away for longer than its lease decides nothing.
-    rows = PlatformOrder.objects.filter(pk=order.pk, state=OrderState.SENDING, lease_until=order.lease_until)
+    rows = PlatformOrder.objects.filter(pk=order.pk, state=OrderState.SENDING, attempt=order.attempt)
     rows.update(**{"lease_until": None, "progress": order.progress, **fields})
