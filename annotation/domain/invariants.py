@@ -157,4 +157,4 @@ def erased(tally: Tally) -> None:
 def _rows(query: str, arguments: list[Any] | None = None) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(query, arguments)
-        return cursor.fetchall()
+        return list(cursor.fetchall())

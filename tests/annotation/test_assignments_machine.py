@@ -312,7 +312,7 @@ def run(examples: int, length: int) -> None:
 
 @pytest.mark.django_db
 def test_any_order_of_events_keeps_k_places_and_every_answer() -> None:
-    run(10, 30)
+    run(8, 25)
 
 
 @pytest.mark.soak
