@@ -1,17 +1,19 @@
 """Models as judges: ordered again, at once, cancelled, lost and out of money, each question is judged once."""
 
 import threading
+import time
 from decimal import Decimal
 from functools import partial
 
 import pytest
 
-from annotation.domain.judging_models import judging, orders
+from annotation.domain.judging_models import campaigns, judging, orders
 from annotation.models import Assignment, Campaign, JudgingAnswer, Judgment
 from crowdrag.llm.domain import forecasts, gateway, ledger
 from crowdrag.runs.domain import running
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.kinds import Cancelled, Work
+from crowdrag.runs.models import Run
 from tests.annotation import asked_again
 from tests.annotation.judge_fixtures import endpoint, server, source, without_waiting
 from tests.annotation.judge_server import judging as served
@@ -53,6 +55,40 @@ def test_two_runs_at_once_double_nothing(source):
     assert Judgment.objects.count() == 40
     assert JudgingAnswer.objects.count() == 20
     assert Assignment.objects.count() == 1
+
+
+def test_two_that_are_ordered_at_once_make_one_campaign(source, endpoint, monkeypatch):
+    asked_again.pair(source)
+    order = asked_again.order(source, endpoint)
+    make = campaigns._make
+
+    def slowly(*given):
+        made = make(*given)
+        time.sleep(0.5)
+        return made
+
+    monkeypatch.setattr(campaigns, "_make", slowly)
+    failed = []
+    threads = [threading.Thread(target=_started, args=(source.study, order, failed)) for _thread in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    assert Campaign.objects.filter(source=source).count() == 1
+    assert Run.objects.count() == 2
+    assert len(asked_again.items(source)) == 2
+
+
+def _started(study, order, failed):
+    from django.db import connection
+
+    try:
+        judging.start(study=study, order=order)
+    except Exception as error:  # noqa: BLE001 - for the test to see
+        failed.append(error)
+    finally:
+        connection.close()
 
 
 def _waited(run):
