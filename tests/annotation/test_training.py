@@ -1,6 +1,7 @@
 """Training: the first answer stays, what was expected is said, and the questionnaire comes after it."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.test import Client
@@ -11,6 +12,7 @@ from annotation.domain.checks.gold import Label
 from annotation.enums import CampaignState
 from annotation.models import Judgment, TrainingAnswer, TrainingItem
 from crowdrag.studies.models import Participant
+from tests.at_once import together
 from tests.factories import NOW
 from tests.participants import as_participant
 
@@ -70,6 +72,24 @@ def test_the_first_answer_stays(here: campaigns.World) -> None:
     )
     assert [each.answer for each in again] == ["B", "B"]
     assert set(TrainingAnswer.objects.values_list("value", "answered_at")) == {(1, NOW)}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_tabs_at_once_one_is_first(here: campaigns.World) -> None:
+    item = TrainingItem.objects.order_by("position").first()
+    for _ in range(3):
+        judge = here.judge()
+
+        def send(value: int, judge: Participant = judge) -> list[str]:
+            given = {each.pk: value for each in here.dimensions}
+            told = training.answer(training_item=item, participant=judge, values=given, now=NOW)
+            return [each.answer for each in told]
+
+        one, other = together([partial(send, 1), partial(send, -1)])
+        # Both are told of the same answers, and these are one tab's.
+        assert one == other
+        assert len(set(one)) == 1
+        assert TrainingAnswer.objects.filter(participant=judge).count() == 2
 
 
 def test_all_questions_are_answered_with_what_they_offer(here: campaigns.World) -> None:
