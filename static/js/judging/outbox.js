@@ -4,7 +4,8 @@
  *
  * Each question has what the server is known to have, and a line of what it does not have yet: at most one that was sent
  * (it is sent again as it was until it is acknowledged, since it may have arrived) and the latest wish behind it. Revisions
- * count up from what the server has. Tabs of this browser share the line, and tell each other what was acknowledged.
+ * count up from what the server has. Both are kept in this browser: tabs share them, and a page that the server made just
+ * before an answer arrived does not show the one before it.
  */
 
 import { postAsWriter as post } from "../editor/log/requests.js";
@@ -26,9 +27,8 @@ export class Outbox extends EventTarget {
    * @param {import("./questions.js").Question[]} questions
    * @param {{answer: string, check: string}} urls
    * @param {import("./kept.js").Kept} kept
-   * @param {string} home
    */
-  constructor(questions, urls, kept, home) {
+  constructor(questions, urls, kept) {
     super();
     this.urls = urls;
     this.kept = kept;
@@ -45,8 +45,6 @@ export class Outbox extends EventTarget {
     this.rows = new Map(questions.map((question) => [question.key, { question, known: question.stored, line: [] }]));
     for (const row of this.rows.values()) this.#take(row, kept.read(row.question.key));
     kept.watch((name, line) => this.#heard(name, line));
-    this.channel = typeof BroadcastChannel === "function" ? new BroadcastChannel(`crowdrag-judging:${home}`) : null;
-    this.channel?.addEventListener("message", ({ data }) => this.#acknowledged(data.key, data.known));
   }
 
   /** @returns {State} */
@@ -146,7 +144,6 @@ export class Outbox extends EventTarget {
     this.backoff.reset();
     if (body.revision > row.known.revision || !row.known.revision) row.known = { value: entry.value, why: entry.why, revision: body.revision };
     this.#drop(row);
-    this.channel?.postMessage({ key: row.question.key, known: row.known });
     this.dispatchEvent(new CustomEvent("arrived", { detail: body }));
     this.#set([...this.rows.values()].some((each) => each.line.length) ? "saving" : "saved");
   }
@@ -160,7 +157,6 @@ export class Outbox extends EventTarget {
     row.known = { value: body.value, why: body.justification ?? "", revision: body.revision };
     row.line = [];
     this.#keep(row);
-    this.channel?.postMessage({ key: row.question.key, known: row.known });
     const same = wish.value === body.value && wish.why.trim() === (body.justification ?? "");
     this.dispatchEvent(new CustomEvent("shown", { detail: { key: row.question.key, why: same ? "" : "other" } }));
     this.#told();
@@ -188,39 +184,31 @@ export class Outbox extends EventTarget {
     this.#told();
   }
 
-  /** What an earlier page, or one that died, had not got acknowledged. @param {Row} row @param {Entry[] | null} line */
-  #take(row, line) {
-    if (!Array.isArray(line)) return;
-    const fits = line.filter((entry) => row.question.options.some((option) => Number(option.value) === entry.value));
+  /** What an earlier page, or one that died, had not got acknowledged. @param {Row} row @param {Partial<Row> | null} kept */
+  #take(row, kept) {
+    if (!kept || !Array.isArray(kept.line) || !kept.known) return;
+    if (kept.known.revision > row.known.revision) row.known = kept.known;
+    const fits = kept.line.filter((entry) => row.question.options.some((option) => Number(option.value) === entry.value));
     const last = fits.at(-1);
     // The server has it already, though nobody here was told.
     const has = last && last.revision <= row.known.revision && last.value === row.known.value && last.why.trim() === row.known.why.trim();
     row.line = has ? [] : fits;
-    if (row.line.length) {
-      this.since ??= performance.now();
-      this.phase = "saving";
-    } else this.#keep(row);
+    if (!row.line.length) return;
+    this.since ??= performance.now();
+    this.phase = "saving";
   }
 
-  /** Another tab keeps something else for a question now. @param {string} name @param {Entry[] | null} line */
-  #heard(name, line) {
+  /** Another tab keeps something else for a question now. @param {string} name @param {Partial<Row> | null} kept */
+  #heard(name, kept) {
     const row = this.rows.get(name);
-    if (!row || this.phase === "closed") return;
-    if (!Array.isArray(line)) row.line = [];
-    else if (line.length) row.line = line;
+    if (!row || !kept || !Array.isArray(kept.line) || !kept.known || this.phase === "closed") return;
+    if (kept.known.revision >= row.known.revision) row.known = kept.known;
+    const line = kept.line.length ? kept.line : row.line;
+    row.line = line.filter((entry) => entry.revision > row.known.revision);
+    if (row.line.length && this.phase === "saved") this.phase = "saving";
     this.dispatchEvent(new CustomEvent("shown", { detail: { key: name, why: "" } }));
     this.#told();
     this.wake.wake();
-  }
-
-  /** @param {string} key @param {Known} known */
-  #acknowledged(key, known) {
-    const row = this.rows.get(key);
-    if (!row || known.revision < row.known.revision) return;
-    row.known = known;
-    row.line = row.line.filter((entry) => entry.revision > known.revision);
-    this.dispatchEvent(new CustomEvent("shown", { detail: { key, why: "" } }));
-    this.#told();
   }
 
   #lastWords() {
@@ -234,7 +222,7 @@ export class Outbox extends EventTarget {
 
   /** @param {Row} row */
   #keep(row) {
-    this.kept.keep(row.question.key, row.line.length ? row.line : null);
+    this.kept.keep(row.question.key, { known: row.known, line: row.line });
   }
 
   /** @param {Phase} phase */

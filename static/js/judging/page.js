@@ -22,7 +22,7 @@ const { assignment = "", answer = "", check = "", time = "" } = document.body.da
 for (const init of [theme, dialogs, menus]) init(document);
 const questions = find();
 const kept = new Kept(assignment);
-const outbox = new Outbox(questions, { answer, check }, kept, assignment);
+const outbox = new Outbox(questions, { answer, check }, kept);
 const items = new Items(questions);
 const times = new Times(time, follow);
 
