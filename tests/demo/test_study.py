@@ -118,12 +118,21 @@ def test_each_slot_that_nobody_wrote_is_planned_for_the_model(settings, local_mo
     settings.LLM_URL = local_model_url
     demo = setup.set_up(now=NOW)
     run = Run.objects.get(study=demo.study, kind="demo.write")
-    running.cancel(run=run)
+    judges_too = Run.objects.get(study=demo.study, kind="judge.model")
+    for begun in (run, judges_too):
+        running.cancel(run=begun)
     finish_runs(demo.study)
     people = {(r.topic_id, r.style_id) for r in demo.study.responses.filter(origin=Origin.HUMAN).included()}
     planned = {(topic, style) for unit in run.units.all() for topic, style in unit.payload["slots"]}
     assert len(planned) == 15 - len(people)
     assert not planned & people
+    # It judges the pairs that people are asked in both orders, and is asked once.
+    asked = {pk for unit in judges_too.units.all() for pk in unit.payload["items"]}
+    pairs = set(Item.objects.filter(pk__in=asked).values_list("pair__a", "pair__b"))
+    assert pairs
+    assert pairs == {(b, a) for a, b in pairs}
+    setup.set_up(now=NOW)
+    assert Run.objects.filter(kind="judge.model").count() == 1
 
 
 def test_the_local_model_writes_a_response_that_cites(settings, local_model_url) -> None:

@@ -24,6 +24,23 @@ TWO = [SCREENS[0], SCREENS[3]]
 LINKS = "links => links.filter(link => !link.hasAttribute('download')).map(link => link.href)"
 # Pages that one comes to otherwise than by a link.
 UNLINKED = {"home", "login", "healthz", "password_change_done", "components"}
+# What researchers see of people who judge.
+JUDGING = {
+    "campaign",
+    "campaign_checks",
+    "campaign_consent",
+    "campaign_edit",
+    "campaign_extend",
+    "campaign_judges",
+    "campaign_open",
+    "campaign_preview",
+    "campaign_questions",
+    "campaign_try",
+    "model_judges",
+    "model_judges_new",
+    "recruitment",
+    "screening",
+}
 EACH = 2  # pages of one kind that are looked at
 MORE = {"campaign": 8}  # in each of its states it is another page
 
@@ -120,9 +137,9 @@ def test_every_page_that_a_link_leads_to(page: Page, live_server: Any, sign_in: 
     study = furnished_study(user)
     sign_in(user)
     kinds, found = crawl(page, f"{live_server.url}/studies/")
-    print(sorted(kinds))
     assert found == []
     assert {"studies", "study", "members", "password_change", "topics", "topic", "response"} <= kinds
+    assert kinds >= JUDGING
     assert whole_pages(user, study.slug) - kinds == UNLINKED - {"home", "healthz", "login"}
 
 
