@@ -1,6 +1,6 @@
 """The app's pages."""
 
-from django.urls import URLPattern, include, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from .views import (
     campaign_drafts,
@@ -39,7 +39,7 @@ SCREENED = [
     path("take-up/", screening_decisions.take_up, name="screening_take_up"),
 ]
 # A campaign's checks and its screening.
-QUALITY = [
+QUALITY: list[URLPattern | URLResolver] = [
     path("checks/", checks.checks, name="campaign_checks"),
     path("checks/add/", checks.add, name="campaign_checks_add"),
     path("checks/<int:item>/", checks.item, name="campaign_checks_item"),
@@ -67,7 +67,7 @@ DRAFT = [
     path("open/", campaign_drafts.opening, name="campaign_open"),
 ]
 # A campaign that runs.
-RUNNING: list[URLPattern] = [
+RUNNING = [
     path("pause/", campaign_states.pause, name="campaign_pause"),
     path("close/", campaign_states.close, name="campaign_close"),
     path("reopen/", campaign_states.reopen, name="campaign_reopen"),

@@ -23,6 +23,19 @@ export function init(root) {
     const part = event.target;
     if (part instanceof Element && part.matches(POLLS) && (document.hidden || isInUse(part))) event.preventDefault();
   };
+  // What somebody has opened stays open.
+  /** @type {string[]} */
+  let opened = [];
+  /** @param {Event} event */
+  const remember = (event) => {
+    if (event.target instanceof Element && event.target.matches(POLLS)) {
+      opened = [...event.target.querySelectorAll("details[open][id]")].map((each) => each.id);
+    }
+  };
+  const restore = () => {
+    for (const id of opened) root.getElementById(id)?.setAttribute("open", "");
+    opened = [];
+  };
   // A server that is away is said once, and not every time that it is asked.
   let isAway = false;
   /** @param {Event} event */
@@ -40,11 +53,15 @@ export function init(root) {
     if (!document.hidden) root.querySelectorAll(POLLS).forEach((part) => window.htmx.trigger(part, "again"));
   };
   root.addEventListener("htmx:beforeRequest", wait);
+  root.addEventListener("htmx:beforeSwap", remember);
+  root.addEventListener("htmx:afterSwap", restore);
   FAILURES.forEach((type) => root.addEventListener(type, fail, true));
   root.addEventListener("htmx:afterRequest", answered);
   root.addEventListener("visibilitychange", again);
   return () => {
     root.removeEventListener("htmx:beforeRequest", wait);
+    root.removeEventListener("htmx:beforeSwap", remember);
+    root.removeEventListener("htmx:afterSwap", restore);
     FAILURES.forEach((type) => root.removeEventListener(type, fail, true));
     root.removeEventListener("htmx:afterRequest", answered);
     root.removeEventListener("visibilitychange", again);

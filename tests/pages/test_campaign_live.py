@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.domain import assignments, live
 from annotation.enums import CampaignState
-from annotation.models import Campaign
+from annotation.models import Assignment, Campaign
 from crowdrag.studies.enums import Role
 from tests.annotation import campaigns, judging, live_crowd, screened
 from tests.factories import MembershipFactory
@@ -140,6 +140,16 @@ def test_it_moves_by_itself_and_disturbs_nobody(page: Page, live_server: Any, si
     page.evaluate(COMES_BACK)
     expect(collected).to_have_text("1")
     assert page.locator("#moving").count() == 1
+    # What somebody has opened stays open.
+    Assignment.objects.update(active_seconds=60)
+    here.change(wage_floor=10_000_000)
+    page.evaluate(COMES_BACK)
+    page.get_by_text("Paid too little").click()
+    page.evaluate("document.activeElement.blur()")
+    screened.handed_in(here, start=timezone.now(), after=timedelta(minutes=1))
+    page.evaluate(COMES_BACK)
+    expect(collected).to_have_text("2")
+    expect(page.get_by_text("More can be paid for each of them")).to_be_visible()
 
 
 def test_a_server_that_is_away_is_said_once(page: Page, live_server: Any, sign_in: Callable[..., Any]) -> None:

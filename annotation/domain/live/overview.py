@@ -84,9 +84,8 @@ class Overview:
     @property
     def digest(self) -> str:
         """Stands for all that is shown: as long as it is the same, the page need not change."""
-        shown = (
-            self.campaign.state, self.campaign.k, self.rows, self.whole, self.stages, self.spending, self.computed_at,
-        )  # fmt: skip
+        terms = (self.campaign.state, self.campaign.k, self.campaign.wage_floor, self.campaign.minutes)
+        shown = (terms, self.rows, self.whole, self.stages, self.spending, self.computed_at)
         return hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
 
 
