@@ -20,7 +20,9 @@ def claim(*, now: datetime) -> PlatformOrder | None:
 
     An order whose worker died is taken again when the lease is over; what may have been sent stands in `progress`.
     """
-    while (pk := _next(now)) is not None:
+    passed: set[int] = set()
+    while (pk := _next(now, passed)) is not None:
+        passed.add(pk)  # if somebody else takes it at this moment, it is theirs; nobody waits for it
         try:
             with transaction.atomic():
                 held = PlatformOrder.objects.select_for_update(skip_locked=True, no_key=True, of=("self",))
@@ -45,10 +47,14 @@ def _due(now: datetime) -> Q:
     return waiting | Q(state=OrderState.SENDING, lease_until__lte=now)
 
 
-def _next(now: datetime) -> int | None:
+def _next(now: datetime, passed: set[int]) -> int | None:
     """Return the next order that is due; of two about the same person the earlier first."""
     earlier = PlatformOrder.objects.filter(
         submission=OuterRef("submission"), state__in=_UNSETTLED, pk__lt=OuterRef("pk")
     )
-    rows = PlatformOrder.objects.filter(_due(now)).exclude(Q(submission__isnull=False) & Exists(earlier))
+    rows = (
+        PlatformOrder.objects.filter(_due(now))
+        .exclude(pk__in=passed)
+        .exclude(Q(submission__isnull=False) & Exists(earlier))
+    )
     return rows.order_by("due_at", "pk").values_list("pk", flat=True).first()
