@@ -208,6 +208,18 @@ def test_each_change_of_what_counts_is_seen(change) -> None:
     assert agreement(here).judgments == expected
 
 
+def test_others_of_the_same_number_are_seen() -> None:
+    here = campaigns.world(topics=1, k=3)
+    done = screened.handed_in(here, after=MINUTE)
+    live.refresh_due(now=LATER)
+    assignments.reject(assignment=done, reason="All the same.", by=here.member(), now=LATER + MINUTE)
+    other = screened.handed_in(here, start=LATER, after=MINUTE)
+    assert judged.counted(here.campaign) == 6 == sum(LiveAgreement.objects.values_list("judgments", flat=True))
+    assert live.refresh_due(now=LATER + 2 * MINUTE) == 1
+    live_judges = set(LiveCompetence.objects.values_list("participant", flat=True))
+    assert live_judges <= {other.participant_id}
+
+
 def test_what_was_not_committed_when_it_was_read_is_seen_by_its_number() -> None:
     here = campaigns.world(topics=1, k=3)
     screened.handed_in(here, after=MINUTE)
