@@ -16,6 +16,7 @@ def crowded(*, topics: int, responses: int = 6, dimensions: int = 7, k: int = 5,
     here = campaigns.world(topics=topics, responses=responses, per_questionnaire=15, dimensions=dimensions, k=k)
     rng = np.random.default_rng(seed)
     people = here.judges(max(k, len(here.questionnaires) * k // 4))
+    guessing = {each.pk for each in people[::5]}
     judgments = []
     truth: dict[int, np.ndarray] = {}
     common = {"state": AssignmentState.SUBMITTED, "pay": 400, "assigned_at": NOW, "submitted_at": NOW}
@@ -42,7 +43,7 @@ def crowded(*, topics: int, responses: int = 6, dimensions: int = 7, k: int = 5,
     )
     items = {sheet.pk: list(sheet.entries.values_list("item", flat=True)) for sheet in here.questionnaires}
     for assignment in made:
-        is_random = assignment.participant_id % 5 == 0
+        is_random = assignment.participant_id in guessing
         for item in items[assignment.questionnaire_id]:
             if item not in truth:
                 truth[item] = rng.integers(-1, 2, size=dimensions)

@@ -18,7 +18,7 @@ from annotation.enums import AssignmentState, CampaignKind, CampaignState
 from annotation.models import Assignment, Campaign, GoldLabel, LiveAgreement, LiveCompetence
 from crowdrag.runs import duties
 from crowdrag.runs.domain import attending
-from tests.at_once import together
+from tests.at_once import DiedError, together
 
 from . import campaigns, judging, live_crowd, screened
 from .judging import HOUR, MINUTE, NOW
@@ -104,10 +104,8 @@ def test_figures_are_those_of_the_analysis_on_the_same_judgments() -> None:
 def test_a_judge_at_random_is_told_from_the_others() -> None:
     here = live_crowd.crowded(topics=4, dimensions=1)
     refresh(here)
-    rows = LiveCompetence.objects.filter(campaign=here.campaign)
-    at_random = [each for each in rows if each.participant_id % 5 == 0]
-    others = [each for each in rows if each.participant_id % 5]
-    assert at_random
+    rows = list(LiveCompetence.objects.filter(campaign=here.campaign).order_by("participant"))
+    at_random, others = rows[::5], [each for place, each in enumerate(rows) if place % 5]
     assert min(each.spam_probability for each in at_random) > max(each.spam_probability for each in others)
 
 
@@ -234,6 +232,23 @@ def test_what_is_older_does_not_replace_what_is_newer() -> None:
     refresh(here, now=LATER)
     refresh(here, now=LATER - MINUTE)
     assert agreement(here).computed_at == LATER
+
+
+def test_who_dies_in_the_middle_leaves_the_figures_as_they_were(monkeypatch) -> None:
+    here = two_judges(lambda item, _d: 1 - item % 2 * 2, lambda item, _d: 1 - item % 2 * 2)
+    refresh(here)
+
+    def die(*_args: object, **_kwargs: object) -> None:
+        raise DiedError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LiveCompetence.objects, "bulk_create", die)
+        with pytest.raises(DiedError):
+            refresh(here, now=LATER + MINUTE)
+    assert agreement(here).computed_at == LATER
+    assert LiveCompetence.objects.count() == 4
+    refresh(here, now=LATER + MINUTE)
+    assert agreement(here).computed_at == LATER + MINUTE
 
 
 def test_one_that_cannot_be_computed_keeps_no_other_from_it(monkeypatch) -> None:
