@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from writing.domain import versions
@@ -153,13 +154,14 @@ def _is_pointwise(source: Campaign | None) -> bool:
 
 
 def _own(campaign: Campaign) -> list[Dimension]:
-    """Return the versions of the paper's dimensions that people were asked last, as far as this kind can ask them.
+    """Return the study's latest versions of the paper's dimensions, as far as this kind can ask them.
 
-    Models may have been asked otherwise: published ones could say "neither" where people must decide.
+    Those that only models were asked are left out: published ones could say "neither" where people must decide.
     """
     pairwise = campaign.kind != CampaignKind.POINTWISE
-    asked = Dimension.objects.filter(asked__campaign__judges__in=[Judges.CROWD, Judges.EXPERT])
-    named = asked.filter(study=campaign.study, name__in=defaults.NAMES).order_by("version", "id")
+    of_people = Q(asked__isnull=True) | Q(asked__campaign__judges__in=[Judges.CROWD, Judges.EXPERT])
+    named = Dimension.objects.filter(of_people, study=campaign.study, name__in=defaults.NAMES)
+    named = named.order_by("version", "id")
     latest = {each.name: each for each in named if is_of_pairs(each.values) == pairwise}
     return [latest[name] for name in defaults.NAMES if name in latest]
 
