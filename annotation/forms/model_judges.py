@@ -1,14 +1,14 @@
 """The forms by which a model is asked to judge, and by which it is measured with planted texts."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from crowdrag.llm.models import Endpoint
 from crowdrag.studies.models import Study
+from writing.forms.asking import PromptForm
 
 from ..domain.judging_models import injecting, prompts
 from ..domain.judging_models.choosing import Which
@@ -17,17 +17,20 @@ from ..domain.judging_models.orders import Order
 from ..enums import Inference, Judges
 from ..models import Campaign, Dimension
 
-LONGEST_PROMPT = 50_000
 
-
-class AskingForm(forms.Form):
+class AskingForm(PromptForm):
     """Who is asked what of which campaign, told what."""
 
-    endpoint = forms.ModelChoiceField(
-        label=gettext_lazy("Model"),
-        queryset=Endpoint.objects.allowed().order_by("name", "id"),
-        help_text=gettext_lazy("Endpoints that an operator allowed."),
-    )
+    prompts: ClassVar = prompts
+    helps: ClassVar = {
+        "prompt": gettext_lazy(
+            "{instructions}, {query}, {questions}, {form} and {responses} are filled in for each item, from what "
+            "people are shown. A change makes a new version, and another participant."
+        ),
+        "temperature": gettext_lazy("0 as in the paper. Empty: the server's own; some models take no other."),
+        "max_tokens": gettext_lazy("Empty: as long as the form needs. Models that think before they answer need more."),
+    }
+
     source = forms.ModelChoiceField(
         label=gettext_lazy("Campaign"),
         queryset=Campaign.objects.none(),
@@ -41,64 +44,25 @@ class AskingForm(forms.Form):
         required=False,
         help_text=gettext_lazy("Where a question asks people for one, the model gives one in any case."),
     )
-    prompt = forms.CharField(
-        label=gettext_lazy("Prompt"),
-        max_length=LONGEST_PROMPT,
-        strip=True,
-        widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "true"}),
-        help_text=gettext_lazy(
-            "{instructions}, {query}, {questions}, {form} and {responses} are filled in for each item, from what "
-            "people are shown. A change makes a new version, and another participant."
-        ),
-    )
-    temperature = forms.FloatField(
-        label=gettext_lazy("Temperature"),
-        required=False,
-        min_value=0,
-        max_value=2,
-        initial=0,
-        help_text=gettext_lazy("0 as in the paper. Empty: the server's own; some models take no other."),
-    )
-    max_tokens = forms.IntegerField(
-        label=gettext_lazy("Longest answer (tokens)"),
-        required=False,
-        min_value=16,
-        max_value=1_000_000,
-        help_text=gettext_lazy("Empty: as long as the form needs. Models that think before they answer need more."),
-    )
-    seed = forms.IntegerField(
-        label=gettext_lazy("Seed of the sample"), required=False, min_value=0, max_value=2**31, initial=0
-    )
-
-    SAMPLING = ("temperature", "max_tokens")
 
     def __init__(self, study: Study, *args: Any, **kwargs: Any):
-        super().__init__(*args, **kwargs)
-        self.study = study
+        super().__init__(study, *args, **kwargs)
         found = Campaign.objects.filter(study=study, items__isnull=False, asked__isnull=False)
         source: forms.ModelChoiceField = self.fields["source"]  # type: ignore[assignment,type-arg]
         source.queryset = found.exclude(judges=Judges.MODEL).distinct().order_by("-created_at", "-id")
-        self.fields["prompt"].initial = prompts.latest_text(study)
-
-    def clean_prompt(self) -> str:
-        """Refuse a prompt that would not say what is asked."""
-        text: str = self.cleaned_data["prompt"].replace("\r\n", "\n")
-        try:
-            prompts.check(text)
-        except prompts.BadPromptError as error:
-            raise forms.ValidationError(str(error)) from error
-        return text
+        self.fields["temperature"].initial = self.fields["seed"].initial = 0
+        self.fields["seed"].label = _("Seed of the sample")
 
     def asking(self, *, now: datetime) -> dict[str, Any]:
         """Return what both orders have in common; the prompt's version is made if it is new."""
         cleaned = self.cleaned_data
         return {
             "endpoint": cleaned["endpoint"].pk,
-            "prompt": prompts.ensure(study=self.study, text=cleaned["prompt"], now=now).pk,
+            "prompt": self.version(now=now).pk,
             "source": cleaned["source"].pk,
             "inference": str(cleaned["inference"]),
             "justify": cleaned["justify"],
-            "parameters": {name: cleaned[name] for name in self.SAMPLING if cleaned[name] is not None},
+            "parameters": self.parameters,
             "seed": cleaned["seed"] or 0,
         }
 

@@ -1,16 +1,15 @@
 """Models as judges: who judged what, what an order would cost, what came of it, and planted texts."""
 
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.core.paginator import Paginator
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.utils import timezone
+from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from crowdrag.runs.kinds import Rejected
+from crowdrag.runs.views.ordering import ordering
 from crowdrag.studies.access import study_page
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
@@ -21,7 +20,6 @@ from ..forms.model_judges import InjectionForm, JudgingForm
 
 PER_PAGE = 50
 RUNS = 20
-INVALID = 422
 SECTION = {"section": "annotation"}
 
 
@@ -44,46 +42,31 @@ def judges(request: HttpRequest, study: Study) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def order(request: HttpRequest, study: Study) -> HttpResponse:
     """Order judgments: the form, then what it would come to and what exactly is asked, then the run."""
-    if request.method != "POST":
-        return _form(request, JudgingForm(study))
-    form = JudgingForm(study, request.POST)
-    if not form.is_valid():
-        return _form(request, form, status=INVALID)
-    with transaction.atomic():
-        ordered = form.order(now=timezone.now())
-    # What starts is what was estimated: the page that showed the estimate carries the order's digest.
-    if request.POST.get("start") == ordered.digest:
-        try:
-            run = judging.start(study=study, order=ordered, by=request.user)  # type: ignore[arg-type] # study_page lets nobody else in
-        except Rejected as rejected:
-            form.add_error(None, rejected.problems[0]["message"])
-            return _form(request, form, status=INVALID)
-        return redirect("run", study.slug, run.key)
-    forecast = orders.forecast(study=study, order=ordered)
-    sample = orders.sample(study=study, order=ordered)
-    return _form(request, form, forecast=forecast, order=ordered, sample=sample)
+    form = JudgingForm(study, request.POST if request.method == "POST" else None)
+    return ordering(
+        request,
+        form,
+        start=lambda order: judging.start(study=study, order=order, by=request.user),  # type: ignore[arg-type] # study_page lets nobody else in
+        estimate=lambda order: {
+            "forecast": orders.forecast(study=study, order=order),
+            "sample": orders.sample(study=study, order=order),
+        },
+        show=partial(_form, request, form),
+    )
 
 
 @study_page(Role.EDITOR)
 @require_http_methods(["GET", "HEAD", "POST"])
 def measure(request: HttpRequest, study: Study) -> HttpResponse:
     """Order a measurement with planted texts: the form, then what it would come to, then the run."""
-    if request.method != "POST":
-        return _form(request, InjectionForm(study), is_measurement=True)
-    form = InjectionForm(study, request.POST)
-    if not form.is_valid():
-        return _form(request, form, status=INVALID, is_measurement=True)
-    with transaction.atomic():
-        ordered = form.order(now=timezone.now())
-    if request.POST.get("start") == ordered.digest:
-        try:
-            run = injecting.start(study=study, order=ordered, by=request.user)  # type: ignore[arg-type] # study_page lets nobody else in
-        except Rejected as rejected:
-            form.add_error(None, rejected.problems[0]["message"])
-            return _form(request, form, status=INVALID, is_measurement=True)
-        return redirect("run", study.slug, run.key)
-    forecast = injecting.forecast(study=study, order=ordered)
-    return _form(request, form, forecast=forecast, order=ordered, is_measurement=True)
+    form = InjectionForm(study, request.POST if request.method == "POST" else None)
+    return ordering(
+        request,
+        form,
+        start=lambda order: injecting.start(study=study, order=order, by=request.user),  # type: ignore[arg-type] # study_page lets nobody else in
+        estimate=lambda order: {"forecast": injecting.forecast(study=study, order=order)},
+        show=partial(_form, request, form, is_measurement=True),
+    )
 
 
 @study_page(Role.EDITOR)

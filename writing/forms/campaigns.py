@@ -1,13 +1,12 @@
 """The form of a campaign in which a model writes."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from crowdrag.llm.models import Endpoint
 from crowdrag.studies.models import Study
 
 from ..domain import styles, versions
@@ -16,18 +15,24 @@ from ..domain.generation.campaigns import Order
 from ..domain.generation.slots import Which
 from ..domain.generation.writers import Form
 from ..models import Style, Topic
+from .asking import PromptForm
 
-LONGEST_PROMPT = 50_000
 
-
-class CampaignForm(forms.Form):
+class CampaignForm(PromptForm):
     """Who is to write what, told what."""
 
-    endpoint = forms.ModelChoiceField(
-        label=gettext_lazy("Model"),
-        queryset=Endpoint.objects.allowed().order_by("name", "id"),
-        help_text=gettext_lazy("Endpoints that an operator allowed."),
-    )
+    prompts: ClassVar = prompts
+    sampling = ("temperature", "max_tokens", "frequency_penalty", "seed")
+    helps: ClassVar = {
+        "prompt": gettext_lazy(
+            "What people are told. {query}, {style}, {words}, {citing} and {passages} are filled in for each topic and "
+            "style. A change makes a new version, and another participant."
+        ),
+        "max_tokens": gettext_lazy(
+            "Empty: four for each word asked for. Models that think before they answer need more."
+        ),
+    }
+
     styles = forms.MultipleChoiceField(label=gettext_lazy("Styles"), widget=forms.CheckboxSelectMultiple)
     which = forms.ChoiceField(label=gettext_lazy("Topics"), choices=Which.choices, initial=Which.NO_MODEL)
     topics = forms.CharField(
@@ -41,16 +46,6 @@ class CampaignForm(forms.Form):
         choices=Form.choices,
         initial=Form.TEXT,
         help_text=gettext_lazy("A text is what people write. JSON keeps small models to their passages."),
-    )
-    prompt = forms.CharField(
-        label=gettext_lazy("Prompt"),
-        max_length=LONGEST_PROMPT,
-        strip=True,
-        widget=forms.Textarea(attrs={"rows": 18, "spellcheck": "true"}),
-        help_text=gettext_lazy(
-            "What people are told. {query}, {style}, {words}, {citing} and {passages} are filled in for each topic and "
-            "style. A change makes a new version, and another participant."
-        ),
     )
     words = forms.IntegerField(
         label=gettext_lazy("Words asked for"),
@@ -69,20 +64,6 @@ class CampaignForm(forms.Form):
     accept_overlong = forms.BooleanField(
         label=gettext_lazy("Answers that are too long become responses too"), required=False
     )
-    temperature = forms.FloatField(
-        label=gettext_lazy("Temperature"),
-        required=False,
-        min_value=0,
-        max_value=2,
-        help_text=gettext_lazy("Empty: the server's own."),
-    )
-    max_tokens = forms.IntegerField(
-        label=gettext_lazy("Longest answer (tokens)"),
-        required=False,
-        min_value=16,
-        max_value=1_000_000,
-        help_text=gettext_lazy("Empty: four for each word asked for. Models that think before they answer need more."),
-    )
     frequency_penalty = forms.FloatField(
         label=gettext_lazy("Penalty on repetition"),
         required=False,
@@ -90,30 +71,21 @@ class CampaignForm(forms.Form):
         max_value=2,
         help_text=gettext_lazy("Small models need some, 0.6 say."),
     )
-    seed = forms.IntegerField(label=gettext_lazy("Seed"), required=False, min_value=0, max_value=2**31)
-
-    SAMPLING = ("temperature", "max_tokens", "frequency_penalty", "seed")
+    field_order = (
+        "endpoint", "styles", "which", "topics", "form", "prompt", "words", "overlong", "accept_overlong",
+        "temperature", "max_tokens", "frequency_penalty", "seed",
+    )  # fmt: skip
 
     def __init__(self, study: Study, *args: Any, **kwargs: Any):
-        super().__init__(*args, **kwargs)
-        self.study = study
+        super().__init__(study, *args, **kwargs)
         self.found = dict(sorted(versions.current(Style, study=study).items()))
         names = dict.fromkeys([*self.found, *styles.DEFAULTS])
         self.fields["styles"].choices = [(name, self._label(name)) for name in names]  # type: ignore[attr-defined]
         self.fields["styles"].initial = list(self.found) or list(styles.DEFAULTS)
-        self.fields["prompt"].initial = prompts.latest_text(study)
+        self.fields["prompt"].widget.attrs["rows"] = 18
 
     def _label(self, name: str) -> str:
         return self.found[name].label if name in self.found else styles.DEFAULTS[name][0]
-
-    def clean_prompt(self) -> str:
-        """Refuse a prompt that would not say what is asked."""
-        text: str = self.cleaned_data["prompt"].replace("\r\n", "\n")
-        try:
-            prompts.check(text)
-        except prompts.BadPromptError as error:
-            raise forms.ValidationError(str(error)) from error
-        return text
 
     def clean_form(self) -> str:
         """Return the form of the answer as a plain word."""
@@ -140,13 +112,13 @@ class CampaignForm(forms.Form):
         chosen = styles.ensure(study=self.study, names=cleaned["styles"], now=now)
         return Order(
             endpoint=cleaned["endpoint"].pk,
-            prompt=prompts.ensure(study=self.study, text=cleaned["prompt"], now=now).pk,
+            prompt=self.version(now=now).pk,
             styles=tuple(style.pk for style in chosen.values()),
             form=cleaned["form"],
             which=str(cleaned["which"]),
             topics=cleaned["topics"] if cleaned["which"] == Which.CHOSEN else (),
             words=cleaned["words"],
-            parameters={name: cleaned[name] for name in self.SAMPLING if cleaned[name] is not None},
+            parameters=self.parameters,
             overlong=cleaned["overlong"],
             accept_overlong=cleaned["accept_overlong"],
         )

@@ -1,27 +1,26 @@
 """Models as writers: campaigns, what they would cost, what came of them."""
 
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.core.paginator import Paginator
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.utils import timezone
+from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from crowdrag.runs.kinds import Rejected
+from crowdrag.runs.views.ordering import ordering
 from crowdrag.studies.access import study_page
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 
 from ..domain.generation import campaigns, listing, slots
+from ..domain.generation.campaigns import Order
 from ..enums import AnswerOutcome
 from ..forms.campaigns import CampaignForm
 
 PER_PAGE = 50
 CAMPAIGNS = 20
-INVALID = 422
 
 
 @study_page(Role.EDITOR)
@@ -37,29 +36,14 @@ def writers(request: HttpRequest, study: Study) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def order(request: HttpRequest, study: Study) -> HttpResponse:
     """Order a campaign: the form, then what it would come to and what exactly is asked, then the run."""
-    if request.method != "POST":
-        return _form(request, CampaignForm(study))
-    form = CampaignForm(study, request.POST)
-    if not form.is_valid():
-        return _form(request, form, status=INVALID)
-    with transaction.atomic():
-        ordered = form.order(now=timezone.now())
-    # What starts is what was estimated: the page that showed the estimate carries the order's digest.
-    if request.POST.get("start") == ordered.digest:
-        try:
-            run = campaigns.start(study=study, order=ordered, by=request.user)  # type: ignore[arg-type] # study_page lets nobody else in
-        except Rejected as rejected:
-            form.add_error(None, rejected.problems[0]["message"])
-            return _form(request, form, status=INVALID)
-        return redirect("run", study.slug, run.key)
-    pairs = ordered.pairs(study)
-    context: dict[str, Any] = {
-        "forecast": campaigns.forecast(study=study, order=ordered),
-        "order": ordered,
-        "sample": ordered.writer().text(slots.of(pairs[:1])[0]) if pairs else "",
-        "sampled": pairs[0] if pairs else None,
-    }
-    return _form(request, form, **context)
+    form = CampaignForm(study, request.POST if request.method == "POST" else None)
+    return ordering(
+        request,
+        form,
+        start=lambda order: campaigns.start(study=study, order=order, by=request.user),  # type: ignore[arg-type] # study_page lets nobody else in
+        estimate=partial(_estimate, study),
+        show=partial(_form, request, form),
+    )
 
 
 @study_page(Role.EDITOR)
@@ -78,6 +62,15 @@ def campaign(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
         "section": "progress",
     }
     return render(request, "writing/campaign.html", context)
+
+
+def _estimate(study: Study, order: Order) -> dict[str, Any]:
+    pairs = order.pairs(study)
+    return {
+        "forecast": campaigns.forecast(study=study, order=order),
+        "texts": [order.writer().text(one) for one in slots.of(pairs[:1])],
+        "sampled": pairs[0] if pairs else None,
+    }
 
 
 def _form(request: HttpRequest, form: CampaignForm, *, status: int = 200, **context: Any) -> HttpResponse:
