@@ -81,8 +81,7 @@ def asked(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "is_draft": is_draft,
         "section": SECTION,
     }
-    name = "annotation/campaigns/questions.html"
-    template = f"{name}#table" if request.htmx else name  # type: ignore[attr-defined]
+    template = "annotation/campaigns/_questions.html" if request.htmx else "annotation/campaigns/questions.html"  # type: ignore[attr-defined]
     return render(request, template, context, status=422 if problems else 200)
 
 

@@ -149,7 +149,7 @@ def test_questions_move_come_and_go_and_nothing_is_saved_before_one_says_so(stud
     assert 'id="text-q2"' in client.post(page, two | {"do": "add"}).content.decode()
     removed = client.post(page, two | {"do": "remove:q0"}).content.decode()
     assert "Why?" not in removed
-    assert "Are you satisfied" in client.post(page, two | {"do": "default"}).content.decode()
+    assert "Are you satisfied" in client.post(page, two | {"do": "usual"}).content.decode()
     plan.refresh_from_db()
     assert plan.exit_survey.version == 1
     assert client.post(page, two | {"do": "save"}).status_code == 302
@@ -169,7 +169,7 @@ def test_the_usual_questions_are_edited_without_loss(study: Study) -> None:
     client = signed_in(study)
     plan = plans.ensure(study, NOW)
     page = url("writing_plan_questions", study, "entry")
-    client.post(page, {"do": "default"})
+    client.post(page, {"do": "usual"})
     from writing.forms import questions as table
 
     rows = table.rows_of(plan.entry_survey.questions)

@@ -95,7 +95,7 @@ def questions(request: HttpRequest, plan: WritingPlan, kind: str) -> HttpRespons
     if request.method == "POST":
         do = request.POST.get("do", "")
         rows = table.read(request.POST, request.POST.getlist("row"))
-        if do == "default":
+        if do == "usual":
             rows = table.rows_of(surveys.defaults(survey_kind))
         rows, focus = table.changed(rows, do)
         problems = _problems(rows) if do in {"save", "show"} else []
@@ -114,7 +114,7 @@ def questions(request: HttpRequest, plan: WritingPlan, kind: str) -> HttpRespons
         "asked": table.questions(rows),
         "section": SECTION,
     }
-    template = "writing/plan/questions.html#table" if request.htmx else "writing/plan/questions.html"  # type: ignore[attr-defined]
+    template = "writing/plan/_questions.html" if request.htmx else "writing/plan/questions.html"  # type: ignore[attr-defined]
     return render(request, template, context, status=422 if problems else 200)
 
 
