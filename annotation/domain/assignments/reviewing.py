@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from django.db import transaction
 
+from crowdrag.studies.domain.holding import LET_GO, held_by_another
 from crowdrag.studies.enums import Verdict
 from crowdrag.studies.models import User
 
@@ -41,7 +42,7 @@ def accept(*, assignment: Assignment, by: User, now: datetime, note: str = "") -
     if assignment.state == S.SURPLUS and _was_rejected(assignment):
         return assignment
     _may_decide(assignment, by, S.ACCEPTED, now, {S.SUBMITTED})
-    moving.move(assignment, S.ACCEPTED, "accepted", note=note, by=by, now=now, **_let_go())
+    moving.move(assignment, S.ACCEPTED, "accepted", note=note, by=by, now=now, **LET_GO)
     paying.pay_rest(assignment=assignment, reason=paying.ACCEPTED, by=by, now=now)
     reason = note or JUDGED_AS_ASKED
     _decide(assignment, Verdict.PAY, holds=True, reason=reason, by=by, now=now)
@@ -79,7 +80,7 @@ def reject(
     most = max((assignment.pay or 0) - before, 0)
     if not 0 <= pay_part <= most:
         raise problems.BadAmount(most, assignment.questionnaire.campaign.study.currency)
-    moving.move(assignment, S.REJECTED, "rejected", note=reason, by=by, now=now, **_let_go())
+    moving.move(assignment, S.REJECTED, "rejected", note=reason, by=by, now=now, **LET_GO)
     if pay_part:
         paying.pay(assignment=assignment, amount=pay_part, reason=paying.PART, by=by, now=now)
     amounts = {"amount": before + pay_part, "of": assignment.pay or 0}
@@ -104,7 +105,7 @@ def take_up(*, assignment: Assignment, by: User, now: datetime, note: str = "") 
     if assignment.participant.erased_at:
         raise problems.Erased
     note = answering.storable(note).strip()
-    return moving.move(assignment, S.SUBMITTED, "taken up", note=note, by=by, now=now, **_let_go())
+    return moving.move(assignment, S.SUBMITTED, "taken up", note=note, by=by, now=now, **LET_GO)
 
 
 def include(
@@ -133,12 +134,12 @@ def _reverse(assignment: Assignment, note: str, by: User, now: datetime) -> Assi
     counts = assignment.participant.erased_at is None
     if counts:
         try:
-            moving.move(assignment, S.ACCEPTED, "rejection reversed", note=note, by=by, now=now, **_let_go())
+            moving.move(assignment, S.ACCEPTED, "rejection reversed", note=note, by=by, now=now, **LET_GO)
         except problems.NoPlace:
             counts = False
     if not counts:
         moving.move(
-            assignment, S.SURPLUS, "rejection reversed, when its place was gone", note=note, by=by, now=now, **_let_go()
+            assignment, S.SURPLUS, "rejection reversed, when its place was gone", note=note, by=by, now=now, **LET_GO
         )
     paying.pay_rest(assignment=assignment, reason=paying.REVERSED, by=by, now=now)
     _decide(assignment, Verdict.PAY, holds=True, reason=note, by=by, now=now)
@@ -195,11 +196,5 @@ def _decide(
 def _may_decide(assignment: Assignment, by: User, after: S, now: datetime, states: set[S]) -> None:
     if assignment.state not in states:
         raise problems.NotAllowed(assignment, after)
-    theirs = assignment.reviewer_id is not None and assignment.reviewer_id != by.pk
-    if theirs and assignment.reviewing_until is not None and assignment.reviewing_until > now:
+    if held_by_another(assignment, by, now):
         raise problems.UnderReview(assignment)
-
-
-def _let_go() -> dict[str, None]:
-    """Return what no decided assignment has any more: a reviewer who has it open."""
-    return {"reviewer": None, "reviewing_until": None}

@@ -13,11 +13,13 @@
 | `opening` | what is missing; opening, pausing, closing |
 """
 
+from crowdrag.studies.domain.readiness import Readiness
+
 from .building import build, is_drawn, measures
 from .changing import SUGGESTED, Terms, change, change_consent, change_instructions, draft, terms_of, usual_instructions
 from .design import Design
 from .forecasting import Forecast, forecast
-from .opening import Readiness, close, open, pause, readiness, reopen  # noqa: A004 -- a campaign is opened
+from .opening import close, open, pause, readiness, reopen  # noqa: A004 -- a campaign is opened
 from .problems import BadCampaign, CampaignProblem, NotDraft, NotReady, WrongState
 
 __all__ = [

@@ -1,6 +1,5 @@
 """What a campaign lacks before people can judge; opening, pausing, closing."""
 
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
@@ -9,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from crowdrag.studies.domain import money
+from crowdrag.studies.domain.readiness import Readiness
 from crowdrag.studies.models import EntryLink
 
 from ...enums import CampaignState, Judges
@@ -25,19 +25,6 @@ FAST: Final = 350
 # Longest to shortest questionnaire, from which on people are not paid alike for alike.
 UNEQUAL: Final = 1.1
 MOST_SHARE_OF_A_TEXT: Final = 2
-
-
-@dataclass(frozen=True)
-class Readiness:
-    """What keeps a campaign from being opened, and what one should know before one opens it."""
-
-    problems: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether it can be opened."""
-        return not self.problems
 
 
 def readiness(

@@ -18,6 +18,8 @@ Work = TypeVar("Work", bound=models.Model)
 HOLD: Final = timedelta(minutes=10)
 # So many are looked at together.
 TOGETHER: Final = 20
+# What no row has any more that nobody has open: what is decided is let go in the same statement.
+LET_GO: Final = {"reviewer": None, "reviewing_until": None}
 
 
 def free(now: datetime) -> Q:
@@ -53,7 +55,7 @@ class Desk(Generic[Work]):
     def let_go(self, row: Work, by: User) -> None:
         """Put a row back for others."""
         mine = self._rows().filter(pk=row.pk, reviewer=by, state__in=self.states)
-        mine.update(reviewer=None, reviewing_until=None)
+        mine.update(**LET_GO)
 
     @transaction.atomic
     def take(self, row: Work, by: User, now: datetime) -> bool:

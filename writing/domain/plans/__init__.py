@@ -8,6 +8,8 @@
 | `costing` | what it costs, how long it takes, which wage it pays |
 """
 
+from crowdrag.studies.domain.readiness import Readiness
+
 from .changing import (
     BadPlan,
     Terms,
@@ -20,7 +22,7 @@ from .changing import (
     get,
 )
 from .costing import Costs, costs, promised_wage
-from .opening import NotReady, Readiness, close, open, readiness  # noqa: A004 -- a plan is opened
+from .opening import NotReady, close, open, readiness  # noqa: A004 -- a plan is opened
 
 __all__ = [
     "BadPlan",

@@ -1,6 +1,5 @@
 """What a plan lacks before people can write by it; letting people write, and letting nobody begin any more."""
 
-from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.db import transaction
@@ -8,23 +7,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from crowdrag.studies.domain import money
+from crowdrag.studies.domain.readiness import Readiness
 
 from ...models import Topic, WritingPlan
 from ..tasks import slots
 from .costing import promised_wage
-
-
-@dataclass(frozen=True)
-class Readiness:
-    """What keeps a plan from being opened, and what one should know before one opens it."""
-
-    problems: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether it can be opened."""
-        return not self.problems
 
 
 class NotReady(ValueError):  # noqa: N818 -- it says what the plan is

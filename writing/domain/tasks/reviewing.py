@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from django.db import transaction
 
+from crowdrag.studies.domain.holding import LET_GO, held_by_another
 from crowdrag.studies.enums import Verdict
 from crowdrag.studies.models import User
 
@@ -33,7 +34,7 @@ def accept(*, task: WritingTask, by: User, now: datetime, note: str = "") -> Wri
     if task.state == TaskState.ACCEPTED:
         return task
     _may_decide(task, by, TaskState.ACCEPTED, now)
-    moving.move(task, TaskState.ACCEPTED, "accepted", note=note, by=by, now=now, **_let_go())
+    moving.move(task, TaskState.ACCEPTED, "accepted", note=note, by=by, now=now, **LET_GO)
     if task.pay:
         paying.pay(task=task, amount=task.pay, reason=paying.ACCEPTED, by=by, now=now)
     reason = note.strip() or WRITTEN_AS_ASKED
@@ -59,7 +60,7 @@ def reject(*, task: WritingTask, reason: str, pay_part: int = 0, by: User, now: 
     _may_decide(task, by, TaskState.REJECTED, now)
     if not 0 <= pay_part <= (task.pay or 0):
         raise problems.BadAmount(task.pay or 0, task.study.currency)
-    moving.move(task, TaskState.REJECTED, "rejected", note=reason, by=by, now=now, **_let_go())
+    moving.move(task, TaskState.REJECTED, "rejected", note=reason, by=by, now=now, **LET_GO)
     if pay_part:
         paying.pay(task=task, amount=pay_part, reason=paying.PART, by=by, now=now)
     evidence = {"amount": pay_part, "of": task.pay or 0}
@@ -85,7 +86,7 @@ def send_back(*, task: WritingTask, note: str, by: User, now: datetime) -> Writi
     if task.state == TaskState.REVISION:
         return task.revision
     _may_decide(task, by, TaskState.REVISION, now)
-    moving.move(task, TaskState.REVISION, "sent back", note=note, by=by, now=now, **_let_go())
+    moving.move(task, TaskState.REVISION, "sent back", note=note, by=by, now=now, **LET_GO)
     _decide(task.response, Verdict.INCLUDE, holds=False, reason=SENT_BACK, by=by, now=now)
     fresh = WritingTask.objects.create(
         study=task.study,
@@ -128,7 +129,7 @@ def reverse(*, task: WritingTask, note: str, by: User, now: datetime) -> Writing
     may_count = task.slot is not None and not task.response.erased_at
     counts = may_count and (slots.take_over(task) or slots.holder(task) is None)
     slot = task.slot if counts else None
-    moving.move(task, TaskState.ACCEPTED, "rejection reversed", note=note, by=by, now=now, **_let_go(), slot=slot)
+    moving.move(task, TaskState.ACCEPTED, "rejection reversed", note=note, by=by, now=now, **LET_GO, slot=slot)
     part = task.payments.filter(reason=paying.PART).values_list("amount", flat=True).first() or 0
     rest = (task.pay or 0) - part
     if rest > 0:
@@ -196,11 +197,5 @@ def _may_decide(task: WritingTask, by: User, after: TaskState, now: datetime) ->
         raise problems.NotAllowed(task, after)
     if task.response.erased_at and after != TaskState.ACCEPTED:
         raise problems.Erased
-    theirs = task.reviewer_id is not None and task.reviewer_id != by.pk
-    if theirs and task.reviewing_until is not None and task.reviewing_until > now:
+    if held_by_another(task, by, now):
         raise problems.UnderReview(task)
-
-
-def _let_go() -> dict[str, None]:
-    """Return what no decided task has any more: a reviewer who has it open."""
-    return {"reviewer": None, "reviewing_until": None}
