@@ -192,6 +192,7 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 if proxy_header := env.str("SECURE_PROXY_SSL_HEADER", default=""):
     SECURE_PROXY_SSL_HEADER = (proxy_header, "https")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_ENGINE = "crowdrag.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 # Two clones on one machine are two systems: their cookies must not meet on localhost.

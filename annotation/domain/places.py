@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from psycopg.types.numeric import Int8
 
-from writing.domain import prepared
+from crowdrag import prepared
 
 from ..models import Assignment, Campaign, Place, Questionnaire
 from ..models.place import PlaceQuerySet

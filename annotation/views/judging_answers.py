@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
@@ -32,7 +32,7 @@ BAD, FORBIDDEN, CONFLICT, INCOMPLETE, BUSY = 400, 403, 409, 422, 503
 @require_POST
 def answer(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
     """Store one answer, and say so."""
-    held = own(participant, campaign, assignment)
+    held = _theirs(participant, campaign, assignment)
 
     def store() -> dict[str, Any]:
         sent = forms.answer(request)
@@ -54,7 +54,7 @@ def answer(request: HttpRequest, participant: Participant, campaign: int, assign
 @require_POST
 def check(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
     """Store the answer to an attention check, and say so."""
-    held = own(participant, campaign, assignment)
+    held = _theirs(participant, campaign, assignment)
 
     def store() -> dict[str, Any]:
         sent = forms.check(request)
@@ -70,7 +70,7 @@ def check(request: HttpRequest, participant: Participant, campaign: int, assignm
 @require_POST
 def time(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
     """Store how long each item was looked at so far in one visit."""
-    held = own(participant, campaign, assignment)
+    held = _theirs(participant, campaign, assignment)
 
     def store() -> dict[str, Any]:
         sent = forms.times(request)
@@ -98,6 +98,14 @@ def submit(request: HttpRequest, participant: Participant, campaign: int, assign
         return show(request, held, missing=problem.missing, comment=forms.comment(request))
     except problems.AssignmentProblem:
         return HttpResponse(status=302, headers={"Location": _address("judging_questionnaire", held)})
+
+
+def _theirs(participant: Participant, campaign: int, external_id: str) -> Assignment:
+    """As `own`, without what only pages show."""
+    held = assignments.theirs(participant=participant, campaign=campaign, external_id=external_id)
+    if held is None:
+        raise Http404
+    return held
 
 
 def _saved(stored: Judgment | CheckAnswer) -> dict[str, Any]:

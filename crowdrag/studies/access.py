@@ -25,6 +25,8 @@ from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
+from crowdrag import prepared
+
 from . import ways
 from .domain import consenting
 from .enums import Role
@@ -33,6 +35,14 @@ from .models import Participant, Study
 View = Callable[..., HttpResponseBase]
 # In the session: study's key (as a string, since sessions are JSON) -> participant's key.
 PARTICIPANTS = "participants"
+# Asked for with every answer of everybody who takes part.
+_PARTICIPANT = f"""
+    SELECT {prepared.columns(Participant, "person")}, {prepared.columns(Study, "study")}
+    FROM studies_participant person JOIN studies_study study ON study.id = person.study_id
+    WHERE person.id = ANY(%(keys)s::bigint[]) AND study.slug = %(slug)s AND person.erased_at IS NULL
+    ORDER BY person.id LIMIT 1
+"""  # noqa: S608 -- names of columns
+_OF_PARTICIPANT = len(Participant._meta.concrete_fields)
 
 
 def study_page(role: Role) -> Callable[[View], View]:
@@ -161,8 +171,11 @@ def _elsewhere(request: HttpRequest, participant: Participant, name: str) -> Htt
 
 def _participant(request: HttpRequest, slug: str) -> Participant | None:
     keys = request.session.get(PARTICIPANTS, {}).values()
-    return (
-        Participant.objects.select_related("study")
-        .filter(pk__in=list(keys), study__slug=slug, erased_at__isnull=True)
-        .first()
-    )
+    if not keys:
+        return None
+    found = prepared.row(_PARTICIPANT, {"keys": prepared.array(list(keys)), "slug": slug})
+    if found is None:
+        return None
+    participant = prepared.instance(Participant, found[:_OF_PARTICIPANT])
+    participant.study = prepared.instance(Study, found[_OF_PARTICIPANT:])
+    return participant

@@ -17,7 +17,7 @@ from . import problems
 from .answering import answer, check
 from .claiming import PREFIX, claim, obstacle, purpose, resume
 from .hearing import heard
-from .holding import in_hand, judged
+from .holding import in_hand, judged, theirs
 from .leases import expire, give_back
 from .leaving import erase_states, leave
 from .moving import AFTER, locked, move
@@ -60,5 +60,6 @@ __all__ = [
     "resume",
     "submit",
     "take_up",
+    "theirs",
     "time",
 ]

@@ -4,11 +4,15 @@ Each answer names its revision, one more than the one it replaces. The same sent
 replace one answer (two tabs), the first stays, and the second is told.
 """
 
+import copy
 from datetime import datetime
 from typing import Any, Final
 
 from django.db import transaction
 from django.utils.translation import gettext as _
+from psycopg.types.numeric import Int8
+
+from crowdrag import prepared
 
 from ...enums import AssignmentState
 from ...models import Assignment, AttentionCheck, CampaignDimension, CheckAnswer, Dimension, Judgment, QuestionnaireItem
@@ -20,8 +24,61 @@ LONGEST_JUSTIFICATION: Final = 10_000
 # The columns' limits.
 MOST_REVISIONS: Final = 2_147_483_647
 
+# Almost every answer is new, or replaces the one before it, and nothing stands in its way. It is stored by one
+# statement that stays prepared, and commits by itself. The assignment's row is the lock: whoever waited for it sees its
+# newest version, and finds none that was handed in, taken back, or erased (which has no name) meanwhile. What is
+# not stored so is looked at step by step.
+HELD: Final = """
+    held AS (
+        SELECT mine.id, mine.state, mine.lease_until, mine.assigned_at, mine.questionnaire_id
+        FROM annotation_assignment mine
+        WHERE mine.id = %(assignment)s AND mine.external_id = %(external_id)s
+            AND mine.state = ANY(%(takes)s::text[])
+            AND (
+                SELECT person.withdrawn_at IS NULL AND person.erased_at IS NULL
+                FROM studies_participant person WHERE person.id = mine.participant_id
+            )
+        FOR NO KEY UPDATE OF mine
+    )"""
+_ASKED: Final = """
+    asked AS (
+        SELECT held.*, c.lease_minutes FROM held
+        JOIN annotation_questionnaire sheet ON sheet.id = held.questionnaire_id
+        JOIN annotation_campaign c ON c.id = sheet.campaign_id
+        WHERE EXISTS (
+            SELECT FROM annotation_questionnaireitem entry
+            WHERE entry.questionnaire_id = sheet.id AND entry.item_id = %(item)s
+        ) AND EXISTS (
+            SELECT FROM annotation_campaigndimension chosen JOIN annotation_dimension d ON d.id = chosen.dimension_id
+            WHERE chosen.campaign_id = c.id AND chosen.dimension_id = %(dimension)s
+                AND d.options @> jsonb_build_array(jsonb_build_object('value', %(value)s))
+        )
+    )"""
+_STORED: Final = "SELECT stored.id, state, lease_until, lease_minutes FROM stored, asked"
+_FIRST: Final = f"""
+    WITH {HELD}, {_ASKED}, stored AS (
+        INSERT INTO annotation_judgment (assignment_id, item_id, dimension_id, value, repeat, justification, judged_at,
+            revision, external_id)
+        SELECT id, %(item)s, %(dimension)s, %(value)s, 0, %(justification)s, %(now)s, 1, '' FROM asked
+        ON CONFLICT (assignment_id, item_id, dimension_id, repeat) DO NOTHING
+        RETURNING id
+    )
+    {_STORED}
+"""  # noqa: S608 -- constants
+_NEXT: Final = f"""
+    WITH {HELD}, {_ASKED}, stored AS (
+        UPDATE annotation_judgment given
+        SET value = %(value)s, justification = %(justification)s, judged_at = %(now)s, revision = %(revision)s
+        FROM asked
+        WHERE given.assignment_id = asked.id AND given.item_id = %(item)s AND given.dimension_id = %(dimension)s
+            AND given.repeat = 0 AND given.revision = %(revision)s - 1
+        RETURNING given.id
+    )
+    {_STORED}
+"""  # noqa: S608 -- constants
+TAKEN: Final = "{" + ",".join(sorted(state.value for state in TAKES)) + "}"
 
-@transaction.atomic
+
 def answer(
     *,
     assignment: Assignment,
@@ -47,6 +104,50 @@ def answer(
     if len(justification) > LONGEST_JUSTIFICATION:
         raise problems.BadAnswer(_("A justification may have at most %(n)s characters.") % {"n": LONGEST_JUSTIFICATION})
     _check_revision(revision)
+    stored = _stored(assignment, item, dimension, value, justification, revision, now)
+    return stored or _look_closer(assignment, item, dimension, value, justification, revision, now)
+
+
+def _stored(
+    assignment: Assignment, item: int, dimension: int, value: int, justification: str, revision: int, now: datetime
+) -> Judgment | None:
+    """Store an answer at once; None if that cannot be, for whatever reason."""
+    numbers = {"item": item, "dimension": dimension, "value": value, "revision": revision}
+    if not all(type(number) is int and -(2**31) <= number < 2**63 for number in numbers.values()):
+        return None
+    content = {"justification": justification, "now": now}
+    asked = {**asks(assignment), **{name: Int8(number) for name, number in numbers.items()}, **content}
+    found = prepared.row(_FIRST if revision == 1 else _NEXT, asked)
+    if found is None:
+        return None
+    key, state, lease_until, minutes = found
+    assignment = as_it_is(assignment, state, lease_until, minutes, now)
+    return Judgment(
+        pk=key, assignment=assignment, item_id=item, dimension_id=dimension, value=value, revision=revision,
+        justification=justification, judged_at=now,
+    )  # fmt: skip
+
+
+def asks(assignment: Assignment) -> dict[str, Any]:
+    """Return what `HELD` asks for."""
+    return {"assignment": Int8(assignment.pk), "external_id": assignment.external_id, "takes": TAKEN}
+
+
+def as_it_is(
+    assignment: Assignment, state: str, lease_until: datetime | None, minutes: int, now: datetime
+) -> Assignment:
+    """Return an assignment as a statement found it, its lease renewed after that has committed."""
+    found = copy.copy(assignment)
+    found.state, found.lease_until = state, lease_until
+    holding.renew(found, now, minutes=minutes)
+    return found
+
+
+@transaction.atomic
+def _look_closer(
+    assignment: Assignment, item: int, dimension: int, value: int, justification: str, revision: int, now: datetime
+) -> Judgment:
+    """Find out why an answer was not stored at once: it was before, it must not be, or something came before it."""
     assignment = held(assignment)
     _check_question(assignment, item, dimension, value)
     known = Judgment.objects.filter(assignment=assignment, item=item, dimension=dimension, repeat=0).first()

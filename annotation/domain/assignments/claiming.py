@@ -12,8 +12,8 @@ from uuid import uuid4
 from django.db import IntegrityError, transaction
 from psycopg.types.numeric import Int4, Int8
 
+from crowdrag import prepared
 from crowdrag.studies.models import Participant
-from writing.domain import prepared
 
 from ...enums import AssignmentState, CampaignState
 from ...models import Assignment, Campaign

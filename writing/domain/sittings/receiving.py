@@ -6,8 +6,10 @@ from datetime import datetime
 from django.db import transaction
 from psycopg.types.numeric import Int8
 
+from crowdrag import prepared
+
 from ...models import LogBatch, Sitting
-from .. import codec, incoming, prepared
+from .. import codec, incoming
 from ..incoming import BadInputError, Batch, RefusedError
 from . import holding, tokens
 

@@ -1,0 +1,74 @@
+"""Statements that come so often that the database should keep them parsed and planned."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, TypeVar
+
+import psycopg
+from django.db import connection
+from django.db.backends.utils import CursorWrapper
+from django.db.models import Model
+
+M = TypeVar("M", bound=Model)
+
+
+@contextmanager
+def cursor() -> Iterator[CursorWrapper]:
+    """Give a cursor whose statements stay prepared as long as the connection lasts.
+
+    For constant statements only, and with parameters whose types do not depend on their values: a whole number as
+    `Int8`, as the driver would else choose a type by its size, and prepare the statement once for each mixture of them.
+    Django's own cursors write the parameters into the statement, so that no two are alike. Nothing is prepared for
+    those that are used later on this connection.
+    """
+    if connection.queries_logged:
+        # Django knows only of its own cursors how to say what they sent.
+        with connection.cursor() as ordinary:
+            yield ordinary
+        return
+    connection.close_if_health_check_failed()
+    connection.ensure_connection()
+    driver: Any = connection.connection
+    driver.prepare_threshold = 0
+    try:
+        with connection.wrap_database_errors, connection.make_cursor(psycopg.Cursor(driver)) as wrapped:  # type: ignore[arg-type]
+            yield wrapped
+    finally:
+        driver.prepare_threshold = None
+
+
+def row(statement: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
+    """Return the first row of a prepared statement; None if it has none."""
+    with cursor() as prepared:
+        prepared.execute(statement, parameters)
+        found: tuple[Any, ...] | None = prepared.fetchone()
+    return found
+
+
+def array(values: Sequence[int | float]) -> str:
+    """Return numbers as the database writes an array, for a parameter with a cast to its type.
+
+    The driver would put a list together anew each time, and choose a type by the largest value.
+    """
+    return f"{{{','.join(map(repr, values))}}}"
+
+
+def columns(model: type[Model], table: str) -> str:
+    """Return the columns of a model as a statement names them, for `instance`; `table` is what it is called there."""
+    return ", ".join(f'"{table}"."{field.column}"' for field in model._meta.concrete_fields)
+
+
+def instance(model: type[M], values: Sequence[Any]) -> M:
+    """Return a row of `columns` as the model that the ORM would make of it."""
+    given = list(values)
+    for place, convert in _converters(model):
+        given[place] = convert(given[place], None, connection)
+    return model.from_db(connection.alias, [field.attname for field in model._meta.concrete_fields], given)
+
+
+@cache
+def _converters(model: type[Model]) -> list[tuple[int, Callable[..., Any]]]:
+    """Return what makes of the driver's values those of the fields, such as of JSON."""
+    fields = enumerate(model._meta.concrete_fields)
+    return [(place, convert) for place, field in fields for convert in field.get_db_converters(connection)]
