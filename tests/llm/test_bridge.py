@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 
 import pytest
 
@@ -45,6 +46,24 @@ def test_an_interruption_ends_the_loop_at_once(interruption):
     with pytest.raises(interruption):
         bridge.run(main)
     assert ended == [True]
+
+
+def test_what_nobody_waits_for_any_more_does_no_harm():
+    """A helper of the loop that is cancelled while its function runs here, and the loop ends before the function."""
+    ran = []
+
+    def slow():
+        time.sleep(0.2)
+        ran.append(True)
+
+    async def main(call):
+        helper = asyncio.create_task(call(slow))
+        await asyncio.sleep(0.05)
+        helper.cancel()
+        return "done"
+
+    assert bridge.run(main) == "done"
+    assert ran == [True]
 
 
 def test_many_loops_at_once_do_not_mix():

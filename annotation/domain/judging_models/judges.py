@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final
 
 from crowdrag.llm.domain import gateway
@@ -95,8 +96,8 @@ class Judge:
         text = self.text(shown=shown, asked=asked, questions=questions, is_fenced=is_fenced)
         return gateway.Request(
             [{"role": "user", "content": text}],
-            parameters={"max_tokens": longest(questions, justify=self.justify)} | dict(self.parameters),
-            schema=schema(questions, justify=self.justify),
+            parameters={"max_tokens": longest(tuple(questions), justify=self.justify)} | dict(self.parameters),
+            schema=schema(tuple(questions), justify=self.justify),
             sample=repeat,
         )
 
@@ -118,7 +119,9 @@ class Judge:
         return bool(named == self.endpoint.model)
 
 
-def schema(questions: Sequence[Question], *, justify: bool) -> dict[str, Any]:
+# The same few questions are asked of thousands of items.
+@lru_cache(maxsize=64)
+def schema(questions: tuple[Question, ...], *, justify: bool) -> Mapping[str, Any]:
     """Return the schema of an answer: one of its options for each question, with a justification where one is asked."""
     properties: dict[str, Any] = {}
     for number, question in enumerate(questions, start=1):
@@ -144,7 +147,8 @@ def schema(questions: Sequence[Question], *, justify: bool) -> dict[str, Any]:
     }
 
 
-def longest(questions: Sequence[Question], *, justify: bool) -> int:
+@lru_cache(maxsize=64)
+def longest(questions: tuple[Question, ...], *, justify: bool) -> int:
     """Return how many tokens an answer may have: no tokeniser makes more tokens than a text has bytes."""
     tokens = SPARE_TOKENS
     for number, question in enumerate(questions, start=1):

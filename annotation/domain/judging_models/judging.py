@@ -117,11 +117,12 @@ def work(work: Work) -> Callable[[], None]:
         ready.clear()
 
     texts = {response.pk: response for call in calls for response in call.responses}
-    shown = {call.item: choosing.shown_of(call.thing, texts) for call in calls}
-    requests = [
-        judge.request(shown=shown[call.item], asked=told, questions=call.questions, repeat=call.repeat)
-        for call in calls
-    ]
+
+    def request(call: _Call) -> gateway.Request:
+        shown = choosing.shown_of(call.thing, texts)
+        return judge.request(shown=shown, asked=told, questions=call.questions, repeat=call.repeat)
+
+    requests = gateway.Made(calls, request)
     try:
         answers = gateway.complete_many(
             endpoint=judge.endpoint, requests=requests, study=run.study, purpose=PURPOSE, on_answer=heard

@@ -1,10 +1,11 @@
 """Storing what models answered, and the judgments that come of it: each once, however often the work is repeated."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Count
 
 from crowdrag.llm.models import Attempt, Call
@@ -12,8 +13,18 @@ from crowdrag.runs.models import Run
 from crowdrag.studies.models import Participant
 
 from ...enums import JudgingOutcome
-from ...models import Assignment, JudgingAnswer, Judgment
+from ...models import Assignment, JudgingAnswer
 from .outcomes import Outcome
+
+# There are several to each answer: put together one by one they take longer than all else that is done with it.
+JUDGMENTS = """
+    INSERT INTO annotation_judgment (assignment_id, item_id, dimension_id, value, repeat, justification, judged_at,
+        revision, external_id)
+    SELECT g.assignment, g.item, g.dimension, g.value, g.repeat, g.justification, %s, 1, ''
+    FROM jsonb_to_recordset(%s::jsonb) AS g(assignment bigint, item bigint, dimension bigint, value smallint,
+        repeat smallint, justification text)
+    ON CONFLICT DO NOTHING
+"""
 
 
 @dataclass(frozen=True)
@@ -44,22 +55,25 @@ def keep(
     the same. An answer that was of no use gives way to a later one.
     """
     _keep_answers(run, participant, came, now)
-    Judgment.objects.bulk_create(
-        (
-            Judgment(
-                assignment_id=assignment_of[one.item],
-                item_id=one.item,
-                dimension_id=dimension,
-                repeat=one.repeat,
-                value=given.value,
-                justification=given.justification,
-                judged_at=now,
-            )
-            for one in came
-            for dimension, given in one.outcome.given.items()
-        ),
-        ignore_conflicts=True,
-    )
+    _keep_judgments(assignment_of, came, now)
+
+
+def _keep_judgments(assignment_of: Mapping[int, int], came: Sequence[Came], now: datetime) -> None:
+    rows = [
+        {
+            "assignment": assignment_of[one.item],
+            "item": one.item,
+            "dimension": dimension,
+            "value": given.value,
+            "repeat": one.repeat,
+            "justification": given.justification,
+        }
+        for one in came
+        for dimension, given in one.outcome.given.items()
+    ]
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.execute(JUDGMENTS, [now, json.dumps(rows)])
 
 
 def _keep_answers(run: Run, participant: Participant, came: Sequence[Came], now: datetime) -> None:

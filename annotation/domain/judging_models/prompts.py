@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 from django.db import transaction
@@ -110,8 +111,8 @@ def filled(
     comes = {
         "instructions": instructions,
         "query": query,
-        "questions": questions_text(questions),
-        "form": form_text(questions, justify=justify),
+        "questions": questions_text(tuple(questions)),
+        "form": form_text(tuple(questions), justify=justify),
         "responses": _responses(shown, is_fenced=is_fenced),
     }
     # Without instructions the text closes up. One pass: what is filled in may hold braces of its own.
@@ -120,12 +121,15 @@ def filled(
     return _PLACE.sub(lambda place: comes[place[1]], text)
 
 
-def questions_text(questions: Sequence[Question]) -> str:
+# The same few questions are asked of thousands of items.
+@lru_cache(maxsize=64)
+def questions_text(questions: tuple[Question, ...]) -> str:
     """Return the questions with descriptions and options, word for word as people read them."""
     return "\n\n".join(_question_text(number, one) for number, one in enumerate(questions, start=1))
 
 
-def form_text(questions: Sequence[Question], *, justify: bool) -> str:
+@lru_cache(maxsize=64)
+def form_text(questions: tuple[Question, ...], *, justify: bool) -> str:
     """Return how the answer is to be given."""
     parts = []
     for number, one in enumerate(questions, start=1):

@@ -91,12 +91,17 @@ class _Bridge:
             try:
                 value = function(*args, **kwargs)
             except Exception as error:  # noqa: BLE001 - raised where it was called
-                self._loop.call_soon_threadsafe(_settle, future, None, error)
+                self._tell(future, None, error)
             else:
-                self._loop.call_soon_threadsafe(_settle, future, value, None)
+                self._tell(future, value, None)
 
         self._work.put(item)
         return await future
+
+    def _tell(self, future: asyncio.Future[Any], value: Any, error: Exception | None) -> None:
+        # The loop may have ended meanwhile: whoever waited for this was cancelled.
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(_settle, future, value, error)
 
     async def _entry(self) -> Any:
         self._task = asyncio.current_task()

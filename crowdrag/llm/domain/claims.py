@@ -11,22 +11,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
-from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import Case, F, Q, When
 from django.db.models.functions import Greatest
 from django.utils.translation import gettext as _
 
-from crowdrag.studies.models import Study
-
 from ..enums import AttemptState, CallState, Fault
 from ..models import Attempt, Call, Endpoint
-from . import costs, ledger
-from .errors import GatewayError
-from .pacing import Policy
+from . import costs, ledger, room
 from .replies import Reply, Sent
 from .requests import Answer, Question, stored
+from .room import Asker, Wait
 
 BoundOf = Callable[[tuple[str, str] | None], costs.Bound]
 # Not the request: it stands already.
@@ -36,10 +32,6 @@ STORED = (
 )  # fmt: skip
 
 
-class EndpointNotAllowedError(GatewayError):
-    """An endpoint that the operator does not allow to be asked."""
-
-
 # Thousands of questions go through these two, in the one thread that holds the connection: each is one statement.
 NEW = """
     INSERT INTO llm_call (digest, endpoint_id, model, sample, purpose, study_id, state, fault, error, request,
@@ -47,23 +39,6 @@ NEW = """
     VALUES (%s, %s, %s, %s, %s, %s, %s, %s, '', %s, '', false, %s, %s, %s, 1)
     ON CONFLICT (digest) DO NOTHING RETURNING id
 """
-ROOM = """
-    SELECT is_allowed, resting_until, concurrency, (
-        SELECT count(*) FROM llm_attempt a JOIN llm_call c ON c.id = a.call_id
-        WHERE a.endpoint_id = e.id AND a.state = %s AND c.claimed_until >= %s
-    ) FROM llm_endpoint e WHERE id = %s
-"""
-
-
-@dataclass(frozen=True)
-class Asker:
-    """Who asks: one call of the gateway, known by its token."""
-
-    token: UUID
-    endpoint: Endpoint
-    study: Study | None
-    purpose: str
-    policy: Policy
 
 
 @dataclass(frozen=True)
@@ -84,13 +59,6 @@ class Claimed:
     sent: int
     asks: int
     complaint: tuple[str, str] | None
-
-
-@dataclass(frozen=True)
-class Wait:
-    """Not now: the endpoint is full or resting, or the budget is held for calls in flight."""
-
-    seconds: float
 
 
 class Held:
@@ -169,15 +137,12 @@ def _resumed(call: Call, now: datetime) -> Claimed:
 
 def _start(claimed: Claimed, asker: Asker, bound: costs.Bound, now: datetime) -> Started | Wait:
     """Write the attempt, with the call's row locked."""
-    if wait := _room(asker, now):
-        return wait
+    free = room.free(asker, now)
+    if isinstance(free, Wait):
+        return free
     amount = costs.price(endpoint=asker.endpoint, prompt=bound.prompt, completion=bound.completion)
-    if not ledger.hold(study=asker.study, amount=amount):
-        assert asker.study is not None
-        ledger.give_up_lost(now=now)
-        if Attempt.objects.in_flight(now).filter(study=asker.study, bound__gt=0).exists():
-            return Wait(asker.policy.poll)  # their outcome may set money free
-        raise ledger.exceeded(study=asker.study, currency=asker.endpoint.currency, amount=amount)
+    if wait := _short_of_money(asker, amount, now):
+        return wait
     attempt = Attempt.objects.create(
         call_id=claimed.call,
         study=asker.study,
@@ -190,6 +155,20 @@ def _start(claimed: Claimed, asker: Asker, bound: costs.Bound, now: datetime) ->
         started_at=now,
     )
     return Started(attempt.pk, claimed.sent + 1, amount)
+
+
+def _short_of_money(asker: Asker, amount: Decimal, now: datetime) -> Wait | None:
+    """Hold the money for a call, or say what to wait for; raises where no more will come free."""
+    # Twice: between the failed hold and the look at what is in flight, the last of it may have come home.
+    for _turn in range(2):
+        if ledger.hold(study=asker.study, amount=amount):
+            return None
+        assert asker.study is not None
+        ledger.give_up_lost(now=now)
+        if Attempt.objects.in_flight(now).filter(study=asker.study, bound__gt=0).exists():
+            return Wait(asker.policy.poll)  # their outcome may set money free
+    assert asker.study is not None
+    raise ledger.exceeded(study=asker.study, currency=asker.endpoint.currency, amount=amount)
 
 
 @dataclass(frozen=True)
@@ -227,7 +206,7 @@ def finish(*, started: Started, claimed: Claimed, asker: Asker, verdict: Verdict
             _book(started, asker, verdict, now)
             return stored(call, cached=False)
         call = Call.objects.select_for_update().defer("request").get(pk=claimed.call)
-        cost = _book(started, asker, verdict, now)
+        booked_cost = _book(started, asker, verdict, now)
         if verdict.rest:
             until = now + timedelta(seconds=verdict.rest)
             Endpoint.objects.filter(pk=asker.endpoint.pk).update(resting_until=Greatest("resting_until", until))
@@ -236,13 +215,21 @@ def finish(*, started: Started, claimed: Claimed, asker: Asker, verdict: Verdict
         if not verdict.settled or not ours:
             settled = Call.objects.settled().filter(pk=call.pk).first()
             return stored(settled) if settled else None
-        _store(call, verdict, cost, now)
+        _store(call, verdict, booked_cost, now)
     return stored(call, cached=False)
 
 
 def release(*, claimed: Claimed, asker: Asker) -> None:
     """Let others ask what we will not ask any more."""
     _own(claimed, asker).update(claimed_by=None, claimed_until=None)
+
+
+def withdraw(*, started: Started, asker: Asker) -> None:
+    """Take back an intent that nothing was sent for: its row goes, and its money is free."""
+    with transaction.atomic(durable=True):
+        gone, _models = Attempt.objects.filter(pk=started.attempt, state=AttemptState.INTENDED).delete()
+        if gone:
+            ledger.settle(study=asker.study, bound=started.bound, cost=ledger.ZERO)
 
 
 def renew(*, asker: Asker) -> None:
@@ -267,22 +254,8 @@ def _own(claimed: Claimed, asker: Asker) -> Any:
     )
 
 
-def _room(asker: Asker, now: datetime) -> Wait | None:
-    """Say what to wait for: the endpoint rests, or is as busy as it may be with the calls of all processes."""
-    with connection.cursor() as cursor:
-        cursor.execute(ROOM, [AttemptState.INTENDED, now, asker.endpoint.pk])
-        row = cursor.fetchone()
-    if row is None or not (row[0] or asker.study is None):
-        raise EndpointNotAllowedError(
-            _("The endpoint “%s” is not allowed (any more). An operator can allow it.") % asker.endpoint
-        )
-    _allowed, resting_until, concurrency, in_flight = row
-    if resting_until is not None and resting_until > now:
-        return Wait((resting_until - now).total_seconds())
-    return Wait(asker.policy.poll) if in_flight >= concurrency else None
-
-
-def _cost(started: Started, asker: Asker, verdict: Verdict) -> Decimal:
+def cost(started: Started, asker: Asker, verdict: Verdict) -> Decimal:
+    """Return what a sending is booked with."""
     if verdict.sent.state == AttemptState.UNKNOWN:
         return started.bound
     if verdict.usage is None:
@@ -292,7 +265,7 @@ def _cost(started: Started, asker: Asker, verdict: Verdict) -> Decimal:
 
 def _book(started: Started, asker: Asker, verdict: Verdict, now: datetime) -> Decimal:
     sent, usage = verdict.sent, verdict.usage
-    cost = _cost(started, asker, verdict)
+    booked_cost = cost(started, asker, verdict)
     figures: dict[str, Any] = {}
     if usage is not None:
         figures = {
@@ -302,10 +275,10 @@ def _book(started: Started, asker: Asker, verdict: Verdict, now: datetime) -> De
         }
     booked = Attempt.objects.filter(pk=started.attempt, state__in=ledger.OPEN_STATES).update(
         state=sent.state,
-        cost=cost,
+        cost=booked_cost,
         fault=verdict.fault,
         error=verdict.error,
-        reply=(sent.reply.text or "") if verdict.problem and sent.reply else None,
+        reply=unusable(verdict),
         http_status=sent.status,
         retry_after=sent.retry_after,
         latency=sent.latency,
@@ -314,8 +287,8 @@ def _book(started: Started, asker: Asker, verdict: Verdict, now: datetime) -> De
     )
     # Not booked: an operator settled it by the provider's bill meanwhile.
     if booked and sent.state != AttemptState.UNKNOWN:
-        ledger.settle(study=asker.study, bound=started.bound, cost=cost)
-    return cost
+        ledger.settle(study=asker.study, bound=started.bound, cost=booked_cost)
+    return booked_cost
 
 
 def _store_new(question: Question, asker: Asker, now: datetime, until: datetime) -> int | None:
@@ -345,18 +318,29 @@ def _store_new(question: Question, asker: Asker, now: datetime, until: datetime)
 
 def _store_own(started: Started, claimed: Claimed, asker: Asker, verdict: Verdict, now: datetime) -> Call | None:
     """Store the answer in one statement if the question is still ours to answer; else nothing is changed."""
-    call = Call(pk=claimed.call)
-    _fill(call, verdict, _cost(started, asker, verdict), now)
+    call = answered(started, claimed, asker, verdict, now)
     own = _own(claimed, asker).update(**{name: getattr(call, name) for name in STORED})
     return call if own else None
 
 
-def _store(call: Call, verdict: Verdict, cost: Decimal, now: datetime) -> None:
-    _fill(call, verdict, cost, now)
+def answered(started: Started, claimed: Claimed, asker: Asker, verdict: Verdict, now: datetime) -> Call:
+    """Return a call as it stands with this answer, in memory alone."""
+    call = Call(pk=claimed.call)
+    _fill(call, verdict, cost(started, asker, verdict), now)
+    return call
+
+
+def unusable(verdict: Verdict) -> str | None:
+    """Return the reply where it could not be used: the next question quotes it."""
+    return (verdict.sent.reply.text or "") if verdict.problem and verdict.sent.reply else None
+
+
+def _store(call: Call, verdict: Verdict, booked_cost: Decimal, now: datetime) -> None:
+    _fill(call, verdict, booked_cost, now)
     call.save(update_fields=STORED)
 
 
-def _fill(call: Call, verdict: Verdict, cost: Decimal, now: datetime) -> None:
+def _fill(call: Call, verdict: Verdict, booked_cost: Decimal, now: datetime) -> None:
     call.claimed_by = call.claimed_until = None
     call.fault, call.error = verdict.fault, verdict.error
     call.state = CallState.FAILED if verdict.fault else CallState.ANSWERED
@@ -367,4 +351,4 @@ def _fill(call: Call, verdict: Verdict, cost: Decimal, now: datetime) -> None:
         call.finish_reason, call.logprobs, call.data = reply.finish_reason, reply.logprobs, verdict.data
     if verdict.usage is not None:
         call.prompt_tokens, call.completion_tokens = verdict.usage.prompt, verdict.usage.completion
-        call.usage_estimated, call.cost = verdict.usage.estimated, cost
+        call.usage_estimated, call.cost = verdict.usage.estimated, booked_cost

@@ -17,10 +17,10 @@ from crowdrag.studies.models import Study
 
 from ..models import Endpoint
 from . import addresses, bridge, claims, costs, ledger, pacing, replies
-from .claims import Asker, EndpointNotAllowedError
 from .errors import GatewayError
 from .ledger import BudgetError, BudgetExceededError
-from .requests import Answer, Question, Request, RequestError, prepare
+from .requests import Answer, Made, Question, Request, RequestError, prepare
+from .room import Asker, EndpointNotAllowedError
 from .wave import Wave, compose
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "EndpointNotAllowedError",
     "Estimate",
     "GatewayError",
+    "Made",
     "Request",
     "RequestError",
     "complete",
@@ -39,6 +40,9 @@ __all__ = [
 
 DEFAULT = pacing.Policy()
 OnAnswer = Callable[[Answer], None]
+# So many questions are prepared and looked up at once, or as many as the endpoint takes: long enough to cost little,
+# short enough that the first are sent at once and those on their way are not kept waiting.
+SLICE = 64
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ def estimate(*, endpoint: Endpoint, requests: Sequence[Request]) -> Estimate:
     """Return what asking would cost at most; nothing is sent."""
     questions = {question.digest: question for question in (prepare(endpoint=endpoint, request=r) for r in requests)}
     known = claims.look_up(digests=list(questions))
-    bounds = [compose(question, endpoint, None)[2] for digest, question in questions.items() if digest not in known]
+    bounds = [compose(question, endpoint, None)[1] for digest, question in questions.items() if digest not in known]
     prompt, completion = sum(bound.prompt for bound in bounds), sum(bound.completion for bound in bounds)
     cost = costs.price(endpoint=endpoint, prompt=prompt, completion=completion)
     return Estimate(len(requests), len(requests) - len(bounds), prompt, completion, cost, endpoint.currency)
@@ -79,7 +83,8 @@ def complete_many(
     Parameters
     ----------
     endpoint, requests
-        Whom to ask what. Equal requests are sent once.
+        Whom to ask what. Equal requests are sent once. The requests are read one after the other, in this thread,
+        shortly before they are sent: a sequence may make each when it is read.
     study
         Who pays; None only for an operator's check of an endpoint.
     purpose
@@ -99,7 +104,8 @@ def complete_many(
     Raises
     ------
     GatewayError
-        Nothing could be asked, or not all (`BudgetExceededError`): what was answered until then is stored.
+        Nothing could be asked, or not all (`BudgetExceededError`, a `RequestError` further on): what was answered until
+        then is stored.
     RuntimeError
         Called inside a transaction: what is sent must be on record even if the caller rolls back.
     """
@@ -136,35 +142,72 @@ async def _complete(
     rng: random.Random,
     resolver: addresses.Resolver,
 ) -> list[Answer]:
-    answers: list[Answer | None] = [None] * len(requests)
-    places: dict[str, list[int]] = {}
-    questions: dict[str, Question] = {}
-    for index, request in enumerate(requests):
-        question = prepare(endpoint=endpoint, request=request)
-        questions.setdefault(question.digest, question)
-        places.setdefault(question.digest, []).append(index)
-
-    def deliver(question: Question, answer: Answer) -> None:
-        for index in places[question.digest]:
-            # Only one of several equal requests was sent.
-            own = answer.at(index, cached=answer.cached or index != places[question.digest][0])
-            answers[index] = own
-            if on_answer is not None:
-                on_answer(own)
-
-    def from_store() -> list[Question]:
-        known = claims.look_up(digests=list(questions))
-        for digest, answer in known.items():
-            deliver(questions[digest], answer)
-        return [question for digest, question in questions.items() if digest not in known]
-
-    missing = await call(from_store)
-    if missing:
-        await call(_admit, endpoint, study)
+    sought = _Sought(endpoint, requests, on_answer, lambda: _admit(endpoint, study))
+    if first := await call(sought.more):
         asker = Asker(uuid4(), endpoint, study, purpose, policy)
         sender = replies.Sender(endpoint=endpoint, resolver=resolver)
-        await Wave(asker=asker, sender=sender, deliver=deliver, call=call, rng=rng).run(missing)
-    return [answer for answer in answers if answer is not None]
+        wave = Wave(asker=asker, sender=sender, deliver=sought.deliver, more=sought.more, call=call, rng=rng)
+        await wave.run(first)
+    return [answer for answer in sought.answers if answer is not None]
+
+
+class _Sought:
+    """What was asked for, taken up in slices: whatever is stored is answered, the rest is what to ask."""
+
+    def __init__(
+        self, endpoint: Endpoint, requests: Sequence[Request], on_answer: OnAnswer | None, admit: Callable[[], None]
+    ) -> None:
+        self._endpoint = endpoint
+        self._requests = requests
+        self._on_answer = on_answer
+        self._admit = admit
+        self._is_admitted = False
+        self._next = 0
+        self._size = max(SLICE, endpoint.concurrency)
+        self._places: dict[str, list[int]] = {}
+        self.answers: list[Answer | None] = [None] * len(requests)
+
+    def more(self) -> list[Question]:
+        """Return the next questions that must be asked; none only where there are no more."""
+        while self._next < len(self._requests):
+            questions = self._slice()
+            known = claims.look_up(digests=list(questions))
+            for digest, answer in known.items():
+                self.deliver(questions[digest], answer)
+            if missing := [question for digest, question in questions.items() if digest not in known]:
+                if not self._is_admitted:
+                    self._admit()
+                    self._is_admitted = True
+                return missing
+        return []
+
+    def deliver(self, question: Question, answer: Answer) -> None:
+        """Give an answer to all who asked for it."""
+        places = self._places[question.digest]
+        for index in places:
+            # Only one of several equal requests was sent.
+            own = answer.at(index, cached=answer.cached or index != places[0])
+            self.answers[index] = own
+            if self._on_answer is not None:
+                self._on_answer(own)
+
+    def _slice(self) -> dict[str, Question]:
+        """Prepare the next slice; of equal questions the first stands for all, whenever the others come."""
+        questions: dict[str, Question] = {}
+        end = min(self._next + self._size, len(self._requests))
+        for index in range(self._next, end):
+            question = prepare(endpoint=self._endpoint, request=self._requests[index])
+            places = self._places.setdefault(question.digest, [])
+            places.append(index)
+            if len(places) == 1:
+                questions[question.digest] = question
+            elif (answer := self.answers[places[0]]) is not None:
+                own = answer.at(index, cached=True)
+                self.answers[index] = own
+                if self._on_answer is not None:
+                    self._on_answer(own)
+        self._next = end
+        return questions
 
 
 def _admit(endpoint: Endpoint, study: Study | None) -> None:

@@ -3,11 +3,11 @@
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import jsonschema
 from django.utils.translation import gettext as _
@@ -16,6 +16,7 @@ from ..enums import CallState
 from ..models import Call, Endpoint
 from .errors import GatewayError
 
+T = TypeVar("T")
 ROLES = frozenset({"system", "developer", "user", "assistant"})
 # The gateway's own to set, or what would make one call be billed as several.
 RESERVED = frozenset(
@@ -41,6 +42,26 @@ class Request:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     schema: Mapping[str, Any] | None = None
     sample: int = 0
+
+
+class Made(Sequence[Request]):
+    """Requests that are made of something when they are read: shortly before they are sent, and not all beforehand."""
+
+    def __init__(self, of: Sequence[T], make: Callable[[T], Request]) -> None:
+        self._of = of
+        self._make: Callable[[Any], Request] = make
+
+    def __len__(self) -> int:
+        return len(self._of)
+
+    @overload
+    def __getitem__(self, index: int) -> Request: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Request]: ...
+    def __getitem__(self, index: int | slice) -> Request | Sequence[Request]:
+        if isinstance(index, slice):
+            return Made(self._of[index], self._make)
+        return self._make(self._of[index])
 
 
 @dataclass(frozen=True)
@@ -224,4 +245,10 @@ def _canonical_json(value: Any) -> bytes:
 
 
 def _is_storable(text: str) -> bool:
-    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+    if "\0" in text:
+        return False
+    try:
+        text.encode()  # refuses halves of surrogate pairs; faster than a look at each character
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -14,7 +14,7 @@ import httpx2
 import openai
 
 from ..models import Endpoint
-from . import addresses, keys
+from . import addresses, keys, lines
 
 KEPT_HEADERS = ("host", "content-type", "content-length", "accept")
 LARGEST_REPLY = 32 * 1024 * 1024
@@ -34,8 +34,9 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
         self._addresses: list[str] = []
         self._resolved_at = float("-inf")
         self._resolving = asyncio.Lock()
-        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=endpoint.concurrency)
-        self._inner = httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False, limits=limits)
+        tls = _tls() if endpoint.base_url.lower().startswith("https:") else _no_tls()
+        self._inner = lines.Lines(lambda: httpx2.AsyncHTTPTransport(verify=tls, trust_env=False))
+        self._urls: dict[tuple[httpx2.URL, str], httpx2.URL] = {}
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request to the first checked address that takes the connection."""
@@ -77,11 +78,17 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
             headers["authorization"] = f"Bearer {self._key}"
         return httpx2.Request(
             request.method,
-            request.url.copy_with(host=address),
+            self._url(request.url, address),
             headers=headers,
             content=body,
             extensions={**request.extensions, "sni_hostname": self.host},
         )
+
+    def _url(self, url: httpx2.URL, address: str) -> httpx2.URL:
+        # Always the same few: taking one apart and putting it together takes long beside all else that is done here.
+        if (url, address) not in self._urls:
+            self._urls[url, address] = url.copy_with(host=address)
+        return self._urls[url, address]
 
     def _limited(self, response: httpx2.Response) -> httpx2.Response:
         # A compressed reply could unfold without limit; we asked for a plain one.
@@ -141,3 +148,9 @@ def _default_port(scheme: str) -> int:
 def _tls() -> ssl.SSLContext:
     # Reading the system's certificates takes tens of milliseconds: once a process is enough.
     return httpx2.create_ssl_context(trust_env=False)
+
+
+@lru_cache(maxsize=1)
+def _no_tls() -> ssl.SSLContext:
+    """Return what a connection without TLS is made with: it trusts nobody, and takes no time to make."""
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

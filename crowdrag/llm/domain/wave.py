@@ -5,22 +5,21 @@ import random
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from ..enums import AttemptState
 from ..models import Endpoint
-from . import claims, costs, pacing, structures
+from . import claims, costs, pacing, room, structures
 from .bridge import Call
-from .claims import Asker, Claimed, Held, Started, Verdict, Wait
+from .claims import Claimed, Held, Started, Verdict
 from .replies import Sender, Sent, clean
 from .requests import LIMITS, Answer, Question, output_limit
+from .room import Asker, Wait
+from .together import Finished
+from .turns import Deliver, Turns
 
-# Parameters that the client passes on by name; others go into the body as they are.
-NAMED = frozenset(
-    {"temperature", "top_p", "seed", "stop", "presence_penalty", "frequency_penalty", "logprobs", "top_logprobs"}
-    | {"logit_bias", "reasoning_effort", "verbosity", *LIMITS}
-)
-Deliver = Callable[[Question, Answer], None]
+Complaint = tuple[str, str] | None
 
 
 class StoppedError(Exception):
@@ -28,30 +27,53 @@ class StoppedError(Exception):
 
 
 class Wave:
-    """Brings a set of different questions to their answers; `deliver` hears each answer once it is stored."""
+    """Brings a set of different questions to their answers; `deliver` hears each answer once it is stored.
 
-    def __init__(self, *, asker: Asker, sender: Sender, deliver: Deliver, call: Call, rng: random.Random) -> None:
+    There are more workers than the endpoint takes calls: while its answers are stored, and further intents written,
+    the next ones are sent that stand ahead. `more` gives the next questions, none where there are no more.
+    """
+
+    def __init__(
+        self,
+        *,
+        asker: Asker,
+        sender: Sender,
+        deliver: Deliver,
+        more: Callable[[], list[Question]],
+        call: Call,
+        rng: random.Random,
+    ) -> None:
         self._asker = asker
         self._policy = asker.policy
         self._sender = sender
-        self._deliver = deliver
+        self._more = more
         self._call = call
         self._rng = rng
         self._ready: deque[Question] = deque()
         self._held: dict[str, Question] = {}
         self._open = 0
+        self._is_all = False
+        self._fetching: asyncio.Task[None] | None = None
         self._failure: BaseException | None = None
         self._stopped = asyncio.Event()
         self._news = asyncio.Condition()
+        concurrency = asker.endpoint.concurrency
+        self._ahead = room.ahead(concurrency)
+        self._workers = concurrency + self._ahead
+        self._slots = asyncio.Semaphore(concurrency)
+        self._standing_ahead = 0
+        self._rests_until: datetime | None = None
+        self._turns = Turns(call=call, asker=asker, deliver=deliver, is_idle=self._is_idle)
 
     async def run(self, questions: list[Question]) -> None:
         """Ask them all; raises the first failure that is not one question's own, once all in flight is booked."""
         self._ready.extend(questions)
         self._open = len(questions)
-        workers = min(self._asker.endpoint.concurrency, len(questions))
-        helpers = [asyncio.create_task(self._renew()), asyncio.create_task(self._watch())]
+        helpers = [asyncio.create_task(helper) for helper in (self._renew(), self._watch(), self._turns.serve())]
         try:
-            await asyncio.gather(*(self._work() for _worker in range(workers)))
+            await asyncio.gather(*(self._work() for _worker in range(self._workers)))
+            if self._fetching is not None:
+                await self._fetching
         finally:
             for helper in helpers:
                 helper.cancel()
@@ -71,43 +93,72 @@ class Wave:
 
     async def _next(self) -> Question | None:
         async with self._news:
-            await self._news.wait_for(lambda: self._ready or not self._open or self._failure is not None)
-            return self._ready.popleft() if self._ready and self._failure is None else None
+            while self._failure is None:
+                if len(self._ready) < self._workers and not self._is_all and self._fetching is None:
+                    self._fetching = asyncio.create_task(self._fetch())
+                if self._ready:
+                    return self._ready.popleft()
+                if not self._open and self._is_all:
+                    break
+                await self._news.wait()
+            return None
+
+    async def _fetch(self) -> None:
+        """Get the next questions while others are on their way."""
+        try:
+            questions = await self._call(self._more)
+        except Exception as error:  # noqa: BLE001 - it stops the wave, which raises it
+            await self._stop(error)
+            return
+        async with self._news:
+            self._fetching = None
+            self._is_all = not questions
+            self._open += len(questions)
+            self._ready.extend(questions)
+            self._news.notify_all()
 
     async def _see_through(self, question: Question) -> None:
         """Ask one question until it is answered, given up, or found to be another process's."""
+        first = compose(question, self._asker.endpoint, None)
 
-        def bound(complaint: tuple[str, str] | None) -> costs.Bound:
-            return compose(question, self._asker.endpoint, complaint)[2]
+        def composed(complaint: Complaint) -> tuple[dict[str, Any], costs.Bound]:
+            return first if complaint is None else compose(question, self._asker.endpoint, complaint)
 
-        begun = await self._call(claims.begin, question=question, asker=self._asker, bound=bound)
+        begun = await self._turns.begin(question, lambda complaint: composed(complaint)[1])
         if isinstance(begun, Answer):
-            return await self._answered(question, begun)
+            return await self._answered()
         if isinstance(begun, Held):
             return await self._set_aside(question)
         claimed, started = begun
         try:
-            return await self._ask(question, claimed, started)
+            return await self._ask(question, claimed, started, composed)
         except BaseException:
             # Others need not wait for the lease of what we will not ask any more.
             await self._call(claims.release, claimed=claimed, asker=self._asker)
             raise
 
-    async def _ask(self, question: Question, claimed: Claimed, started: Started | Wait | Held) -> None:
+    async def _ask(
+        self,
+        question: Question,
+        claimed: Claimed,
+        started: Started | Wait | Held,
+        composed: Callable[[Complaint], tuple[dict[str, Any], costs.Bound]],
+    ) -> None:
         tries = 0
         while True:
-            body, extra, bound = compose(question, self._asker.endpoint, claimed.complaint)
+            body, bound = composed(claimed.complaint)
             started = await self._started(claimed, bound, started)
             if isinstance(started, Held):
                 return await self._set_aside(question)
+            sent = await self._send(body, started)
+            if isinstance(sent, Wait):
+                started = sent
+                continue
             tries += 1
-            sent = await self._sender.send(body, extra=extra, now=self._policy.clock())
             verdict = self._judge(question, claimed, sent, bound, tries)
-            answer = await self._call(
-                claims.finish, started=started, claimed=claimed, asker=self._asker, verdict=verdict
-            )
+            answer = await self._turns.finish(question, Finished(started, claimed, verdict))
             if answer is not None:
-                return await self._answered(question, answer)
+                return await self._answered()
             if verdict.settled:  # our lease had run out, and whoever has the question now has not answered it yet
                 return await self._set_aside(question)
             claimed = replace(claimed, sent=started.number)
@@ -130,6 +181,37 @@ class Wave:
             started = await self._call(claims.start, claimed=claimed, asker=self._asker, bound=bound)
         return started
 
+    async def _send(self, body: dict[str, Any], started: Started) -> Sent | Wait:
+        """Send what stands on record, as soon as it may go; where it may not any more, the intent is taken back."""
+        self._standing_ahead += 1
+        try:
+            await self._slots.acquire()
+        finally:
+            self._standing_ahead -= 1
+        try:
+            now = self._policy.clock()
+            rest = (self._rests_until - now).total_seconds() if self._rests_until is not None else 0.0
+            if not self._stopped.is_set() and rest <= 0:
+                sent = await self._sender.send(body, now=now)
+                if sent.fault and sent.retry_after:
+                    self._rest(sent.retry_after)
+                return sent
+        finally:
+            self._slots.release()
+        await self._call(claims.withdraw, started=started, asker=self._asker)
+        if self._stopped.is_set():
+            raise StoppedError
+        return Wait(rest)
+
+    def _rest(self, seconds: float) -> None:
+        """Send nothing more for so long, also of what is on record already."""
+        until = self._policy.clock() + timedelta(seconds=min(seconds, self._policy.longest_wait))
+        self._rests_until = max(self._rests_until or until, until)
+
+    def _is_idle(self) -> bool:
+        """Whether the endpoint may soon have nothing to do because too little stands ahead."""
+        return self._standing_ahead <= self._ahead // 2
+
     def _judge(self, question: Question, claimed: Claimed, sent: Sent, bound: costs.Bound, tries: int) -> Verdict:
         """Say what an attempt came to: its tokens, its document, and whether the question is settled by it."""
         usage = None
@@ -146,8 +228,7 @@ class Wave:
         except structures.InvalidAnswerError as error:
             return Verdict(sent, usage, problem=str(error), settled=claimed.asks + 1 >= self._policy.asks)
 
-    async def _answered(self, question: Question, answer: Answer) -> None:
-        await self._call(self._deliver, question, answer)
+    async def _answered(self) -> None:
         async with self._news:
             self._open -= 1
             self._news.notify_all()
@@ -202,8 +283,8 @@ class Wave:
 
 def compose(
     question: Question, endpoint: Endpoint, complaint: tuple[str, str] | None
-) -> tuple[dict[str, Any], dict[str, Any], costs.Bound]:
-    """Return what is sent: the client's arguments, further parameters of the server, and the bound of its tokens."""
+) -> tuple[dict[str, Any], costs.Bound]:
+    """Return what is sent and the bound of its tokens."""
     limit = output_limit(question, endpoint)
     messages = structures.messages(question, endpoint, complaint=complaint)
     parameters = {name: value for name, value in question.parameters.items() if name not in LIMITS}
@@ -213,6 +294,4 @@ def compose(
     response_format = structures.response_format(question, endpoint)
     if response_format is not None:
         body["response_format"] = response_format
-    body |= {name: value for name, value in parameters.items() if name in NAMED}
-    extra = {name: value for name, value in parameters.items() if name not in NAMED}
-    return body, extra, costs.bound(messages=messages, extra=response_format, completion=limit)
+    return body | parameters, costs.bound(messages=messages, extra=response_format, completion=limit)

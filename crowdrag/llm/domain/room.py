@@ -1,0 +1,85 @@
+"""How many may be on their way to an endpoint at once, counted over all processes in the attempts themselves."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db import connection
+from django.utils.translation import gettext as _
+
+from crowdrag.studies.models import Study
+
+from ..enums import AttemptState
+from ..models import Endpoint
+from .errors import GatewayError
+from .pacing import Policy
+
+ROOM = """
+    SELECT is_allowed, resting_until, concurrency, (
+        SELECT count(*) FROM llm_attempt a JOIN llm_call c ON c.id = a.call_id
+        WHERE a.endpoint_id = e.id AND a.state = %s AND c.claimed_until >= %s
+    ), EXISTS (
+        SELECT FROM llm_call c WHERE c.claimed_by <> %s AND c.claimed_until >= %s AND c.endpoint_id = e.id
+    ) FROM llm_endpoint e WHERE id = %s
+"""
+QUEUE = "SELECT pg_advisory_xact_lock(hashtext('crowdrag.llm.room'), %s)"
+
+
+class EndpointNotAllowedError(GatewayError):
+    """An endpoint that the operator does not allow to be asked."""
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Who asks: one call of the gateway, known by its token."""
+
+    token: UUID
+    endpoint: Endpoint
+    study: Study | None
+    purpose: str
+    policy: Policy
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Not now: the endpoint is full or resting, or the budget is held for calls in flight."""
+
+    seconds: float
+
+
+def ahead(concurrency: int) -> int:
+    """Return how many intents are written ahead of the sending, so that the endpoint need not wait for the database.
+
+    A quarter of what it takes at once: so many answers come while some dozens of milliseconds pass.
+    """
+    return concurrency // 4
+
+
+def queue_up(asker: Asker) -> None:
+    """Let those that write many intents at once to one endpoint do so one after another, until the transaction ends.
+
+    So each counts what the other has written. A lock by name and not of the row: others write that with calls locked.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(QUEUE, [asker.endpoint.pk])
+
+
+def free(asker: Asker, now: datetime) -> Wait | int:
+    """Say for how many intents there is room (at least one), or what to wait for.
+
+    The endpoint may rest, or be as busy as it may be with the calls of all processes. While nobody else asks it, some
+    intents may stand ahead: the wave sends no more at once than it may. With others about, each intent counts as sent.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(ROOM, [AttemptState.INTENDED, now, asker.token, now, asker.endpoint.pk])
+        row = cursor.fetchone()
+    if row is None or not (row[0] or asker.study is None):
+        raise EndpointNotAllowedError(
+            _("The endpoint “%s” is not allowed (any more). An operator can allow it.") % asker.endpoint
+        )
+    _allowed, resting_until, concurrency, in_flight, shared = row
+    if resting_until is not None and resting_until > now:
+        return Wait((resting_until - now).total_seconds())
+    alone = not shared and concurrency == asker.endpoint.concurrency
+    left: int = concurrency + (ahead(concurrency) if alone else 0) - in_flight
+    return left if left > 0 else Wait(asker.policy.poll)
