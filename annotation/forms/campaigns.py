@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from crowdrag.studies.models import Study
 from writing.domain import versions
 from writing.enums import Origin
-from writing.forms.plan import MoneyField
+from writing.forms.plan import LicenceField, MoneyField
 from writing.models import Style
 
 from ..domain import campaigns
@@ -275,12 +275,9 @@ class ConsentForm(forms.Form):
         label=gettext_lazy("Consent text"), widget=forms.Textarea(attrs={"rows": 24}), strip=False, max_length=50_000,
         help_text=gettext_lazy("In Markdown. It must say what is recorded; the usual text does."),
     )  # fmt: skip
-    text_licence = forms.CharField(
-        label=gettext_lazy("Licence of the answers"), max_length=100, widget=forms.TextInput(attrs={"list": "licences"})
-    )
-    timing_licence = forms.CharField(
-        label=gettext_lazy("Licence of their times"), max_length=100, required=False,
-        widget=forms.TextInput(attrs={"list": "licences"}),
+    text_licence = LicenceField(label=gettext_lazy("Licence of the answers"))
+    timing_licence = LicenceField(
+        label=gettext_lazy("Licence of their times"), required=False,
         help_text=gettext_lazy("People choose whether theirs are released. Empty: nobody is asked, and none are."),
     )  # fmt: skip
 

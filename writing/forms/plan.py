@@ -36,6 +36,13 @@ class MoneyField(forms.DecimalField):
         return None if found is None else money.to_minor(found, self.currency)
 
 
+class LicenceField(forms.CharField):
+    """A licence, chosen from the usual ones or written (the page has them as the list `licences`)."""
+
+    def __init__(self, **options: Any):
+        super().__init__(max_length=100, widget=forms.TextInput(attrs={"list": "licences"}), **options)
+
+
 class PlanForm(forms.Form):
     """What is asked for, and what it pays."""
 
@@ -144,16 +151,12 @@ class ConsentForm(forms.Form):
         label=gettext_lazy("Consent text"), widget=forms.Textarea(attrs={"rows": 22}), strip=False,
         help_text=gettext_lazy("In Markdown. It must say what is recorded; the text that you found here does."),
     )  # fmt: skip
-    text_licence = forms.CharField(
-        label=gettext_lazy("Licence of responses"), max_length=100, widget=forms.TextInput(attrs={"list": "licences"})
-    )
-    log_licence = forms.CharField(
-        label=gettext_lazy("Licence of the writing logs"), max_length=100, required=False,
-        widget=forms.TextInput(attrs={"list": "licences"}),
+    text_licence = LicenceField(label=gettext_lazy("Licence of responses"))
+    log_licence = LicenceField(
+        label=gettext_lazy("Licence of the writing logs"), required=False,
         help_text=gettext_lazy("People choose whether theirs are released. Empty: nobody is asked, and none are."),
     )  # fmt: skip
-    timing_licence = forms.CharField(
-        label=gettext_lazy("Licence of their timing"), max_length=100, required=False,
-        widget=forms.TextInput(attrs={"list": "licences"}),
+    timing_licence = LicenceField(
+        label=gettext_lazy("Licence of their timing"), required=False,
         help_text=gettext_lazy("When each change was made and how keys were struck. Empty: likewise."),
     )  # fmt: skip
