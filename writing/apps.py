@@ -44,6 +44,7 @@ class WritingConfig(AppConfig):
                 remedy=offering.remedy,
                 about_label=offering.about_label,
                 owed=offering.owed,
+                erasure=offering.erasure,
             )
         )
         ways.register_leaver(leases.leave)

@@ -11,7 +11,7 @@ from crowdrag.studies.models import Participant, Study
 from crowdrag.studies.ways import Offer, Way
 
 from ..enums import AssignmentState, CampaignKind, CampaignState, Judges
-from ..models import Assignment, AttentionCheck, Campaign
+from ..models import Assignment, AttentionCheck, Campaign, TrainingAnswer
 from . import assignments, listing
 
 
@@ -38,6 +38,7 @@ def offer(campaign: Campaign, _study: Study | None = None) -> Offer | None:
         per=_("per questionnaire"),
         consent_text=campaign.consent_text,
         is_open=campaign.state == CampaignState.OPEN,
+        stays=_stays(),
     )
 
 
@@ -87,6 +88,7 @@ def _way(campaign: Campaign) -> Way:
         remedy=partial(remedy, campaign),
         about_label=partial(about_label, campaign),
         owed=partial(owed, campaign),
+        erasure=partial(erasure, campaign),
         kind=ParticipantKind.EXPERT if is_expert else ParticipantKind.CROWD,
         is_by_link_only=True,
     )
@@ -134,3 +136,23 @@ def about_label(campaign: Campaign, participant: Participant, about: str) -> str
 def owed(campaign: Campaign, participant: Participant) -> int:
     """Return what somebody has earned in a campaign, in minor units."""
     return assignments.earned(participant, campaign)
+
+
+def erasure(campaign: Campaign, participant: Participant) -> list[str]:
+    """Return what becomes of what somebody judged if they have it erased (`erasing`); nothing where they have not."""
+    theirs = Assignment.objects.filter(participant=participant, questionnaire__campaign=campaign)
+    trained = TrainingAnswer.objects.filter(participant=participant, training_item__campaign=campaign)
+    if not theirs.exists() and not trained.exists():
+        return []
+    gone = _(
+        "Of your judging, what you wrote and all times are erased here, and so are your answers to examples and to "
+        "questions that check the reading."
+    )
+    return [gone, _stays()]
+
+
+def _stays() -> str:
+    return _(
+        "Of what you judged, your bare answers stay (which one you chose), with nothing that leads to who you are. "
+        "They count in no analysis from then on, and somebody else judges in your place."
+    )

@@ -33,6 +33,8 @@ class Offer:
     per: str
     consent_text: ConsentText
     is_open: bool = True
+    # What stays of it where somebody has erased what they gave; empty where nothing does.
+    stays: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,9 @@ class Way:
         what that piece of work is called where people read; empty where it is none of theirs.
     owed
         what somebody has earned this way, in minor units: the same figure as `earned`, where nothing else is shown.
+    erasure
+        what becomes of what somebody gave this way if they have it erased, in sentences for them; none where they gave
+        nothing.
     kind
         as what people are listed whom a researcher invites.
     is_by_link_only
@@ -75,6 +80,7 @@ class Way:
     remedy: Callable[[Participant, str], str] = lambda _participant, _about: ""
     about_label: Callable[[Participant, str], str] = lambda _participant, _about: ""
     owed: Callable[[Participant], int] = lambda _participant: 0
+    erasure: Callable[[Participant], list[str]] = lambda _participant: []
     start_args: tuple[Any, ...] = ()
     kind: ParticipantKind = ParticipantKind.CROWD
     is_by_link_only: bool = False
@@ -149,6 +155,11 @@ def about_label(participant: Participant, about: str) -> str:
 def owed(participant: Participant) -> int:
     """Return what somebody has earned in all ways, in minor units of the study's currency."""
     return sum(way.owed(participant) for way in every(participant.study))
+
+
+def erasure(participant: Participant) -> list[str]:
+    """Return what becomes of what somebody gave if they have it erased, each sentence once."""
+    return list(dict.fromkeys(said for way in every(participant.study) for said in way.erasure(participant)))
 
 
 def register_leaver(leaver: Leaving) -> None:

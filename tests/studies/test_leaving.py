@@ -341,7 +341,7 @@ def test_whoever_was_erased_does_not_come_in_again(person: Participant) -> None:
     for method in ("get", "post"):
         page = getattr(Client(), method)(address)
         assert page.status_code == 410
-        assert "all that you gave was erased" in page.content.decode()
+        assert "what you gave was erased" in page.content.decode()
     # No second row of the same person appears: the tombstone is found by the pseudonym.
     assert Participant.objects.filter(study=person.study, kind="CROWD").count() == 1
     assert identity.pseudonym(person.study, f"prolific:{PERSON}") == person.external_id

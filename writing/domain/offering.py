@@ -75,3 +75,15 @@ def about_label(participant: Participant, about: str) -> str:
 def owed(participant: Participant) -> int:
     """Return what somebody has earned by writing, in minor units."""
     return paying.earned(participant)
+
+
+def erasure(participant: Participant) -> list[str]:
+    """Return what becomes of what somebody wrote if they have it erased; nothing where they wrote nothing."""
+    if not WritingTask.objects.filter(participant=participant).exists():
+        return []
+    return [
+        _(
+            "Your texts, the record of how you wrote them, your times and your answers to questions are erased here, "
+            "and so are questions to language models that held your texts."
+        )
+    ]

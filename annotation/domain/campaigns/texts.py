@@ -61,7 +61,9 @@ _CHECKS: Final = ", or that misses the questions that say themselves which answe
 
 _CONSENT: Final = """\
 **Taking part is voluntary.** You can stop at any time, without giving a reason. On your own page you can withdraw, and
-have everything that you gave erased; it needs no account, only your personal link.
+have what you gave erased; it needs no account, only your personal link. What you wrote and all times are erased then.
+**Your bare answers stay** (which one you chose), with nothing that leads to who you are; they count in no analysis from
+then on, and somebody else judges in your place.
 
 ## What is recorded
 

@@ -1,0 +1,67 @@
+"""What judges read before and after they leave is what happens."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.domain.campaigns import texts
+from annotation.models import Judgment
+from crowdrag.studies.models import Participant
+from tests.annotation.campaigns import World, world
+from tests.annotation.judging import claim, hand_in
+from tests.factories import WritingTaskFactory
+from tests.participants import as_participant
+
+pytestmark = pytest.mark.django_db
+STAYS = "your bare answers stay"
+TEXTS = "Your texts, the record of how you wrote them"
+
+
+@pytest.fixture
+def here() -> World:
+    return world()
+
+
+def withdraw_page(person: Participant, **data: str) -> str:
+    client = Client()
+    as_participant(client, person)
+    address = reverse("work_withdraw", args=[person.study.slug])
+    return text(client.post(address, {"is_sure": "on", **data}) if data else client.get(address))
+
+
+def text(answer: Any) -> str:
+    return " ".join(answer.content.decode().split()).replace("\u00a0", " ")
+
+
+def test_a_judge_reads_that_bare_answers_stay_and_they_do(here: World) -> None:
+    done = hand_in(claim(here, here.judge()))
+    votes = Judgment.objects.filter(assignment=done).count()
+    before = withdraw_page(done.participant)
+    after = withdraw_page(done.participant, choice="erase")
+    for page in (before, after):
+        assert STAYS in page
+        assert TEXTS not in page
+    done.refresh_from_db()
+    assert Judgment.objects.filter(assignment=done).count() == votes
+    assert not done.is_included
+
+
+def test_who_wrote_reads_of_texts_and_who_did_both_of_both(here: World) -> None:
+    writer = here.stranger()
+    WritingTaskFactory(claimed=True, topic__study=here.study, participant=writer)
+    assert (TEXTS in withdraw_page(writer), STAYS in withdraw_page(writer)) == (True, False)
+    here.admit(writer)
+    assert STAYS not in withdraw_page(writer)
+    claim(here, writer)
+    assert (TEXTS in withdraw_page(writer), STAYS in withdraw_page(writer)) == (True, True)
+
+
+def test_it_is_said_where_they_decide_to_take_part(here: World) -> None:
+    page = text(Client().get(reverse("join", args=[here.link.token])))
+    assert STAYS in page
+    assert "have everything erased" not in page
+    asked = texts.consent(here.study)["text"]
+    assert "**Your bare answers stay**" in asked
+    assert "everything that you gave" not in asked
