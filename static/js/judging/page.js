@@ -33,7 +33,9 @@ function changed(question) {
   if (question.why) kept.keep(`why-${question.key}`, value === null && why ? why : null);
   question.tell("");
   question.element.classList.remove("is-wanted");
-  if (value !== null && outbox.give(question.key, value, why)) times.changed(question.item);
+  const before = outbox.wish(question.key).value;
+  // The first answer changes nothing, and neither does writing the reason for one.
+  if (value !== null && outbox.give(question.key, value, why) && before !== null && before !== value) times.changed(question.item);
   items.tell();
 }
 
