@@ -44,6 +44,7 @@ class WritingConfig(AppConfig):
                 remedy=offering.remedy,
                 about_label=offering.about_label,
                 owed=offering.owed,
+                awaited=offering.awaited,
                 erasure=offering.erasure,
             )
         )

@@ -1,6 +1,7 @@
 """Erasing what somebody judged, on their own wish."""
 
 from datetime import datetime
+from uuid import uuid4
 
 import pgtrigger
 
@@ -26,8 +27,9 @@ def erase(participant: Participant, now: datetime) -> None:
     """Erase the words and the times of a participant's judgments, and take the judgments out of the analysis.
 
     The places that they hold are free for others. The bare votes stay, under a pseudonym that nobody is behind any
-    more: runs that used them say so, and can still be looked at. What they are owed stays as well. The caller holds the
-    participant and has let them leave.
+    more: runs that used them say so, and can still be looked at. What they are owed stays as well, and what was handed
+    in gets a new name, by which researchers find it to pay for it. The caller holds the participant and has let them
+    leave.
     """
     assignments.erase_states(participant, now)
     mine = Assignment.objects.filter(participant=participant)
@@ -45,6 +47,7 @@ def erase(participant: Participant, now: datetime) -> None:
         AssignmentDecision(assignment=one, about=Verdict.INCLUDE, holds=False, reason=REASON, decided_at=now)
         for one in mine.filter(is_included=True)
     )
+    handed_in = list(mine.filter(submitted_at__isnull=False).values_list("pk", flat=True))
     mine.update(
         is_included=False,
         seconds=None,
@@ -55,3 +58,5 @@ def erase(participant: Participant, now: datetime) -> None:
         comment="",
         session="",
     )
+    for pk in handed_in:
+        Assignment.objects.filter(pk=pk).update(external_id=uuid4().hex)

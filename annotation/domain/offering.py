@@ -110,6 +110,7 @@ def part(campaign: Campaign, participant: Participant) -> dict[str, Any]:
 def _theirs(campaign: Campaign, participant: Participant, about: str) -> Assignment | None:
     theirs = Assignment.objects.filter(participant=participant, questionnaire__campaign=campaign)
     return theirs.filter(external_id=about).first() if about else None
+        awaited=partial(awaited, campaign),
 
 
 def desk(campaign: Campaign, participant: Participant, about: str) -> str:
@@ -156,3 +157,8 @@ def _stays() -> str:
         "Of what you judged, your bare answers stay (which one you chose), with nothing that leads to who you are. "
         "They count in no analysis from then on, and somebody else judges in your place."
     )
+def awaited(campaign: Campaign, participant: Participant) -> int:
+    """Return what of somebody's judging in a campaign waits for a decision, in minor units."""
+    return assignments.awaited(participant, campaign)
+
+

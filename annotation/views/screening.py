@@ -46,6 +46,7 @@ def screening(request: HttpRequest, study: Study, campaign: int) -> HttpResponse
         "rows": rows,
         "free": queue.free_places(row.assignment.questionnaire_id for row in rows) if name == "surplus" else {},
         "counts": queue.counts(found, now),
+        "unpaid": queue.unpaid(found),
         "list": name,
         "lists": _lists(),
         "proposal": what.name.lower() if what is not None else "",
@@ -206,6 +207,7 @@ def _lists() -> list[tuple[str, str]]:
         ("rejected", _("Rejected")),
     ]
 
+        ("withdrawn", _("Erased while it waited")),
 
 def _proposals() -> list[tuple[str, str]]:
     return [

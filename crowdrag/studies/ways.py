@@ -61,6 +61,8 @@ class Way:
         what that piece of work is called where people read; empty where it is none of theirs.
     owed
         what somebody has earned this way, in minor units: the same figure as `earned`, where nothing else is shown.
+    awaited
+        what they get besides if all is accepted that waits for a decision, in minor units.
     erasure
         what becomes of what somebody gave this way if they have it erased, in sentences for them; none where they gave
         nothing.
@@ -80,6 +82,7 @@ class Way:
     remedy: Callable[[Participant, str], str] = lambda _participant, _about: ""
     about_label: Callable[[Participant, str], str] = lambda _participant, _about: ""
     owed: Callable[[Participant], int] = lambda _participant: 0
+    awaited: Callable[[Participant], int] = lambda _participant: 0
     erasure: Callable[[Participant], list[str]] = lambda _participant: []
     start_args: tuple[Any, ...] = ()
     kind: ParticipantKind = ParticipantKind.CROWD
@@ -155,6 +158,11 @@ def about_label(participant: Participant, about: str) -> str:
 def owed(participant: Participant) -> int:
     """Return what somebody has earned in all ways, in minor units of the study's currency."""
     return sum(way.owed(participant) for way in every(participant.study))
+
+
+def awaited(participant: Participant) -> int:
+    """Return what waits for a decision in all ways, in minor units of the study's currency."""
+    return sum(way.awaited(participant) for way in every(participant.study))
 
 
 def erasure(participant: Participant) -> list[str]:

@@ -6,7 +6,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation.domain import assignments
 from annotation.domain.campaigns import texts
+from annotation.domain.screening import queue
 from annotation.models import Judgment
 from crowdrag.studies.models import Participant
 from tests.annotation.campaigns import World, world
@@ -65,3 +67,42 @@ def test_it_is_said_where_they_decide_to_take_part(here: World) -> None:
     asked = texts.consent(here.study)["text"]
     assert "**Your bare answers stay**" in asked
     assert "everything that you gave" not in asked
+
+
+@pytest.mark.parametrize("choice", ["stop", "erase"])
+def test_what_waits_is_named_and_stays_payable(here: World, choice: str) -> None:
+    done = hand_in(claim(here, here.judge()))
+    reviewer, screened = Client(), [here.study.slug, here.campaign.pk]
+    reviewer.force_login(here.member())
+    before = withdraw_page(done.participant)
+    assert "USD 4.00 wait for a decision." in before
+    assert "To be sure, wait for the decision first" in before
+    assert "no disadvantage" not in before
+    after = withdraw_page(done.participant, choice=choice)
+    assert "USD 4.00 more wait for a decision" in after
+    assert ("can still be paid" in after) == (choice == "erase")
+    name = done.external_id
+    done.refresh_from_db()
+    assert (done.external_id == name) == (choice == "stop")
+    address = reverse("screening_assignment", args=[*screened, done.external_id])
+    which = "withdrawn" if choice == "erase" else "waiting"
+    assert address in text(reviewer.get(reverse("screening", args=screened), {"list": which}))
+    assert ("not paid so far" in text(reviewer.get(reverse("screening", args=screened)))) == (choice == "erase")
+    page = text(reviewer.get(address))
+    assert ("USD 4.00 of what was promised is not paid" in page) == (choice == "erase")
+    given = {"amount": "4.00", "reason": "It was done."}
+    assert reviewer.post(reverse("screening_pay", args=[*screened, done.external_id]), given).status_code == 302
+    assert assignments.earned(done.participant) == 400
+    assert "not paid so far" not in text(reviewer.get(reverse("screening", args=screened)))
+
+
+def test_where_nothing_waits_no_sum_is_named(here: World) -> None:
+    assert "wait for a decision" not in withdraw_page(here.judge())
+
+
+def test_what_was_not_handed_in_is_not_listed_when_it_is_erased(here: World) -> None:
+    person = here.judge()
+    claim(here, person)
+    withdraw_page(person, choice="erase")
+    assert not queue.listed(here.campaign, "withdrawn").exists()
+    assert queue.unpaid(here.campaign) == 0

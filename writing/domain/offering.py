@@ -77,6 +77,11 @@ def owed(participant: Participant) -> int:
     return paying.earned(participant)
 
 
+def awaited(participant: Participant) -> int:
+    """Return what of somebody's writing waits for a decision, in minor units."""
+    return paying.awaited(participant)
+
+
 def erasure(participant: Participant) -> list[str]:
     """Return what becomes of what somebody wrote if they have it erased; nothing where they wrote nothing."""
     if not WritingTask.objects.filter(participant=participant).exists():

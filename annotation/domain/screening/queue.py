@@ -5,20 +5,26 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 
 from crowdrag.studies.domain import holding
 from crowdrag.studies.models import User
 
 from ...enums import AssignmentState
-from ...models import Assignment, Campaign, Place
+from ...models import Assignment, AssignmentTransition, Campaign, Place
 from . import evidence, proposals, signals
 from .proposals import Proposal
 from .signals import Proposes
 
 S = AssignmentState
 DESK: Final = holding.Desk(Assignment, frozenset({S.SUBMITTED}))
-LISTS: Final = {"waiting": S.SUBMITTED, "surplus": S.SURPLUS, "accepted": S.ACCEPTED, "rejected": S.REJECTED}
+LISTS: Final = {
+    "waiting": S.SUBMITTED,
+    "surplus": S.SURPLUS,
+    "accepted": S.ACCEPTED,
+    "rejected": S.REJECTED,
+    "withdrawn": S.WITHDRAWN,
+}
 # So many are read together when all of a list has to be looked at.
 TOGETHER: Final = 200
 
@@ -50,14 +56,26 @@ def of(campaign: Campaign) -> QuerySet[Assignment]:
 
 
 def listed(campaign: Campaign, name: str) -> QuerySet[Assignment]:
-    """Return one list: what waits, handed in first; what was decided, latest first."""
+    """Return one list: what waits, handed in first; what was decided, latest first.
+
+    Of what was withdrawn it holds what waited for a decision when its judge had all erased: it can still be paid.
+    """
     order: Any = ("submitted_at", "id") if name in {"waiting", "surplus"} else ("-submitted_at", "-id")
-    return of(campaign).filter(state=LISTS[name]).order_by(*order)
+    found = of(campaign).filter(state=LISTS[name]).order_by(*order)
+    if name != "withdrawn":
+        return found
+    waited = AssignmentTransition.objects.filter(assignment=OuterRef("pk"), before=S.SUBMITTED, after=S.WITHDRAWN)
+    return found.filter(Exists(waited)).annotate(paid=Sum("payments__amount"))
+
+
+def unpaid(campaign: Campaign) -> int:
+    """Count what waited for a decision when its judge had all erased, and was not paid since."""
+    return listed(campaign, "withdrawn").filter(pay__gt=0, paid__isnull=True).count()
 
 
 def counts(campaign: Campaign, now: datetime) -> Counts:
     """Count a campaign's questionnaires by where they stand."""
-    sums = {name: Count("id", filter=Q(state=state)) for name, state in LISTS.items()}
+    sums = {name: Count("id", filter=Q(state=state)) for name, state in LISTS.items() if name != "withdrawn"}
     held = Count("id", filter=Q(state=S.SUBMITTED, reviewing_until__gt=now))
     return Counts(**of(campaign).order_by().aggregate(**sums, open=held))
 

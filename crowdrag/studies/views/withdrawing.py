@@ -48,7 +48,8 @@ def _ask(request: HttpRequest, form: KeyForm) -> HttpResponse:
 
 def _show(request: HttpRequest, participant: Participant, form: WithdrawForm, key: str = "") -> HttpResponse:
     context = {"taking_part": participant.study, "participant": participant, "form": form, "key": key}
-    context |= {"owed": ways.owed(participant), "payer": links.payer(participant), "erasure": ways.erasure(participant)}
+    context |= {"owed": ways.owed(participant), "payer": links.payer(participant)}
+    context |= {"awaited": ways.awaited(participant), "erasure": ways.erasure(participant)}
     return render(request, "studies/participant/withdraw.html", context, status=422 if form.errors else 200)
 
 
@@ -56,7 +57,7 @@ def _leave(request: HttpRequest, participant: Participant, choice: str) -> HttpR
     # Read before the arrivals go.
     back = links.way_back(participant=participant, outcome=Outcome.WITHDRAWN)
     payer = links.payer(participant)
-    erasure = ways.erasure(participant)
+    awaited, erasure = ways.awaited(participant), ways.erasure(participant)
     now = timezone.now()
     if choice == "erase":
         leaving.erase(participant=participant, now=now)
@@ -70,6 +71,7 @@ def _leave(request: HttpRequest, participant: Participant, choice: str) -> HttpR
         "way_back": back,
         "owed": ways.owed(participant),
         "payer": payer,
+        "awaited": awaited,
         "erasure": erasure,
     }
     return render(request, "studies/participant/withdrawn.html", context)
