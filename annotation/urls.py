@@ -27,6 +27,12 @@ QUESTIONNAIRE = [
     path("return/", judging.give_back, name="judging_return"),
     path("done/", judging.done, name="judging_done"),
 ]
+# What people who judge open; crowdrag/urls.py puts it before all others.
+PEOPLE = [
+    path("<slug:taking_part>/judging/<int:campaign>/", judging.start, name="judging_start"),
+    path("<slug:taking_part>/judging/<int:campaign>/training/", training.training, name="judging_training"),
+    path("<slug:taking_part>/judging/<int:campaign>/<str:assignment>/", include(QUESTIONNAIRE)),
+]
 # One questionnaire that was handed in, before a reviewer.
 SCREENED = [
     path("", screening.assignment, name="screening_assignment"),
@@ -88,7 +94,4 @@ urlpatterns = [
     path("studies/<slug:slug>/campaigns/<int:campaign>/", include(RUNNING)),
     path("studies/<slug:slug>/campaigns/<int:campaign>/", include(QUALITY)),
     path("studies/<slug:slug>/judges/", include(JUDGES)),
-    path("work/<slug:taking_part>/judging/<int:campaign>/", judging.start, name="judging_start"),
-    path("work/<slug:taking_part>/judging/<int:campaign>/training/", training.training, name="judging_training"),
-    path("work/<slug:taking_part>/judging/<int:campaign>/<str:assignment>/", include(QUESTIONNAIRE)),
 ]

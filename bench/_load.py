@@ -18,9 +18,9 @@ class Seen:
     errors: list[str] = field(default_factory=list)
 
 
-def request(path: str, body: bytes, headers: str = "") -> bytes:
-    """A POST as bytes."""
-    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{headers}"
+def request(path: str, body: bytes, headers: str = "", method: str = "POST") -> bytes:
+    """A request as bytes; a POST if nothing else is said."""
+    head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{headers}"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 

@@ -1,4 +1,4 @@
-"""People who judge: 200 at once, an answer each every 3 seconds, and a report of times every 15.
+"""People who judge: 200 at once, each an answer every 3 s, a report of times every 15, the page anew every minute.
 
 Stores of its own, gunicorn as `crowdrag up` starts it, and the load, all on this machine's cores at once.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.annotation.campaigns import World
     from tests.writing.served import Server
 
-PEOPLE, EVERY, REPORTS_EVERY, LASTING, LIMIT = 200, 3.0, 15.0, 60.0, 0.200
+PEOPLE, EVERY, REPORTS_EVERY, OPENS_EVERY, LASTING, LIMIT = 200, 3.0, 15.0, 60.0, 60.0, 0.200
 # As in the paper: fifteen pairs with seven questions each, five people a pair.
 RESPONSES, PAIRS, QUESTIONS, K = 6, 15, 7, 5
 WORDS = 270
@@ -62,7 +62,7 @@ def _measured(folder: Folder) -> list[dict]:
         connection.close()
         # Warm: each process has compiled what it needs before anybody looks at the clock.
         _load.opened(server.port, people, PEOPLE / EVERY, 3.0)
-        rate = PEOPLE * (1 / EVERY + 1 / REPORTS_EVERY)
+        rate = PEOPLE * (1 / EVERY + 1 / REPORTS_EVERY + 1 / OPENS_EVERY)
         seen = _load.opened(server.port, people, rate, LASTING)
         stored = Judgment.objects.count(), ItemTime.objects.count()
     finally:
@@ -103,25 +103,26 @@ def _people(here: World, server: Server) -> list[Iterator[bytes]]:
     from tests.participants import as_participant
 
     found = []
-    for person in here.judges(PEOPLE):
+    for number, person in enumerate(here.judges(PEOPLE)):
         mine = assignments.claim(campaign=here.campaign, participant=person, now=timezone.now())
         client = Client()
         as_participant(client, person)
-        found.append(_requests(here, mine, server.cookies(client.cookies[server.env["SESSION_COOKIE_NAME"]].value)))
+        cookies = server.cookies(client.cookies[server.env["SESSION_COOKIE_NAME"]].value)
+        found.append(_requests(here, mine, cookies, number))
     return found
 
 
-def _requests(here: World, mine: Assignment, cookies: str) -> Iterator[bytes]:
-    """What one person's page sends: answers one after the other, changed when all are given, and times between them."""
+def _requests(here: World, mine: Assignment, cookies: str, number: int) -> Iterator[bytes]:
+    """What one person's page sends: answers one by one, changed when all are given; times and the page between."""
     from django.urls import reverse
 
     from tests.writing.served import CSRF
 
     where = [here.study.slug, here.campaign.pk, mine.external_id]
-    answer, time = reverse("judging_answer", args=where), reverse("judging_time", args=where)
+    page, answer, time = (reverse(f"judging_{name}", args=where) for name in ("questionnaire", "answer", "time"))
     headers = f"Cookie: {cookies}\r\nX-CSRFToken: {CSRF}\r\n"
     asked = [(item.pk, dimension.pk) for item, dimension in here.questions(mine)]
-    each = round(REPORTS_EVERY / EVERY)
+    each, opens = round(REPORTS_EVERY / EVERY), round(OPENS_EVERY / EVERY)
 
     def sent() -> Iterator[bytes]:
         n = 0
@@ -134,5 +135,8 @@ def _requests(here: World, mine: Assignment, cookies: str) -> Iterator[bytes]:
             if n % each == 0:
                 times = [{"item": item, "active": 0.1 * n, "away": 0, "looks": 1, "leaves": 0, "changes": 1}]
                 yield _load.request(time, json.dumps({"visit": "bench", "times": times}).encode(), headers)
+            # One after the other, not all at the same moment.
+            if (n + number) % opens == 0:
+                yield _load.request(page, b"", f"{headers}Accept-Encoding: gzip\r\n", "GET")
 
     return sent()

@@ -3,11 +3,13 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from annotation.urls import PEOPLE
 from writing.views.log import log
 
 urlpatterns = [
-    # Where the editor's events come in. It is asked for more than all else, and patterns are tried in turn.
+    # Where the editor's events and judges' answers come in: more than all else comes, and patterns are tried in turn.
     path("writing/log/", log, name="writing_log"),
+    path("work/", include(PEOPLE)),
     path("admin/", admin.site.urls),
     path("", include("crowdrag.studies.urls")),
     path("", include("crowdrag.runs.urls")),
