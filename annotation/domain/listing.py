@@ -17,13 +17,17 @@ LATE = (S.TIMED_OUT, S.RETURNED)
 
 @dataclass(frozen=True)
 class Row:
-    """A questionnaire as its judge sees it; `number` counts theirs in the campaign, from 1."""
+    """A questionnaire as its judge sees it; `number` counts theirs in the campaign, from 1.
+
+    `was_reversed` is whether it was rejected once and accepted after all.
+    """
 
     assignment: Assignment
     number: int
     note: str
     paid: int
     answered: int
+    was_reversed: bool = False
 
     @property
     def can_contest(self) -> bool:
@@ -102,11 +106,13 @@ def session(campaign: Campaign, participant: Participant) -> str:
 
 def _row(assignment: Assignment, number: int) -> Row:
     # What somebody wrote who gave it back is theirs; what a researcher wrote who decided is for them.
-    told = [each.note for each in sorted(assignment.transitions.all(), key=lambda one: one.pk) if each.by_id]
+    moves = sorted(assignment.transitions.all(), key=lambda one: one.pk)
+    told = [each.note for each in moves if each.by_id]
     return Row(
         assignment=assignment,
         number=number,
         note=told[-1] if told else "",
         paid=sum(payment.amount for payment in assignment.payments.all()),
         answered=assignment.judgments.count() if assignment.state in LATE else 0,
+        was_reversed=any(each.before == S.REJECTED for each in moves),
     )

@@ -1,0 +1,67 @@
+"""What judges read of what became of their work, and why."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.domain import assignments
+from annotation.enums import AssignmentState as S
+from annotation.models import Assignment
+from tests.annotation.campaigns import World
+from tests.annotation.judging import HOUR, answer_all, claim, hand_in, sheets
+from tests.factories import NOW
+from tests.participants import as_participant
+
+pytestmark = pytest.mark.django_db
+CAME_LATE = "It came when your place had gone to somebody else"
+UNDECIDED = "looks at it and decides what it is paid"
+
+
+@pytest.fixture
+def here() -> World:
+    return sheets(1, k=1)
+
+
+def text(answer: Any) -> str:
+    return " ".join(answer.content.decode().split()).replace("\u00a0", " ")
+
+
+def told(assignment: Assignment) -> list[str]:
+    """Their own page, and that of the questionnaire."""
+    client, campaign = Client(), assignment.questionnaire.campaign
+    as_participant(client, assignment.participant)
+    done = reverse("judging_done", args=[campaign.study.slug, campaign.pk, assignment.external_id])
+    return [text(client.get(address)) for address in (reverse("work", args=[campaign.study.slug]), done)]
+
+
+@pytest.mark.parametrize("is_taken", [True, False])
+def test_who_wins_a_contest_is_not_told_that_they_came_late(here: World, is_taken: bool) -> None:
+    mine = hand_in(claim(here, here.judge()))
+    assignments.reject(assignment=mine, reason="No.", by=here.member(), now=NOW)
+    if is_taken:
+        claim(here, here.judge())
+    done = assignments.accept(assignment=mine, by=here.member(), now=NOW, note="You are right.")
+    assert done.state == (S.SURPLUS if is_taken else S.ACCEPTED)
+    for page in told(mine):
+        assert "accepted after all" in page
+        assert CAME_LATE not in page
+        assert UNDECIDED not in page
+        assert ("had judged in your place" in page) == is_taken
+
+
+def test_who_came_late_is_told_so_and_after_the_pay_that_it_is_decided(here: World) -> None:
+    mine = claim(here, here.judge())
+    answer_all(mine)
+    assignments.expire(now=NOW + 10 * HOUR)
+    claim(here, here.judge())
+    assert assignments.submit(assignment=mine, now=NOW + 10 * HOUR).state == S.SURPLUS
+    for page in told(mine):
+        assert CAME_LATE in page
+        assert UNDECIDED in page
+    assignments.pay(assignment=mine, amount=100, reason="For your time.", by=here.member(), now=NOW)
+    for page in told(mine):
+        assert CAME_LATE in page
+        assert UNDECIDED not in page
+        assert "decided what it is paid" in page
