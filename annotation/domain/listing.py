@@ -1,12 +1,12 @@
 """What a judge reads of their questionnaires: what became of each, what they were told, and what they earned."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from crowdrag.studies.domain import links
 from crowdrag.studies.models import Arrival, Participant
 
 from ..enums import AssignmentState
-from ..models import Assignment, Campaign
+from ..models import Assignment, AssignmentPayment, Campaign
 from . import assignments
 from .assignments import problems
 from .checks import training
@@ -19,7 +19,8 @@ LATE = (S.TIMED_OUT, S.RETURNED)
 class Row:
     """A questionnaire as its judge sees it; `number` counts theirs in the campaign, from 1.
 
-    `was_reversed` is whether it was rejected once and accepted after all.
+    `was_reversed` is whether it was rejected once and accepted after all; `besides` is what was paid beside the
+    promised pay, with words for them.
     """
 
     assignment: Assignment
@@ -28,6 +29,7 @@ class Row:
     paid: int
     answered: int
     was_reversed: bool = False
+    besides: list[AssignmentPayment] = field(default_factory=list)
 
     @property
     def can_contest(self) -> bool:
@@ -114,5 +116,6 @@ def _row(assignment: Assignment, number: int) -> Row:
         note=told[-1] if told else "",
         paid=sum(payment.amount for payment in assignment.payments.all()),
         answered=assignment.judgments.count() if assignment.state in LATE else 0,
+        besides=assignments.besides(assignment),
         was_reversed=any(each.before == S.REJECTED for each in moves),
     )

@@ -65,3 +65,13 @@ def test_who_came_late_is_told_so_and_after_the_pay_that_it_is_decided(here: Wor
         assert CAME_LATE in page
         assert UNDECIDED not in page
         assert "decided what it is paid" in page
+
+
+def test_why_something_was_paid_beside_is_read_by_the_judge(here: World) -> None:
+    reviewer, mine = here.member(), hand_in(claim(here, here.judge()))
+    assignments.accept(assignment=mine, by=reviewer, now=NOW)
+    for page in told(mine):
+        assert ": accepted" not in page  # the promised pay needs no words
+    assignments.pay(assignment=mine, amount=150, reason="The <page> broke.", by=reviewer, now=NOW)
+    for page in told(mine):
+        assert "1.50: The &lt;page&gt; broke." in page

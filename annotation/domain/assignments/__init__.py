@@ -21,7 +21,7 @@ from .holding import in_hand, judged, theirs
 from .leases import expire, give_back
 from .leaving import erase_states, leave
 from .moving import AFTER, locked, move
-from .paying import awaited, earned, paid, pay
+from .paying import awaited, besides, earned, paid, pay
 from .problems import AssignmentProblem
 from .reviewing import accept, exclude, include, reject, take_up
 from .submitting import Missing, left, missing, submit
@@ -35,6 +35,7 @@ __all__ = [
     "accept",
     "answer",
     "awaited",
+    "besides",
     "check",
     "claim",
     "earned",

@@ -15,6 +15,8 @@ from . import answering, moving, problems
 ACCEPTED: Final = "accepted"
 PART: Final = "part of the pay, with the rejection"
 REVERSED: Final = "the rejection was reversed"
+# What is paid for these reasons is of the pay that was promised; what is paid for another is beside it.
+PROMISED: Final = frozenset({ACCEPTED, PART, REVERSED})
 # The column's limit.
 MOST: Final = 2_147_483_647
 LONGEST_REASON: Final = 200
@@ -54,8 +56,14 @@ def paid(assignment: Assignment) -> int:
 
 def of_pay(assignment: Assignment) -> int:
     """Return how much of the promised pay was paid so far, in minor units; what was paid besides is left out."""
-    rows = assignment.payments.filter(reason__in=[ACCEPTED, PART, REVERSED])
+    rows = assignment.payments.filter(reason__in=PROMISED)
     return rows.aggregate(sum=Sum("amount"))["sum"] or 0
+
+
+def besides(assignment: Assignment) -> list[AssignmentPayment]:
+    """Return what was paid beside the promised pay, the first one first; each for a reason that the judge reads."""
+    found = (each for each in assignment.payments.all() if each.reason not in PROMISED)
+    return sorted(found, key=lambda each: each.pk)
 
 
 def pay_rest(*, assignment: Assignment, reason: str, by: User, now: datetime) -> None:
