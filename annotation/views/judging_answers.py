@@ -7,10 +7,12 @@ holds a questionnaire came by a link for it and agreed when they claimed it, and
 """
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
@@ -28,56 +30,51 @@ from .judging import own, show
 BAD, FORBIDDEN, CONFLICT, INCOMPLETE, BUSY = 400, 403, 409, 422, 503
 
 
-@participant_page
-@require_POST
-def answer(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
+def _stores(store: Callable[[HttpRequest, Assignment], dict[str, Any]]) -> Callable[..., HttpResponseBase]:
+    """Make a page of what stores something about a judge's own questionnaire and returns what is said of it."""
+
+    @participant_page
+    @require_POST
+    @wraps(store)
+    def page(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
+        held = _theirs(participant, campaign, assignment)
+        return _respond(lambda: store(request, held), held)
+
+    return page
+
+
+@_stores
+def answer(request: HttpRequest, held: Assignment) -> dict[str, Any]:
     """Store one answer, and say so."""
-    held = _theirs(participant, campaign, assignment)
-
-    def store() -> dict[str, Any]:
-        sent = forms.answer(request)
-        stored = assignments.answer(
-            assignment=held,
-            item=sent.item,
-            dimension=sent.dimension,
-            value=sent.value,
-            justification=sent.justification,
-            revision=sent.revision,
-            now=timezone.now(),
-        )
-        return _saved(stored)
-
-    return _respond(store, held)
+    sent = forms.answer(request)
+    stored = assignments.answer(
+        assignment=held,
+        item=sent.item,
+        dimension=sent.dimension,
+        value=sent.value,
+        justification=sent.justification,
+        revision=sent.revision,
+        now=timezone.now(),
+    )
+    return _saved(stored)
 
 
-@participant_page
-@require_POST
-def check(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
+@_stores
+def check(request: HttpRequest, held: Assignment) -> dict[str, Any]:
     """Store the answer to an attention check, and say so."""
-    held = _theirs(participant, campaign, assignment)
-
-    def store() -> dict[str, Any]:
-        sent = forms.check(request)
-        stored = assignments.check(
-            assignment=held, check=sent.check, value=sent.value, revision=sent.revision, now=timezone.now()
-        )
-        return _saved(stored)
-
-    return _respond(store, held)
+    sent = forms.check(request)
+    stored = assignments.check(
+        assignment=held, check=sent.check, value=sent.value, revision=sent.revision, now=timezone.now()
+    )
+    return _saved(stored)
 
 
-@participant_page
-@require_POST
-def time(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
+@_stores
+def time(request: HttpRequest, held: Assignment) -> dict[str, Any]:
     """Store how long each item was looked at so far in one visit."""
-    held = _theirs(participant, campaign, assignment)
-
-    def store() -> dict[str, Any]:
-        sent = forms.times(request)
-        now = assignments.time(assignment=held, visit=sent.visit, times=sent.times, now=timezone.now())
-        return {"lease_until": now.lease_until, "late": now.state != AssignmentState.ASSIGNED}
-
-    return _respond(store, held)
+    sent = forms.times(request)
+    now = assignments.time(assignment=held, visit=sent.visit, times=sent.times, now=timezone.now())
+    return {"lease_until": now.lease_until, "late": now.state != AssignmentState.ASSIGNED}
 
 
 @participant_page
