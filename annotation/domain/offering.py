@@ -11,8 +11,8 @@ from crowdrag.studies.models import Participant, Study
 from crowdrag.studies.ways import Offer, Way
 
 from ..enums import AssignmentState, CampaignKind, CampaignState, Judges
-from ..models import Assignment, AttentionCheck, Campaign, TrainingAnswer
-from . import assignments, listing
+from ..models import Assignment, AttentionCheck, Campaign, TrainingAnswer, TrainingItem
+from . import assignments, listing, places, reading
 
 
 def ways_of(study: Study) -> list[Way]:
@@ -110,6 +110,8 @@ def part(campaign: Campaign, participant: Participant) -> dict[str, Any]:
 def _theirs(campaign: Campaign, participant: Participant, about: str) -> Assignment | None:
     theirs = Assignment.objects.filter(participant=participant, questionnaire__campaign=campaign)
     return theirs.filter(external_id=about).first() if about else None
+        is_full=partial(places.is_full, campaign),
+        awaited=partial(awaited, campaign),
         awaited=partial(awaited, campaign),
 
 

@@ -11,12 +11,13 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 from psycopg.types.numeric import Int8
 
 from crowdrag import prepared
 
+from ..enums import AssignmentState
 from ..models import Assignment, Campaign, Place, Questionnaire
 from ..models.place import PlaceQuerySet
 
@@ -110,6 +111,12 @@ def free(campaign: Campaign) -> int:
 def held(campaign: Campaign) -> int:
     """Return how many places somebody holds."""
     return Place.objects.filter(campaign=campaign, holder__isnull=False).count()
+
+
+def is_full(campaign: Campaign) -> bool:
+    """Say whether nobody new gets anything soon: no place is free, and none is held by somebody who still judges."""
+    mine = Place.objects.filter(campaign=campaign)
+    return not mine.filter(Q(holder__isnull=True) | Q(holder__state=AssignmentState.ASSIGNED)).exists()
 
 
 def barred(*, campaign: int, participant: int) -> list[int]:

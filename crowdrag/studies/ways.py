@@ -63,6 +63,9 @@ class Way:
         what somebody has earned this way, in minor units: the same figure as `earned`, where nothing else is shown.
     awaited
         what they get besides if all is accepted that waits for a decision, in minor units.
+    is_full
+        whether all of it is done or taken, so that nobody new would get anything soon: they are told before they agree
+        to anything. It is asked only of those who come new.
     erasure
         what becomes of what somebody gave this way if they have it erased, in sentences for them; none where they gave
         nothing.
@@ -84,6 +87,7 @@ class Way:
     owed: Callable[[Participant], int] = lambda _participant: 0
     awaited: Callable[[Participant], int] = lambda _participant: 0
     erasure: Callable[[Participant], list[str]] = lambda _participant: []
+    is_full: Callable[[], bool] = lambda: False
     start_args: tuple[Any, ...] = ()
     kind: ParticipantKind = ParticipantKind.CROWD
     is_by_link_only: bool = False

@@ -75,3 +75,21 @@ def test_why_something_was_paid_beside_is_read_by_the_judge(here: World) -> None
     assignments.pay(assignment=mine, amount=150, reason="The <page> broke.", by=reviewer, now=NOW)
     for page in told(mine):
         assert "1.50: The &lt;page&gt; broke." in page
+
+
+def test_a_full_campaign_says_so_before_anybody_agrees(here: World) -> None:
+    """As a paused one does; who is there already goes on, and a place that may come back keeps the door open."""
+    address = reverse("join", args=[here.link.token])
+    mine = claim(here, here.judge())
+    assert Client().get(address).status_code == 200  # their time may be over soon
+    hand_in(mine)
+    newcomer = Client()
+    for answer in (newcomer.get(address), newcomer.post(address)):
+        assert answer.status_code == 410
+        assert "All work of this study is taken" in text(answer)
+    assert here.link.arrivals.count() == 1
+    known = Client()
+    as_participant(known, mine.participant)
+    assert "You have been here before" in text(known.get(address))
+    assignments.reject(assignment=mine, reason="No.", by=here.member(), now=NOW)
+    assert Client().get(address).status_code == 200

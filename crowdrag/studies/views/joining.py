@@ -58,6 +58,8 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     comes_back = caller.comes_back
     if not takes_people and not caller.came_before and not comes_back:
         return _problem(request, "closed", 410, link)
+    if way and not caller.came_before and not comes_back and way.is_full():
+        return _problem(request, "full", 410, link)
     if request.method == "POST":
         return _enter(request, caller)
     context = {
