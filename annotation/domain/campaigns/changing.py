@@ -114,6 +114,8 @@ def draft(
 def change(*, campaign: Campaign, terms: Terms, design: Design | None = None, now: datetime) -> Campaign:
     """Change a campaign's terms, and while it is a draft its design; another design drops what was drawn.
 
+    Instructions that are the usual ones follow the design; those that somebody wrote stay.
+
     Once it was opened, what people were promised stays: the pay may rise, for questionnaires that are given out from
     then on.
 
@@ -134,8 +136,12 @@ def change(*, campaign: Campaign, terms: Terms, design: Design | None = None, no
         raise BadCampaign(problems)
     _refuse_taken(campaign)
     if design is not None and (found := _fitting(campaign, checked(design))) != was:
+        is_usual = _has_usual_instructions(campaign)
         building.clear(campaign)
         campaign.design = written(found, campaign.design)
+        if is_usual:
+            storing.hold(campaign.study)
+            campaign.instructions = _instructions(campaign, usual_instructions(campaign), now)
     campaign.save()
     return campaign
 
@@ -186,10 +192,19 @@ def change_consent(*, campaign: Campaign, text: str, text_licence: str, timing_l
 
 def usual_instructions(campaign: Campaign) -> str:
     """Return what judges of this campaign are told unless the study says otherwise: as it is asked and drawn now."""
-    design = read(campaign.design)
+    return _usual(campaign, read(campaign.design).checks)
+
+
+def _usual(campaign: Campaign, checks: int) -> str:
     kind = CampaignKind.POINTWISE if _asks_of_one(campaign) else CampaignKind.PAIRWISE
-    items = design.items_per_questionnaire
-    return texts.instructions(kind, questions.of(campaign), items=items, checks=design.checks)
+    items = read(campaign.design).items_per_questionnaire
+    return texts.instructions(kind, questions.of(campaign), items=items, checks=checks)
+
+
+def _has_usual_instructions(campaign: Campaign) -> bool:
+    """Say whether nobody edited what judges are told; checks may have been set since it was written."""
+    text = campaign.instructions.text if campaign.instructions else ""
+    return text in {_usual(campaign, checks) for checks in (0, 1)}
 
 
 def _asks_of_one(campaign: Campaign) -> bool:
