@@ -107,9 +107,40 @@ class TestOpening:
         assert found.is_ready
         assert any(said in warning for warning in found.warnings), found.warnings
 
+    @pytest.mark.parametrize(
+        ("labels", "warned"), [(("Left", "The right one"), True), (("Response A", "All rights reserved"), False)]
+    )
+    def test_answers_that_name_a_side_are_warned_of(self, labels: tuple[str, str], warned: bool) -> None:
+        campaign = draft(corpus(topics=4))
+        questions.change(campaign=campaign, asked=[_asked(*labels)], now=NOW)
+        found = campaigns.readiness(campaign)
+        assert any("“Left”, “The right one”" in warning for warning in found.warnings) == warned, found.warnings
 
-def _asked() -> questions.Asked:
-    return questions.Asked("n", "L", "Q?", "", [{"value": -1, "label": "A"}, {"value": 1, "label": "B"}])
+    def test_the_usual_instructions_follow_the_design_and_others_stay(self) -> None:
+        campaign = draft(corpus(topics=4))
+        told = []
+        for items in (6, 4):
+            campaign = campaigns.change(
+                campaign=campaign,
+                terms=campaigns.terms_of(campaign),
+                design=campaigns.Design(items_per_questionnaire=items),
+                now=NOW,
+            )
+            told.append(campaign.instructions.text)
+        assert "about 6 questions" in told[0]
+        assert "about 4 questions" in told[1]
+        campaigns.change_instructions(campaign=campaign, text="You get about 4 questions.", now=NOW)
+        changed = campaigns.change(
+            campaign=campaign,
+            terms=campaigns.terms_of(campaign),
+            design=campaigns.Design(items_per_questionnaire=5),
+            now=NOW,
+        )
+        assert reload(changed).instructions.text == "You get about 4 questions."
+
+
+def _asked(left: str = "A", right: str = "B") -> questions.Asked:
+    return questions.Asked("n", "L", "Q?", "", [{"value": -1, "label": left}, {"value": 1, "label": right}])
 
 
 @pytest.mark.django_db(transaction=True)

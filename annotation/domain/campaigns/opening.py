@@ -1,5 +1,6 @@
 """What a campaign lacks before people can judge; opening, pausing, closing."""
 
+import re
 from datetime import datetime
 from typing import Final
 
@@ -15,7 +16,7 @@ from ...enums import CampaignState, Judges
 from ...models import Campaign
 from .. import assignments, places
 from ..checks import gold
-from . import building, drawing, forecasting
+from . import building, drawing, forecasting, questions
 from .design import PICKED, read
 from .forecasting import Forecast
 from .problems import NotReady, WrongState
@@ -25,6 +26,8 @@ FAST: Final = 350
 # Longest to shortest questionnaire, from which on people are not paid alike for alike.
 UNEQUAL: Final = 1.1
 MOST_SHARE_OF_A_TEXT: Final = 2
+# Responses are called A and B where they are judged, and stand one below the other on a phone.
+SIDE: Final = re.compile(r"\b(left|right)\b", re.IGNORECASE)
 
 
 def readiness(
@@ -45,6 +48,7 @@ def readiness(
         found.problems.append(_("Say what a questionnaire pays."))
     if forecast.is_drawn and not building.is_current(campaign):
         found.problems.append(_("A response was erased or left out since the questionnaires were drawn: draw again."))
+    _of_words(campaign, found)
     if forecast.items:
         _of_time_and_pay(campaign, forecast, found)
         _of_people(campaign, forecast, found)
@@ -141,6 +145,21 @@ def _of_time_and_pay(campaign: Campaign, forecast: Forecast, found: Readiness) -
         found.warnings.append(_("Everybody who keeps to the minutes that people are told counts as too fast."))
     if campaign.lease_minutes < campaign.minutes:
         found.warnings.append(_("An untouched questionnaire goes to somebody else before the minutes are over."))
+
+
+def _of_words(campaign: Campaign, found: Readiness) -> None:
+    labels = [
+        option["label"]
+        for each in questions.of(campaign)
+        if questions.is_of_pairs(each.values)
+        for option in each.options
+        if SIDE.search(option["label"])
+    ]
+    if labels:
+        found.warnings.append(
+            _("Some answers are called %(labels)s. The page calls the responses A and B; a phone shows B below A.")
+            % {"labels": ", ".join(f"“{label}”" for label in dict.fromkeys(labels))}
+        )
 
 
 def _of_people(campaign: Campaign, forecast: Forecast, found: Readiness) -> None:
