@@ -181,7 +181,9 @@ def address(name: str, found: Assignment, request: HttpRequest) -> str:
 
 
 def _campaign(study: Study, campaign: int) -> Campaign:
-    return get_object_or_404(Campaign.objects.filter(study=study).select_related("study"), pk=campaign)
+    """Return a campaign whose questionnaires were handed out; of models' and imported ones nothing is decided."""
+    found = Campaign.objects.filter(study=study, has_places=True).select_related("study")
+    return get_object_or_404(found, pk=campaign)
 
 
 def _theirs(found: Assignment, request: HttpRequest) -> bool:
@@ -205,9 +207,9 @@ def _lists() -> list[tuple[str, str]]:
         ("surplus", _("Surplus")),
         ("accepted", _("Accepted")),
         ("rejected", _("Rejected")),
+        ("withdrawn", _("Erased while it waited")),
     ]
 
-        ("withdrawn", _("Erased while it waited")),
 
 def _proposals() -> list[tuple[str, str]]:
     return [

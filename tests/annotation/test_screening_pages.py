@@ -14,7 +14,7 @@ from annotation.domain.checks.gold import Label
 from annotation.domain.screening import queue
 from annotation.enums import AssignmentState as S
 from annotation.enums import CampaignKind, CampaignState
-from annotation.models import Assignment, Item, TrainingItem
+from annotation.models import Assignment, Campaign, Item, Place, TrainingItem
 from crowdrag.recruitment.enums import RejectionCategory
 from crowdrag.recruitment.models import PlatformOrder
 from crowdrag.studies.domain import enquiring
@@ -226,6 +226,13 @@ def test_nothing_of_another_study_is_found(here: campaigns.World, reviewer: Any,
     assert client.get(at("screening_assignment", here, done.external_id)).status_code == 404
     assert client.post(at("screening_decide", here, done.external_id), {"decision": "accept"}).status_code == 404
     assert state(done) is S.SUBMITTED
+
+
+def test_where_no_places_are_there_is_nothing_to_screen(reviewer: Any, client: Client, here: campaigns.World) -> None:
+    Place.objects.filter(campaign=here.campaign).delete()
+    Campaign.objects.filter(pk=here.campaign.pk).update(has_places=False)  # as of models, and of imported ones
+    for name in ("screening", "screening_accept_clean"):
+        assert client.get(at(name, here)).status_code == 404
 
 
 @pytest.fixture
