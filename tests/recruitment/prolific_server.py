@@ -56,7 +56,8 @@ FILTERS = [
     {"filter_id": "first-language", "title": "First Language", "type": "select",
      "choices": {"19": "English", "20": "German"}},
     {"filter_id": "current-country-of-residence", "title": "Current Country of Residence", "type": "select",
-     "choices": {"0": "United Kingdom", "1": "United States"}},
+     "choices": {"0": "United Kingdom", "1": "United States", "2": "Ireland", "3": "Australia", "4": "Canada",
+                 "5": "New Zealand"}},
 ]  # fmt: skip
 STEPS = {"PUBLISH": ({"UNPUBLISHED"}, "ACTIVE"), "PAUSE": ({"ACTIVE"}, "PAUSED"), "START": ({"PAUSED"}, "ACTIVE"),
          "STOP": ({"ACTIVE", "PAUSED"}, "AWAITING REVIEW")}  # fmt: skip
