@@ -28,7 +28,7 @@ QUESTIONNAIRE = [
     path("done/", judging.done, name="judging_done"),
 ]
 # What people who judge open; crowdrag/urls.py puts it before all others.
-PEOPLE = [
+PEOPLE: list[URLPattern | URLResolver] = [
     path("<slug:taking_part>/judging/<int:campaign>/", judging.start, name="judging_start"),
     path("<slug:taking_part>/judging/<int:campaign>/training/", training.training, name="judging_training"),
     path("<slug:taking_part>/judging/<int:campaign>/<str:assignment>/", include(QUESTIONNAIRE)),
