@@ -4,7 +4,9 @@ from functools import partial
 from typing import Any
 
 from django.urls import reverse
+from django.utils.functional import lazy
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Participant, Study
@@ -32,7 +34,8 @@ def offer(campaign: Campaign, _study: Study | None = None) -> Offer | None:
         return None
     return Offer(
         title=title(campaign),
-        what=_what(campaign),
+        what=lazy(_what, str)(campaign),  # an offer is looked at with each page, and its words hardly ever
+        repeats="" if campaign.questionnaires_per_person == 1 else _("You can do several, one after the other."),
         minutes=campaign.minutes,
         pay=campaign.pay or 0,
         per=_("per questionnaire"),
@@ -68,10 +71,29 @@ def _what(campaign: Campaign) -> str:
             "You read questions, each with two answers that were written to it, and say which answer is better in "
             "several respects. You do not look anything up."
         )
-    several = campaign.questionnaires_per_person
-    if several != 1:
-        what = f"{what} {_('You can do several questionnaires, one after the other.')}"
-    return what
+    return " ".join([what, *_size(campaign)])
+
+
+def _size(campaign: Campaign) -> list[str]:
+    """Say how much a questionnaire asks, as far as it is drawn, and what comes before the first one."""
+    found = []
+    size, examples = reading.size(campaign), TrainingItem.objects.filter(campaign=campaign).count()
+    if size.items:
+        if campaign.kind == CampaignKind.POINTWISE:
+            things = ngettext("%(n)s answer", "%(n)s answers", size.items) % {"n": size.items}
+        else:
+            things = ngettext("%(n)s pair of answers", "%(n)s pairs of answers", size.items) % {"n": size.items}
+        asked = ngettext("%(n)s question", "%(n)s questions", size.questions) % {"n": size.questions}
+        said = _("A questionnaire has %(things)s, and %(asked)s about each.")
+        found.append(said % {"things": things, "asked": asked})
+    if examples:
+        said = ngettext(
+            "Before the first one comes a training: %(n)s example, with the answers that we expect and why.",
+            "Before the first one comes a training: %(n)s examples, with the answers that we expect and why.",
+            examples,
+        )
+        found.append(said % {"n": examples})
+    return found
 
 
 def _way(campaign: Campaign) -> Way:
@@ -88,6 +110,8 @@ def _way(campaign: Campaign) -> Way:
         remedy=partial(remedy, campaign),
         about_label=partial(about_label, campaign),
         owed=partial(owed, campaign),
+        is_full=partial(places.is_full, campaign),
+        awaited=partial(awaited, campaign),
         erasure=partial(erasure, campaign),
         kind=ParticipantKind.EXPERT if is_expert else ParticipantKind.CROWD,
         is_by_link_only=True,
@@ -110,9 +134,6 @@ def part(campaign: Campaign, participant: Participant) -> dict[str, Any]:
 def _theirs(campaign: Campaign, participant: Participant, about: str) -> Assignment | None:
     theirs = Assignment.objects.filter(participant=participant, questionnaire__campaign=campaign)
     return theirs.filter(external_id=about).first() if about else None
-        is_full=partial(places.is_full, campaign),
-        awaited=partial(awaited, campaign),
-        awaited=partial(awaited, campaign),
 
 
 def desk(campaign: Campaign, participant: Participant, about: str) -> str:
@@ -141,6 +162,11 @@ def owed(campaign: Campaign, participant: Participant) -> int:
     return assignments.earned(participant, campaign)
 
 
+def awaited(campaign: Campaign, participant: Participant) -> int:
+    """Return what of somebody's judging in a campaign waits for a decision, in minor units."""
+    return assignments.awaited(participant, campaign)
+
+
 def erasure(campaign: Campaign, participant: Participant) -> list[str]:
     """Return what becomes of what somebody judged if they have it erased (`erasing`); nothing where they have not."""
     theirs = Assignment.objects.filter(participant=participant, questionnaire__campaign=campaign)
@@ -159,8 +185,3 @@ def _stays() -> str:
         "Of what you judged, your bare answers stay (which one you chose), with nothing that leads to who you are. "
         "They count in no analysis from then on, and somebody else judges in your place."
     )
-def awaited(campaign: Campaign, participant: Participant) -> int:
-    """Return what of somebody's judging in a campaign waits for a decision, in minor units."""
-    return assignments.awaited(participant, campaign)
-
-

@@ -26,7 +26,7 @@ class Offer:
     """What somebody is told before they decide to take part. Money in minor units of the study's currency."""
 
     title: str
-    what: str
+    what: str | Promise
     minutes: int
     pay: int
     # What the pay is for: "per response".
@@ -35,6 +35,8 @@ class Offer:
     is_open: bool = True
     # What stays of it where somebody has erased what they gave; empty where nothing does.
     stays: str = ""
+    # That one may do it more than once; a visit from a recruitment platform stands for one, and is not told.
+    repeats: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,11 @@ class Way:
         what that piece of work is called where people read; empty where it is none of theirs.
     owed
         what somebody has earned this way, in minor units: the same figure as `earned`, where nothing else is shown.
-    awaited
-        what they get besides if all is accepted that waits for a decision, in minor units.
     is_full
         whether all of it is done or taken, so that nobody new would get anything soon: they are told before they agree
         to anything. It is asked only of those who come new.
+    awaited
+        what they get besides if all is accepted that waits for a decision, in minor units.
     erasure
         what becomes of what somebody gave this way if they have it erased, in sentences for them; none where they gave
         nothing.
@@ -85,9 +87,9 @@ class Way:
     remedy: Callable[[Participant, str], str] = lambda _participant, _about: ""
     about_label: Callable[[Participant, str], str] = lambda _participant, _about: ""
     owed: Callable[[Participant], int] = lambda _participant: 0
+    is_full: Callable[[], bool] = lambda: False
     awaited: Callable[[Participant], int] = lambda _participant: 0
     erasure: Callable[[Participant], list[str]] = lambda _participant: []
-    is_full: Callable[[], bool] = lambda: False
     start_args: tuple[Any, ...] = ()
     kind: ParticipantKind = ParticipantKind.CROWD
     is_by_link_only: bool = False

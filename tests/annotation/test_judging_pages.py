@@ -318,6 +318,19 @@ def test_examples_come_before_the_first_questionnaire() -> None:
     assert not Assignment.objects.exists()
 
 
+@pytest.mark.parametrize("kind", [CampaignKind.PAIRWISE, CampaignKind.POINTWISE])
+def test_the_offer_says_how_much_it_is(kind: str) -> None:
+    here = world(kind=kind, questionnaires_per_person=None)
+    link = reverse("join", args=[here.link.token])
+    before = text(Client().get(link))
+    things = "3 answers" if kind == CampaignKind.POINTWISE else "3 pairs of answers"
+    assert f"A questionnaire has {things}, and 2 questions about each." in before
+    assert "training" not in before
+    assert "You can do several" in before
+    TrainingItem.objects.create(campaign=here.campaign, item=here.campaign.items.last(), position=0)
+    assert "Before the first one comes a training: 1 example" in text(Client().get(link))
+
+
 def test_nothing_of_the_page_is_kept_by_caches() -> None:
     here = world()
     client, mine = claimed(here)

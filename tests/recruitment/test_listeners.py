@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client as Browser
 
-from annotation.domain import assignments, recruiting
+from annotation.domain import assignments, campaigns, recruiting
 from annotation.enums import AssignmentState
 from crowdrag.recruitment.domain import drafts, hearing, listings, overview
 from crowdrag.recruitment.domain.hearing import News
@@ -50,9 +50,12 @@ def judge(there: Prolific, here: Judging, made: PlatformStudy, person: str = PER
 
 def test_a_campaign_proposes_its_own_terms(there: Prolific) -> None:
     here = sheets(2, k=3)
-    here.change(eligibility={"languages": ["en"], "countries": ["GB"], "approval_rate": 95, "completed": 50})
+    usual = dict(campaigns.SUGGESTED) | {"approval_rate": 95, "completed": 50}
+    here.change(eligibility=usual, questionnaires_per_person=None)
     terms = drafts.proposed(here.study, here.purpose)
     assert terms is not None
+    assert "several questionnaires" not in terms.description  # a visit stands for one
+    assert "one after the other" not in terms.description
     assert (terms.reward, terms.places, terms.minutes) == (400, 6, here.campaign.minutes)
     made = advertised(study=here.study, purpose=here.purpose, terms=terms)
     assert len(there.studies[made.external_id]["filters"]) == 4

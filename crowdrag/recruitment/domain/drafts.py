@@ -58,7 +58,7 @@ def proposed(study: Study, purpose: str) -> Terms | None:
     needs = listener.needs(study, purpose) if listener else None
     return Terms(
         name=offer.title[:LONGEST_NAME],
-        description=offer.what,
+        description=str(offer.what),
         reward=offer.pay,
         places=max(needs.places, 1) if needs else 1,
         minutes=offer.minutes,
