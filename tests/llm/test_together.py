@@ -92,7 +92,7 @@ def test_what_stood_ahead_when_it_was_stopped_is_taken_back(ask, wide, server, s
 
 
 def test_what_stands_ahead_rests_too_when_the_server_asks_for_it(ask, wide, server, study):
-    """Real clock. Two intents stand ahead of eight calls; the first reply asks for a rest of a second."""
+    """Real clock. Four intents stand ahead of eight calls; the first reply asks for a rest of a second."""
     ask("busy:1,ok", *[f"slow:0.4 {n}" for n in range(7)], *[f"ok:{n}" for n in range(4)], policy=Policy(poll=0.02))
     first = Attempt.objects.get(call__request__messages__0__content="busy:1,ok", number=1)
     for late in Attempt.objects.filter(call__request__messages__0__content__startswith="ok:"):
@@ -105,11 +105,11 @@ def test_with_others_about_each_intent_counts_as_sent(wide, study):
     mine, theirs = asker(wide, study), asker(wide, study)
     begun = together.begin(wanted=wanted(wide, *"abcdefghijklm"), asker=mine)
     started = [isinstance(second, Started) for _claimed, second in begun]
-    assert started == [True] * 10 + [False] * 3
+    assert started == [True] * 12 + [False]
     assert room.free(theirs, timezone.now()) == Wait(theirs.policy.poll)
     [(_claimed, waits)] = together.begin(wanted=wanted(wide, "z"), asker=theirs)
     assert isinstance(waits, Wait)
-    for (claimed, intent), _turn in zip(begun, range(3), strict=False):
+    for (claimed, intent), _turn in zip(begun, range(5), strict=False):
         claims.finish(started=intent, claimed=claimed, asker=mine, verdict=said("x"))
     # Seven are on their way: for us, who are not alone any more, there is room for one.
     assert room.free(mine, timezone.now()) == 1
