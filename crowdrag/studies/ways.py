@@ -132,9 +132,17 @@ def get(study: Study, name: str) -> Way | None:
 
 
 def of(participant: Participant) -> list[Way]:
-    """Return the ways that somebody may know of: those that the study offers to all, and those by which they came."""
+    """Return the ways that are somebody's: those by which they came, and those that the study offers to all.
+
+    Who came only by links that are for ways of their own, to judge say, is not asked for anything else; they see what came
+    of it if they gave something else already.
+    """
     came_for = set(participant.arrivals.values_list("link__purpose", flat=True))
-    return [way for way in every(participant.study) if way.name in came_for or not way.is_by_link_only]
+    found = every(participant.study)
+    theirs = [way for way in found if way.name in came_for]
+    if theirs and all(way.is_by_link_only for way in theirs):
+        return [way for way in found if way in theirs or way.erasure(participant)]
+    return [way for way in found if way.name in came_for or not way.is_by_link_only]
 
 
 def get_for(participant: Participant, name: str) -> Way | None:
