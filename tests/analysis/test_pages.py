@@ -225,6 +225,13 @@ def test_surplus_answers_stand_in_brackets_and_are_not_tallied(study):
     assert sum(not pair["cells"][0]["counted"] for pair in answer.context["pairs"]) == 6
 
 
+def test_what_was_put_aside_is_said_with_its_number(study):
+    analyse(study)
+    assert "put aside" not in member_of(study).get(address(study)).content.decode()
+    running.wait(analysing.start(study=study, parameters=QUICK | {"k": 3}))
+    assert "14 judgments were put aside" in member_of(study).get(address(study)).content.decode()
+
+
 def test_a_run_without_parameters_names_the_default_limit(study):
     run = analyse(study)
     Run.objects.filter(pk=run.pk).update(parameters={})

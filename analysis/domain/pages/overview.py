@@ -44,6 +44,7 @@ def overview(study: Study, state: State) -> dict[str, Any]:
     return {
         "headline": [by_name[name] for name in HEADLINE if name in by_name],
         "figures": figures,
+        "surplus": by_name["judgments_surplus"]["value"] if "judgments_surplus" in by_name else 0,
         "agreement": _grid(crowd, found["agreement_means"], labels),
         "others": _grid(others, found["agreement_means"], labels),
         "notes": _notes(found["agreement"], labels),
