@@ -11,9 +11,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django_htmx.http import HttpResponseClientRedirect
 
 from writing.forms.plan import LICENCES
+from writing.models import Response
 
 from ..domain import campaigns
 from ..domain.campaigns import choosing, design, questions, texts
@@ -102,14 +104,17 @@ def items(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         except campaigns.CampaignProblem as error:
             messages.error(request, str(error))
         else:
-            messages.success(request, _("Saved. %(n)s items are picked.") % {"n": len(picked)})
+            said = ngettext("Saved. %(n)s item is picked.", "Saved. %(n)s items are picked.", len(picked))
+            messages.success(request, said % {"n": len(picked)})
         return redirect(request.get_full_path())
-    found = Item.objects.filter(pk__in=[each.item for each in page]).select_related("topic", "pair__a", "pair__b")
+    found = Item.objects.filter(pk__in=[each.item for each in page]).select_related(
+        "topic", "response", "pair__a", "pair__b"
+    )
     by_key = {item.pk: item for item in found}
     context = {
         "campaign": campaign,
         "page": page,
-        "rows": [(each, by_key[each.item], each.item in kept.picked) for each in page],
+        "rows": [(each, by_key[each.item], _responses(by_key[each.item]), each.item in kept.picked) for each in page],
         "picked": len(kept.picked),
         "is_draft": campaign.state == CampaignState.DRAFT,
         "section": SECTION,
@@ -153,3 +158,9 @@ def _text(request: HttpRequest, campaign: Campaign, form: forms.Form, context: d
         "section": SECTION,
     }
     return render(request, "annotation/campaigns/text.html", common | context, status=422 if is_wrong else 200)
+
+
+def _responses(item: Item) -> list[Response]:
+    if item.pair is not None:
+        return [item.pair.a, item.pair.b]
+    return [item.response] if item.response is not None else []

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import escape
 
 from annotation.domain import campaigns
 from annotation.domain.campaigns import building, choosing, design, questions
@@ -105,7 +106,11 @@ class TestExperts:
         page = reverse("campaign_items", args=[study.slug, campaign.pk])
         first, second = client.get(page), client.get(page + "?page=2")
         assert (len(first.context["rows"]), len(second.context["rows"])) == (50, 30)
-        chosen = [each.item for each, _item, _picked in first.context["rows"][:2]]
+        chosen = [each.item for each, *_rest in first.context["rows"][:2]]
+        _each, item, responses, _picked = first.context["rows"][0]
+        assert [response.pk for response in responses] == [item.pair.a_id, item.pair.b_id]
+        for response in responses:  # nobody knows a pair by its ids
+            assert escape(response.text) in first.content.decode()
         more = second.context["rows"][0][0].item
         client.post(page, {"item": [*chosen, more, "x", "²"]})  # what is not on the page is not picked
         client.post(page + "?page=2", {"item": [more]})
