@@ -189,6 +189,35 @@ def test_time_counts_while_one_looks(page: Page, live_server: Any) -> None:
     assert (times[second].looks, times[second].leaves, times[second].changes) == (1, 1, 1)
 
 
+@pytest.mark.parametrize("kind", [CampaignKind.PAIRWISE, CampaignKind.POINTWISE])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_options_of_all_questions_stand_alike(page: Page, live_server: Any, kind: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    sheets.open_sheet(page, live_server.url, sheets.make(items=1, kind=kind))
+    shapes = page.evaluate(
+        """[...document.querySelectorAll(".judged:not([hidden]) .asked-options")].map((each) => {
+             const boxes = [...each.children].map((child) => child.getBoundingClientRect());
+             const of = (side) => new Set(boxes.map((box) => Math.round(box[side]))).size;
+             return [of("top") === 1, of("left") === 1, of("width") === 1];
+           })"""
+    )
+    assert len(shapes) == 8
+    assert {tuple(shape) for shape in shapes} in ({(True, False, True)}, {(False, True, True)}), shapes
+
+
+def test_a_citation_is_followed_by_its_full_stop(page: Page, live_server: Any) -> None:
+    sheets.open_sheet(page, live_server.url, sheets.make(items=1))
+    gaps = page.evaluate(
+        """[...document.querySelectorAll(".judged-cite")].map((cite) => {
+             const words = document.createRange();
+             words.selectNodeContents(cite);
+             return cite.getBoundingClientRect().right - words.getBoundingClientRect().right;
+           })"""
+    )
+    assert gaps
+    assert max(gaps) < 0.5
+
+
 def test_without_scripts_the_page_says_what_is_needed(browser: Browser, live_server: Any) -> None:
     context = browser.new_context(java_script_enabled=False)
     at = sheets.make(items=1)
