@@ -234,6 +234,17 @@ def test_what_cannot_be_drawn_or_opened_is_said() -> None:
     assert not Questionnaire.objects.exists()
 
 
+def test_before_launch_says_what_is_not_set_and_counts_in_words(study: Study) -> None:
+    campaign = draft(study, pay=None, items_per_questionnaire=1, checks=1)
+    text = signed_in(study).get(url("campaign_open", campaign)).content.decode()
+    assert text.count("<dd>not set</dd>") == 2
+    assert "0.00" not in text
+    assert "of 1 item<" in text
+    assert "1 attention check." in text
+    Campaign.objects.filter(pk=campaign.pk).update(pay=550)
+    assert "not set" not in signed_in(study).get(url("campaign_open", campaign)).content.decode()
+
+
 @pytest.mark.parametrize("kind", [CampaignKind.POINTWISE, CampaignKind.EXPERT])
 def test_new_campaigns_of_other_kinds(study: Study, kind: str) -> None:
     client, source = signed_in(study), draft(study)
