@@ -134,8 +134,8 @@ def get(study: Study, name: str) -> Way | None:
 def of(participant: Participant) -> list[Way]:
     """Return the ways that are somebody's: those by which they came, and those that the study offers to all.
 
-    Who came only by links that are for ways of their own, to judge say, is not asked for anything else; they see what came
-    of it if they gave something else already.
+    Who came only by links that are for ways of their own, to judge say, is not asked for anything else; what came of
+    something else that they gave already they see.
     """
     came_for = set(participant.arrivals.values_list("link__purpose", flat=True))
     found = every(participant.study)

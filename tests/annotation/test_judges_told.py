@@ -9,9 +9,11 @@ from django.urls import reverse
 from annotation.domain import assignments
 from annotation.enums import AssignmentState as S
 from annotation.models import Assignment
+from crowdrag.studies import ways
+from crowdrag.studies.domain import links
 from tests.annotation.campaigns import World
 from tests.annotation.judging import HOUR, answer_all, claim, hand_in, sheets
-from tests.factories import NOW
+from tests.factories import NOW, WritingPlanFactory, WritingTaskFactory
 from tests.participants import as_participant
 
 pytestmark = pytest.mark.django_db
@@ -93,3 +95,21 @@ def test_a_full_campaign_says_so_before_anybody_agrees(here: World) -> None:
     assert "You have been here before" in text(known.get(address))
     assignments.reject(assignment=mine, reason="No.", by=here.member(), now=NOW)
     assert Client().get(address).status_code == 200
+
+
+def test_who_came_to_judge_is_not_asked_to_write(here: World) -> None:
+    """Who came for both, by no link, or to write, is."""
+    WritingPlanFactory(study=here.study, consent_text=here.campaign.consent_text, pay=1250, minutes=25)
+    judge, stranger, both = here.judge(), here.stranger(), here.judge()
+    to_write = links.create_open(study=here.study, purpose="writing", label="", by=None, now=NOW)
+    to_write.arrivals.create(participant=both, arrived_at=NOW, last_at=NOW)
+    names = {person: [way.name for way in ways.of(person)] for person in (judge, stranger, both)}
+    assert names == {judge: [here.purpose], stranger: ["writing"], both: ["writing", here.purpose]}
+    client = Client()
+    as_participant(client, judge)
+    page = text(client.get(reverse("work", args=[here.study.slug])))
+    assert "Compare answers" in page
+    assert "Write answers from sources" not in page
+    # Who wrote is still shown what came of it.
+    WritingTaskFactory(claimed=True, topic__study=here.study, participant=judge)
+    assert "writing" in [way.name for way in ways.of(judge)]
