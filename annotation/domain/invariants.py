@@ -40,6 +40,12 @@ _INCOMPLETE = """
     LEFT JOIN annotation_judgment j ON j.assignment_id = a.id AND j.item_id = e.item_id
         AND j.dimension_id = asked.dimension_id AND j.repeat = 0
     WHERE a.state = ANY (%s) AND j.id IS NULL
+        -- Of what was erased at its writer's wish nothing is asked.
+        AND NOT EXISTS (
+            SELECT 1 FROM annotation_item i LEFT JOIN annotation_pair p ON p.id = i.pair_id
+            JOIN writing_response r ON r.id IN (i.response_id, p.a_id, p.b_id)
+            WHERE i.id = e.item_id AND r.erased_at IS NOT NULL
+        )
     GROUP BY a.id
 """
 

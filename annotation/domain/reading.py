@@ -84,12 +84,13 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What is judged: a query with one response or two."""
+    """What is judged: a query with one response or two; `is_gone` is whether one was erased at its writer's wish."""
 
     item: int
     query: str
     narrative: str
     sides: tuple[Side, ...]
+    is_gone: bool = False
 
 
 @dataclass(frozen=True)
@@ -191,8 +192,10 @@ def shown(item: Item) -> Shown:
         responses = [item.pair.a, item.pair.b]
         sides = tuple(Side(name, one.text) for name, one in zip(SIDES, responses, strict=True))
     else:
-        sides = (Side("", item.response.text),) if item.response is not None else ()
-    return Shown(item=item.pk, query=item.topic.query, narrative=item.topic.narrative, sides=sides)
+        responses = [item.response] if item.response is not None else []
+        sides = tuple(Side("", one.text) for one in responses)
+    gone = any(one.erased_at for one in responses)
+    return Shown(item=item.pk, query=item.topic.query, narrative=item.topic.narrative, sides=sides, is_gone=gone)
 
 
 # What `shown` reads of an item.
@@ -210,21 +213,15 @@ def _page(
     checks = _checks(questionnaire.checks.order_by("position"), attended)
     texts = [f"item__{name}" for name in TEXTS]
     found = questionnaire.entries.select_related(*texts).order_by("position")
-    entries = tuple(
-        Entry(
-            number=number,
-            shown=shown(entry.item),
-            questions=_placed(
-                number,
-                [
-                    *(replace(one, answer=given.get((entry.item_id, one.pk))) for one in asked),
-                    *checks.get(entry.position, ()),
-                ],
-            ),
-        )
-        for number, entry in enumerate(found, start=1)
-    )
-    return Page(campaign, questionnaire, assignment, campaign.instructions, entries)
+    entries: list[Entry] = []
+    for number, entry in enumerate(found, start=1):
+        what = shown(entry.item)
+        below = [replace(one, answer=given.get((entry.item_id, one.pk))) for one in asked]
+        if what.is_gone:
+            # Nothing more is asked of what is not there; what was answered before stays.
+            below = [replace(one, asks_justification=False) for one in below if one.answer is not None]
+        entries.append(Entry(number, what, _placed(number, [*below, *checks.get(entry.position, ())])))
+    return Page(campaign, questionnaire, assignment, campaign.instructions, tuple(entries))
 
 
 def _placed(number: int, found: list[Question]) -> tuple[Question, ...]:

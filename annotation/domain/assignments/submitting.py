@@ -16,8 +16,20 @@ S = AssignmentState
 LONGEST_COMMENT: Final = 10_000
 DONE: Final = frozenset({S.SUBMITTED, S.ACCEPTED, S.REJECTED, S.SURPLUS})
 
+# The items of which a response was erased at its writer's wish: nobody can judge what is not there. Looked up once, by
+# keys, since it is asked after each answer.
+_GONE = """
+    SELECT gone.item_id FROM annotation_questionnaireitem gone
+    JOIN annotation_item i ON i.id = gone.item_id
+    LEFT JOIN annotation_pair p ON p.id = i.pair_id
+    LEFT JOIN writing_response alone ON alone.id = i.response_id
+    LEFT JOIN writing_response a ON a.id = p.a_id
+    LEFT JOIN writing_response b ON b.id = p.b_id
+    WHERE gone.questionnaire_id = %(questionnaire)s
+        AND coalesce(alone.erased_at, a.erased_at, b.erased_at) IS NOT NULL
+"""
 # What is asked and has no answer: each dimension of each item, and the checks below them.
-_OPEN = """
+_OPEN = f"""
     SELECT entry.item_id, asked.dimension_id, NULL::bigint, entry.position, asked.position AS place
     FROM annotation_questionnaireitem entry
     JOIN annotation_questionnaire q ON q.id = entry.questionnaire_id
@@ -27,6 +39,7 @@ _OPEN = """
         AND j.dimension_id = asked.dimension_id AND j.repeat = 0
     WHERE entry.questionnaire_id = %(questionnaire)s
         AND (j.id IS NULL OR (d.asks_justification AND j.justification = ''))
+        AND entry.item_id <> ALL (ARRAY({_GONE}))
     UNION ALL
     SELECT entry.item_id, NULL, c.id, c.position, 32767
     FROM annotation_attentioncheck c
@@ -34,7 +47,7 @@ _OPEN = """
         ON entry.questionnaire_id = c.questionnaire_id AND entry.position = c.position
     LEFT JOIN annotation_checkanswer a ON a.check_asked_id = c.id AND a.assignment_id = %(assignment)s
     WHERE c.questionnaire_id = %(questionnaire)s AND a.id IS NULL
-"""
+"""  # noqa: S608 -- a constant
 # In the order of the page.
 _MISSING = f"{_OPEN} ORDER BY 4, 5"
 # How many there are is said after each answer.
@@ -50,7 +63,10 @@ class Missing(NamedTuple):
 
 
 def missing(assignment: Assignment) -> list[Missing]:
-    """Return the open questions, in the order of the page; an answer without the justification asked for is open."""
+    """Return the open questions, in the order of the page; an answer without the justification asked for is open.
+
+    Of an item of which a response was erased meanwhile nothing is asked but the check below it.
+    """
     with connection.cursor() as cursor:
         cursor.execute(_MISSING, {"assignment": assignment.pk, "questionnaire": assignment.questionnaire_id})
         return [Missing(*row[:3]) for row in cursor.fetchall()]
