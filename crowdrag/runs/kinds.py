@@ -93,6 +93,9 @@ class Kind:
         row.
     result_url
         where to read the result.
+    told
+        the run's parameters as people read them: what it is called, and its value in words. Without it the keys of
+        `Run.parameters` are shown as they are.
     """
 
     name: str
@@ -102,6 +105,7 @@ class Kind:
     plan: Callable[[Run], Iterable[dict[str, Any]]] = one_unit
     finish: Callable[[Run], None] | None = None
     result_url: Callable[[Run], str | None] | None = None
+    told: Callable[[Run], dict[str, Any]] | None = None
 
 
 _kinds: dict[str, Kind] = {}

@@ -5,7 +5,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.domain.judging_models import injecting, judging
-from annotation.models import JudgingAnswer, JudgingPrompt
+from annotation.models import Campaign, JudgingAnswer, JudgingPrompt
 from crowdrag.llm.models import Attempt, Call, Endpoint
 from crowdrag.runs.models import Run
 from crowdrag.studies.enums import Role
@@ -140,6 +140,18 @@ def test_what_came_is_listed_by_outcome_and_shown_harmlessly(client, source):
     found = client.get(f"{JUDGES}{measured.key}/").context["found"]
     assert (found.pairs, found.fenced.first.count, found.bare.first.count) == (6, 2, 3)
     assert client.get(f"{JUDGES}{run.key}/?outcome=nonsense&page=99").status_code == 200
+
+
+def test_the_page_of_a_run_says_in_words_what_was_asked(client, source):
+    for run in furnish_model_judges(source):
+        endpoint = Endpoint.objects.get(pk=run.parameters["endpoint"])
+        page = client.get(reverse("run", args=["mine", run.key])).content.decode()
+        assert f"<dt>Endpoint</dt><dd>{endpoint.name}</dd>" in page
+        assert f"<dt>Campaign</dt><dd>{source.name}</dd>" in page
+        assert "<dt>How it is asked</dt><dd>all dimensions at once</dd>" in page
+        assert "<dt>Bare</dt>" not in page
+    Campaign.objects.filter(pk=source.pk).update(name="<b>Mine</b>")
+    assert "<dd>&lt;b&gt;Mine&lt;/b&gt;</dd>" in client.get(reverse("run", args=["mine", run.key])).content.decode()
 
 
 def test_the_pages_are_for_editors_of_the_study(client, study, source):

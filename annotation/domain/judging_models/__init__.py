@@ -13,6 +13,7 @@
 | `attacks`, `injecting` | texts that tell a judge what to say; the run that plants them |
 | `measured` | what that found |
 | `listing` | what pages show |
+| `telling` | what a run was asked for, in words |
 """
 
 
@@ -23,7 +24,7 @@ def register() -> None:
     from crowdrag.runs.enums import Queue
     from crowdrag.runs.kinds import Kind, register
 
-    from . import injecting, judging, listing  # not at the top: the models are not there yet
+    from . import injecting, judging, listing, telling  # not at the top: the models are not there yet
 
     register(
         Kind(
@@ -34,6 +35,7 @@ def register() -> None:
             work=judging.work,
             finish=judging.finish,
             result_url=listing.url_of,
+            told=telling.told,
         )
     )
     register(
@@ -45,5 +47,6 @@ def register() -> None:
             work=injecting.work,
             finish=injecting.finish,
             result_url=listing.url_of,
+            told=telling.told,
         )
     )

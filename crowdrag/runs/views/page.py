@@ -17,6 +17,7 @@ from .. import kinds
 from ..domain import progress, running
 from ..enums import RunState, UnitState
 from ..models import Run
+from ..templatetags.run_pages import column_name
 
 SHOWN_UNITS = 50
 
@@ -32,6 +33,7 @@ def page(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
         "failed_count": failed.count(),
         "columns": _columns(run.problems),
         "result_url": _result_url(run),
+        "parameters": _parameters(run),
         "may_change": request.study_role >= Role.EDITOR,  # type: ignore[attr-defined]
         "resumable": run.state in {RunState.FAILED, RunState.CANCELLED},
     }
@@ -89,6 +91,15 @@ def _columns(problems: list[dict[str, Any]]) -> list[str]:
     usual = ["file", "line", "field", "expected", "message"]
     named = {key for problem in problems for key in problem}
     return [column for column in usual if column in named] + sorted(named.difference(usual))
+
+
+def _parameters(run: Run) -> dict[str, Any]:
+    """Return what a run was asked for, in words where its kind has some."""
+    try:
+        told = kinds.get(run.kind).told
+    except kinds.UnknownKind:
+        told = None
+    return told(run) if told is not None else {column_name(name): value for name, value in run.parameters.items()}
 
 
 def _result_url(run: Run) -> str | None:

@@ -1,0 +1,77 @@
+"""What a run of a model that judges was asked for, as people read it: names and words instead of keys of rows."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.llm.models import Endpoint
+from crowdrag.runs.models import Run
+
+from ...enums import Inference
+from ...models import Campaign, Dimension, JudgingPrompt
+from .choosing import Which
+
+# In the order in which they are shown. The seed stands on the page of every run.
+LABELS: Final[Mapping[str, str | Promise]] = {
+    "endpoint": _("Endpoint"),
+    "prompt": _("Prompt"),
+    "source": _("Campaign"),
+    "inference": _("How it is asked"),
+    "justify": _("Asked for justifications"),
+    "which": _("Items"),
+    "n": _("Pairs, if not all"),
+    "both": _("Each pair in both orders"),
+    "repeats": _("Times that each is asked"),
+    "dimension": _("Question that is looked at"),
+    "bare": _("Without the fence as well"),
+    "parameters": _("Parameters of the model"),
+}
+
+
+def told(run: Run) -> dict[str, Any]:
+    """Return a run's parameters in words; what is gone, or what nobody here knows any more, as it was kept."""
+    found = {}
+    for name, label in LABELS.items():
+        if name in run.parameters:
+            kept = run.parameters[name]
+            found[str(label)] = _WORDS[name](kept) if name in _WORDS and kept is not None else kept
+    return found | {name: kept for name, kept in run.parameters.items() if name not in {*LABELS, "seed"}}
+
+
+def _endpoint(kept: Any) -> Any:
+    return Endpoint.objects.filter(pk=kept).values_list("name", flat=True).first() or kept
+
+
+def _campaign(kept: Any) -> Any:
+    return Campaign.objects.filter(pk=kept).values_list("name", flat=True).first() or kept
+
+
+def _question(kept: Any) -> Any:
+    return Dimension.objects.filter(pk=kept).values_list("label", flat=True).first() or kept
+
+
+def _prompt(kept: Any) -> Any:
+    prompt = JudgingPrompt.objects.filter(pk=kept).first()
+    if prompt is None:
+        return kept
+    return str(_("%(name)s, version %(version)s") % {"name": prompt.name, "version": prompt.version})
+
+
+def _inference(kept: Any) -> Any:
+    return str(Inference(kept).label) if kept in Inference.values else kept
+
+
+def _which(kept: Any) -> Any:
+    return str(Which(kept).label) if kept in Which.values else kept
+
+
+_WORDS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "endpoint": _endpoint,
+    "prompt": _prompt,
+    "source": _campaign,
+    "inference": _inference,
+    "which": _which,
+    "dimension": _question,
+}
