@@ -70,7 +70,7 @@ def listed(campaign: Campaign, name: str) -> QuerySet[Assignment]:
 
 def unpaid(campaign: Campaign) -> int:
     """Count what waited for a decision when its judge had all erased, and was not paid since."""
-    return listed(campaign, "withdrawn").filter(pay__gt=0, paid__isnull=True).count()
+    return listed(campaign, "withdrawn").filter(pay__gt=0, payments__isnull=True).count()
 
 
 def counts(campaign: Campaign, now: datetime) -> Counts:
