@@ -139,8 +139,9 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     found.end()
 
 
-# What a running system writes of itself: its workers' heartbeats and the address of its language model.
-OF_THE_MOMENT = ("runs_workerbeat", "llm_endpoint")
+# What a running system writes of itself: its workers' heartbeats, when each duty was done, and the address of its
+# language model.
+OF_THE_MOMENT = ("runs_workerbeat", "runs_duty", "llm_endpoint")
 
 
 def rows_of(url: str) -> dict[str, str]:
