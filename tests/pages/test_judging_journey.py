@@ -161,10 +161,11 @@ def test_a_campaign_from_its_first_page_to_its_export(
     begin(hasty)
     second = judge(hasty)
     hand_in(hasty, second)
-    # Whoever comes now comes in vain, and is told so.
+    # Whoever comes now comes in vain, and is told so before they agree to anything.
     late = worker()
-    come(late, link)
-    expect(late.get_by_role("button", name="Get a questionnaire and begin")).to_have_count(0)
+    late.goto(link)
+    expect(late.get_by_role("heading", level=1)).to_be_visible()
+    expect(late.get_by_role("button", name="Read what is recorded, then decide")).to_have_count(0)
 
     # The hasty one is shown with why, and rejected by a person, with a reason.
     page.goto(f"{base}/campaigns/{campaign.pk}/screening/{second.external_id}/")
@@ -180,7 +181,7 @@ def test_a_campaign_from_its_first_page_to_its_export(
     expect(hasty.get_by_text("All answered alike in less than a minute.").first).to_be_visible()
 
     # Its place is judged again, by who came in vain; then both are accepted.
-    late.reload()
+    come(late, link)
     begin(late)
     third = judge(late, keys="bnbabnb")
     hand_in(late, third, minutes=15)
