@@ -62,6 +62,8 @@ def faults(page: Page, width: int, theme: str) -> list[str]:
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme=theme, reduced_motion="reduce")
     page.keyboard.press("End")  # pictures further down are loaded when they come into sight
+    # The page hears of another theme a moment later.
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     page.evaluate("Promise.allSettled(document.getAnimations().map(animation => animation.finished))")
     # What a bar that stays covers by half depends on how far one has scrolled: axe would take it for too small.
     page.evaluate(LET_GO)

@@ -28,6 +28,7 @@ export class Times {
     this.last = performance.now();
     this.sign = this.last;
     this.present = true;
+    this.gone = false;
     this.over = false;
   }
 
@@ -40,7 +41,7 @@ export class Times {
     const turn = () => {
       this.#count();
       const present = document.visibilityState === "visible" && document.hasFocus();
-      if (this.present && !present) this.#of(this.item).leaves += 1;
+      if (this.present && !present && !this.gone) this.#of(this.item).leaves += 1;
       if (!this.present && present) this.sign = performance.now();
       this.present = present;
     };
@@ -50,7 +51,12 @@ export class Times {
       turn();
       if (document.visibilityState === "hidden") void this.tell(true);
     });
-    addEventListener("pagehide", () => void this.tell(true));
+    // Whoever closes the page goes, and does not leave an item to come back to it.
+    addEventListener("pagehide", () => {
+      this.gone = true;
+      void this.tell(true);
+    });
+    addEventListener("pageshow", () => (this.gone = false));
     turn();
     setInterval(() => this.#count(), BEAT);
     setInterval(() => document.visibilityState === "visible" && void this.tell(), TOLD_EVERY);
