@@ -131,6 +131,7 @@ def open_sheet(page: Page, base: str, at: Sheet) -> None:
     """Open the questionnaire and wait until it takes answers."""
     enter(page.context, base, at.judge)
     page.goto(base + at.path)
+    page.bring_to_front()  # else another page of the browser may have the focus, and this one none to give
     expect(page.locator("#save-state")).not_to_have_attribute("data-state", "opening")
 
 
