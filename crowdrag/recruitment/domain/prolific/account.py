@@ -49,15 +49,6 @@ def account(study: Study | None = None) -> Account:
     return Account(base_url, token, settings.PROLIFIC_WORKSPACE, settings.PROLIFIC_PROJECT, loopback)
 
 
-def is_configured() -> bool:
-    """Say whether there is an account, without saying what is wrong with it."""
-    try:
-        account()
-    except NotConfiguredError:
-        return False
-    return True
-
-
 def check(url: str) -> bool:
     """Check an address that the token goes to; say whether it is a stand-in on this machine."""
     try:
