@@ -160,13 +160,15 @@ def latest(participant: Participant) -> Way | None:
     return get(participant.study, purpose or "") or next(offered, None)
 
 
-def about_label(participant: Participant, about: str) -> str:
-    """Return what people call the work that an enquiry is about; as it was named, where no way knows it."""
-    return (
-        next(filter(None, (way.about_label(participant, about) for way in every(participant.study))), about)
-        if about
-        else ""
-    )
+def about_label(participant: Participant, about: str, known: list[Way] | None = None) -> str:
+    """Return what people call the work that an enquiry is about; as it was named, where no way knows it.
+
+    `known` are the study's ways, for whoever asks for many.
+    """
+    if not about:
+        return ""
+    asked = every(participant.study) if known is None else known
+    return next(filter(None, (way.about_label(participant, about) for way in asked)), about)
 
 
 def owed(participant: Participant) -> int:

@@ -61,7 +61,8 @@ def unanswered(study: Study) -> int:
 def of_participant(participant: Participant) -> list[Asked]:
     """Return what somebody asked, the latest first."""
     found = participant.enquiries.order_by("-asked_at", "-pk")
-    return [Asked(enquiry, ways.about_label(participant, enquiry.about)) for enquiry in found]
+    known = ways.every(participant.study)
+    return [Asked(enquiry, ways.about_label(participant, enquiry.about, known)) for enquiry in found]
 
 
 def of_study(study: Study) -> "list[Enquiry]":

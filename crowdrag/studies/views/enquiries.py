@@ -79,33 +79,28 @@ def answer(request: HttpRequest, study: Study, enquiry_id: int) -> HttpResponse:
     return redirect("enquiries", study.slug)
 
 
-def _desk(enquiry: Enquiry) -> str:
+def _desk(enquiry: Enquiry, known: list[ways.Way]) -> str:
     """Return where the work is looked at that an enquiry is about, whichever way knows it."""
     if not enquiry.about:
         return ""
-    return next(
-        filter(None, (way.desk(enquiry.participant, enquiry.about) for way in ways.every(enquiry.participant.study))),
-        "",
-    )
+    return next(filter(None, (way.desk(enquiry.participant, enquiry.about) for way in known)), "")
 
 
-def _remedy(enquiry: Enquiry) -> str:
+def _remedy(enquiry: Enquiry, known: list[ways.Way]) -> str:
     """Return where the rejection that an enquiry contests is taken back, for as long as it stands."""
     if enquiry.kind != EnquiryKind.CONTEST or not enquiry.about:
         return ""
-    return next(
-        filter(None, (way.remedy(enquiry.participant, enquiry.about) for way in ways.every(enquiry.participant.study))),
-        "",
-    )
+    return next(filter(None, (way.remedy(enquiry.participant, enquiry.about) for way in known)), "")
 
 
 def _list(request: HttpRequest, study: Study, refused: tuple[int, AnswerForm] | None = None) -> HttpResponse:
+    known = ways.every(study)
     rows = [
         {
             "enquiry": enquiry,
-            "desk": _desk(enquiry),
-            "remedy": _remedy(enquiry),
-            "about": ways.about_label(enquiry.participant, enquiry.about),
+            "desk": _desk(enquiry, known),
+            "remedy": _remedy(enquiry, known),
+            "about": ways.about_label(enquiry.participant, enquiry.about, known),
             "form": refused[1]
             if refused and refused[0] == enquiry.pk
             else AnswerForm(initial={"text": enquiry.answer}, auto_id=f"id_{enquiry.pk}_%s"),
