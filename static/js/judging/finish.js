@@ -29,8 +29,14 @@ export function start(items, outbox, times, kept) {
     comment.addEventListener("blur", keep.flush);
   }
 
+  let told = "";
   const tell = () => {
     const open = items.questions.filter((question) => !question.isComplete);
+    // Told again whenever something was saved: what says the same stays, with the focus that is on it.
+    const telling = open.map((question) => question.key).join(" ");
+    if (telling === told && words.textContent) return open;
+    told = telling;
+    const focused = list.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
     words.textContent = open.length ? say("finish.open", { n: open.length }) : say("finish.ready");
     const numbers = [...new Set(open.map((question) => question.number))];
     list.replaceChildren(
@@ -46,6 +52,8 @@ export function start(items, outbox, times, kept) {
         return make("li", {}, link);
       }),
     );
+    const links = [...list.querySelectorAll("a")];
+    if (focused) (links.find((link) => link.getAttribute("href") === focused) ?? links[0] ?? button).focus();
     return open;
   };
   items.watch((shown) => {
