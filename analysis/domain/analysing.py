@@ -24,6 +24,7 @@ from . import freshness, loading
 from .inputs import Inputs
 from .results import Results, compute
 from .results.settings import BadParameterError, Settings
+from .texts import Texts, TextsGoneError
 
 KIND = "analysis"
 NothingToAnalyseError = loading.NothingToAnalyseError
@@ -65,7 +66,11 @@ def work(work: kinds.Work) -> Callable[[], None]:
         inputs = loading.load(run.study, pool=settings.pool)
     except NothingToAnalyseError as error:
         raise kinds.Rejected([{"message": str(error)}]) from error
-    results = compute(inputs, settings=settings, seed=run.seed, report=work.report)
+    texts = Texts(run.study, inputs)
+    try:
+        results = compute(inputs, settings=settings, seed=run.seed, texts=texts, report=work.report)
+    except TextsGoneError as error:
+        raise kinds.Rejected([{"message": str(error)}]) from error
     return partial(_store, run, inputs, results, mark, taken_at)
 
 

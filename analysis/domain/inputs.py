@@ -17,8 +17,12 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 
-SCHEMA = 1
+SCHEMA = 2
 EXPERT, POINTWISE = "expert", "pointwise"
+#: Pools of what language models judged, by how they were asked (design 7.6).
+COMBINED, INDIVIDUAL = "model_combined", "model_individual"
+#: So many fields of a response are in the first schema.
+JUDGED = 6
 #: Judgments of a pool, beside each other: what stands in the digest.
 COLUMNS = ("unit", "coder", "dimension", "value", "vote", "k", "position")
 
@@ -44,7 +48,11 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Response:
-    """A response of the inputs; `topic` and `participant` are names."""
+    """A response of the inputs; `topic` and `participant` are names.
+
+    `text` is the digest of its text, which is no part of the inputs (`texts.Texts` reads it); `ranking` the place of
+    its topic's passages in `Inputs.rankings`, -1 where nothing is known of either (inputs of the first schema).
+    """
 
     name: str
     topic: str
@@ -52,6 +60,29 @@ class Response:
     origin: str
     participant: str
     words: int
+    text: str = ""
+    ranking: int = -1
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A number that a writer gave for a question before or after writing; `response` is a place in the responses."""
+
+    response: int
+    kind: str
+    question: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Process:
+    """What the log of a response says about its writing; NaN is written as None.
+
+    `measures` are named in `loading.processes.MEASURES`.
+    """
+
+    response: int
+    measures: dict[str, float | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,8 +158,11 @@ class Inputs:
     """What a run computes from.
 
     `pools` holds the analysed pool under `main`, and those that it is compared with (expert, pointwise) where there are
-    any. `counts` are sizes of what is only counted, such as the models' judgments; `seconds` the times that
-    questionnaires took; `simulated` says whether some of the judgments are a generator's.
+    any: of experts, of pointwise raters, and of models as judges by how they were asked. `counts` are sizes of what is
+    only counted, such as the models' judgments; `seconds` the times that questionnaires took; `simulated` says whether
+    some of the judgments are a generator's. `passages` are digests of texts, `rankings` the passages of topics as they
+    were shown, by rank, as places in `passages` (-1 at a rank without one). `answers` are what writers said in surveys,
+    `processes` what their logs tell. `schema` is how they are written down: 1 knows neither texts nor their writing.
     """
 
     pool: str
@@ -140,6 +174,11 @@ class Inputs:
     counts: dict[str, int] = field(default_factory=dict)
     seconds: tuple[float, ...] = ()
     simulated: bool = False
+    passages: tuple[str, ...] = ()
+    rankings: tuple[tuple[int, ...], ...] = ()
+    answers: tuple[Answer, ...] = ()
+    processes: tuple[Process, ...] = ()
+    schema: int = SCHEMA
 
     @property
     def main(self) -> Pool:
@@ -165,12 +204,12 @@ class Inputs:
 
     def _parts(self) -> list[bytes]:
         header = {
-            "schema": SCHEMA,
+            "schema": self.schema,
             "pool": self.pool,
             "topics": self.topics,
             "styles": self.styles,
             "dimensions": [_values(dimension) for dimension in self.dimensions],
-            "responses": [_values(response) for response in self.responses],
+            "responses": [_values(response)[: None if self.schema > 1 else JUDGED] for response in self.responses],
             "counts": self.counts,
             "seconds": self.seconds,
             "simulated": self.simulated,
@@ -185,6 +224,13 @@ class Inputs:
                 for name, pool in self.pools.items()
             },
         }
+        if self.schema > 1:
+            header |= {
+                "passages": self.passages,
+                "rankings": self.rankings,
+                "answers": [_values(answer) for answer in self.answers],
+                "processes": [_values(process) for process in self.processes],
+            }
         text = json.dumps(header, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         arrays = [_bytes(getattr(self.pools[name], column)) for name in sorted(self.pools) for column in COLUMNS]
         return [text.encode(), *arrays]
@@ -223,10 +269,15 @@ def unpack(packed: bytes) -> Inputs:
         counts=header["counts"],
         seconds=tuple(header["seconds"]),
         simulated=header["simulated"],
+        schema=header["schema"],
+        passages=tuple(header.get("passages", ())),
+        rankings=tuple(tuple(ranking) for ranking in header.get("rankings", ())),
+        answers=tuple(Answer(*values) for values in header.get("answers", ())),
+        processes=tuple(Process(*values) for values in header.get("processes", ())),
     )
 
 
-def _values(record: Dimension | Response) -> list[Any]:
+def _values(record: Dimension | Response | Answer | Process) -> list[Any]:
     return [getattr(record, each.name) for each in fields(record)]
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext_lazy as _
 
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
@@ -13,6 +14,14 @@ from crowdrag.studies.models import Study
 
 from ..domain import analysing
 from ..forms import AnalysisForm
+
+#: The pages of results by the name of their URL, in the order in which they are offered.
+PAGES = (
+    ("results", _("Agreement")),
+    ("competence", _("Competence")),
+    ("grades", _("Grades")),
+    ("pairs", _("Pairs and votes")),
+)
 
 
 def state_of(request: HttpRequest, study: Study) -> analysing.State:
@@ -30,6 +39,7 @@ def context(request: HttpRequest, state: analysing.State, page: str) -> dict[str
         "run": state.run,
         "asked_for": _key(request) is not None,
         "result_page": page,
+        "result_pages": PAGES,
         "section": "results",
         "form": AnalysisForm(),
         "may_analyse": request.study_role >= Role.EDITOR,  # type: ignore[attr-defined]

@@ -18,7 +18,7 @@ QUICK = Settings(resamples=20, restarts=5, refine=0)
 BEFORE = "a83f8893d6573fa10fffde0401a4135128ffab13303deeb511fff5ed41e5a4b9"
 
 
-def fixed() -> inputs.Inputs:
+def fixed(schema: int = inputs.SCHEMA) -> inputs.Inputs:
     """Inputs written out in full."""
     ints = lambda *values: np.array(values, dtype=np.int64)  # noqa: E731
     pool = inputs.Pool(
@@ -32,6 +32,7 @@ def fixed() -> inputs.Inputs:
         dimensions=(inputs.Dimension("clear", "Clear", (-1, 0, 1)),),
         responses=tuple(inputs.Response(name, "t", "s", "human", "w", 9) for name in "xy"),
         pools={"crowd": pool},
+        schema=schema,
     )
 
 
@@ -44,10 +45,13 @@ def make_gold(study: Any, dimension: str, value: int, *, item: Item | None = Non
     return found
 
 
-def test_inputs_without_known_labels_have_the_digest_that_they_had() -> None:
-    assert fixed().digest == BEFORE
-    assert b"known" not in fixed().pack()[8:]
-    assert hashlib.sha256(b"".join(fixed()._parts())).hexdigest() == BEFORE
+def test_inputs_as_they_were_first_written_have_the_digest_that_they_had() -> None:
+    first = fixed(schema=1)
+    assert first.digest == BEFORE
+    assert b"known" not in first.pack()[8:]
+    assert hashlib.sha256(b"".join(first._parts())).hexdigest() == BEFORE
+    assert inputs.unpack(first.pack()).digest == BEFORE
+    assert fixed().digest != BEFORE
 
 
 @pytest.mark.django_db

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+from django.utils import timezone
 
 from analysis.domain import inputs, loading
+from analysis.domain.texts import Texts, TextsGoneError
 from annotation.enums import AssignmentState, CampaignKind, Judges
 from annotation.models import Assignment, Judgment
 from tests.analysis import small_study
@@ -58,7 +60,7 @@ def test_votes_of_models_and_experts_are_pools_of_their_own():
     assert set(answers(found, "expert")) == {
         ("t1-x", "t1-y", dimension, judge) for dimension in ("clear", "deep") for judge in ("e1", "e2")
     }
-    assert set(found.pools) == {"crowd", "expert"}
+    assert set(found.pools) == {"crowd", "expert", "model_combined"}  # a model's votes are in no table of the crowd
     assert found.counts == {"crowd": 56, "expert": 4, "model": 2}
     assert loading.load(study, pool=Judges.MODEL).main.participants == ("gpt",)
 
@@ -171,5 +173,24 @@ def test_no_judgments_is_an_error_that_says_the_cure():
 @pytest.mark.parametrize("pairs", [1, 3])
 def test_load_takes_the_same_number_of_queries_whatever_there_is(pairs, django_assert_num_queries):
     study = small_study.make(dict(list(VOTES.items())[:pairs]))
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(16):
         loading.load(study)
+
+
+def test_texts_are_read_as_they_were_digested_and_one_that_was_erased_is_an_error() -> None:
+    study = small_study.make()
+    found = loading.load(study)
+    topics = list(Texts(study, found))
+    read = {found.responses[written.place].name: written for topic in topics for written in topic.responses}
+    rows = {response.external_id: response for response in Response.objects.filter(study=study)}
+    assert {name: written.text for name, written in read.items()} == {name: row.text for name, row in rows.items()}
+    assert [topic.topic for topic in topics] == sorted({response.topic for response in found.responses})
+    for name, written in read.items():
+        shown = rows[name].topic.retrieved.order_by("rank").values_list("passage__text", flat=True)
+        assert list(written.passages) == list(shown)
+    gone = rows["t1-x"]
+    gone.text, gone.erased_at = "", timezone.now()
+    gone.save()
+    with pytest.raises(TextsGoneError, match="t1-x"):
+        list(Texts(study, found))
+    assert inputs.unpack(found.pack()).digest == found.digest

@@ -1,5 +1,6 @@
 """Agreement: Krippendorff's alpha by dimension, split and coders, with intervals over topics."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +12,8 @@ from analysis.stats import agreement
 from analysis.stats.bootstrap import Floats, percentile_interval, resample_weights
 from analysis.stats.labels import differentiable
 
-from ..inputs import Ints
+from ..inputs import EXPERT, POINTWISE, Ints
+from .family import Analysed, Tables
 from .fitting import Fit, Fitted
 from .schema import NOTE, Row, number
 from .settings import Settings, stream
@@ -28,6 +30,30 @@ class _Means:
     points: dict[tuple[str, str], list[float]] = field(default_factory=dict)
     samples: dict[tuple[str, str], list[Floats]] = field(default_factory=dict)
     clusters: dict[tuple[str, str], int] = field(default_factory=dict)
+
+
+def family(analysed: Analysed) -> Tables:
+    """Agreement of the pool, then of experts and pointwise raters where there are any."""
+    rows: list[Row] = []
+    means: list[Row] = []
+    for fitted, coders, corrected, masks in _parts(analysed):
+        found = of_pairs(
+            fitted, coders=coders, corrected=corrected, masks=masks, settings=analysed.settings, seed=analysed.seed
+        )
+        rows, means = rows + found[0], means + found[1]
+    return {"agreement": rows, "agreement_means": means}
+
+
+def _parts(analysed: Analysed) -> Iterator[tuple[Fitted, str, str | None, dict[str, Mask]]]:
+    """Whose agreement is said: the pool, what its judges are called, what without those not trusted, its splits."""
+    pool, fitted = analysed.inputs.pool, analysed.fitted
+    yield analysed.main, coders_of(pool), Coders.CORRECTED.value, analysed.masks
+    if EXPERT in fitted and pool != EXPERT:
+        masks = expert_masks(fitted[EXPERT], analysed.main, analysed.masks)
+        yield fitted[EXPERT], Coders.EXPERT.value, None, masks
+    if POINTWISE in fitted:
+        masks = split_masks(fitted[POINTWISE])
+        yield fitted[POINTWISE], Coders.POINTWISE.value, Coders.POINTWISE_CORRECTED.value, masks
 
 
 def split_masks(fitted: Fitted) -> dict[str, Mask]:

@@ -10,12 +10,20 @@ from analysis.stats.labels import gold
 
 from ..inputs import Inputs
 from .agreement import ONE_TOPIC
+from .family import Analysed, Tables
 from .fitting import Fitted
 from .schema import NOTE, Row, number
 from .settings import Settings, stream
 
 ALL = "all"
 NOT_CONVERGED = "the fit did not converge"
+
+
+def family(analysed: Analysed) -> Tables:
+    """Grades, and their means."""
+    rows = grade_rows(analysed.inputs, analysed.main)
+    means = mean_rows(analysed.inputs, rows, settings=analysed.settings, seed=analysed.seed)
+    return {"grades": rows, "grade_means": means}
 
 
 def grade_rows(inputs: Inputs, fitted: Fitted) -> list[Row]:

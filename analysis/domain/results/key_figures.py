@@ -5,14 +5,28 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from analysis.enums import Split
 from analysis.stats.bootstrap import bootstrap, resample_weights, weighted_mean
 from analysis.stats.orientation import canonical
 
 from ..inputs import Inputs, Response
 from .agreement import Mask
+from .family import Analysed, Tables
 from .fitting import Fitted
 from .schema import Row, number
 from .settings import Settings, stream
+
+
+def family(analysed: Analysed) -> Tables:
+    """Key figures."""
+    rows = key_figure_rows(
+        analysed.inputs,
+        analysed.main,
+        differentiable=analysed.masks.get(Split.DIFFERENTIABLE),
+        settings=analysed.settings,
+        seed=analysed.seed,
+    )
+    return {"key_figures": rows}
 
 
 def key_figure_rows(

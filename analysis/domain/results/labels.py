@@ -5,8 +5,19 @@ import numpy as np
 from analysis.stats.labels import LABELS, gold
 
 from ..inputs import Inputs
+from .family import Analysed, Tables
 from .fitting import Fitted
 from .schema import COLUMNS, NOTE, Row, number
+
+
+def family(analysed: Analysed) -> Tables:
+    """Who can be trusted, what label holds, and how well both are determined."""
+    main = analysed.main
+    return {
+        "competence": competence_rows(main),
+        "gold": gold_rows(analysed.inputs, main),
+        "mace": model_rows(main),
+    }
 
 
 def competence_rows(fitted: Fitted) -> list[Row]:

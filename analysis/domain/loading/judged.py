@@ -12,7 +12,7 @@ import numpy as np
 from django.db.models import Count, Min
 from numpy.typing import NDArray
 
-from annotation.enums import CampaignKind, Judges
+from annotation.enums import CampaignKind, Inference, Judges
 from annotation.models import (
     Assignment,
     Campaign,
@@ -25,10 +25,10 @@ from annotation.models import (
     QuestionnaireItem,
 )
 from crowdrag.studies.models import Participant, Study
-from writing.models import Response
 
-from . import inputs
-from .inputs import EXPERT, POINTWISE
+from .. import inputs
+from ..inputs import COMBINED, EXPERT, INDIVIDUAL, POINTWISE
+from . import processes, written
 
 FIELDS = {
     "row": "id",
@@ -80,10 +80,12 @@ def load(study: Study, *, pool: str = Judges.CROWD) -> inputs.Inputs:
     rows = rows[np.isin(rows["item"], np.fromiter(items, dtype=np.int64, count=len(items)))]
     names = np.array([campaigns[items[item].campaign] for item in rows["item"].tolist()], dtype=object)
     main = pool.lower()
-    found = {name: rows[names == name] for name in (main, EXPERT, POINTWISE) if np.any(names == name)}
+    asked = (main, EXPERT, POINTWISE, COMBINED, INDIVIDUAL)
+    found = {name: rows[names == name] for name in asked if np.any(names == name)}
     if main not in found:
         raise NothingToAnalyseError(pool)
-    responses = _responses(study)
+    wrote = written.load(study)
+    responses = wrote.responses
     dimensions, place = _dimensions(campaigns, found)
     context = _Context(
         items=items,
@@ -99,11 +101,15 @@ def load(study: Study, *, pool: str = Judges.CROWD) -> inputs.Inputs:
         topics=tuple(context.topics),
         styles=tuple(sorted({response.style for response in responses})),
         dimensions=tuple(dimensions),
-        responses=tuple(responses),
+        responses=responses,
         pools={name: _pool(chosen, place[name], context) for name, chosen in found.items()},
         counts=_counts(study),
         seconds=_seconds(study, pool),
         simulated=Campaign.objects.filter(study=study, judges=pool, is_simulated=True).exists(),
+        passages=wrote.passages,
+        rankings=wrote.rankings,
+        answers=wrote.answers,
+        processes=processes.load(study, responses),
     )
 
 
@@ -123,12 +129,16 @@ class _Context:
 def _campaigns(study: Study, pool: str) -> dict[int, str]:
     """The pool that each campaign's judgments belong to; campaigns of other pools are left out."""
     found = {}
-    for pk, kind, judges in Campaign.objects.filter(study=study).values_list("id", "kind", "judges"):
+    asked = {Inference.COMBINED.value: COMBINED, Inference.INDIVIDUAL.value: INDIVIDUAL}
+    columns = ("id", "kind", "judges", "inference")
+    for pk, kind, judges, inference in Campaign.objects.filter(study=study).values_list(*columns):
         if kind == CampaignKind.POINTWISE:
             if judges == Judges.CROWD:
                 found[pk] = POINTWISE
         elif judges in (pool, Judges.EXPERT):
             found[pk] = judges.lower()
+        elif judges == Judges.MODEL:
+            found[pk] = asked[inference]
     return found
 
 
@@ -149,16 +159,6 @@ def _items(campaigns: dict[int, str]) -> dict[int, _Item]:
         pk: _Item(left or response, right, topic, "" if left or response else name, campaign, k)
         for pk, left, right, response, name, topic, campaign, k in items.values_list(*columns)
     }
-
-
-def _responses(study: Study) -> list[inputs.Response]:
-    columns = ("external_id", "topic__external_id", "style__name", "origin", "participant__external_id", "words")
-    rows = Response.objects.filter(study=study).included().values_list(*columns)
-    return sorted(
-        (inputs.Response(name, topic, style, origin.lower(), participant, words)
-         for name, topic, style, origin, participant, words in rows),
-        key=lambda response: response.name,
-    )  # fmt: skip
 
 
 def _dimensions(
@@ -191,7 +191,7 @@ def _dimensions(
     return list(dimensions), place
 
 
-def _topics(responses: list[inputs.Response], items: dict[int, _Item]) -> dict[str, int]:
+def _topics(responses: tuple[inputs.Response, ...], items: dict[int, _Item]) -> dict[str, int]:
     names = {response.topic for response in responses} | {item.topic for item in items.values()}
     return {name: i for i, name in enumerate(sorted(names))}
 

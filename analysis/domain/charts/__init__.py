@@ -1,0 +1,102 @@
+"""Charts as Vega-Lite specifications made by Altair, drawn here as SVG or PNG: the same for page, file and paper."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from crowdrag.runs.models import Run
+from crowdrag.studies.models import Study
+
+from .. import tables
+from ..pages import words
+from . import agreement, competence, grades
+from .making import EmptyChartError, Labels, Spec, Tables
+
+__all__ = ["CHARTS", "DRAWING", "MEDIA_TYPES", "THEMES", "EmptyChartError", "UnknownChartError", "chart", "draw",
+           "is_known", "specification"]  # fmt: skip
+
+THEMES = ("light", "dark")
+MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png", "json": "application/json"}
+VEGA_LITE = "6.4"
+#: Counted up when charts come to look otherwise, so that browsers fetch them again.
+DRAWING = 1
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart of one or more tables; `make` gets their rows, names in words, the theme's colours, the parameters."""
+
+    tables: tuple[str, ...]
+    make: Callable[[Tables, Labels, Spec, Spec], Spec]
+
+
+class UnknownChartError(LookupError):
+    """There is no chart of this name, format or theme."""
+
+
+def specification(study: Study, run: Run, name: str, theme: str = "light") -> Spec:
+    """Return a chart of a run as a Vega-Lite specification.
+
+    Raises
+    ------
+    UnknownChartError
+        If there is no such chart or theme.
+    EmptyChartError
+        If the run holds nothing that it could show.
+    """
+    if name not in CHARTS or theme not in THEMES:
+        raise UnknownChartError(f"There is no chart {name!r} in a theme {theme!r}; there are {', '.join(CHARTS)}.")
+    chart = CHARTS[name]
+    look = _looks()
+    labels = Labels(words.dimensions(study), words.styles(study))
+    made = chart.make(tables.read(run, *chart.tables), labels, look["categories"][theme], run.parameters)
+    return made | {"config": look[theme]}
+
+
+def is_known(name: str, theme: str, form: str) -> bool:
+    """Say whether there is such a chart in such a theme and format."""
+    return name in CHARTS and theme in THEMES and form in MEDIA_TYPES
+
+
+def chart(study: Study, run: Run, name: str, theme: str, form: str) -> bytes:
+    """Return a chart of a run, drawn; raises as `specification` and `draw` do."""
+    return draw(specification(study, run, name, theme), form)
+
+
+def draw(spec: Spec, form: str) -> bytes:
+    """Draw a specification as "svg" or "png", or write it as "json".
+
+    Raises
+    ------
+    UnknownChartError
+        If there is no such format.
+    """
+    import vl_convert  # starts a JavaScript engine: only those who draw pay for it
+
+    if form == "svg":
+        return vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE).encode()
+    if form == "png":
+        return vl_convert.vegalite_to_png(spec, vl_version=VEGA_LITE, scale=2)
+    if form == "json":
+        return json.dumps(spec, ensure_ascii=False, indent=1).encode()
+    raise UnknownChartError(f"There is no chart as {form!r}; there are {', '.join(MEDIA_TYPES)}.")
+
+
+@lru_cache(maxsize=1)
+def _looks() -> dict[str, Any]:
+    """The looks of charts, made of the same tokens as the pages (docs/face.md)."""
+    look: dict[str, Any] = json.loads(Path(settings.BASE_DIR, "static", "charts", "theme.json").read_text())
+    return look
+
+
+#: The charts by name; a report shows them in this order.
+CHARTS: dict[str, Chart] = {
+    "agreement": Chart(("agreement",), agreement.chart),
+    "competence": Chart(("competence",), competence.chart),
+    "grades": Chart(("grade_means",), grades.chart),
+}

@@ -1,0 +1,46 @@
+"""What makes of charts share: names in words, data, the frame."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..results.schema import Row
+
+Spec = dict[str, Any]
+#: Rows of the tables that a chart shows, by table.
+Tables = dict[str, list[Row]]
+
+
+class EmptyChartError(LookupError):
+    """The run holds nothing that this chart could show."""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Names in words."""
+
+    dimensions: dict[str, str]
+    styles: dict[str, str]
+
+    def dimension(self, row: Row) -> str:
+        """Return the label of a row's dimension."""
+        return self.dimensions.get(row["dimension"], str(row["dimension"]))
+
+
+def data(rows: list[Any]) -> Any:
+    """Rows as the data of a chart."""
+    import altair as alt
+
+    return alt.InlineData(values=rows)
+
+
+def spec(chart: Any) -> Spec:
+    """A chart as a specification, with room around it."""
+    found: Spec = chart.to_dict()
+    # Drawn with the fonts of this machine, read with those of the reader's: room for labels that come out wider.
+    return found | {"padding": {"left": 30, "right": 40, "top": 4, "bottom": 4}}
+
+
+def refuse_empty(rows: list[Any]) -> None:
+    """Raise `EmptyChartError` if there is nothing to show."""
+    if not rows:
+        raise EmptyChartError("This run holds nothing that the chart could show.")
