@@ -9,7 +9,7 @@ import numpy as np
 from ..inputs import EXPERT, POINTWISE, Inputs
 from ..texts import TopicTexts
 from . import agreement, grades, key_figures, labels
-from .family import Analysed, Family, Tables
+from .family import Analysed, Family, Similarity, Tables
 from .fitting import Fitted, fit
 from .settings import Settings
 
@@ -56,6 +56,7 @@ def compute(
     settings: Settings,
     seed: int,
     texts: Iterable[TopicTexts] = (),
+    similarity: Similarity | None = None,
     report: Report = lambda *_: None,
 ) -> Results:
     """Compute every table; the same inputs, settings and seed give the same bytes."""
@@ -73,6 +74,7 @@ def compute(
         fitted=fitted,
         masks=agreement.split_masks(main),
         step=step.say,
+        similarity=similarity,
     )
     for family in FAMILIES:
         step(family.title)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,13 @@ from .schema import Row
 from .settings import Settings
 
 Tables = dict[str, list[Row]]
+
+
+class Similarity(Protocol):
+    """BERTScore F1 of responses, as far as it was computed before (docs/methods/bertscore.md)."""
+
+    def __call__(self, candidate: int, reference: int) -> float | None:
+        """The F1 of two responses by their places in `Inputs.responses`; None where it was not computed."""
 
 
 @dataclass(eq=False)
@@ -31,6 +39,8 @@ class Analysed:
         What earlier families made, by name.
     step : callable
         Says what is being done; what takes seconds calls it.
+    similarity : Similarity or None
+        Scores of a neural encoder that stand already; None where nobody had them computed. An analysis computes none.
     """
 
     inputs: Inputs
@@ -41,6 +51,7 @@ class Analysed:
     masks: dict[str, NDArray[np.bool_]]
     step: Callable[[str], None]
     tables: Tables = field(default_factory=dict)
+    similarity: Similarity | None = None
 
     @property
     def main(self) -> Fitted:
