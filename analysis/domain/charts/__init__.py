@@ -94,7 +94,7 @@ def _looks() -> dict[str, Any]:
     return look
 
 
-#: The charts by name; a report shows them in this order.
+#: The charts by name. Their captions stand in `analysis.domain.captions`: a chart that is added here is described there.
 CHARTS: dict[str, Chart] = {
     "agreement": Chart(("agreement",), agreement.chart),
     "competence": Chart(("competence",), competence.chart),

@@ -1,6 +1,7 @@
 """The tables by name with their columns, fixed: scripts and papers read them (docs/results.md).
 
-A row whose value is undefined carries null there and says why in one more column, `note`.
+A row whose value is undefined carries null there and says why in one more column, `note`. What the columns are called,
+and how a table is captioned, stands in `analysis.domain.captions`: a table that is added here is described there.
 """
 
 from typing import Any

@@ -1,0 +1,100 @@
+"""What can be said of a table or chart of results: its title, caption, and how its columns read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+
+Words = str | Promise
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as people read it.
+
+    Attributes
+    ----------
+    key : str
+        Its name in results/schema.COLUMNS.
+    label : str
+        What stands at its head.
+    digits : int or None
+        Decimals of its numbers, 0 for counts; None for text.
+    low, high : str
+        The columns with the bounds of its interval; they are shown with it and have no column of their own.
+    n : str
+        The column with how many it is of. It may have a column of its own, too.
+    words : str or mapping
+        How to say its values: "dimension", "style", "origin", "figure" (of key figures and surveys), "id" (ids, which
+        pages shorten), or the words of each value.
+    share : bool
+        Whether it is a share, said in per cent.
+    """
+
+    key: str
+    label: Words
+    digits: int | None = None
+    low: str = ""
+    high: str = ""
+    n: str = ""
+    words: str | Mapping[str, Words] = ""
+    share: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as people read it.
+
+    Attributes
+    ----------
+    section : str
+        Where a report shows it: a key of `SECTIONS`. Within a section the order is that of the registry.
+    title : str
+        A few words.
+    caption : str
+        What the numbers are, of which judgments or texts, with which intervals. `{name}` stands for a parameter of the
+        run.
+    columns : tuple of Column
+        In the order in which they are shown. Every column of the schema is one, or the low, high or n of one.
+    whole : bool
+        False for tables of thousands of rows: a report says their size and where they are, and prints no rows.
+    """
+
+    section: str
+    title: Words
+    caption: Words
+    columns: tuple[Column, ...]
+    whole: bool = True
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart as people read it.
+
+    Attributes
+    ----------
+    section, title, caption : str
+        As of a table.
+    alt : str
+        What one sees, in a sentence, for those who do not see it.
+    """
+
+    section: str
+    title: Words
+    caption: Words
+    alt: Words
+
+
+def estimate(key: str, label: Words, n: str = "", digits: int = 2) -> Column:
+    """A number whose interval stands in `low` and `high`."""
+    return Column(key, label, digits, low="low", high="high", n=n)
+
+
+def bounded(key: str, label: Words, n: str = "", digits: int = 2) -> Column:
+    """A number whose interval stands in `KEY_low` and `KEY_high`, in tables with several."""
+    return Column(key, label, digits, low=f"{key}_low", high=f"{key}_high", n=n)
+
+
+def count(key: str, label: Words) -> Column:
+    """A whole number."""
+    return Column(key, label, 0)

@@ -1,0 +1,144 @@
+"""Tables and charts about what was written, and about the study as a whole."""
+
+from django.utils.translation import gettext_lazy as _
+
+from .describing import Column, Figure, Table, count, estimate
+
+STYLE = Column("style", _("Style"), words="style")
+ORIGIN = Column("origin", _("Origin"), words="origin")
+RESPONSE = Column("response", _("Response"), words="id")
+METRICS = {"bleu": "BLEU", "rouge_l": "ROUGE-L", "bertscore": "BERTScore"}
+RANKINGS = {"full": _("full ranking"), "best_worst": _("best and worst")}
+SETS = {
+    "human_human": _("human, human"),
+    "human_model": _("human, model"),
+    "model_model": _("model, model"),
+    "human_retrieved": _("human, retrieved"),
+    "model_retrieved": _("model, retrieved"),
+}
+FIGURE = Column("name", _("Figure"), words="figure")
+
+TABLES = {
+    "key_figures": Table(
+        "study",
+        _("Key figures"),
+        _(
+            "What the study holds. Means of words with 95 % bootstrap intervals over topics; responses under "
+            "{min_words} words count as none."
+        ),
+        (FIGURE, estimate("value", _("Value"), n="n"), count("n", _("n"))),
+    ),
+    "survey": Table(
+        "study",
+        _("Survey"),
+        _("What writers and judges answered when asked about themselves and the task, with 95 % intervals."),
+        (FIGURE, estimate("value", _("Value"), n="n"), count("n", _("n"))),
+    ),
+    "responses": Table(
+        "writing",
+        _("Responses"),
+        _(
+            "Of each response its words, statements, citations, distinct cited passages, and Flesch reading ease of "
+            "it and of what it cites."
+        ),
+        (
+            RESPONSE,
+            Column("topic", _("Topic"), words="id"),
+            STYLE,
+            ORIGIN,
+            count("words", _("Words")),
+            count("statements", _("Statements")),
+            count("citations", _("Citations")),
+            count("cited_passages", _("Cited passages")),
+            Column("flesch", _("Flesch"), 1),
+            Column("source_flesch", _("Flesch of the sources"), 1),
+        ),
+        whole=False,
+    ),
+    "citation_overlap": Table(
+        "writing",
+        _("Overlap of cited passages"),
+        _(
+            "Mean Jaccard coefficient between the passages that two sides cite or were given, by style, with 95 % "
+            "bootstrap intervals over topics."
+        ),
+        (
+            STYLE,
+            Column("pair", _("Sets"), words=SETS),
+            estimate("jaccard", _("Jaccard"), n="n"),
+            count("n", _("Pairs")),
+        ),
+    ),
+    "citation_order": Table(
+        "writing",
+        _("Order of citations"),
+        _(
+            "Mean of Spearman's rho between the positions of first citation, or the rank positions, of passages that "
+            "both sides of a pair hold, by style, with 95 % bootstrap intervals over topics."
+        ),
+        (STYLE, Column("pair", _("Sets"), words=SETS), estimate("rho", _("Rho"), n="n"), count("n", _("Pairs"))),
+    ),
+    "citation_ranks": Table(
+        "writing",
+        _("Citations by rank"),
+        _(
+            "Probability that the passage at a rank is cited, by style and origin, with 95 % bootstrap intervals "
+            "over topics."
+        ),
+        (
+            STYLE,
+            ORIGIN,
+            Column("rank", _("Rank")),
+            estimate("probability", _("Cited"), n="n"),
+            count("n", _("Responses")),
+        ),
+    ),
+    "text_reuse": Table(
+        "writing",
+        _("Text reuse"),
+        _("Sentence-BLEU (orders up to 8) of each statement with each passage that it cites: 100 is a copy."),
+        (
+            RESPONSE,
+            Column("statement", _("Statement"), 0),
+            Column("passage", _("Passage"), words="id"),
+            Column("bleu", _("BLEU"), 1),
+        ),
+        whole=False,
+    ),
+    "writing_process": Table(
+        "writing",
+        _("Writing process"),
+        _(
+            "From the writing logs, of each response: time, time at work, pauses, bursts, pastes, the share of the "
+            "text that was pasted, revisions."
+        ),
+        (
+            RESPONSE,
+            count("seconds", _("Seconds")),
+            count("active_seconds", _("Active seconds")),
+            count("pauses", _("Pauses")),
+            count("bursts", _("Bursts")),
+            count("pastes", _("Pastes")),
+            Column("pasted_share", _("Pasted"), 0, share=True),
+            count("revisions", _("Revisions")),
+        ),
+        whole=False,
+    ),
+    "reference_metrics": Table(
+        "metrics",
+        _("Reference-based metrics"),
+        _(
+            "Spearman's rho between the ranking of a topic's responses by a metric, against its best response as the "
+            "reference, and by their grades; mean over topics with 95 % bootstrap intervals."
+        ),
+        (
+            Column("dimension", _("Dimension"), words="dimension"),
+            Column("metric", _("Metric"), words=METRICS),
+            Column("ranking", _("Ranking"), words=RANKINGS),
+            estimate("rho", _("Rho"), n="topics"),
+            count("topics", _("Topics")),
+        ),
+    ),
+}
+
+FIGURES: dict[str, Figure] = {}
