@@ -61,8 +61,12 @@ def set_up(*, now: datetime | None = None) -> Demo:
     now = now or timezone.now()
     user, password = ensure_login(folder=settings.DATA_DIR)
     study = Study.objects.filter(slug=SLUG).first() or studies.create(
-        slug=SLUG, title="Demo", description=DESCRIPTION, by=user, now=now, is_simulated=True, text_licence="CC0-1.0"
-    )
+        slug=SLUG, title="Demo", description=DESCRIPTION, by=user, now=now, is_simulated=True, text_licence="CC0-1.0",
+        asked_by="Whoever runs this demonstration on their own machine.",
+        payment="Nothing is paid: this is a demonstration.",
+        retention="It stays on this machine until the demonstration's folder is deleted.",
+        contact="Whoever gave you the link.",
+    )  # fmt: skip
     styles.ensure(study=study, names=texts.STYLES, now=now)
     if not study.runs.filter(kind="demo.judge").exists():
         for what, name in IMPORTS:

@@ -46,6 +46,15 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argumen
         return cleaned
 
 
+class AboutForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument is none at run time
+    """What can be changed of a study at any time: what it is called, and what people read of those who ask."""
+
+    class Meta:
+        model = Study
+        fields = ["title", "description", "asked_by", "contact", "payment", "retention"]
+        widgets = {name: forms.Textarea(attrs={"rows": 3}) for name in ("payment", "retention")}
+
+
 class MemberForm(forms.Form):
     """Somebody and their role."""
 

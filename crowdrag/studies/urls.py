@@ -28,6 +28,7 @@ urlpatterns = [
     path("studies/", studies.mine, name="studies"),
     path("studies/new/", studies.new, name="study_new"),
     path("studies/<slug:slug>/", home.home, name="study"),
+    path("studies/<slug:slug>/about/", studies.about, name="study_about"),
     path("studies/<slug:slug>/members/", members.members, name="members"),
     path("studies/<slug:slug>/members/<int:user_id>/remove/", members.remove, name="member_remove"),
     path("studies/<slug:slug>/people/", links.entry_links, name="entry_links"),

@@ -1,6 +1,7 @@
 """What an archive leaves out, each with its reason. A test walks all models: nothing is left out by forgetting it."""
 
 PERSON = "Accounts, names and e-mail addresses belong to the system that the study is run on and never leave it."
+ASKED = "Who runs the study on one system, and what was promised to its people there; another system says its own."
 SYSTEM = "Belongs to the system that the study is run on: another one has its own."
 GATEWAY = (
     "The gateway's own books: endpoints, keys, prices, stored answers are the operator's. What models wrote and judged "
@@ -39,6 +40,10 @@ FIELDS: dict[str, str] = {
     "studies.Study.slug": "The study's address in one system; it stands in the manifest.",
     "studies.Study.llm_budget": "A permission to spend money, given by somebody for one system.",
     "studies.Study.created_by": PERSON,
+    "studies.Study.asked_by": ASKED,
+    "studies.Study.contact": ASKED,
+    "studies.Study.payment": ASKED,
+    "studies.Study.retention": ASKED,
     "studies.Participant.identity": "The platform's id of a person, encrypted: never leaves (docs/adr/0003).",
     "studies.Participant.identity_hash": "Finds a person again across studies: never leaves (docs/adr/0003).",
     "writing.WritingPlan.is_open": "A permission to recruit and to pay, given for one system: a plan comes in closed.",

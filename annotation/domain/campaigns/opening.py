@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from crowdrag.studies.domain import money
-from crowdrag.studies.domain.readiness import Readiness
+from crowdrag.studies.domain.readiness import Readiness, unsaid
 from crowdrag.studies.models import EntryLink
 
 from ...enums import CampaignState, Judges
@@ -119,6 +119,7 @@ def _to(campaign: Campaign, wanted: CampaignState, from_: set[CampaignState], no
 
 def _of_time_and_pay(campaign: Campaign, forecast: Forecast, found: Readiness) -> None:
     currency = campaign.study.currency
+    found.warnings.extend(unsaid(campaign.study))
     if campaign.judges == Judges.CROWD and campaign.pay:
         if campaign.wage_floor is None:
             found.warnings.append(_("You set no least wage: nobody will be told when people earn too little."))

@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass, field
 
+from django.utils.translation import gettext as _
+
+from ..models import Study
+
 
 @dataclass(frozen=True)
 class Readiness:
@@ -14,3 +18,19 @@ class Readiness:
     def is_ready(self) -> bool:
         """Whether it can be opened."""
         return not self.problems
+
+
+def unsaid(study: Study) -> list[str]:
+    """Say what people should know of those who ask them, and are not told."""
+    missing = {
+        _("who asks"): study.asked_by,
+        _("whom to turn to"): study.contact,
+        _("how and when they are paid"): study.payment,
+        _("how long what they give is kept"): study.retention,
+    }
+    if not (names := [name for name, said in missing.items() if not said]):
+        return []
+    return [
+        _("People are not told %(what)s. Say it on the study's page “About the study”: they read it before they agree.")
+        % {"what": ", ".join(names)}
+    ]

@@ -11,6 +11,15 @@ from ..models import Membership, Study, User
 
 
 @transaction.atomic
+def describe(*, study: Study, **fields: Any) -> Study:
+    """Change what a study says of itself; what else holds of it stays as it is."""
+    for name, value in fields.items():
+        setattr(study, name, value)
+    study.save(update_fields=[*fields])
+    return study
+
+
+@transaction.atomic
 def create(*, slug: str, title: str, by: User | None, now: datetime | None = None, **fields: Any) -> Study:
     """Make a study; whoever makes it owns it."""
     now = now or timezone.now()

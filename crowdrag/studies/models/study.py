@@ -60,6 +60,28 @@ class Study(models.Model):
     llm_budget = models.BigIntegerField(
         _("budget for models (minor units)"), null=True, blank=True, validators=[MinValueValidator(0)]
     )
+    # What people read before they agree: who asks them, whom to turn to, how they are paid, how long it is kept.
+    asked_by = models.CharField(
+        _("who asks"), max_length=300, blank=True, help_text=_("Names and institution, as people read them.")
+    )
+    contact = models.CharField(
+        _("contact"),
+        max_length=300,
+        blank=True,
+        help_text=_("Where people reach you beside the questions that they ask here: an e-mail address, say."),
+    )
+    payment = models.CharField(
+        _("how and when people are paid"),
+        max_length=500,
+        blank=True,
+        help_text=_("Of those who came by a link of yours; a platform pays its own."),
+    )
+    retention = models.CharField(
+        _("how long what people give is kept"),
+        max_length=500,
+        blank=True,
+        help_text=_("What is released stays released; say how long the rest is kept, and where."),
+    )
     is_simulated = models.BooleanField(
         _("simulated"), default=False, help_text=_("Its crowd is simulated; said wherever it shows.")
     )

@@ -12,4 +12,6 @@ from ..nav import cards
 @study_page(Role.VIEWER)
 def home(request: HttpRequest, study: Study) -> HttpResponse:
     """Show what each app says of the study."""
-    return render(request, "studies/home.html", {"cards": cards(study), "section": "study"})
+    may_describe = request.study_role >= Role.OWNER  # type: ignore[attr-defined]
+    context = {"cards": cards(study), "section": "study", "may_describe": may_describe}
+    return render(request, "studies/home.html", context)

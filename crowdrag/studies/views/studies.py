@@ -3,9 +3,10 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from ..access import public, signed_in
+from ..access import public, signed_in, study_page
 from ..domain import studies as making
-from ..forms import StudyForm
+from ..enums import Role
+from ..forms import AboutForm, StudyForm
 from ..models import Study
 
 
@@ -30,3 +31,14 @@ def new(request: HttpRequest) -> HttpResponse:
         study = making.create(by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
         return redirect("study", slug=study.slug)
     return render(request, "studies/new.html", {"form": form}, status=422 if form.errors else 200)
+
+
+@study_page(Role.OWNER)
+def about(request: HttpRequest, study: Study) -> HttpResponse:
+    """Say who asks, whom to turn to, how people are paid and how long it is kept."""
+    form = AboutForm(request.POST or None, instance=Study.objects.get(pk=study.pk))
+    if request.method == "POST" and form.is_valid():
+        making.describe(study=study, **form.cleaned_data)
+        return redirect("study", slug=study.slug)
+    context = {"form": form, "section": "study"}
+    return render(request, "studies/about.html", context, status=422 if form.errors else 200)

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from crowdrag.studies.domain import money
-from crowdrag.studies.domain.readiness import Readiness
+from crowdrag.studies.domain.readiness import Readiness, unsaid
 
 from ...models import Topic, WritingPlan
 from ..tasks import slots
@@ -92,6 +92,7 @@ def _topics(plan: WritingPlan, found: Readiness) -> None:
 
 
 def _wage(plan: WritingPlan, found: Readiness) -> None:
+    found.warnings.extend(unsaid(plan.study))
     wage = promised_wage(plan)
     if plan.wage_floor is None:
         found.warnings.append(_("You set no least wage: nobody will be told when people earn too little."))
