@@ -94,7 +94,7 @@ def _looks() -> dict[str, Any]:
     return look
 
 
-#: The charts by name. Their captions stand in `analysis.domain.captions`: a chart that is added here is described there.
+#: The charts by name. A chart that is added here is described in `analysis.domain.captions`.
 CHARTS: dict[str, Chart] = {
     "agreement": Chart(("agreement",), agreement.chart),
     "competence": Chart(("competence",), competence.chart),
