@@ -1,0 +1,237 @@
+"""BERTScore: how alike two texts are by the contextual embeddings of their tokens (Zhang et al. 2020, ICLR).
+
+Encoders are elsewhere (`analysis.rag.encoders`); here are arrays in, numbers out. docs/methods/bertscore.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log, nan
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int64]
+
+
+class MismatchError(ValueError):
+    """What was handed in does not belong together."""
+
+
+class BadEmbeddingError(ValueError):
+    """An embedding is NaN, infinite or zero: it is like nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class TokenEmbeddings:
+    """A text as an encoder sees it, one row a token, special tokens too.
+
+    Attributes
+    ----------
+    vectors : ndarray of float32, shape (n_tokens, n_dimensions)
+        Embeddings in context, of any length: only their directions count.
+    ids : ndarray of int, shape (n_tokens,)
+        Which word of the vocabulary each token is.
+    weighted : ndarray of bool, shape (n_tokens,)
+        False for the tokens that begin and end a text. They carry no weight, but may be what another text's token is
+        most like: so does the authors' package.
+    cut : bool
+        Whether the text was longer than the encoder reads.
+    """
+
+    vectors: Floats
+    ids: Ints
+    weighted: NDArray[np.bool_]
+    cut: bool = False
+
+    def __post_init__(self) -> None:
+        if self.vectors.ndim != 2 or self.ids.shape != self.weighted.shape or len(self.ids) != len(self.vectors):
+            raise MismatchError(
+                f"One vector, one id and one mark a token: there are {self.vectors.shape} numbers, {self.ids.shape} "
+                f"ids and {self.weighted.shape} marks."
+            )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no token that carries weight."""
+        return not self.weighted.any()
+
+
+@dataclass(frozen=True)
+class Score:
+    """Precision, recall and F1; all NaN where one of the texts has no token that carries weight."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+UNDEFINED = Score(nan, nan, nan)
+
+
+def score(candidate: TokenEmbeddings, reference: TokenEmbeddings, *, idf: Idf | None = None) -> Score:
+    """BERTScore of a candidate against a reference.
+
+    Each token is matched with the token of the other text that it is most like (cosine similarity); precision is the
+    mean over the candidate's tokens, recall over the reference's, F1 their harmonic mean (equations 1 to 4).
+
+    Parameters
+    ----------
+    candidate, reference : TokenEmbeddings
+        Of the same encoder.
+    idf : Idf, optional
+        Rare tokens weigh more (section 3, "Importance Weighting"); without it all weigh the same.
+
+    Returns
+    -------
+    Score
+        NaN where one of the texts is empty, or has only tokens that idf gives no weight. (The authors' package says 0
+        there, a number that nobody measured.)
+
+    Raises
+    ------
+    MismatchError
+        If the encoders cannot be the same, as the embeddings differ in size.
+    BadEmbeddingError
+        If an embedding is not finite or has no direction.
+
+    Examples
+    --------
+    >>> def text(*vectors):
+    ...     n = len(vectors)
+    ...     return TokenEmbeddings(np.array(vectors, dtype=np.float32), np.arange(n), np.ones(n, dtype=bool))
+    >>> found = score(text([1, 0], [0, 1]), text([1, 0], [3, 4]))
+    >>> round(found.precision, 6), round(found.recall, 6)
+    (0.9, 0.9)
+    """
+    return scores([candidate, reference], [(0, 1)], idf=idf)[0]
+
+
+def scores(
+    texts: Sequence[TokenEmbeddings], pairs: Iterable[tuple[int, int]], *, idf: Idf | None = None
+) -> list[Score]:
+    """BERTScore of many pairs of a few texts: each text is made ready once.
+
+    Parameters
+    ----------
+    texts : sequence of TokenEmbeddings
+        Of the same encoder.
+    pairs : iterable of (int, int)
+        Candidate and reference, as positions in `texts`. A pair the other way round has precision and recall swapped
+        and the same F1, without idf and with.
+    idf : Idf, optional
+        See `score`.
+
+    Returns
+    -------
+    list of Score
+        In the order of `pairs`; a function of each pair alone, to the byte: no padding, no batches.
+    """
+    if len({text.vectors.shape[1] for text in texts}) > 1:
+        raise MismatchError("The texts were encoded by different models: their embeddings differ in size.")
+    unit = [_unit(text.vectors) for text in texts]
+    weights = [_weights(text, idf) for text in texts]
+    found = []
+    for candidate, reference in pairs:
+        if not (weights[candidate].any() and weights[reference].any()):
+            found.append(UNDEFINED)
+            continue
+        alike = unit[candidate] @ unit[reference].T
+        precision = float(alike.max(axis=1).astype(np.float64) @ weights[candidate])
+        recall = float(alike.max(axis=0).astype(np.float64) @ weights[reference])
+        found.append(Score(precision, recall, _f1(precision, recall)))
+    return found
+
+
+@dataclass(frozen=True)
+class Idf:
+    """How rare the tokens of a vocabulary are among reference texts.
+
+    Attributes
+    ----------
+    documents : int
+        How many references it was counted in.
+    weights : mapping of int to float
+        By token id; a token that no reference holds weighs as one that occurs in none.
+    """
+
+    documents: int
+    weights: Mapping[int, float]
+
+    def of(self, ids: Ints) -> NDArray[np.float64]:
+        """The weight of each token."""
+        unseen = log(self.documents + 1)
+        return np.array([self.weights.get(each, unseen) for each in ids.tolist()], dtype=np.float64)
+
+
+def inverse_document_frequency(references: Iterable[ArrayLike]) -> Idf:
+    """Count how rare tokens are: -log of the share of references that hold a token, plus-one smoothed.
+
+    Parameters
+    ----------
+    references : iterable of array_like of int
+        Token ids of each reference, special tokens too: every text holds them, so they weigh nothing.
+
+    Raises
+    ------
+    MismatchError
+        If there is no reference.
+
+    Examples
+    --------
+    >>> inverse_document_frequency([[0, 5, 5], [0, 6]]).weights[0]
+    0.0
+    """
+    counted: Counter[int] = Counter()
+    documents = 0
+    for ids in references:
+        documents += 1
+        counted.update(np.unique(np.asarray(ids, dtype=np.int64)).tolist())
+    if not documents:
+        raise MismatchError("There is no reference to count tokens in: idf weights need at least one.")
+    return Idf(documents, {token: log((documents + 1) / (n + 1)) for token, n in sorted(counted.items())})
+
+
+def rescale(given: Score, baseline: Score) -> Score:
+    """Spread scores out over a readable range: (x - b) / (1 - b), b the mean over unrelated sentences (section 5).
+
+    It changes no rank and no rank correlation. Baselines of an encoder's layer come with the authors' package.
+
+    Raises
+    ------
+    MismatchError
+        If a baseline is not below 1.
+
+    Examples
+    --------
+    >>> rescale(Score(0.75, 0.75, 0.75), Score(0.5, 0.5, 0.5)).f1
+    0.5
+    """
+    pairs = zip((given.precision, given.recall, given.f1), (baseline.precision, baseline.recall, baseline.f1),
+                strict=True)  # fmt: skip
+    if not max(baseline.precision, baseline.recall, baseline.f1) < 1:
+        raise MismatchError(f"A baseline must be below 1, it is {baseline}.")
+    return Score(*((value - base) / (1 - base) for value, base in pairs))
+
+
+def _unit(vectors: Floats) -> Floats:
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not (np.isfinite(length).all() and (length > 0).all()):
+        raise BadEmbeddingError(
+            "An embedding is NaN, infinite or zero. Was the model damaged, or run in half precision?"
+        )
+    return np.asarray(vectors / length, dtype=np.float32)
+
+
+def _weights(text: TokenEmbeddings, idf: Idf | None) -> NDArray[np.float64]:
+    """What each token counts for; they sum to one, or are all zero where no token counts."""
+    found = text.weighted.astype(np.float64) if idf is None else idf.of(text.ids)
+    total = found.sum()
+    return np.zeros_like(found) if text.is_empty or not total else found / total
+
+
+def _f1(precision: float, recall: float) -> float:
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
