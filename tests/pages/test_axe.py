@@ -42,7 +42,7 @@ JUDGING = {
     "screening",
 }
 EACH = 2  # pages of one kind that are looked at
-MORE = {"campaign": 8}  # in each of its states it is another page
+MORE = {"campaign": 5}  # in each of its states it is another page
 
 LET_GO = """() => {
   window.stuck = [...document.querySelectorAll("*")].filter((each) => getComputedStyle(each).position === "sticky");
