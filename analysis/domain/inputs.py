@@ -85,6 +85,20 @@ class Process:
     measures: dict[str, float | None]
 
 
+@dataclass(frozen=True)
+class Wage:
+    """What somebody was paid for a response or a questionnaire of the analysed pool, where that is known.
+
+    `response` is a place in the responses, -1 for a questionnaire. Money in minor units of the currency; `charges`
+    are the platform's fee and tax, None where not known. `seconds` is the time that it took, None where not known.
+    """
+
+    response: int
+    pay: int
+    charges: int | None
+    seconds: float | None
+
+
 @dataclass(frozen=True, eq=False)
 class Pool:
     """Judgments of one pool of judges, one entry each, ordered by dimension, unit and vote.
@@ -103,7 +117,7 @@ class Pool:
     k : ndarray of int, shape (n_judgments,)
         How many votes its campaign asked for.
     position : ndarray of int, shape (n_judgments,)
-        Where the item stood in the questionnaire.
+        Where the item stood in the questionnaire, from 1; 0 where that is not known.
     row : ndarray of int, shape (n_judgments,)
         Row ids of the judgments. Not in the digest: another database has others.
     repeated : int
@@ -162,7 +176,10 @@ class Inputs:
     only counted, such as the models' judgments; `seconds` the times that questionnaires took; `simulated` says whether
     some of the judgments are a generator's. `passages` are digests of texts, `rankings` the passages of topics as they
     were shown, by rank, as places in `passages` (-1 at a rank without one). `answers` are what writers said in surveys,
-    `processes` what their logs tell. `schema` is how they are written down: 1 knows neither texts nor their writing.
+    `processes` what their logs tell, `wages` what they and the judges were paid, in `currency`; `language` is that of
+    the texts. `models` are the participants that are language models with the model that each is:
+    the same model is another participant with another prompt, and one that writes another than one that judges.
+    `schema` is how they are written down: 1 knows neither texts nor their writing.
     """
 
     pool: str
@@ -178,6 +195,10 @@ class Inputs:
     rankings: tuple[tuple[int, ...], ...] = ()
     answers: tuple[Answer, ...] = ()
     processes: tuple[Process, ...] = ()
+    wages: tuple[Wage, ...] = ()
+    language: str = "en"
+    currency: str = ""
+    models: tuple[tuple[str, str], ...] = ()
     schema: int = SCHEMA
 
     @property
@@ -230,7 +251,12 @@ class Inputs:
                 "rankings": self.rankings,
                 "answers": [_values(answer) for answer in self.answers],
                 "processes": [_values(process) for process in self.processes],
+                "wages": [_values(wage) for wage in self.wages],
+                "language": self.language,
+                "currency": self.currency,
             }
+        if self.models:
+            header["models"] = self.models
         text = json.dumps(header, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         arrays = [_bytes(getattr(self.pools[name], column)) for name in sorted(self.pools) for column in COLUMNS]
         return [text.encode(), *arrays]
@@ -274,10 +300,14 @@ def unpack(packed: bytes) -> Inputs:
         rankings=tuple(tuple(ranking) for ranking in header.get("rankings", ())),
         answers=tuple(Answer(*values) for values in header.get("answers", ())),
         processes=tuple(Process(*values) for values in header.get("processes", ())),
+        wages=tuple(Wage(*values) for values in header.get("wages", ())),
+        language=header.get("language", "en"),
+        currency=header.get("currency", ""),
+        models=tuple((participant, model) for participant, model in header.get("models", ())),
     )
 
 
-def _values(record: Dimension | Response | Answer | Process) -> list[Any]:
+def _values(record: Dimension | Response | Answer | Process | Wage) -> list[Any]:
     return [getattr(record, each.name) for each in fields(record)]
 
 

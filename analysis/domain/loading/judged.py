@@ -24,11 +24,12 @@ from annotation.models import (
     PlatformSubmission,
     QuestionnaireItem,
 )
+from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Participant, Study
 
 from .. import inputs
 from ..inputs import COMBINED, EXPERT, INDIVIDUAL, POINTWISE
-from . import processes, written
+from . import processes, wages, written
 
 FIELDS = {
     "row": "id",
@@ -96,13 +97,14 @@ def load(study: Study, *, pool: str = Judges.CROWD) -> inputs.Inputs:
         positions=_positions(campaigns),
         known=_known(campaigns),
     )
+    pools = {name: _pool(chosen, place[name], context) for name, chosen in found.items()}
     return inputs.Inputs(
         pool=main,
         topics=tuple(context.topics),
         styles=tuple(sorted({response.style for response in responses})),
         dimensions=tuple(dimensions),
         responses=responses,
-        pools={name: _pool(chosen, place[name], context) for name, chosen in found.items()},
+        pools=pools,
         counts=_counts(study),
         seconds=_seconds(study, pool),
         simulated=Campaign.objects.filter(study=study, judges=pool, is_simulated=True).exists(),
@@ -110,6 +112,10 @@ def load(study: Study, *, pool: str = Judges.CROWD) -> inputs.Inputs:
         rankings=wrote.rankings,
         answers=wrote.answers,
         processes=processes.load(study, responses),
+        wages=wages.load(study, pool, responses),
+        language=study.language,
+        currency=study.currency,
+        models=_models(study, responses, pools),
     )
 
 
@@ -197,8 +203,22 @@ def _topics(responses: tuple[inputs.Response, ...], items: dict[int, _Item]) -> 
 
 
 def _positions(campaigns: dict[int, str]) -> dict[tuple[int, int], int]:
+    """Positions by questionnaire and item. The first is 1, also in campaigns whose positions are counted from 0."""
     entries = QuestionnaireItem.objects.filter(questionnaire__campaign__in=campaigns)
-    return {(q, item): position for q, item, position in entries.values_list("questionnaire_id", "item_id", "position")}
+    from_0 = set(entries.filter(position=0).values_list("questionnaire__campaign", flat=True))
+    columns = ("questionnaire_id", "item_id", "position", "questionnaire__campaign")
+    return {(q, item): position + (campaign in from_0) for q, item, position, campaign in entries.values_list(*columns)}
+
+
+def _models(
+    study: Study, responses: tuple[inputs.Response, ...], pools: dict[str, inputs.Pool]
+) -> tuple[tuple[str, str], ...]:
+    """The language models that wrote or judged, each with the model that it is, as `judging_models.judges` tells it."""
+    names = {response.participant for response in responses if response.origin == "model"}
+    names |= {name for asked in (COMBINED, INDIVIDUAL) if asked in pools for name in pools[asked].participants}
+    found = Participant.objects.filter(study=study).of_kind(ParticipantKind.MODEL)
+    named = found.values_list("external_id", "specification__model")
+    return tuple(sorted((name, str(model or name)) for name, model in named if name in names))
 
 
 def _pool(rows: Rows, place: dict[int, int], context: _Context) -> inputs.Pool:

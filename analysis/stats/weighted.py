@@ -1,0 +1,193 @@
+"""Statistics of weighted clusters beyond the mean: ratios, quantiles and rank correlations for the bootstrap.
+
+Each returns a `Statistic`: from weights of shape (resamples, n_clusters), how often each cluster was drawn, to one
+value a resample, the value that the same statistic has of the data written out that often.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from analysis.stats.bootstrap import Floats, Statistic
+
+Ints = NDArray[np.int64]
+
+#: So many weights are held at a time: resamples are gone through in parts, so that large studies fit into memory.
+_AT_ONCE = 4_000_000
+
+
+def weighted_ratio(numerator: ArrayLike, denominator: ArrayLike, cluster: ArrayLike, clusters: int) -> Statistic:
+    """The ratio of two sums: a mean over parts of what was sampled, such as statements of responses.
+
+    Parameters
+    ----------
+    numerator, denominator : array_like, shape (n,)
+        What is summed; where either is NaN, both are left out.
+    cluster : array_like of int, shape (n,)
+        The cluster of each, from 0 to ``clusters - 1``.
+    clusters : int
+        Number of clusters.
+
+    Returns
+    -------
+    callable
+        For `bootstrap`. NaN where the denominator's sum is 0.
+    """
+    above, below = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
+    there = ~(np.isnan(above) | np.isnan(below))
+    index = np.asarray(cluster, dtype=np.int64)[there]
+    above_sums = np.bincount(index, weights=above[there], minlength=clusters)
+    below_sums = np.bincount(index, weights=below[there], minlength=clusters)
+
+    def statistic(weights: Floats) -> Floats:
+        total = weights @ below_sums
+        ratios: Floats = np.divide(weights @ above_sums, total, out=np.full(total.shape, np.nan), where=total != 0)
+        return ratios
+
+    return statistic
+
+
+def weighted_sd(values: ArrayLike, cluster: ArrayLike, clusters: int) -> Statistic:
+    """The standard deviation of a sample (divisor n - 1); NaN values are left out, NaN with fewer than two.
+
+    Parameters and result are those of `analysis.stats.bootstrap.weighted_mean`.
+    """
+    value, index = _known(values, cluster)
+    # About the mean, as sums of squares of large numbers lose their last digits.
+    value = value - (value.mean() if value.size else 0.0)
+    counts = np.bincount(index, minlength=clusters).astype(np.float64)
+    sums = np.bincount(index, weights=value, minlength=clusters)
+    squares = np.bincount(index, weights=value**2, minlength=clusters)
+
+    def statistic(weights: Floats) -> Floats:
+        n, total = weights @ counts, weights @ sums
+        mean = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 1)
+        spread = np.maximum(weights @ squares - n * mean**2, 0.0)
+        variance: Floats = np.divide(spread, n - 1, out=np.full(n.shape, np.nan), where=n > 1)
+        return np.sqrt(variance)
+
+    return statistic
+
+
+def weighted_quantile(values: ArrayLike, cluster: ArrayLike, clusters: int, quantile: float) -> Statistic:
+    """A quantile, between two values on the straight line between them (numpy's default; Hyndman and Fan's type 7).
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        NaN ones are left out.
+    cluster, clusters
+        As in `weighted_ratio`.
+    quantile : float
+        From 0 to 1; 0.5 is the median.
+
+    Returns
+    -------
+    callable
+        For `bootstrap`; weights must be whole numbers. NaN for a resample without a value.
+
+    Raises
+    ------
+    ValueError
+        If `quantile` does not lie between 0 and 1.
+
+    References
+    ----------
+    Hyndman and Fan, Sample quantiles in statistical packages, The American Statistician 50 (1996).
+    """
+    if not 0.0 <= quantile <= 1.0:
+        msg = f"a quantile lies between 0 and 1, it is {quantile}"
+        raise ValueError(msg)
+    value, index = _known(values, cluster)
+    order = np.argsort(value, kind="stable")
+    value, index = value[order], index[order]
+
+    def statistic(weights: Floats) -> Floats:
+        found = np.full(len(weights), np.nan)
+        if not value.size:
+            return found
+        for part in _parts(len(weights), value.size):
+            upto = np.cumsum(weights[part][:, index], axis=1)
+            n = upto[:, -1]
+            place = np.maximum(n - 1, 0) * quantile
+            below = np.floor(place)
+            low, high = (
+                value[np.minimum((upto <= which[:, None]).sum(axis=1), value.size - 1)]
+                for which in (below, np.minimum(below + 1, np.maximum(n - 1, 0)))
+            )
+            found[part] = np.where(n > 0, low + (place - below) * (high - low), np.nan)
+        return found
+
+    return statistic
+
+
+def weighted_spearman(first: ArrayLike, second: ArrayLike, cluster: ArrayLike, clusters: int) -> Statistic:
+    """Spearman's rho of two measures of the same things; equal values share the mean of their ranks.
+
+    Parameters
+    ----------
+    first, second : array_like, shape (n,)
+        Pairs of which one is NaN are left out.
+    cluster, clusters
+        As in `weighted_ratio`.
+
+    Returns
+    -------
+    callable
+        For `bootstrap`; weights must be whole numbers. NaN where fewer than two pairs are drawn, or all that were
+        drawn are equal in one of the two.
+
+    References
+    ----------
+    Spearman, The proof and measurement of association between two things (1904).
+    """
+    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    there = ~(np.isnan(one) | np.isnan(other))
+    index = np.asarray(cluster, dtype=np.int64)[there]
+    rank_of = [_ranker(values[there]) for values in (one, other)]
+
+    def statistic(weights: Floats) -> Floats:
+        found = np.full(len(weights), np.nan)
+        if not index.size:
+            return found
+        for part in _parts(len(weights), index.size):
+            drawn = weights[part][:, index]
+            a, b = (rank(drawn) for rank in rank_of)
+            # The mean rank is known: (n + 1) / 2.
+            middle = (drawn.sum(axis=1, keepdims=True) + 1) / 2
+            a, b = a - middle, b - middle
+            spread = np.sqrt((drawn * a**2).sum(axis=1) * (drawn * b**2).sum(axis=1))
+            together = (drawn * a * b).sum(axis=1)
+            found[part] = np.divide(together, spread, out=np.full(spread.shape, np.nan), where=spread > 0)
+        return found
+
+    return statistic
+
+
+class _ranker:  # noqa: N801 -- used as a function
+    """Ranks of values among copies of themselves, so many as the weights say."""
+
+    def __init__(self, values: Floats) -> None:
+        self.order = np.argsort(values, kind="stable")
+        ordered = values[self.order]
+        self.starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if values.size else np.empty(0, int)
+        self.sizes = np.diff(np.r_[self.starts, values.size])
+
+    def __call__(self, drawn: Floats) -> Floats:
+        of_value = np.add.reduceat(drawn[:, self.order], self.starts, axis=1)
+        ranks = np.cumsum(of_value, axis=1) - (of_value - 1) / 2
+        found = np.empty_like(drawn)
+        found[:, self.order] = np.repeat(ranks, self.sizes, axis=1)
+        return found
+
+
+def _known(values: ArrayLike, cluster: ArrayLike) -> tuple[Floats, Ints]:
+    value = np.asarray(values, dtype=np.float64)
+    there = ~np.isnan(value)
+    return value[there], np.asarray(cluster, dtype=np.int64)[there]
+
+
+def _parts(resamples: int, size: int) -> list[slice]:
+    step = max(1, _AT_ONCE // max(size, 1))
+    return [slice(start, start + step) for start in range(0, resamples, step)]
