@@ -1,0 +1,183 @@
+"""What to expect of a study from one that was analysed: expectations under which simulations look like it.
+
+What an analysis finds is not what is true: labels err, and merits are drawn towards each other by the dummy. So the
+true spread, effect and share of neutral pairs are those under which simulated studies, analysed alike, give on average
+what was found (indirect inference: Gourieroux, Monfort and Renault 1993).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from analysis.stats.bootstrap import Floats
+from analysis.stats.designs import HUMAN, MODEL, Competence, Design, Expectation
+from analysis.stats.labels import N
+from analysis.stats.planning import Effort, fit_grades, fit_labels
+from analysis.stats.simulating import Simulated, simulate
+
+_ROUNDS = 8
+_FURTHEST = 2.0  # no step is longer than this factor
+_LARGEST = 20.0  # merits further apart than this are told apart with certainty
+
+
+class NothingFoundError(ValueError):
+    """An analysis that tells too little to expect anything from it."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What an analysis found, in four numbers.
+
+    Attributes
+    ----------
+    spread : float
+        Standard deviation of fitted merits between responses of one origin to a topic, on a dimension.
+    difference : float
+        Mean fitted merit of models' responses less that of humans' to the same topic; 0 where only one kind wrote.
+    neutral : float
+        Share of gold labels that are n, on dimensions on which any is.
+    correlation : float
+        Mean correlation of the signed gold labels between dimensions; 0 where there is one dimension.
+    """
+
+    spread: float
+    difference: float
+    neutral: float
+    correlation: float
+
+
+def found(merit: ArrayLike, topic: ArrayLike, origin: ArrayLike, gold: ArrayLike) -> Found:
+    """Sum up an analysis.
+
+    Parameters
+    ----------
+    merit : array_like, shape (n_responses, n_dimensions)
+        Fitted merits; NaN where there is none.
+    topic, origin : array_like of int, shape (n_responses,)
+        The topic of each, from 0, and who wrote it: 0 human, 1 model.
+    gold : array_like of int, shape (n_items, n_dimensions)
+        Gold labels: 0 a, 1 n, 2 b; negative where there is none.
+
+    Returns
+    -------
+    Found
+
+    Raises
+    ------
+    NothingFoundError
+        If no topic has two responses of one origin, or there is no label.
+    """
+    m, labels = np.asarray(merit, dtype=np.float64), np.asarray(gold, dtype=np.int64)
+    group = np.asarray(topic) * 2 + np.asarray(origin)
+    means, counts = _group_means(m, group)
+    left = np.isfinite(m)
+    freedom = int(left.sum()) - int((counts > 0).sum())
+    if freedom < 1 or not np.any(labels >= 0):
+        raise NothingFoundError("no topic has two graded responses of one origin: say what to expect instead")
+    squares = float(np.nansum((m - means[group]) ** 2))
+    pairs = means.reshape(-1, 2, m.shape[1])
+    apart = pairs[:, MODEL] - pairs[:, HUMAN]
+    return Found(
+        spread=float(np.sqrt(squares / freedom)),
+        difference=float(np.nanmean(apart)) if np.isfinite(apart).any() else 0.0,
+        neutral=_neutral(labels),
+        correlation=_correlation(labels),
+    )
+
+
+def calibrate(
+    design: Design, people: Competence, like: Found, *, rng: np.random.Generator, effort: Effort | None = None
+) -> Expectation:
+    """The expectation under which simulated studies look like one that was analysed.
+
+    Parameters
+    ----------
+    design : Design
+        Of the study that was analysed.
+    people : Competence
+        Its judges as MACE found them.
+    like : Found
+        What its analysis found.
+    rng : numpy.random.Generator
+        Source of a seed: every round simulates with the same draws, so that rounds differ by the expectation alone.
+    effort : Effort, optional
+        How thoroughly simulated studies are analysed.
+
+    Returns
+    -------
+    Expectation
+        After a fixed number of rounds; where no expectation gives what was found (labels that repeat each other
+        perfectly, say), the nearest within bounds.
+    """
+    chosen = effort if effort is not None else Effort(restarts=3)
+    seed = int(rng.integers(2**63))
+    at = Expectation(people, like.difference, max(like.spread, 0.05), min(like.neutral, 0.95), _share(like.correlation))
+    for _round in range(_ROUNDS):
+        seen = _simulated(design, at, seed, chosen)
+        if seen is None:
+            return at
+        gain = max(seen.spread / at.spread, 0.1) if at.spread else 1.0
+        factor = float(np.clip(like.spread / max(seen.spread, 1e-6), 1 / _FURTHEST, _FURTHEST))
+        at = replace(
+            at,
+            spread=min(at.spread * factor, _LARGEST),
+            effect=float(np.clip(at.effect + (like.difference - seen.difference) / gain, -_LARGEST, _LARGEST)),
+            neutral=float(np.clip(at.neutral + like.neutral - seen.neutral, 0.0, 0.95)),
+            correlation=_share(at.correlation + like.correlation - seen.correlation),
+        )
+    return at
+
+
+def found_in(study: Simulated, rng: np.random.Generator, effort: Effort) -> Found | None:
+    """Sum up a simulated study as `found` does a real one; None where MACE cannot be fitted."""
+    gold = fit_labels(study, rng, effort)
+    if gold is None:
+        return None
+    topics, responses, dimensions = study.merit.shape
+    merit = fit_grades(study, gold).merit.reshape(topics, dimensions, responses).transpose(0, 2, 1)
+    topic = np.repeat(np.arange(topics), responses)
+    return found(merit.reshape(-1, dimensions), topic, np.tile(study.design.origin, topics), gold)
+
+
+def _simulated(design: Design, at: Expectation, seed: int, effort: Effort) -> Found | None:
+    """What two studies give on average."""
+    seen = []
+    for number in range(2):
+        rng = np.random.default_rng([seed, number])
+        one = found_in(simulate(design, at, rng), rng, effort)
+        if one is None:
+            return None
+        seen.append([one.spread, one.difference, one.neutral, one.correlation])
+    return Found(*np.mean(seen, axis=0).tolist())
+
+
+def _group_means(values: Floats, group: np.ndarray) -> tuple[Floats, np.ndarray]:
+    """Means and counts by group, an even number of groups; NaN where there is nothing."""
+    groups = 2 * (int(group.max()) // 2 + 1)
+    there = np.isfinite(values)
+    counts = np.zeros((groups, values.shape[1]))
+    sums = np.zeros_like(counts)
+    np.add.at(counts, group, there)
+    np.add.at(sums, group, np.where(there, values, 0.0))
+    return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0), counts
+
+
+def _neutral(labels: np.ndarray) -> float:
+    free = labels[:, (labels == N).any(axis=0)]
+    return float(np.mean(free[free >= 0] == N)) if free.size else 0.0
+
+
+def _correlation(labels: np.ndarray) -> float:
+    whole = labels[(labels >= 0).all(axis=1)]
+    varied = whole[:, whole.std(axis=0) > 0] if len(whole) > 1 else whole[:, :0]
+    if varied.shape[1] < 2:
+        return 0.0
+    matrix = np.corrcoef(varied.T.astype(np.float64))
+    return float(matrix[np.triu_indices(len(matrix), 1)].mean())
+
+
+def _share(value: float) -> float:
+    return float(np.clip(value, 0.0, 1.0))

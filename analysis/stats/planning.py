@@ -1,0 +1,300 @@
+"""What a design can find out: intervals, power and labels to expect, by analysing simulated studies (docs/methods).
+
+Every simulated study goes through the functions that analyse a real one: `mace`, `labels`, `bradley_terry`,
+`agreement`, `bootstrap`, `ranks`. What they find is averaged over studies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from scipy import stats
+
+from analysis.stats import agreement, bradley_terry, labels, mace, ranks
+from analysis.stats.bootstrap import Floats, Statistic, bootstrap, resample_weights, weighted_mean
+from analysis.stats.designs import HUMAN, MODEL, Design, Expectation, Ints
+from analysis.stats.proportions import wilson
+from analysis.stats.simulating import Simulated, simulate
+
+#: What is said of a design, and in what it is counted (docs/methods/planning.md).
+MEASURES = {
+    "alpha": "Krippendorff's alpha of a dimension",
+    "alpha_width": "width of its 95 % interval",
+    "label_accuracy": "share of gold labels that are the true labels",
+    "mean_grade_width": "width of the 95 % interval of an origin's mean grade on a dimension",
+    "mean_grade_all_width": "the same over all dimensions",
+    "difference": "mean grade of models less that of humans, on a dimension",
+    "difference_width": "width of its 95 % interval",
+    "power": "share of tests, a style and dimension each, that find the difference",
+    "rank_width": "width of the 95 % interval of a response's grade",
+}
+#: Measures that are shares.
+SHARES = frozenset({"label_accuracy", "power"})
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How thoroughly each simulated study is analysed; less than a real one, for there are many.
+
+    Attributes
+    ----------
+    restarts, refine : int
+        Of MACE (`mace.Settings`).
+    resamples : int
+        Bootstrap resamples of topics.
+    rank_resamples : int
+        Resamples of comparisons behind rank intervals; 0: they are not made.
+    significance : float
+        Largest adjusted p that counts as a difference found.
+    """
+
+    restarts: int = 5
+    refine: int = 0
+    resamples: int = 200
+    rank_resamples: int = 40
+    significance: float = 0.05
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is to be expected, from simulations.
+
+    Attributes
+    ----------
+    value : float
+        The mean over simulated studies; NaN where none could say it.
+    low, high : float
+        Its 95 % interval: how far the number of simulations leaves it open. NaN of fewer than two.
+    simulations : int
+        How many studies could say it.
+    """
+
+    value: float
+    low: float
+    high: float
+    simulations: int
+
+
+def plan(
+    design: Design,
+    expected: Expectation,
+    *,
+    simulations: int,
+    rng: np.random.Generator,
+    effort: Effort | None = None,
+) -> dict[str, Estimate]:
+    """What to expect of a design.
+
+    Parameters
+    ----------
+    design, expected
+        What is judged by how many, and what one expects to be true.
+    simulations : int
+        How many studies are simulated and analysed.
+    rng : numpy.random.Generator
+        The only source of chance.
+    effort : Effort, optional
+        How thoroughly each is analysed.
+
+    Returns
+    -------
+    dict of str to Estimate
+        By the names in `MEASURES`.
+
+    Raises
+    ------
+    ValueError
+        If there is no simulation.
+
+    Examples
+    --------
+    >>> from analysis.stats import designs
+    >>> rng = np.random.default_rng(0)
+    >>> people = designs.competence(0.6, 0.25, dimensions=1, rng=rng)
+    >>> small = designs.Design(topics=10, responses=4, dimensions=1, forced=0, k=3)
+    >>> found = plan(small, designs.Expectation(people, effect=1.0), simulations=3, rng=rng)
+    >>> found["difference"].value > 0
+    True
+    """
+    if simulations < 1:
+        raise ValueError(f"at least one study must be simulated, not {simulations}")
+    return summarise([analyse(simulate(design, expected, rng), rng, effort=effort) for _ in range(simulations)])
+
+
+def analyse(study: Simulated, rng: np.random.Generator, *, effort: Effort | None = None) -> dict[str, float]:
+    """Analyse a simulated study as a real one would be.
+
+    Parameters
+    ----------
+    study : Simulated
+        From `analysis.stats.simulating.simulate`.
+    rng : numpy.random.Generator
+        Source of MACE's random starts and of the resamples.
+    effort : Effort, optional
+
+    Returns
+    -------
+    dict of str to float
+        By the names in `MEASURES`, means over dimensions; NaN where these judgments cannot say it.
+    """
+    chosen = effort if effort is not None else Effort()
+    weights = resample_weights(study.design.topics, chosen.resamples, rng)
+    found = dict.fromkeys(MEASURES, float("nan")) | _agreement(study, weights)
+    gold = fit_labels(study, rng, chosen)
+    if gold is None:
+        return found
+    grades = fit_grades(study, gold)
+    found["label_accuracy"] = float(np.mean(gold == study.truth))
+    found |= _mean_grades(study, grades, weights)
+    found |= _differences(study, grades, weights, chosen)
+    if chosen.rank_resamples:
+        found["rank_width"] = _rank_width(study, gold, rng, chosen)
+    return found
+
+
+def summarise(studies: Sequence[dict[str, float]]) -> dict[str, Estimate]:
+    """Average what simulated studies found.
+
+    Parameters
+    ----------
+    studies : sequence of dict of str to float
+        From `analyse`, of one design.
+
+    Returns
+    -------
+    dict of str to Estimate
+        Intervals are Student's. Of a share that was the same in all studies (all tests found the difference, say) the
+        interval is Wilson's, with the studies as trials: a few equal ones do not make it certain.
+    """
+    return {name: _estimate(np.array([study[name] for study in studies]), share=name in SHARES) for name in MEASURES}
+
+
+def fit_labels(study: Simulated, rng: np.random.Generator, effort: Effort) -> Ints | None:
+    """The gold labels of the simulated votes, (n_items, n_dimensions); None where MACE cannot be fitted."""
+    how = mace.Settings(restarts=effort.restarts, refine=effort.refine)
+    sizes = {"items": len(study.topic), "annotators": len(study.competence.spam), "labels": len(labels.LABELS)}
+    columns = []
+    for votes in study.label.T:
+        try:
+            model = mace.fit(study.item, study.coder, votes, rng=rng, settings=how, **sizes)
+        except (mace.SingleLabelError, mace.NoOverlapError):
+            return None
+        columns.append(labels.gold(model.posterior))
+    return np.stack(columns, axis=1)
+
+
+def fit_grades(study: Simulated, gold: Ints) -> bradley_terry.Grades:
+    """The grades of labels, one problem a topic and dimension: topic times dimensions plus dimension."""
+    dimensions = gold.shape[1]
+    problem = study.topic[:, None] * dimensions + np.arange(dimensions)
+    first, second = (np.broadcast_to(side[:, None], gold.shape).ravel() for side in (study.first, study.second))
+    tallies = bradley_terry.tally(
+        problem.ravel(), first, second, gold.ravel() - 1,
+        problems=study.design.topics * dimensions, items=study.design.responses,
+    )  # fmt: skip
+    return bradley_terry.fit(tallies)
+
+
+def _agreement(study: Simulated, weights: Floats) -> dict[str, float]:
+    found = []
+    for votes in study.label.T:
+        counts = agreement.count_values(
+            study.item, study.coder, votes, units=len(study.topic), values=len(labels.LABELS)
+        )
+        try:
+            found.append(agreement.alpha_interval(counts, study.topic, weights))
+        except agreement.AlphaUndefinedError:
+            return {}
+    return {
+        "alpha": float(np.mean([each.estimate for each in found])),
+        "alpha_width": float(np.mean([each.high - each.low for each in found])),
+    }
+
+
+def _by_response(study: Simulated, grades: bradley_terry.Grades) -> Floats:
+    """Grades as (n_topics, n_responses, n_dimensions)."""
+    shape = (study.design.topics, study.label.shape[1], study.design.responses)
+    return grades.grade.reshape(shape).transpose(0, 2, 1)
+
+
+def _mean_grades(study: Simulated, grades: bradley_terry.Grades, weights: Floats) -> dict[str, float]:
+    """Widths of the intervals of mean grades, as in the table `grade_means`."""
+    grade, origin = _by_response(study, grades), study.design.origin
+    apart, together = [], []
+    for who in np.unique(origin):
+        own = grade[:, origin == who]
+        together.append(_width(_topic_means(own), weights))
+        apart += [_width(_topic_means(own[:, :, [d]]), weights) for d in range(own.shape[2])]
+    return {"mean_grade_width": float(np.mean(apart)), "mean_grade_all_width": float(np.mean(together))}
+
+
+def _topic_means(values: Floats) -> Statistic:
+    """The mean of values of shape (n_topics, ...) as a statistic of topics."""
+    topic = np.broadcast_to(np.arange(len(values)).reshape(-1, *[1] * (values.ndim - 1)), values.shape)
+    return weighted_mean(values.ravel(), topic.ravel(), len(values))
+
+
+def _width(statistic: Statistic, weights: Floats) -> float:
+    interval = bootstrap(statistic, weights)
+    return interval.high - interval.low
+
+
+def _differences(study: Simulated, grades: bradley_terry.Grades, weights: Floats, effort: Effort) -> dict[str, float]:
+    """The difference between origins, its interval, and whether tests by style and dimension find it."""
+    grade, origin, style = _by_response(study, grades), study.design.origin, study.design.style
+    human, model = _topic_means(grade[:, origin == HUMAN]), _topic_means(grade[:, origin == MODEL])
+    lead = float(bootstrap(model, weights).estimate - bootstrap(human, weights).estimate)
+    widths = []
+    for d in range(grade.shape[2]):
+        sides = [_topic_means(grade[:, origin == who][:, :, [d]]) for who in (HUMAN, MODEL)]
+        widths.append(_width(partial(_less, *sides), weights))
+    p = []
+    for which in np.unique(style):
+        own = [grade[:, (origin == who) & (style == which)] for who in (HUMAN, MODEL)]
+        if all(side.shape[1] for side in own):
+            paired = np.nanmean(own[1], axis=1) - np.nanmean(own[0], axis=1)
+            p += [_signed_rank(column) for column in paired.T]
+    power = float(np.mean(stats.false_discovery_control(p) <= effort.significance)) if p else float("nan")
+    return {"difference": lead, "difference_width": float(np.mean(widths)), "power": power}
+
+
+def _less(human: Statistic, model: Statistic, weights: Floats) -> Floats:
+    return model(weights) - human(weights)
+
+
+def _signed_rank(differences: Floats) -> float:
+    """Wilcoxon's p of paired differences; 1 where there are none."""
+    there = differences[np.isfinite(differences)]
+    if not np.any(there):
+        return 1.0
+    return float(stats.wilcoxon(there).pvalue)
+
+
+def _rank_width(study: Simulated, gold: Ints, rng: np.random.Generator, effort: Effort) -> float:
+    """On the first dimension: the others are like it, and resampling comparisons is what takes longest."""
+    found = ranks.rank_intervals(
+        study.topic, study.first, study.second, gold[:, 0] - 1, rng=rng, problems=study.design.topics,
+        items=study.design.responses, resamples=effort.rank_resamples,
+    )  # fmt: skip
+    width = found.high - found.low
+    return float(np.nanmean(width)) if np.isfinite(width).any() else float("nan")
+
+
+def _estimate(values: Floats, *, share: bool) -> Estimate:
+    there = values[np.isfinite(values)]
+    n, nan = len(there), float("nan")
+    if n == 0:
+        return Estimate(nan, nan, nan, 0)
+    mean = float(there.mean())
+    if n == 1:
+        return Estimate(mean, nan, nan, 1)
+    error = float(there.std(ddof=1) / np.sqrt(n))
+    if share and error == 0 and mean in {0.0, 1.0}:
+        sure = wilson(round(mean * n), n)
+        return Estimate(mean, sure.low, sure.high, n)
+    reach = float(stats.t.ppf(0.975, n - 1)) * error
+    low, high = mean - reach, mean + reach
+    return Estimate(mean, max(low, 0.0), min(high, 1.0), n) if share else Estimate(mean, low, high, n)

@@ -1,0 +1,174 @@
+"""Judgments of a crowd that does not exist: merits, labels and competences are known (docs/methods/planning.md).
+
+They are drawn by the models that analyse: merits give true labels as in Rao and Kupper's (`bradley_terry`), and labels
+give judgments as in MACE's generative story (`mace`). So what an analysis should find is known, and how sure it can be
+of it is seen by letting it look.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logit, ndtr
+
+from analysis.stats.bootstrap import Floats
+from analysis.stats.designs import MODEL, A, B, Competence, Design, Expectation, Ints, N, threshold
+
+
+@dataclass(frozen=True, eq=False)
+class Simulated:
+    """A simulated study: what is known of it in truth, and what its judges said.
+
+    Attributes
+    ----------
+    design : Design
+    topic, first, second : ndarray of int, shape (n_items,)
+        The presented pairs: topic, and the responses on the left and the right as places within it.
+    merit : ndarray of shape (n_topics, n_responses, n_dimensions)
+    truth : ndarray of int, shape (n_items, n_dimensions)
+        The true labels: 0 a, 1 n, 2 b.
+    competence : Competence
+        The people who judged.
+    item, coder : ndarray of int, shape (n_votes,)
+    label : ndarray of int, shape (n_votes, n_dimensions)
+        What was said; `spammed`, of the same shape, whether without looking.
+    """
+
+    design: Design
+    topic: Ints
+    first: Ints
+    second: Ints
+    merit: Floats
+    truth: Ints
+    competence: Competence
+    item: Ints
+    coder: Ints
+    label: Ints
+    spammed: NDArray[np.bool_] = field(repr=False)
+
+
+def simulate(design: Design, expected: Expectation, rng: np.random.Generator) -> Simulated:
+    """Draw a study's merits, true labels, people and judgments.
+
+    Each presented pair has a true label of its own, the two orders of a pair too, as MACE and the grades take them.
+
+    Parameters
+    ----------
+    design : Design
+    expected : Expectation
+    rng : numpy.random.Generator
+        The only source of chance.
+
+    Returns
+    -------
+    Simulated
+
+    Examples
+    --------
+    >>> from analysis.stats import designs
+    >>> rng = np.random.default_rng(0)
+    >>> people = designs.competence(0.8, 0.1, dimensions=2, rng=rng)
+    >>> study = simulate(Design(topics=3, responses=4, dimensions=2, k=3), Expectation(people), rng)
+    >>> study.label.shape  # 3 topics, 6 pairs each, a third of them in both orders, 3 judges, 2 dimensions
+    (72, 2)
+    """
+    merit = _merits(design, expected, rng)
+    topic, first, second = _pairs(design, rng)
+    thresholds = np.full(design.dimensions, threshold(design, expected))
+    thresholds[design.dimensions - design.forced :] = 0.0
+    lead = merit[topic, first] - merit[topic, second]
+    truth = verdict(lead + _correlated(lead.shape, expected.correlation, rng), thresholds)
+    item, coder = _staff(design, len(topic), rng)
+    people = expected.competence.draw(design.people, design, rng)
+    label, spammed = answers(truth[item], people.spam[coder], people.strategy[coder], rng)
+    return Simulated(design, topic, first, second, merit, truth, people, item, coder, label, spammed)
+
+
+def verdict(lead: ArrayLike, threshold: ArrayLike) -> Ints:
+    """The label of a perceived lead of the left response: 0 (a) above the threshold, 2 (b) below its negative, else 1.
+
+    With the difference of merits plus a draw of the standard logistic distribution as the lead, labels have exactly the
+    probabilities of Rao and Kupper's model.
+    """
+    x, t = np.asarray(lead, dtype=np.float64), np.asarray(threshold, dtype=np.float64)
+    return np.where(x > t, A, np.where(x < -t, B, N))
+
+
+def answers(
+    honest: Ints, spam_probability: ArrayLike, strategy: ArrayLike, rng: np.random.Generator
+) -> tuple[Ints, NDArray[np.bool_]]:
+    """What judges say who spam now and then (MACE's generative story).
+
+    Parameters
+    ----------
+    honest : ndarray of int, shape (...)
+        What each would say having looked: 0, 1 or 2.
+    spam_probability : array_like, broadcast to (...)
+    strategy : array_like, broadcast to (..., 3)
+        What each says without looking: probabilities of the three labels.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    label, spammed : ndarray of shape (...)
+        What is said, and whether without looking.
+    """
+    upto = np.cumsum(np.asarray(strategy, dtype=np.float64)[..., :B], axis=-1)
+    draw = rng.uniform(size=honest.shape)
+    drawn = np.where(draw < upto[..., A], A, np.where(draw < upto[..., N], N, B))
+    spammed = rng.uniform(size=honest.shape) < np.asarray(spam_probability, dtype=np.float64)
+    return np.where(spammed, drawn, honest), spammed
+
+
+def _merits(design: Design, expected: Expectation, rng: np.random.Generator) -> Floats:
+    shape = (design.topics, design.responses, design.dimensions)
+    common = rng.normal(size=(*shape[:2], 1))
+    own = rng.normal(size=shape)
+    mixed = np.sqrt(expected.correlation) * common + np.sqrt(1 - expected.correlation) * own
+    merit: Floats = expected.spread * mixed + expected.effect * (design.origin == MODEL)[:, None]
+    return merit
+
+
+def _correlated(shape: tuple[int, ...], correlation: float, rng: np.random.Generator) -> Floats:
+    """Logistic noise that goes together between dimensions (a Gaussian copula)."""
+    z = np.sqrt(correlation) * rng.normal(size=(shape[0], 1)) + np.sqrt(1 - correlation) * rng.normal(size=shape)
+    noise: Floats = logit(np.clip(ndtr(z), 1e-15, 1 - 1e-15))
+    return noise
+
+
+def _pairs(design: Design, rng: np.random.Generator) -> tuple[Ints, Ints, Ints]:
+    """The presented pairs: sides by chance; those in both orders evenly spread over topics.
+
+    Of a sample of pairs each response is in about as many: neighbours around a ring first, then those two apart.
+    """
+    edges = np.array(sorted(combinations(range(design.responses), 2), key=lambda edge: _apart(edge, design.responses)))
+    chosen = edges[: design.pairs_per_topic]
+    place = np.argsort(rng.random((design.topics, design.responses)), axis=1)
+    first = place[:, chosen[:, 0]].ravel()
+    second = place[:, chosen[:, 1]].ravel()
+    turned = rng.random(len(first)) < 0.5
+    first, second = np.where(turned, second, first), np.where(turned, first, second)
+    topic = np.repeat(np.arange(design.topics), len(chosen))
+    number = design.pairs_shown - len(topic)
+    shuffled = np.lexsort((rng.random(len(topic)), topic))
+    marks = np.floor((np.arange(len(topic) + 1) * number + rng.uniform() * len(topic)) / len(topic))
+    twice = shuffled[np.diff(marks) > 0][:number]
+    return np.r_[topic, topic[twice]], np.r_[first, second[twice]], np.r_[second, first[twice]]
+
+
+def _apart(edge: tuple[int, int], responses: int) -> tuple[int, int]:
+    distance = edge[1] - edge[0]
+    return min(distance, responses - distance), edge[0]
+
+
+def _staff(design: Design, items: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Who judges what: pairs dealt into questionnaires, k people each."""
+    sheet = np.empty(items, dtype=np.int64)
+    for number, held in enumerate(np.array_split(rng.permutation(items), design.questionnaires)):
+        sheet[held] = number
+    seats = np.arange(design.questionnaires * design.k) % design.people
+    item = np.repeat(np.arange(items), design.k)
+    return item, seats.reshape(design.questionnaires, design.k)[sheet].ravel()
