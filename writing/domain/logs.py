@@ -96,6 +96,16 @@ def events(log: WritingLog) -> Iterator[codec.Event]:
             yield from islice(codec.unpack(bytes(batch.payload), batch.codec), last - batch.first_event)
 
 
+def fetched(log: WritingLog) -> Iterator[codec.Event]:
+    """Yield the same events without a query, where a log's batches and sittings were fetched along."""
+    until = ends(log)
+    for batch in sorted(log.batches.all(), key=lambda each: (each.sitting, each.number)):
+        last = until.get(batch.sitting, 0)
+        if last is None or batch.first_event < last:
+            unpacked = codec.unpack(bytes(batch.payload), batch.codec)
+            yield from unpacked if last is None else unpacked[: last - batch.first_event]
+
+
 def snapshots(log: WritingLog) -> Iterator[tuple[int, str]]:
     """Yield (milliseconds since the start, text) at each change: for imported snapshots, the snapshots themselves."""
     yield from codec.states(events(log))

@@ -1,0 +1,137 @@
+"""All figures of one log by name, as tables of results hold them: pace, where the text came from, what was looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import isnan
+from typing import Final
+
+from analysis.process.events import ELSEWHERE, Event, read
+from analysis.process.matching import Sources
+from analysis.process.origins import Origin, Provenance, provenance
+from analysis.process.pace import Activity, activity
+from analysis.process.thresholds import DEFAULTS, Thresholds
+
+#: Raise it when a figure comes to be computed otherwise: what was kept under another version is computed again.
+VERSION: Final = 1
+
+#: The figures, in the order of the table `writing_process`.
+NAMES: Final = (
+    "seconds",
+    "active_seconds",
+    "pauses",
+    "bursts",
+    "pastes",
+    "pasted_share",
+    "revisions",
+    "paused_seconds",
+    "burst_characters",
+    "typing_rate",
+    "produced",
+    "deleted",
+    "immediate_revisions",
+    "at_once_share",
+    "passage_share",
+    "elsewhere_share",
+    "passages_opened",
+    "passage_seconds",
+    "searches",
+    "absences",
+    "away_seconds",
+)
+
+Measures = dict[str, float | None]
+
+
+def measure(
+    events: Iterable[Event], passages: Sequence[str] | Sources | None, *, thresholds: Thresholds = DEFAULTS
+) -> Measures:
+    """Measure how a text was written.
+
+    Parameters
+    ----------
+    events : iterable of event
+        In the order in which they changed the text (docs/guides/log-format.md).
+    passages : sequence of str, or Sources, optional
+        The passages that the writer had, in rank order; without them nothing is said of where text came from.
+    thresholds : Thresholds
+
+    Returns
+    -------
+    dict of str to float or None
+        By the names in `NAMES`. None is what the log cannot say: snapshots know no pastes, and only logs of this
+        system's editor know what was opened, searched for and left.
+
+    Raises
+    ------
+    BrokenLogError
+        If a change lies outside its text.
+    """
+    taken = list(events)
+    log = read(taken)
+    origins = provenance(log, passages, thresholds=thresholds)
+    pace = activity(log, thresholds=thresholds)
+    found = _pace(pace) | _origins(origins, has_passages=passages is not None)
+    if any(event[0] == "a" for event in taken):
+        away = [each for each in log.absences if each.end - each.start >= thresholds.away]
+        found |= {"absences": len(away), "away_seconds": sum(each.end - each.start for each in away) / 1000}
+        found |= _looked_at(taken)
+    return {name: _known(found.get(name)) for name in NAMES}
+
+
+def unknown() -> Measures:
+    """All figures of a log that cannot be read."""
+    return dict.fromkeys(NAMES)
+
+
+def _pace(pace: Activity) -> Measures:
+    typed = sum(burst.characters for burst in pace.bursts)
+    return {
+        "seconds": pace.seconds,
+        "active_seconds": pace.active_seconds,
+        "pauses": len(pace.pauses),
+        "bursts": len(pace.bursts),
+        "revisions": len(pace.revisions),
+        "paused_seconds": pace.paused_seconds,
+        "burst_characters": typed / len(pace.bursts) if pace.bursts else None,
+        "typing_rate": pace.typing_rate,
+        "produced": pace.produced,
+        "deleted": pace.deleted,
+        "immediate_revisions": sum(revision.is_immediate for revision in pace.revisions),
+    }
+
+
+def _origins(origins: Provenance, *, has_passages: bool) -> Measures:
+    found: Measures = {"at_once_share": origins.at_once_share}
+    if origins.is_sourced:
+        found |= {"pastes": len(origins.pastes), "pasted_share": origins.pasted_share}
+    if has_passages and origins.text:
+        place = {arrival.number: arrival.place for arrival in origins.arrivals}
+        came = [
+            (place[run.arrival], run.end - run.start)
+            for run in origins.runs
+            if run.arrival is not None and run.origin is not Origin.RESTORED
+        ]
+        found["passage_share"] = _share((at is not None and at >= 0, n) for at, n in came) / len(origins.text)
+        found["elsewhere_share"] = _share((at == ELSEWHERE, n) for at, n in came) / len(origins.text)
+    return found
+
+
+def _share(came: Iterable[tuple[bool, int]]) -> int:
+    return sum(characters for is_it, characters in came if is_it)
+
+
+def _looked_at(events: Iterable[Event]) -> Measures:
+    opened, viewed, searches = set(), 0, 0
+    for event in events:
+        if event[0] == "o" and event[3]:
+            opened.add(event[2])
+        elif event[0] == "d":
+            viewed += max(0, int(event[3]))
+        elif event[0] == "q":
+            searches += 1
+    return {"passages_opened": len(opened), "passage_seconds": viewed / 1000, "searches": searches}
+
+
+def _known(value: float | None) -> float | None:
+    return None if value is None or isnan(value) else value
