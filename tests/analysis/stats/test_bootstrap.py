@@ -1,9 +1,18 @@
 """The bootstrap: closed forms of tiny cases, and coverage of a known mean."""
 
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 
-from analysis.stats.bootstrap import bootstrap, percentile_interval, resample_weights, weighted_mean
+from analysis.stats.bootstrap import (
+    bootstrap,
+    expanded_level,
+    percentile_interval,
+    resample_weights,
+    resampled_mean,
+    weighted_mean,
+)
 
 
 def test_resample_weights_are_counts_of_draws():
@@ -64,3 +73,37 @@ def test_bad_requests_are_refused():
         percentile_interval(1.0, [1.0], clusters=2, level=1.0)
     with pytest.raises(ValueError, match="at least one"):
         resample_weights(0, 10, np.random.default_rng(0))
+
+
+def test_expanded_levels_follow_from_a_table_of_students_t():
+    for clusters, t in ((5, 2.776), (10, 2.262), (28, 2.052)):
+        tail = (1 - expanded_level(clusters)) / 2
+        assert tail == pytest.approx(1 - NormalDist().cdf(t * (clusters / (clusters - 1)) ** 0.5), abs=1e-5)
+    assert expanded_level(10_000) == pytest.approx(0.95, abs=1e-4)
+    assert expanded_level(2) == 1
+    assert np.isnan(expanded_level(1))
+
+
+def test_expanded_intervals_of_few_topics_cover_the_truth_where_plain_ones_do_not():
+    rng = np.random.default_rng(5)
+    hits = np.zeros(2)
+    for _ in range(300):
+        values, weights = rng.normal(size=8), resample_weights(8, 1000, rng)
+        samples = weights @ values / 8
+        for place, level in enumerate((0.95, expanded_level(8))):
+            interval = percentile_interval(values.mean(), samples, clusters=8, level=level)
+            hits[place] += interval.low <= 0 <= interval.high
+    plain, expanded = hits / 300
+    assert plain < 0.90
+    assert 0.90 < expanded <= 0.98
+
+
+def test_means_of_values_that_change_from_resample_to_resample():
+    rng = np.random.default_rng(6)
+    values, cluster, weights = rng.normal(size=(8, 5)), np.arange(8) % 3, resample_weights(3, 5, rng)
+    values[0, 1] = np.nan
+    for resample, found in enumerate(resampled_mean(values, cluster, weights)):
+        copied = np.repeat(values[:, resample], weights[resample, cluster].astype(int))
+        assert found == pytest.approx(np.nanmean(copied))
+    fixed = resampled_mean(values[:, 0], cluster, weights)
+    assert fixed == pytest.approx(resampled_mean(np.tile(values[:, :1], 5), cluster, weights))
