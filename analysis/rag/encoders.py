@@ -1,0 +1,276 @@
+"""Encoders: texts to the contextual embeddings of their tokens, and to one embedding a text.
+
+BERTScore takes the first (`Encoder.encode`), dense retrieval the second (`Encoder.embed`). No Django, no database;
+torch and transformers are imported when an encoder is loaded. docs/methods/bertscore.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.text.bertscore import TokenEmbeddings
+
+from . import checkpoints, layers
+from .checkpoints import BUNDLED, Checkpoint
+
+Floats = NDArray[np.float32]
+Precision = Literal["full", "half"]
+
+#: Tokens in one batch, padding counted. On the CPU a text of a response's length is fastest alone.
+BATCH_TOKENS = {"cpu": 512, "cuda": 32_768}
+# Tokenizers without a limit of their own say so by a number of thirty digits.
+_NO_LIMIT = 1_000_000
+# Positions begin after the padding's id in these.
+_OFFSET_POSITIONS = {
+    "roberta",
+    "xlm-roberta",
+    "camembert",
+    "xlm-roberta-xl",
+    "longformer",
+    "mpnet",
+    "roberta-prelayernorm",
+}
+
+
+class EncoderMemoryError(MemoryError):
+    """Not even one text at a time fits into the device's memory."""
+
+
+class NoSentenceEmbeddingError(ValueError):
+    """One embedding a text is made from the last layer, and this encoder ends before."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What made an embedding: equal identities give embeddings that can be compared.
+
+    Attributes
+    ----------
+    model : str
+        As it was asked for.
+    layer : int
+        After how many layers.
+    version : str
+        Of the model's files; marked where the arithmetic was in half precision.
+    """
+
+    model: str
+    layer: int
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.model}, layer {self.layer}, {self.version}"
+
+
+class Encoder:
+    """A model on a device. Make it with `load`; it may be kept and used again, by one thread at a time."""
+
+    def __init__(self, checkpoint: Checkpoint, *, layer: int | None, device: str | None, precision: Precision,
+                 batch_tokens: int | None) -> None:  # fmt: skip
+        try:
+            import torch
+            from transformers import AutoModel, AutoTokenizer
+            from transformers.utils import logging
+        except ImportError as error:
+            raise checkpoints.missing_parts() from error
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        self._torch = torch
+        self._checkpoint = checkpoint
+        self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self._tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder, **_tokenizing(checkpoint))
+        model = AutoModel.from_pretrained(checkpoint.folder, use_safetensors=True, dtype=torch.float32).eval()
+        model, self.layers, self.layer = layers.cut(model, layer, name=checkpoint.name)
+        is_half = precision == "half" and self.device.type == "cuda"
+        self._model = (model.half() if is_half else model).to(self.device)
+        self.batch_tokens = batch_tokens or BATCH_TOKENS.get(self.device.type, BATCH_TOKENS["cpu"])
+        self.longest = self._limit()
+        self.identity = Identity(checkpoint.name, self.layer, checkpoint.version + ("-half" if is_half else ""))
+        self._unweighted = [
+            token for token in (self._tokenizer.cls_token_id, self._tokenizer.sep_token_id) if token is not None
+        ]
+
+    @property
+    def dimensions(self) -> int:
+        """How many numbers an embedding has."""
+        return int(self._model.config.hidden_size)
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens each text has, special ones too, as far as the encoder reads."""
+        return [len(ids) for ids, _cut in self._tokens(texts)]
+
+    def encode(self, texts: Sequence[str]) -> list[TokenEmbeddings]:
+        """Embed every token of each text.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            White space around them does not count. An empty text has its special tokens only. What is longer than
+            `longest` tokens is cut, and says so.
+
+        Returns
+        -------
+        list of TokenEmbeddings
+            In the order of `texts`; vectors of float32, shape (n_tokens, `dimensions`), on the CPU. The same texts give
+            the same bytes on one machine's CPU; among other texts a text's numbers may differ in the seventh digit.
+
+        Raises
+        ------
+        EncoderMemoryError
+            If a text alone does not fit into the device's memory.
+        """
+        tokens = self._tokens(texts)
+        found: dict[int, TokenEmbeddings] = {}
+        for place, vectors in self._run(tokens):
+            ids, cut = tokens[place]
+            numbers = np.array(ids, dtype=np.int64)
+            found[place] = TokenEmbeddings(vectors, numbers, ~np.isin(numbers, self._unweighted), cut)
+        return [found[place] for place in range(len(texts))]
+
+    def embed(self, texts: Sequence[str], *, pooling: Literal["mean", "first"] | None = None) -> Floats:
+        """Embed each text as one vector of length 1, for retrieval: the dot product is the cosine similarity.
+
+        Parameters
+        ----------
+        texts : sequence of str
+        pooling : "mean" or "first", optional
+            The mean over all tokens, or the first token. By default as the model's files say (sentence-transformers'
+            `1_Pooling`), else the mean.
+
+        Returns
+        -------
+        ndarray of float32, shape (n_texts, n_dimensions)
+            Cut where the model's files say (256 tokens for the bundled one).
+
+        Raises
+        ------
+        NoSentenceEmbeddingError
+            If the encoder was loaded with fewer layers than the model has.
+        EncoderMemoryError
+            If a text alone does not fit into the device's memory.
+        """
+        if self.layer != self.layers:
+            raise NoSentenceEmbeddingError(
+                f"This encoder ends after layer {self.layer} of {self.layers}: load it without a layer to embed texts."
+            )
+        about = self._checkpoint.settings("1_Pooling/config.json")
+        first = pooling == "first" or (pooling is None and about.get("pooling_mode_cls_token", False))
+        limit = self._checkpoint.settings("sentence_bert_config.json").get("max_seq_length") or self.longest
+        pooled = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        for place, vectors in self._run(self._tokens(texts, limit=min(limit, self.longest))):
+            pooled[place] = vectors[0] if first else vectors.mean(axis=0)
+        return np.asarray(pooled / np.linalg.norm(pooled, axis=1, keepdims=True), dtype=np.float32)
+
+    def _tokens(self, texts: Sequence[str], *, limit: int | None = None) -> list[tuple[list[int], bool]]:
+        """Ids of each text, and whether it was cut."""
+        limit = limit or self.longest
+        found = []
+        for text in texts:
+            ids = self._ids(text)
+            cut = len(ids) > limit
+            found.append((self._ids(text, truncation=True, max_length=limit) if cut else ids, cut))
+        return found
+
+    def _ids(self, text: str, **options: Any) -> list[int]:
+        return list(self._tokenizer(text.strip(), add_special_tokens=True, verbose=False, **options)["input_ids"])
+
+    def _run(self, tokens: Sequence[tuple[list[int], bool]]) -> Iterator[tuple[int, Floats]]:
+        """Vectors of each text, by its place; texts of like length go through the model together."""
+        order = sorted(range(len(tokens)), key=lambda place: (-len(tokens[place][0]), tokens[place][0]))
+        waiting = self._batches(order, tokens)
+        while waiting:
+            batch = waiting.pop()
+            try:
+                vectors = self._forward([tokens[place][0] for place in batch])
+            except (self._torch.OutOfMemoryError, MemoryError) as error:
+                waiting += self._smaller(batch, len(tokens[batch[0]][0]), error)
+                continue
+            yield from zip(batch, vectors, strict=True)
+
+    def _batches(self, order: Sequence[int], tokens: Sequence[tuple[list[int], bool]]) -> list[list[int]]:
+        """Longest first in `order`; the last batch of the list holds them, so that memory is short at once or never."""
+        batches: list[list[int]] = []
+        for place in order:
+            width = len(tokens[batches[-1][0]][0]) if batches else 0
+            if batches and width * (len(batches[-1]) + 1) <= self.batch_tokens:
+                batches[-1].append(place)
+            else:
+                batches.append([place])
+        return batches[::-1]
+
+    def _smaller(self, batch: list[int], width: int, error: BaseException) -> list[list[int]]:
+        """A batch that did not fit, in two; the batches of the next call are no larger."""
+        if len(batch) == 1:
+            raise EncoderMemoryError(
+                f"{self.identity.model} cannot hold one text of {width} tokens in the memory of "
+                f"{self.device}. End what else uses it, or take a smaller model."
+            ) from error
+        if self.device.type == "cuda":
+            self._torch.cuda.empty_cache()
+        half = (len(batch) + 1) // 2
+        self.batch_tokens = width * half
+        return [batch[half:], batch[:half]]
+
+    def _forward(self, batch: Sequence[Sequence[int]]) -> list[Floats]:
+        torch = self._torch
+        width = max(map(len, batch))
+        pad = self._tokenizer.pad_token_id or 0
+        ids = torch.tensor([[*one, *[pad] * (width - len(one))] for one in batch], device=self.device)
+        mask = torch.tensor([[1] * len(one) + [0] * (width - len(one)) for one in batch], device=self.device)
+        with torch.inference_mode():
+            hidden: Any = self._model(input_ids=ids, attention_mask=mask)[0]
+        vectors = hidden.float().cpu().numpy()
+        return [np.array(vectors[row, : len(one)], dtype=np.float32) for row, one in enumerate(batch)]
+
+    def _limit(self) -> int:
+        """How many tokens the model reads at once."""
+        config = self._model.config
+        positions = getattr(config, "max_position_embeddings", None) or _NO_LIMIT
+        if config.model_type in _OFFSET_POSITIONS:
+            positions -= (config.pad_token_id or 0) + 1
+        return int(min(self._tokenizer.model_max_length, positions, _NO_LIMIT))
+
+
+def load(
+    model: str = BUNDLED,
+    *,
+    layer: int | None = None,
+    device: str | None = None,
+    precision: Precision = "full",
+    batch_tokens: int | None = None,
+) -> Encoder:
+    """Load an encoder.
+
+    Parameters
+    ----------
+    model : str
+        `all-MiniLM-L6-v2` (bundled), a folder, or a name on a hub.
+    layer : int, optional
+        After how many layers embeddings are taken; all by default. What comes after is not computed. For BERTScore,
+        `checkpoints.LAYERS` names the layers that its authors chose.
+    device : str, optional
+        `cpu`, `cuda`, `cuda:1`; by default a CUDA device where there is one.
+    precision : "full" or "half"
+        Half is for retrieval on CUDA devices (elsewhere full is used): twice as fast, BERTScores differ in the third
+        digit.
+    batch_tokens : int, optional
+        Tokens that go through the model at once; what does not fit into memory is made smaller by itself.
+
+    Raises
+    ------
+    NeuralPartsMissingError, ModelMissingError
+        See `checkpoints`.
+    layers.BadLayerError
+        If the model has no such layer.
+    """
+    return Encoder(checkpoints.find(model), layer=layer, device=device, precision=precision, batch_tokens=batch_tokens)
+
+
+def _tokenizing(checkpoint: Checkpoint) -> dict[str, Any]:
+    """A text's first word is tokenized as any other, as BERTScore's authors do it: where tokens begin with a blank."""
+    family = checkpoint.settings("config.json").get("model_type", "")
+    return {"add_prefix_space": True} if family in {"roberta", "gpt2", "longformer"} else {}
