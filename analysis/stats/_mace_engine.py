@@ -111,8 +111,7 @@ class Votes:
         gain = np.log(true).reshape(-1, restarts)
         gain -= log_spammed
         evidence = (self.by_item @ gain).reshape(self.labels, self.items, restarts)
-        if self._impossible[0].size:
-            evidence[self._impossible] = -np.inf
+        self.forbid(evidence)
         top = np.maximum.reduce(evidence, axis=0)
         evidence -= top
         np.exp(evidence, out=evidence)
@@ -122,6 +121,11 @@ class Votes:
         total += top
         log_likelihood = np.add.reduce(total, axis=0) + self.cell_counts @ log_spammed - self._log_prior
         return evidence, log_likelihood, np.divide(state.know, true, out=true)
+
+    def forbid(self, evidence: Floats) -> None:
+        """Make all but the known labels of known items impossible, in place."""
+        if self._impossible[0].size:
+            evidence[self._impossible] = -np.inf
 
     def update(self, posterior: Floats, knows: Floats, offsets: Offsets) -> State:
         """The variational M-step: exp(digamma(count) - digamma(sum)) of the expected counts.

@@ -17,8 +17,8 @@ Mask = NDArray[np.bool_]
 LABELS = ("a", "n", "b")
 A, N, B = range(3)
 
-# The published implementation numbers the labels a, b, n and takes the first of the most probable.
-_TIE_ORDER = (A, B, N)
+#: The published implementation numbers the labels a, b, n and takes the first of the most probable.
+TIE_ORDER = (A, B, N)
 
 
 def gold(posterior: ArrayLike) -> Ints:
@@ -41,9 +41,9 @@ def gold(posterior: ArrayLike) -> Ints:
         If the posterior does not have three columns.
     """
     p = _posterior(posterior)
-    ordered = p[:, _TIE_ORDER]
+    ordered = p[:, TIE_ORDER]
     undefined = np.asarray(np.isnan(ordered).any(axis=1))
-    codes = np.asarray(_TIE_ORDER)[np.argmax(np.where(undefined[:, None], 0.0, ordered), axis=1)]
+    codes = np.asarray(TIE_ORDER)[np.argmax(np.where(undefined[:, None], 0.0, ordered), axis=1)]
     return np.where(undefined, -1, codes)
 
 

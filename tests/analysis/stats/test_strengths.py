@@ -36,7 +36,7 @@ def test_merits_are_those_of_the_dense_fit(seed, participants, comparisons):
 
 
 def test_every_column_is_a_fit_of_its_own():
-    first, second, outcome, rng = random_meetings(0)
+    first, second, _outcome, rng = random_meetings(0)
     weight = rng.integers(0, 3, (60, 25)).astype(float)
     labels = rng.integers(-1, 2, (60, 25))
     together = fitted(first, second, labels, 9, weight=weight)

@@ -1,0 +1,221 @@
+"""MACE in every resample of topics and workers: competences and labels fitted anew, many resamples at once.
+
+A topic drawn twice brings its items twice, judged alike: each copy has the same posterior, and counts once more in what
+is learned of the annotators. An annotator drawn twice is two people who judge alike: each learns the same of themselves,
+and the posterior of their items hears them twice. So the topics' weights stand in the M-step alone, the workers' in the
+E-step alone, and a resample costs what a restart of `analysis.stats.mace` costs: it is one column of the same arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import digamma
+
+from analysis.stats._mace_engine import Offsets, Priors, Settled, State, Votes
+from analysis.stats.bootstrap import Floats
+from analysis.stats.judgments import Ints, check
+from analysis.stats.labels import TIE_ORDER
+from analysis.stats.mace import Mace, Parameters, Settings
+
+# Resamples are fitted beside each other, in blocks whose arrays stay about this small: they are gone through often.
+_BLOCK_BYTES = 8 * 2**20
+
+#: When a refit has settled. Labels have long settled when the likelihood moves by less than this from step to step.
+TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Resampled:
+    """What MACE says in each resample.
+
+    Attributes
+    ----------
+    label : ndarray of int8, shape (n_items, resamples)
+        The most probable label of each item, also of those whose topic was not drawn; exactly equal probabilities as in
+        `analysis.stats.labels.gold`.
+    spam_probability : ndarray of float32, shape (n_annotators, resamples)
+        e0. Of annotators who were not drawn, or none of whose topics was, it is what the priors say.
+    converged : ndarray of bool, shape (resamples,)
+        Always true where nothing was fitted anew.
+    iterations : int
+        M-steps of the slowest resample.
+    """
+
+    label: NDArray[np.int8]
+    spam_probability: NDArray[np.float32]
+    converged: NDArray[np.bool_]
+    iterations: int
+
+
+def resample(
+    model: Mace,
+    item: ArrayLike,
+    annotator: ArrayLike,
+    label: ArrayLike,
+    *,
+    item_weights: Floats,
+    annotator_weights: Floats | None = None,
+    refit: bool = True,
+    fixed: ArrayLike | None = None,
+    settings: Settings | None = None,
+    tolerance: float = TOLERANCE,
+    report: Callable[[int], None] = lambda _done: None,
+) -> Resampled:
+    """Fit MACE anew in every resample, starting from the fit of all judgments.
+
+    Parameters
+    ----------
+    model : Mace
+        The fit of these judgments: where every resample starts, and whose parameters hold if nothing is fitted anew.
+        So a resample ends near this fit's optimum; what other optima there are, the restarts of the fit tell.
+    item, annotator, label, fixed
+        As for `analysis.stats.mace.fit`.
+    item_weights : ndarray of shape (resamples, n_items)
+        How often the topic of each item was drawn.
+    annotator_weights : ndarray of shape (resamples, n_annotators), optional
+        How often each annotator was drawn; by default each once.
+    refit : bool
+        Whether competences are fitted anew. If not, labels follow from the votes drawn and the fitted competences.
+    settings : analysis.stats.mace.Settings, optional
+        Priors and the most iterations; by default the model's.
+    tolerance : float
+        A resample has settled when its log likelihood moves by less than this in one iteration.
+    report : callable
+        Told how many resamples are done, between blocks.
+
+    Returns
+    -------
+    Resampled
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit; and whatever `analysis.stats.judgments.check` raises.
+
+    References
+    ----------
+    Owen, The pigeonhole bootstrap (2007). Annals of Applied Statistics 1, 386-411: both ways at once, by products.
+    """
+    chosen = settings if settings is not None else model.settings
+    items, annotators = len(model.posterior), len(model.parameters.spam)
+    judged = check(item, annotator, label, units=items, coders=annotators, values=model.posterior.shape[1])
+    used = np.flatnonzero(model.parameters.strategy.sum(axis=0) > 0)
+    position = np.full(judged.values + 1, -1)
+    position[used] = np.arange(len(used))
+    known = np.full(items, -1) if fixed is None else np.asarray(fixed, dtype=np.int64)
+    shape = (items, annotators, len(used))
+    votes = Votes(judged.unit, judged.coder, position[judged.value], shape=shape, fixed=position[known])
+    smoothing = chosen.smoothing if chosen.smoothing is not None else 0.1 / len(used)
+    priors = Priors(*chosen.spam_prior, chosen.strategy_prior, smoothing)
+    resamples = len(item_weights)
+    if item_weights.shape != (resamples, items):
+        msg = f"there must be a weight for each of {items} items in every resample, not {item_weights.shape}"
+        raise ValueError(msg)
+    size = max(1, _BLOCK_BYTES // (8 * len(used) * max(items, annotators)))
+    labels = np.empty((items, resamples), dtype=np.int8)
+    spam = np.empty((annotators, resamples), dtype=np.float32)
+    converged = np.ones(resamples, dtype=bool)
+    iterations = 0
+    for first in range(0, resamples, size):
+        block = slice(first, min(first + size, resamples))
+        heard = None if annotator_weights is None else np.tile(annotator_weights[block].T, (len(used), 1))
+        work = _Block(votes, item_weights[block].T, heard, priors)
+        state = _repeat(model.parameters, used, block.stop - block.start)
+        if refit:
+            state, converged[block], steps = work.iterate(state, max_iter=chosen.max_iter, tolerance=tolerance)
+            iterations = max(iterations, steps)
+        labels[:, block] = _gold(work.expect(state)[0], used, judged.values)
+        spam[:, block] = state.spam
+        report(block.stop)
+    return Resampled(labels, spam, converged, iterations)
+
+
+class _Block:
+    """EM with weights of items and annotators that are others in each column."""
+
+    def __init__(self, votes: Votes, items: Floats, heard: Floats | None, priors: Priors) -> None:
+        self.votes, self.items, self.heard, self.priors = votes, np.ascontiguousarray(items), heard, priors
+        # How many votes each annotator gave for each label on the items drawn.
+        self.cells = np.asarray(votes.by_annotator @ np.tile(self.items, (votes.labels, 1)))
+
+    def expect(self, state: State) -> tuple[Floats, Floats, Floats]:
+        """The E-step: posterior of the items, likelihood of the columns, how far votes are knowledge."""
+        votes, columns = self.votes, state.spam.shape[1]
+        spammed = state.spam * state.strategy
+        true = spammed + state.know
+        log_spammed = np.log(spammed).reshape(-1, columns)
+        gain = np.log(true).reshape(-1, columns) - log_spammed
+        spoken = self.cells
+        if self.heard is not None:
+            gain *= self.heard
+            spoken = self.cells * self.heard
+        evidence = (votes.by_item @ gain).reshape(votes.labels, votes.items, columns)
+        votes.forbid(evidence)
+        top = evidence.max(axis=0)
+        evidence -= top
+        np.exp(evidence, out=evidence)
+        total = evidence.sum(axis=0)
+        evidence /= total
+        likelihood = (self.items * (np.log(total) + top)).sum(axis=0) + (spoken * log_spammed).sum(axis=0)
+        return evidence, likelihood, state.know / true
+
+    def iterate(self, state: State, *, max_iter: int, tolerance: float) -> tuple[State, NDArray[np.bool_], int]:
+        """Run EM until every column has settled; those that have leave the computation."""
+        columns = state.spam.shape[1]
+        final = State(state.spam.copy(), state.know.copy(), state.strategy.copy())
+        converged = np.zeros(columns, dtype=bool)
+        running, part, settled = np.arange(columns), self, Settled(tolerance, columns)
+        steps = 0
+        while True:
+            posterior, likelihood, knows = part.expect(state)
+            done = settled(likelihood)
+            left = np.ones_like(done) if steps == max_iter else done
+            if left.any():
+                final.put(running[left], state.take(left))
+                converged[running[done]] = True
+                if left.all():
+                    return final, converged, steps
+                settled.keep(~left)
+                running, state, part = running[~left], state.take(~left), part.take(~left)
+                posterior, knows = posterior[:, :, ~left], knows[:, :, ~left]
+            state = part.votes.update(posterior * part.items, knows, part.offsets())
+            steps += 1
+
+    def take(self, columns: NDArray[np.bool_]) -> _Block:
+        """The same of some of the columns."""
+        heard = None if self.heard is None else self.heard[:, columns]
+        return _Block(self.votes, self.items[:, columns], heard, self.priors)
+
+    def offsets(self) -> Offsets:
+        """What the expected counts are added to, as `Votes.offsets`, of the items drawn."""
+        counts = self.cells.reshape(self.votes.labels, self.votes.annotators, -1)
+        given = counts.sum(axis=0)
+        spam, know = self.priors.spam + self.priors.smoothing, self.priors.know + self.priors.smoothing
+        strategy = counts + (self.priors.strategy + self.priors.smoothing)
+        return Offsets(
+            spam=given + spam,
+            know=know,
+            strategy=strategy,
+            strategies=strategy.sum(axis=0),
+            digamma_votes=digamma(given + (spam + know)),
+        )
+
+
+def _repeat(parameters: Parameters, used: Ints, columns: int) -> State:
+    """The fit's parameters as the start of every column."""
+    return State(
+        spam=np.repeat(parameters.spam[:, None], columns, axis=1),
+        know=np.repeat(parameters.know[:, None], columns, axis=1),
+        strategy=np.repeat(parameters.strategy[:, used].T[:, :, None], columns, axis=2),
+    )
+
+
+def _gold(posterior: Floats, used: Ints, values: int) -> NDArray[np.int8]:
+    """The most probable label of each item and column; of preferences, equal ones go to a before b before n."""
+    order = TIE_ORDER if values == len(TIE_ORDER) else range(values)
+    places = np.array([place for label in order for place in np.flatnonzero(used == label)])
+    return np.asarray(used[places][np.argmax(posterior[places], axis=0)], dtype=np.int8)
