@@ -4,6 +4,7 @@ from django.urls import path
 
 from .views import (
     account,
+    barring,
     consent,
     enquiries,
     face,
@@ -31,6 +32,7 @@ urlpatterns = [
     path("studies/<slug:slug>/about/", studies.about, name="study_about"),
     path("studies/<slug:slug>/members/", members.members, name="members"),
     path("studies/<slug:slug>/members/<int:user_id>/remove/", members.remove, name="member_remove"),
+    path("studies/<slug:slug>/participants/<int:participant>/bar/", barring.bar, name="participant_bar"),
     path("studies/<slug:slug>/people/", links.entry_links, name="entry_links"),
     path("studies/<slug:slug>/people/<int:link_id>/renew/", links.renew_link, name="entry_link_renew"),
     path("studies/<slug:slug>/people/<int:link_id>/close/", links.close_link, name="entry_link_close"),

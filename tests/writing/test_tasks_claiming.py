@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from crowdrag.studies.domain import barring
 from tests.factories import NOW, ParticipantFactory, TopicFactory
 from writing.domain.tasks import claiming, holding, problems
 from writing.enums import TaskState
@@ -35,6 +36,20 @@ def test_who_has_one_in_hand_gets_it_again() -> None:
     assert TaskTransition.objects.count() == 1
     WritingPlan.objects.update(is_open=False)
     assert here.claim(person) == holding.in_hand(person), "also when the study has closed meanwhile"
+
+
+def test_whoever_is_barred_finishes_what_they_have_and_gets_nothing_more() -> None:
+    here = world(topics=2, styles=1, slots=1)
+    person = here.writer()
+    task = here.claim(person)
+    barring.bar(participant=person, reason="Copied from elsewhere.", by=None, now=NOW)
+    assert here.claim(person) == task
+    hand_in(task)
+    with pytest.raises(problems.Barred, match="Copied from elsewhere"):
+        here.claim(person)
+    assert isinstance(claiming.obstacle(study=here.study, participant=person), problems.Barred)
+    barring.lift(participant=person, by=None, now=NOW)
+    assert here.claim(person) != task
 
 
 def test_nobody_writes_twice_on_a_topic_in_whatever_style_or_version() -> None:

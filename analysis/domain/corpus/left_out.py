@@ -13,6 +13,8 @@ PLATFORM = (
 )
 LIVE = "Figures of a campaign that is under way: they follow from its judgments, which are here."
 
+ENCODED = "Computed from the responses, which are here, and can be computed again; a run's snapshot holds what it used."
+
 MODELS: dict[str, str] = {
     "studies.User": PERSON,
     "studies.Membership": PERSON,
@@ -31,6 +33,9 @@ MODELS: dict[str, str] = {
     "recruitment.Submission": PLATFORM,
     "recruitment.PlatformEvent": PLATFORM,
     "recruitment.PlatformOrder": PLATFORM,
+    "analysis.Encoder": ENCODED,
+    "analysis.Encoding": ENCODED,
+    "analysis.Likeness": ENCODED,
     "runs.Unit": "How the work of a run was shared out among workers; a finished run needs none of it.",
     "runs.WorkerBeat": SYSTEM,
     "runs.Duty": SYSTEM,

@@ -55,6 +55,17 @@ class LeftStudy(AssignmentProblem):
         super().__init__(_("You withdrew from this study, so there is nothing further for you to judge."))
 
 
+class Barred(AssignmentProblem):
+    """The researchers give the person nothing more; they said why."""
+
+    def __init__(self, reason: str):
+        self.reason = reason
+        super().__init__(
+            _("The researchers give you no further questionnaires here. They say: “%(reason)s” You can ask them.")
+            % {"reason": reason}
+        )
+
+
 class NothingLeft(AssignmentProblem):
     """There is no questionnaire for this person now; one may come back."""
 

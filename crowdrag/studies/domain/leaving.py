@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db import transaction
 
 from .. import ways
-from ..models import Arrival, Consent, Enquiry, EntryLink, Participant
+from ..models import Arrival, Bar, Consent, Enquiry, EntryLink, Participant
 
 
 @transaction.atomic
@@ -33,6 +33,7 @@ def erase(*, participant: Participant, now: datetime) -> Participant:
     for eraser in ways.erasers():
         eraser(held, now)
     Enquiry.objects.filter(participant=held).delete()
+    Bar.objects.filter(participant=held).delete()
     Consent.objects.filter(participant=held, withdrawn_at__isnull=True).update(withdrawn_at=now)
     Arrival.objects.filter(participant=held).delete()
     EntryLink.objects.filter(participant=held).delete()

@@ -1,5 +1,6 @@
 """Tables of studies and people, one model a file."""
 
+from .bar import Bar
 from .consent import Consent, ConsentText
 from .decision import Decision
 from .enquiry import Enquiry
@@ -12,6 +13,7 @@ from .versioned import Versioned
 
 __all__ = [
     "Arrival",
+    "Bar",
     "Consent",
     "ConsentText",
     "Decision",

@@ -1,10 +1,15 @@
 """Whoever writes or judges: a crowd worker, an expert, a language model, a RAG system."""
 
+from typing import TYPE_CHECKING
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from ..enums import ParticipantKind
 from .study import Study
+
+if TYPE_CHECKING:
+    from .bar import Bar
 
 
 class ParticipantQuerySet(models.QuerySet["Participant"]):
@@ -65,3 +70,8 @@ class Participant(models.Model):
 
     def __str__(self) -> str:
         return self.external_id
+
+    @property
+    def bar(self) -> "Bar | None":
+        """Why they are given nothing more, if so."""
+        return self.bars.filter(lifted_at__isnull=True).first()

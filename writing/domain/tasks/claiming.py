@@ -97,6 +97,8 @@ def _admitted(study: Study, participant: Participant) -> tuple[WritingPlan, tria
     plan = WritingPlan.objects.filter(study=study).select_related("instructions", "consent_text").first()
     if participant.withdrawn_at or participant.erased_at:
         raise problems.LeftStudy
+    if (bar := participant.bar) is not None:
+        raise problems.Barred(bar.reason)
     if plan is None or not plan.is_open or plan.consent_text is None:
         raise problems.WritingClosed
     if not consenting.holds(participant=participant, text=plan.consent_text):

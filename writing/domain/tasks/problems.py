@@ -42,6 +42,17 @@ class LeftStudy(TaskProblem):
         super().__init__(_("You withdrew from this study, so there are no further tasks for you."))
 
 
+class Barred(TaskProblem):
+    """The researchers give the person nothing more; they said why."""
+
+    def __init__(self, reason: str):
+        self.reason = reason
+        super().__init__(
+            _("The researchers give you no further tasks here. They say: “%(reason)s” You can ask them.")
+            % {"reason": reason}
+        )
+
+
 class NothingLeft(TaskProblem):
     """There is no task for this person now; one may come back."""
 

@@ -1,0 +1,112 @@
+"""Giving somebody nothing more: a decision about a person, apart from pay and from what counts."""
+
+from threading import Barrier, Thread
+from typing import Any
+
+import pytest
+from django.db import InternalError, ProgrammingError, connection, transaction
+from django.test import Client
+from django.urls import reverse
+
+from annotation.domain import assignments
+from annotation.domain.assignments import problems
+from annotation.enums import AssignmentState as S
+from annotation.models import Assignment
+from crowdrag.studies.domain import barring, leaving
+from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Bar
+from tests.factories import NOW, ParticipantFactory
+from tests.participants import as_participant
+
+from .judging import claim, hand_in, sheets
+
+pytestmark = pytest.mark.django_db
+WHY = "Six seconds a questionnaire <i>is</i> no reading."
+
+
+def test_whoever_is_barred_finishes_what_they_have_and_gets_nothing_more() -> None:
+    here = sheets(3, k=1, questionnaires_per_person=None)
+    judge, other = here.judge(), here.judge()
+    mine = claim(here, judge)
+    barring.bar(participant=judge, reason=WHY, by=here.member(), now=NOW)
+    assert claim(here, judge) == mine
+    assert hand_in(mine, NOW).state == S.SUBMITTED
+    with pytest.raises(problems.Barred, match="Six seconds"):
+        claim(here, judge)
+    assert isinstance(assignments.obstacle(campaign=here.campaign, participant=judge), problems.Barred)
+    assert claim(here, other).state == S.ASSIGNED
+    # What was barred is lifted, and the record of it stays.
+    barring.lift(participant=judge, by=None, now=NOW)
+    assert claim(here, judge).state == S.ASSIGNED
+    assert Bar.objects.get(participant=judge).lifted_at == NOW
+
+
+def test_what_was_given_back_is_not_taken_up_again() -> None:
+    here = sheets(2, k=1)
+    judge = here.judge()
+    mine = claim(here, judge)
+    assignments.give_back(assignment=mine, now=NOW)
+    barring.bar(participant=judge, reason=WHY, by=None, now=NOW)
+    with pytest.raises(problems.Barred):
+        assignments.resume(assignment=Assignment.objects.get(pk=mine.pk), now=NOW)
+
+
+def test_it_holds_once_has_a_reason_and_is_not_rewritten() -> None:
+    judge = ParticipantFactory()
+    with pytest.raises(barring.NoReasonError):
+        barring.bar(participant=judge, reason="  ", by=None, now=NOW)
+    first = barring.bar(participant=judge, reason=WHY, by=None, now=NOW)
+    assert barring.bar(participant=judge, reason="another", by=None, now=NOW) == first
+    assert barring.lift(participant=judge, by=None, now=NOW) == first
+    assert barring.lift(participant=judge, by=None, now=NOW) is None
+    for change in ({"reason": "another"}, {"lifted_at": None}):
+        with pytest.raises((InternalError, ProgrammingError)), transaction.atomic():
+            Bar.objects.filter(pk=first.pk).update(**change)
+    leaving.erase(participant=judge, now=NOW)
+    assert not Bar.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_whoever_is_barred_by_ten_at_once_is_barred_once() -> None:
+    judge, start = ParticipantFactory(), Barrier(10)
+    found: list[Any] = []
+
+    def once() -> None:
+        start.wait()
+        try:
+            found.append(barring.bar(participant=judge, reason=WHY, by=None, now=NOW).pk)
+        finally:
+            connection.close()
+
+    threads = [Thread(target=once) for _ in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 10
+    assert len(set(found)) == 1
+
+
+def test_a_reviewer_decides_it_where_they_screen_and_the_judge_reads_why(client: Client) -> None:
+    here = sheets(2, k=1, questionnaires_per_person=None)
+    judge = here.judge()
+    mine = hand_in(claim(here, judge), NOW)
+    client.force_login(here.member(Role.REVIEWER))
+    page = reverse("screening_assignment", args=[here.study.slug, here.campaign.pk, mine.external_id])
+    address = reverse("participant_bar", args=[here.study.slug, judge.pk])
+    assert address in client.get(page).content.decode()
+    assert client.post(address, {"reason": "", "back": page})["Location"] == page
+    assert judge.bar is None
+    assert client.post(address, {"reason": WHY, "back": "//elsewhere.example"})["Location"].startswith("/studies/")
+    assert "Six seconds a questionnaire &lt;i&gt;" in client.get(page).content.decode()
+    person = Client()
+    as_participant(person, judge)
+    start = person.get(reverse("judging_start", args=[here.study.slug, here.campaign.pk])).content.decode()
+    assert "no further questionnaires" in start
+    assert "Six seconds a questionnaire &lt;i&gt;" in start
+    assert "Get a questionnaire and begin" not in start
+    client.post(address, {"lift": "1", "back": page})
+    assert (
+        "Get a questionnaire and begin"
+        in person.get(reverse("judging_start", args=[here.study.slug, here.campaign.pk])).content.decode()
+    )
