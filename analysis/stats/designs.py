@@ -1,13 +1,13 @@
-"""What a study is to be, and what one expects to be true of it: simulations are drawn from both (methods/planning.md)."""
+"""What a study is to be, and what one expects to be true of it: simulations are drawn from both (methods/planning)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from analysis.stats.bootstrap import Floats
 
@@ -15,6 +15,8 @@ Ints = NDArray[np.int64]
 A, N, B = range(3)
 LABELS = 3
 HUMAN, MODEL = range(2)
+_QUADRATURE = np.polynomial.hermite_e.hermegauss(41)
+_FAR = 60.0  # on the log scale: beyond it a probability is 0 or 1
 
 
 class BadDesignError(ValueError):
@@ -137,6 +139,17 @@ class Competence:
         return Competence(self.spam[who][:, known], strategy)
 
 
+def shifted(people: Competence, by: float) -> Competence:
+    """The same people with the log odds of spamming moved by so much."""
+    return Competence(harder(people.spam, by), people.strategy)
+
+
+def harder(spam: Floats, by: float | Floats) -> Floats:
+    """Spam probabilities with their log odds moved by so much; certain ones stay certain."""
+    moved: Floats = expit(logit(spam) + by)
+    return moved
+
+
 def competence(
     mean: float, spread: float, *, dimensions: int, rng: np.random.Generator, people: int = 1000
 ) -> Competence:
@@ -192,6 +205,9 @@ class Expectation:
         Share of the pairs of which neither is better, on dimensions where that may be said.
     correlation : float
         How far a response's merits, and what else decides over a pair, go together between dimensions, 0 to 1.
+    difficulty : float
+        How much harder some topics are to judge than others: standard deviation between topics of the log odds with
+        which their pairs are spammed.
     """
 
     competence: Competence
@@ -199,13 +215,14 @@ class Expectation:
     spread: float = 1.0
     neutral: float = 0.3
     correlation: float = 0.6
+    difficulty: float = 0.0
 
     def __post_init__(self) -> None:
-        known = np.isfinite([self.effect, self.spread]).all() and self.spread >= 0
-        if not known or not 0 <= self.neutral < 1 or not 0 <= self.correlation <= 1:
-            raise BadDesignError(
-                "effect is a number, spread at least 0, neutral a share below 1, and correlation lies between 0 and 1"
-            )
+        known = np.isfinite([self.effect, self.spread, self.difficulty]).all()
+        if not known or self.spread < 0 or self.difficulty < 0:
+            raise BadDesignError("effect is a number; spread and difficulty are numbers of at least 0")
+        if not 0 <= self.neutral < 1 or not 0 <= self.correlation <= 1:
+            raise BadDesignError("neutral is a share below 1, and correlation lies between 0 and 1")
 
 
 def threshold(design: Design, expected: Expectation) -> float:
@@ -216,17 +233,43 @@ def threshold(design: Design, expected: Expectation) -> float:
     """
     if expected.neutral == 0:
         return 0.0
-    nodes, weights = np.polynomial.hermite_e.hermegauss(41)
     models = int(design.origin.sum())
     across = 2 * models * (design.responses - models) / (design.responses * (design.responses - 1))
-    around = np.sqrt(2) * expected.spread * nodes
 
     def excess(t: float) -> float:
-        share = 0.0
-        for centre, part in ((0.0, 1 - across), (expected.effect, across)):
-            inside = expit(centre + around + t) - expit(centre + around - t)
-            share += part * float(weights @ inside) / float(weights.sum())
-        return share - expected.neutral
+        within = _better(0.0, expected.spread, -t) - _better(0.0, expected.spread, t)
+        between = _better(expected.effect, expected.spread, -t) - _better(expected.effect, expected.spread, t)
+        return (1 - across) * within + across * between - expected.neutral
 
-    highest = 60.0 + abs(expected.effect) + 12 * expected.spread
-    return float(brentq(excess, 0.0, highest))
+    return float(brentq(excess, 0.0, _FAR + abs(expected.effect) + 12 * expected.spread))
+
+
+def preferred(design: Design, expected: Expectation) -> float:
+    """How often the model's response is better, of pairs of a human's and a model's in which one is better."""
+    t = threshold(design, expected)
+    model, human = _better(expected.effect, expected.spread, t), _better(-expected.effect, expected.spread, t)
+    return model / (model + human)
+
+
+def with_preferred(design: Design, expected: Expectation, share: float) -> Expectation:
+    """The expectation with the effect under which `preferred` is this share.
+
+    Raises
+    ------
+    BadDesignError
+        If the share is not between 0 and 1, or so close to either that no effect gives it.
+    """
+    most = _FAR + 12 * expected.spread
+
+    def excess(effect: float) -> float:
+        return preferred(design, replace(expected, effect=effect)) - share
+
+    if not 0 < share < 1 or excess(-most) > 0 or excess(most) < 0:
+        raise BadDesignError(f"preferred lies between 0 and 1, and not at either end, it is {share}")
+    return replace(expected, effect=float(brentq(excess, -most, most)))
+
+
+def _better(lead: float, spread: float, by: float) -> float:
+    """How often a response perceived with logistic noise is better by more than this, over merits that vary."""
+    nodes, weights = _QUADRATURE
+    return float(weights @ expit(lead + np.sqrt(2) * spread * nodes - by)) / float(weights.sum())

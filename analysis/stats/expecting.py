@@ -7,20 +7,23 @@ what was found (indirect inference: Gourieroux, Monfort and Renault 1993).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analysis.stats.bootstrap import Floats
-from analysis.stats.designs import HUMAN, MODEL, Competence, Design, Expectation
+from analysis.stats.bootstrap import Floats, resample_weights
+from analysis.stats.designs import HUMAN, MODEL, Competence, Design, Expectation, shifted
 from analysis.stats.labels import N
-from analysis.stats.planning import Effort, fit_grades, fit_labels
+from analysis.stats.planning import Effort, fit_agreement, fit_grades, fit_labels
 from analysis.stats.simulating import Simulated, simulate
 
 _ROUNDS = 8
 _FURTHEST = 2.0  # no step is longer than this factor
 _LARGEST = 20.0  # merits further apart than this are told apart with certainty
+_LEAST_ALPHA = 0.02  # below it, agreement says nothing of how competent people are
+_HARDEST = 3.0
 
 
 class NothingFoundError(ValueError):
@@ -29,7 +32,7 @@ class NothingFoundError(ValueError):
 
 @dataclass(frozen=True)
 class Found:
-    """What an analysis found, in four numbers.
+    """What an analysis found, in a few numbers.
 
     Attributes
     ----------
@@ -41,15 +44,28 @@ class Found:
         Share of gold labels that are n, on dimensions on which any is.
     correlation : float
         Mean correlation of the signed gold labels between dimensions; 0 where there is one dimension.
+    alpha, alpha_width : float
+        Mean alpha of the dimensions, and mean width of its intervals over topics; NaN where they are not known: then
+        people are taken as MACE found them, and all topics as equally hard.
     """
 
     spread: float
     difference: float
     neutral: float
     correlation: float
+    alpha: float = float("nan")
+    alpha_width: float = float("nan")
 
 
-def found(merit: ArrayLike, topic: ArrayLike, origin: ArrayLike, gold: ArrayLike) -> Found:
+def found(
+    merit: ArrayLike,
+    topic: ArrayLike,
+    origin: ArrayLike,
+    gold: ArrayLike,
+    *,
+    alpha: float = float("nan"),
+    alpha_width: float = float("nan"),
+) -> Found:
     """Sum up an analysis.
 
     Parameters
@@ -60,6 +76,8 @@ def found(merit: ArrayLike, topic: ArrayLike, origin: ArrayLike, gold: ArrayLike
         The topic of each, from 0, and who wrote it: 0 human, 1 model.
     gold : array_like of int, shape (n_items, n_dimensions)
         Gold labels: 0 a, 1 n, 2 b; negative where there is none.
+    alpha, alpha_width : float, optional
+        As in `Found`.
 
     Returns
     -------
@@ -85,6 +103,8 @@ def found(merit: ArrayLike, topic: ArrayLike, origin: ArrayLike, gold: ArrayLike
         difference=float(np.nanmean(apart)) if np.isfinite(apart).any() else 0.0,
         neutral=_neutral(labels),
         correlation=_correlation(labels),
+        alpha=alpha,
+        alpha_width=alpha_width,
     )
 
 
@@ -119,15 +139,36 @@ def calibrate(
         seen = _simulated(design, at, seed, chosen)
         if seen is None:
             return at
-        gain = max(seen.spread / at.spread, 0.1) if at.spread else 1.0
-        factor = float(np.clip(like.spread / max(seen.spread, 1e-6), 1 / _FURTHEST, _FURTHEST))
-        at = replace(
-            at,
-            spread=min(at.spread * factor, _LARGEST),
-            effect=float(np.clip(at.effect + (like.difference - seen.difference) / gain, -_LARGEST, _LARGEST)),
-            neutral=float(np.clip(at.neutral + like.neutral - seen.neutral, 0.0, 0.95)),
-            correlation=_share(at.correlation + like.correlation - seen.correlation),
-        )
+        at = _towards(_nearer(at, like, seen), like, seen, design.topics)
+    return at
+
+
+def _nearer(at: Expectation, like: Found, seen: Found) -> Expectation:
+    """A step towards merits and labels as they were found."""
+    gain = max(seen.spread / at.spread, 0.1)
+    factor = float(np.clip(like.spread / max(seen.spread, 1e-6), 1 / _FURTHEST, _FURTHEST))
+    return replace(
+        at,
+        spread=min(at.spread * factor, _LARGEST),
+        effect=float(np.clip(at.effect + (like.difference - seen.difference) / gain, -_LARGEST, _LARGEST)),
+        neutral=float(np.clip(at.neutral + like.neutral - seen.neutral, 0.0, 0.95)),
+        correlation=_share(at.correlation + like.correlation - seen.correlation),
+    )
+
+
+def _towards(at: Expectation, like: Found, seen: Found, topics: int) -> Expectation:
+    """A step towards agreement as it was found.
+
+    Alpha goes about with the square of competence, so its logarithm moves by about one with the log odds of spamming.
+    """
+    if np.isfinite([like.alpha, seen.alpha]).all():
+        by = np.log(max(seen.alpha, _LEAST_ALPHA) / max(like.alpha, _LEAST_ALPHA))
+        at = replace(at, competence=shifted(at.competence, float(np.clip(by, -_FURTHEST, _FURTHEST))))
+    if np.isfinite([like.alpha_width, seen.alpha_width]).all():
+        # Of independent topics whose alphas differ by so much, a 95 % interval of their mean is so wide:
+        slope = (2 * NormalDist().inv_cdf(0.975) * max(like.alpha, _LEAST_ALPHA)) ** 2 / topics
+        square = at.difficulty**2 + (like.alpha_width**2 - seen.alpha_width**2) / slope / _FURTHEST
+        at = replace(at, difficulty=float(np.sqrt(np.clip(square, 0.0, _HARDEST**2))))
     return at
 
 
@@ -139,7 +180,9 @@ def found_in(study: Simulated, rng: np.random.Generator, effort: Effort) -> Foun
     topics, responses, dimensions = study.merit.shape
     merit = fit_grades(study, gold).merit.reshape(topics, dimensions, responses).transpose(0, 2, 1)
     topic = np.repeat(np.arange(topics), responses)
-    return found(merit.reshape(-1, dimensions), topic, np.tile(study.design.origin, topics), gold)
+    weights = resample_weights(topics, effort.resamples, rng)
+    origin = np.tile(study.design.origin, topics)
+    return found(merit.reshape(-1, dimensions), topic, origin, gold, **fit_agreement(study, weights))
 
 
 def _simulated(design: Design, at: Expectation, seed: int, effort: Effort) -> Found | None:
@@ -150,7 +193,7 @@ def _simulated(design: Design, at: Expectation, seed: int, effort: Effort) -> Fo
         one = found_in(simulate(design, at, rng), rng, effort)
         if one is None:
             return None
-        seen.append([one.spread, one.difference, one.neutral, one.correlation])
+        seen.append([getattr(one, each.name) for each in fields(Found)])
     return Found(*np.mean(seen, axis=0).tolist())
 
 

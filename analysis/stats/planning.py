@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 from scipy import stats
 
-from analysis.stats import agreement, bradley_terry, labels, mace, ranks
+from analysis.stats import agreement, bradley_terry, labels, mace, ranks, significance
 from analysis.stats.bootstrap import Floats, Statistic, bootstrap, resample_weights, weighted_mean
 from analysis.stats.designs import HUMAN, MODEL, Design, Expectation, Ints
 from analysis.stats.proportions import wilson
@@ -142,7 +142,7 @@ def analyse(study: Simulated, rng: np.random.Generator, *, effort: Effort | None
     """
     chosen = effort if effort is not None else Effort()
     weights = resample_weights(study.design.topics, chosen.resamples, rng)
-    found = dict.fromkeys(MEASURES, float("nan")) | _agreement(study, weights)
+    found = dict.fromkeys(MEASURES, float("nan")) | fit_agreement(study, weights)
     gold = fit_labels(study, rng, chosen)
     if gold is None:
         return found
@@ -175,11 +175,12 @@ def summarise(studies: Sequence[dict[str, float]]) -> dict[str, Estimate]:
 def fit_labels(study: Simulated, rng: np.random.Generator, effort: Effort) -> Ints | None:
     """The gold labels of the simulated votes, (n_items, n_dimensions); None where MACE cannot be fitted."""
     how = mace.Settings(restarts=effort.restarts, refine=effort.refine)
-    sizes = {"items": len(study.topic), "annotators": len(study.competence.spam), "labels": len(labels.LABELS)}
     columns = []
     for votes in study.label.T:
         try:
-            model = mace.fit(study.item, study.coder, votes, rng=rng, settings=how, **sizes)
+            model = mace.fit(
+                study.item, study.coder, votes, rng=rng, items=len(study.topic), labels=len(labels.LABELS), settings=how
+            )
         except (mace.SingleLabelError, mace.NoOverlapError):
             return None
         columns.append(labels.gold(model.posterior))
@@ -198,7 +199,8 @@ def fit_grades(study: Simulated, gold: Ints) -> bradley_terry.Grades:
     return bradley_terry.fit(tallies)
 
 
-def _agreement(study: Simulated, weights: Floats) -> dict[str, float]:
+def fit_agreement(study: Simulated, weights: Floats) -> dict[str, float]:
+    """Alpha and its interval's width, means over dimensions; nothing where alpha is undefined."""
     found = []
     for votes in study.label.T:
         counts = agreement.count_values(
@@ -257,7 +259,9 @@ def _differences(study: Simulated, grades: bradley_terry.Grades, weights: Floats
         if all(side.shape[1] for side in own):
             paired = np.nanmean(own[1], axis=1) - np.nanmean(own[0], axis=1)
             p += [_signed_rank(column) for column in paired.T]
-    power = float(np.mean(stats.false_discovery_control(p) <= effort.significance)) if p else float("nan")
+    # A test that could not be made has not found the difference.
+    found = significance.adjusted(p) <= effort.significance
+    power = float(np.mean(found)) if p else float("nan")
     return {"difference": lead, "difference_width": float(np.mean(widths)), "power": power}
 
 
@@ -266,11 +270,11 @@ def _less(human: Statistic, model: Statistic, weights: Floats) -> Floats:
 
 
 def _signed_rank(differences: Floats) -> float:
-    """Wilcoxon's p of paired differences; 1 where there are none."""
-    there = differences[np.isfinite(differences)]
-    if not np.any(there):
-        return 1.0
-    return float(stats.wilcoxon(there).pvalue)
+    """The test's p; NaN where too few topics tell the two apart for any result to be significant."""
+    try:
+        return significance.signed_rank(differences).p
+    except significance.TooFewDifferencesError:
+        return float("nan")
 
 
 def _rank_width(study: Simulated, gold: Ints, rng: np.random.Generator, effort: Effort) -> float:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logit, ndtr
 
 from analysis.stats.bootstrap import Floats
-from analysis.stats.designs import MODEL, A, B, Competence, Design, Expectation, Ints, N, threshold
+from analysis.stats.designs import MODEL, A, B, Competence, Design, Expectation, Ints, N, harder, threshold
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,9 @@ def simulate(design: Design, expected: Expectation, rng: np.random.Generator) ->
     truth = verdict(lead + _correlated(lead.shape, expected.correlation, rng), thresholds)
     item, coder = _staff(design, len(topic), rng)
     people = expected.competence.draw(design.people, design, rng)
-    label, spammed = answers(truth[item], people.spam[coder], people.strategy[coder], rng)
+    trouble = _shared((design.topics, design.dimensions), expected.correlation, rng) * expected.difficulty
+    spam = harder(people.spam[coder], trouble[topic[item]])
+    label, spammed = answers(truth[item], spam, people.strategy[coder], rng)
     return Simulated(design, topic, first, second, merit, truth, people, item, coder, label, spammed)
 
 
@@ -125,18 +127,20 @@ def answers(
 
 def _merits(design: Design, expected: Expectation, rng: np.random.Generator) -> Floats:
     shape = (design.topics, design.responses, design.dimensions)
-    common = rng.normal(size=(*shape[:2], 1))
-    own = rng.normal(size=shape)
-    mixed = np.sqrt(expected.correlation) * common + np.sqrt(1 - expected.correlation) * own
-    merit: Floats = expected.spread * mixed + expected.effect * (design.origin == MODEL)[:, None]
-    return merit
+    merit = expected.spread * _shared(shape, expected.correlation, rng)
+    return np.asarray(merit + expected.effect * (design.origin == MODEL)[:, None])
 
 
 def _correlated(shape: tuple[int, ...], correlation: float, rng: np.random.Generator) -> Floats:
     """Logistic noise that goes together between dimensions (a Gaussian copula)."""
-    z = np.sqrt(correlation) * rng.normal(size=(shape[0], 1)) + np.sqrt(1 - correlation) * rng.normal(size=shape)
-    noise: Floats = logit(np.clip(ndtr(z), 1e-15, 1 - 1e-15))
+    noise: Floats = logit(np.clip(ndtr(_shared(shape, correlation, rng)), 1e-15, 1 - 1e-15))
     return noise
+
+
+def _shared(shape: tuple[int, ...], correlation: float, rng: np.random.Generator) -> Floats:
+    """Standard normal draws that go together along the last axis, the dimensions."""
+    common, own = rng.normal(size=(*shape[:-1], 1)), rng.normal(size=shape)
+    return np.asarray(np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own)
 
 
 def _pairs(design: Design, rng: np.random.Generator) -> tuple[Ints, Ints, Ints]:
