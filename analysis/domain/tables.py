@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from django.db.models import F, Func, IntegerField
+
 from crowdrag.runs.models import Run
 
 from ..models import Table
@@ -44,6 +46,12 @@ def names(run: Run) -> list[str]:
     """Return the names of a run's tables, in the order of docs/results.md."""
     there = set(Table.objects.filter(run=run).values_list("name", flat=True))
     return [name for name in COLUMNS if name in there]
+
+
+def sizes(run: Run, *names: str) -> dict[str, int]:
+    """Return how many rows tables have, without reading them."""
+    length = Func(F("rows"), function="jsonb_array_length", output_field=IntegerField())
+    return dict(Table.objects.filter(run=run, name__in=names).values_list("name", length))
 
 
 def write(run: Run, name: str, form: str) -> bytes:

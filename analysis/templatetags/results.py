@@ -6,6 +6,8 @@ from typing import Any
 from django import template
 
 from ..domain import captions
+from ..domain.reports import cells
+from ..domain.reports.shape import Table, Value
 
 register = template.Library()
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-")
@@ -35,3 +37,27 @@ def result_chart(context: template.Context, name: str, width: int = 736, height:
 def table_caption(context: template.Context, name: str) -> str:
     """The caption that a table has everywhere: `<caption>{% table_caption "agreement" %}</caption>`."""
     return captions.caption(captions.table(name).caption, context["run"].parameters)
+
+
+@register.filter
+def report_cells(table: Table, row: dict[str, Value]) -> list[cells.Cell]:
+    """The cells of a row of a report's table, written."""
+    return cells.cells(table, row)
+
+
+@register.filter
+def visible(text: str) -> str:
+    """A text of others with its unseen characters shown."""
+    return cells.visible(text)
+
+
+@register.filter
+def named(mapping: dict[str, Any], name: str) -> Any:
+    """The value of a name in a mapping."""
+    return mapping.get(name, "")
+
+
+@register.filter
+def number(value: int) -> str:
+    """A whole number with its thousands apart."""
+    return f"{value:,}"

@@ -36,6 +36,7 @@ FIGURES = {
 }
 SHARES = {"differentiable_share"}
 ALL = "all"
+EVERY_DIMENSION = gettext_lazy("All dimensions")
 
 
 def figure(name: str) -> str:

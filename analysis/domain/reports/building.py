@@ -1,0 +1,183 @@
+"""A report of a finished analysis, built by one function."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from crowdrag.runs.models import Run
+
+from ...models import Snapshot
+from .. import captions, charts, snapshots, tables
+from ..results.schema import COLUMNS, NOTE, Row
+from ..results.settings import Settings
+from . import methods
+from .naming import Naming
+from .shape import About, Chart, Column, Methods, Report, Section, Table, Value
+
+#: Longer tables are not printed in a report.
+MOST_ROWS = 400
+#: Packages whose versions a result may hang on; the run keeps those of all.
+PACKAGES = ("numpy", "scipy", "sacrebleu", "rouge-score", "torch", "transformers", "altair", "vl-convert-python")
+SHOWN_ABOUT = 3
+
+
+def report(run: Run) -> Report:
+    """Build the report of a finished analysis.
+
+    The same run always gives the same report while the study's labels of dimensions and styles are the same.
+    """
+    names = tables.names(run)
+    rows = tables.read(run, *(name for name in names if captions.table(name).whole))
+    sizes = tables.sizes(run, *(name for name in names if name not in rows))
+    naming = Naming.of(run.study)
+    sizes |= {name: len(found) for name, found in rows.items() if len(found) > MOST_ROWS}
+    shown = {
+        name: table(name, [] if name in sizes else rows[name], run.parameters, naming, sizes.get(name))
+        for name in names
+    }
+    return Report(
+        title=f"{run.study.title}: analysis",
+        about=about(run),
+        methods=methods_of(run, names, rows),
+        sections=tuple(_sections(shown, {each.name: each for each in drawn(run)})),
+    )
+
+
+def table(name: str, rows: list[Row], parameters: Mapping[str, Any], naming: Naming, size: int | None = None) -> Table:
+    """Build one table of a report; `size` where its rows are left out."""
+    said = captions.table(name)
+    columns = said.columns or tuple(_undescribed(key, rows) for key in COLUMNS.get(name, ()))
+    return Table(
+        name=name,
+        title=str(said.title),
+        caption=captions.caption(said.caption, dict(parameters)),
+        columns=tuple(_column(column) for column in columns),
+        rows=tuple(_row(row, columns, naming) for row in rows),
+        size=len(rows) if size is None else size,
+        is_whole=size is None,
+        notes=tuple(_notes(rows, columns, naming)),
+    )
+
+
+def whole_table(run: Run, name: str) -> Table:
+    """Build one table with all its rows, however many.
+
+    Raises
+    ------
+    UnknownTableError
+        If the run has no such table.
+    """
+    if name not in tables.names(run):
+        raise tables.UnknownTableError(f"This analysis has no table {name!r}.")
+    return table(name, tables.read(run, name)[name], run.parameters, Naming.of(run.study))
+
+
+def drawn(run: Run) -> Iterator[Chart]:
+    """Build the charts that the run holds something for."""
+    for name in charts.CHARTS:
+        try:
+            spec = charts.specification(run.study, run, name)
+        except charts.EmptyChartError:
+            continue
+        said = captions.figure(name)
+        caption = captions.caption(said.caption, run.parameters)
+        yield Chart(name, str(said.title), caption, str(said.alt), spec)
+
+
+def about(run: Run) -> About:
+    """Say what made the results."""
+    packages = run.environment.get("packages", {})
+    environment = [(key, str(run.environment[key])) for key in ("python", "platform") if key in run.environment]
+    environment += [(name, str(packages[name])) for name in PACKAGES if name in packages]
+    read_at = Snapshot.objects.values_list("created_at", flat=True).get(run=run)
+    return About(
+        study=run.study.title,
+        slug=run.study.slug,
+        run=str(run.key),
+        parameters=tuple((name, _plain(value)) for name, value in sorted(run.parameters.items())),
+        seed=run.seed,
+        inputs_digest=run.inputs_digest,
+        code_version=run.code_version,
+        environment=tuple(environment),
+        as_of=read_at,
+        finished_at=run.finished_at,
+        is_simulated=bool(run.summary.get("simulated")),
+        stale=run.stale_reason,
+    )
+
+
+def methods_of(run: Run, names: Iterable[str], rows: Mapping[str, list[Row]]) -> Methods:
+    """Write what the run did; parameters that this version no longer knows are left to the list of parameters."""
+    known = {name: value for name, value in run.parameters.items() if name in Settings.__dataclass_fields__}
+    return methods.methods(
+        methods.Facts(
+            settings=Settings(**known),
+            seed=run.seed,
+            code_version=run.code_version,
+            summary=run.summary,
+            names=frozenset(names),
+            rows=rows,
+            has_known=bool(snapshots.inputs(run).main.known),
+        )
+    )
+
+
+def _sections(shown: Mapping[str, Table], figures: Mapping[str, Chart]) -> Iterator[Section]:
+    """Each section with what there is for it, in the order of the registry."""
+    for key, title in captions.SECTIONS.items():
+        mine = tuple(shown[name] for name in _ordered(captions.TABLES, shown) if captions.table(name).section == key)
+        drawings = tuple(
+            figures[name] for name in _ordered(captions.FIGURES, figures) if captions.figure(name).section == key
+        )
+        if mine or drawings:
+            yield Section(key, str(title), tables=mine, charts=drawings)
+
+
+def _ordered(registry: Mapping[str, Any], there: Mapping[str, Any]) -> list[str]:
+    return [name for name in dict.fromkeys([*registry, *there]) if name in there]
+
+
+def _undescribed(key: str, rows: Iterable[Row]) -> captions.Column:
+    """A column that nobody described: it goes by its key."""
+    values = [row.get(key) for row in rows]
+    is_number = any(isinstance(value, int | float) for value in values)
+    return captions.Column(key, key, 2 if is_number else None)
+
+
+def _column(column: captions.Column) -> Column:
+    return Column(
+        key=column.key,
+        label=str(column.label),
+        digits=column.digits,
+        low=column.low,
+        high=column.high,
+        n=column.n,
+        is_share=column.share,
+        is_id=column.words == "id",
+    )
+
+
+def _row(row: Row, columns: Iterable[captions.Column], naming: Naming) -> dict[str, Value]:
+    found: dict[str, Value] = {}
+    for column in columns:
+        found[column.key] = naming.said(column, row.get(column.key))
+        for bound in (column.low, column.high):
+            if bound:
+                found[bound] = naming.said(column, row.get(bound))
+    return found
+
+
+def _notes(rows: Iterable[Row], columns: Iterable[captions.Column], naming: Naming) -> Iterator[str]:
+    """Why values are undefined: each reason once, with what it is about."""
+    named = [column for column in columns if column.digits is None]
+    reasons: dict[str, list[str]] = {}
+    for row in rows:
+        if row.get(NOTE):
+            said = [naming.said(column, row.get(column.key)) for column in named]
+            reasons.setdefault(str(row[NOTE]), []).append(", ".join(str(each) for each in said if each is not None))
+    for reason, places in reasons.items():
+        more = f"; and {len(places) - SHOWN_ABOUT} more" if len(places) > SHOWN_ABOUT else ""
+        yield f"{'; '.join(places[:SHOWN_ABOUT])}{more}: {reason}"
+
+
+def _plain(value: Any) -> Value:
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -1,0 +1,89 @@
+"""How values of a table are written: the same characters on the page, in HTML, PDF and LaTeX."""
+
+import unicodedata
+from dataclasses import dataclass
+
+from .shape import Column, Table, Value
+
+UNDEFINED = "–"
+MINUS = "\u2212"
+#: Characters that change the direction of what stands around them, or are not seen at all.
+_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+#: But these join or shape letters of real scripts and emoji.
+_SHAPING = {"\u200c", "\u200d"}
+_TAGS = range(0xE0020, 0xE0080)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell in words; `interval` is empty where there is none."""
+
+    text: str
+    interval: str = ""
+    is_number: bool = False
+    is_undefined: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.text} {self.interval}".strip()
+
+
+def cells(table: Table, row: dict[str, Value] | object) -> list[Cell]:
+    """Return a row's cells in the order of the columns."""
+    values: dict[str, Value] = dict(row)  # type: ignore[call-overload]
+    return [cell(column, values) for column in table.columns]
+
+
+def cell(column: Column, row: dict[str, Value]) -> Cell:
+    """Write one value, with its interval where it has one."""
+    value = row.get(column.key)
+    is_number = column.digits is not None
+    if value is None:
+        return Cell(UNDEFINED, is_number=is_number, is_undefined=True)
+    if isinstance(value, bool):
+        return Cell("yes" if value else "no")
+    if isinstance(value, str):
+        return Cell(visible(value))
+    digits = _digits(column, value)
+    low, high = row.get(column.low), row.get(column.high)
+    interval = ""
+    if isinstance(low, int | float) and isinstance(high, int | float):
+        digits = column.digits or 0
+        interval = f"[{number(low, digits, column.is_share)}, {number(high, digits, column.is_share)}]"
+    return Cell(number(value, digits, column.is_share), interval, is_number=True)
+
+
+def _digits(column: Column, value: float) -> int:
+    """A count among means (as in key figures) has no decimals; grades have one only where a half is among them."""
+    return 0 if isinstance(value, int) else column.digits or 0
+
+
+def number(value: float, digits: int, is_share: bool = False) -> str:
+    """Write a number with so many decimals, a real minus sign, and no minus before zero; p below 0.0001 says so."""
+    if is_share:
+        return f"{number(value * 100, digits)}\u202f%"
+    text = f"{abs(value):,.{digits}f}"
+    is_zero = not any(digit in "123456789" for digit in text)
+    if is_zero and value and digits >= 4:
+        return f"<{10**-digits:.{digits}f}"
+    return f"{MINUS}{text}" if value < 0 and not is_zero else text
+
+
+def visible(text: str) -> str:
+    """Write characters that nobody sees, or that turn their surroundings round, as what they are: [U+202E].
+
+    Texts of studies are written by others: a name must not be able to look like another, or to reorder a line.
+    """
+    return "".join(_shown(each) for each in text)
+
+
+def _shown(character: str) -> str:
+    if character in {"\n", "\r", "\t"}:
+        return " "
+    if character in _SHAPING or ord(character) in _TAGS:
+        return character
+    return code(character) if unicodedata.category(character) in _UNSEEN else character
+
+
+def code(character: str) -> str:
+    """Name a character by its number."""
+    return f"[U+{ord(character):04X}]"

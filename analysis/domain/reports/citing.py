@@ -1,0 +1,112 @@
+"""The works that a report cites, and how they are written: in words, and as BibTeX."""
+
+import re
+from collections.abc import Iterable
+
+from .shape import Reference
+
+_CITED = re.compile(r"\[@([a-z0-9]+)\]")
+
+
+def _work(key: str, kind: str, **fields: str) -> Reference:
+    return Reference(key, kind, tuple(fields.items()))
+
+
+# fmt: off
+_WORKS = (
+    _work("gienapp2025", "inproceedings",
+          author="Gienapp, Lukas and Hagen, Tim and Fr{\\\"o}be, Maik and Hagen, Matthias and Stein, Benno and "
+                 "Potthast, Martin and Scells, Harrison",
+          title="The Viability of Crowdsourcing for {RAG} Evaluation", booktitle="Proceedings of SIGIR 2025",
+          year="2025"),
+    _work("hovy2013", "inproceedings",
+          author="Hovy, Dirk and Berg-Kirkpatrick, Taylor and Vaswani, Ashish and Hovy, Eduard",
+          title="Learning Whom to Trust with {MACE}", booktitle="Proceedings of NAACL-HLT 2013", pages="1120--1130",
+          year="2013", url="https://aclanthology.org/N13-1132/"),
+    _work("krippendorff2011", "techreport",
+          author="Krippendorff, Klaus", title="Computing {Krippendorff's} Alpha-Reliability",
+          institution="University of Pennsylvania", year="2011"),
+    _work("efron1993", "book",
+          author="Efron, Bradley and Tibshirani, Robert J.", title="An Introduction to the Bootstrap",
+          publisher="Chapman and Hall", year="1993"),
+    _work("rao1967", "article",
+          author="Rao, P. V. and Kupper, L. L.",
+          title="Ties in Paired-Comparison Experiments: A Generalization of the {Bradley-Terry} Model",
+          journal="Journal of the American Statistical Association", volume="62", pages="194--204", year="1967"),
+    _work("gienapp2020", "inproceedings",
+          author="Gienapp, Lukas and Stein, Benno and Hagen, Matthias and Potthast, Martin",
+          title="Efficient Pairwise Annotation of Argument Quality", booktitle="Proceedings of ACL 2020",
+          pages="5772--5781", year="2020", doi="10.18653/V1/2020.ACL-MAIN.511"),
+    _work("wilcoxon1945", "article",
+          author="Wilcoxon, Frank", title="Individual Comparisons by Ranking Methods", journal="Biometrics Bulletin",
+          volume="1", pages="80--83", year="1945"),
+    _work("benjamini1995", "article",
+          author="Benjamini, Yoav and Hochberg, Yosef",
+          title="Controlling the False Discovery Rate: A Practical and Powerful Approach to Multiple Testing",
+          journal="Journal of the Royal Statistical Society, Series B", volume="57", pages="289--300", year="1995"),
+    _work("kendall1938", "article",
+          author="Kendall, Maurice G.", title="A New Measure of Rank Correlation", journal="Biometrika", volume="30",
+          pages="81--93", year="1938"),
+    _work("spearman1904", "article",
+          author="Spearman, Charles", title="The Proof and Measurement of Association between Two Things",
+          journal="The American Journal of Psychology", volume="15", pages="72--101", year="1904"),
+    _work("post2018", "inproceedings",
+          author="Post, Matt", title="A Call for Clarity in Reporting {BLEU} Scores",
+          booktitle="Proceedings of WMT 2018", pages="186--191", year="2018",
+          url="https://www.aclweb.org/anthology/W18-6319"),
+    _work("lin2004", "inproceedings",
+          author="Lin, Chin-Yew", title="{ROUGE}: A Package for Automatic Evaluation of Summaries",
+          booktitle="Text Summarization Branches Out", pages="74--81", year="2004",
+          url="https://aclanthology.org/W04-1013/"),
+    _work("zhang2020", "inproceedings",
+          author="Zhang, Tianyi and Kishore, Varsha and Wu, Felix and Weinberger, Kilian Q. and Artzi, Yoav",
+          title="{BERTScore}: Evaluating Text Generation with {BERT}", booktitle="Proceedings of ICLR 2020",
+          year="2020", url="https://openreview.net/forum?id=SkeHuCVFDr"),
+    _work("flesch1948", "article",
+          author="Flesch, Rudolf", title="A New Readability Yardstick", journal="Journal of Applied Psychology",
+          volume="32", pages="221--233", year="1948"),
+)
+# fmt: on
+WORKS = {work.key: work for work in _WORKS}
+
+
+def cited(paragraphs: Iterable[str]) -> tuple[Reference, ...]:
+    """Return the works that paragraphs cite, in the order in which they are first named."""
+    keys = dict.fromkeys(key for paragraph in paragraphs for key in _CITED.findall(paragraph))
+    return tuple(WORKS[key] for key in keys)
+
+
+def in_words(paragraph: str, references: Iterable[Reference]) -> str:
+    """Write citations as numbers: `[@hovy2013]` as `[2]`."""
+    number = {each.key: place for place, each in enumerate(references, start=1)}
+    return _CITED.sub(lambda found: f"[{number[found[1]]}]", paragraph)
+
+
+def in_latex(paragraph: str) -> str:
+    r"""Write citations as `\cite{KEY}`; the paragraph is escaped already, which leaves `[@KEY]` as it is."""
+    return _CITED.sub(lambda found: rf"~\cite{{{found[1]}}}", paragraph).replace(" ~", "~")
+
+
+def listed(reference: Reference) -> str:
+    """Write a work as it stands in a list of references."""
+    fields = {name: _plain(value) for name, value in reference.fields}
+    authors = [" ".join(reversed(name.split(", "))) for name in fields["author"].split(" and ")]
+    who = authors[0] if len(authors) == 1 else f"{', '.join(authors[:-1])} and {authors[-1]}"
+    place = fields.get("booktitle") or fields.get("journal") or fields.get("publisher") or fields.get("institution", "")
+    parts = [place, fields.get("volume", ""), fields.get("pages", "").replace("--", "–")]
+    where = ", ".join(part for part in parts if part)
+    link = fields.get("url") or (f"https://doi.org/{fields['doi']}" if "doi" in fields else "")
+    return " ".join(part for part in (f"{who}. {fields['year']}. {fields['title']}. {where}.", link) if part)
+
+
+def bibtex(references: Iterable[Reference]) -> str:
+    """Write works as BibTeX."""
+    entries = []
+    for each in references:
+        fields = ",\n".join(f"  {name} = {{{value}}}" for name, value in each.fields)
+        entries.append(f"@{each.kind}{{{each.key},\n{fields}\n}}\n")
+    return "\n".join(entries)
+
+
+def _plain(value: str) -> str:
+    return value.replace('{\\"o}', "ö").replace("{", "").replace("}", "")

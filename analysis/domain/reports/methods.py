@@ -1,0 +1,217 @@
+"""The methods paragraph: what this run did, with which parameters, ready for a paper. Nothing that it did not do.
+
+English whatever the page's language: a paper in another language translates it knowingly. Every sentence is made of the
+run's parameters, its tables and the constants of the functions that computed them, so that it cannot say otherwise.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.enums import Coders, Split
+from analysis.stats import bradley_terry, mace
+
+from ..results.schema import Row
+from ..results.settings import Settings
+from . import citing
+from .methods_of_writing import WRITING, enumerated
+from .shape import Methods
+
+_POOLS = {"CROWD": "the crowd", "EXPERT": "experts", "MODEL": "language models"}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a run did.
+
+    Attributes
+    ----------
+    names : frozenset of str
+        Its tables.
+    rows : dict
+        Rows of its small tables, by name.
+    has_known : bool
+        Whether some labels were known beforehand.
+    """
+
+    settings: Settings
+    seed: int
+    code_version: str
+    summary: Mapping[str, Any]
+    names: frozenset[str]
+    rows: Mapping[str, list[Row]]
+    has_known: bool = False
+
+    def has(self, table: str, **wanted: str) -> bool:
+        """Say whether a table holds a row with these values; without values, whether it holds a row at all."""
+        if not wanted:
+            return bool(self.rows.get(table)) or (table in self.names and table not in self.rows)
+        return any(row.items() >= wanted.items() for row in self.rows.get(table, []))
+
+    def values(self, table: str, column: str) -> list[str]:
+        """Return the values of a column, each once, in their order."""
+        return list(dict.fromkeys(str(row[column]) for row in self.rows.get(table, [])))
+
+
+def methods(facts: Facts) -> Methods:
+    """Write what a run did."""
+    written = [_paragraph(sentences, facts) for sentences in (JUDGED, GRADED, WRITING, MADE)]
+    paragraphs = tuple(paragraph for paragraph in written if paragraph)
+    return Methods(paragraphs, citing.cited(paragraphs))
+
+
+def _paragraph(sentences: Iterable[Callable[[Facts], str]], facts: Facts) -> str:
+    return " ".join(said for sentence in sentences if (said := sentence(facts)))
+
+
+def _data(facts: Facts) -> str:
+    sums = facts.summary
+    simulated = " of a simulated crowd" if sums.get("simulated") else ""
+    who = _POOLS.get(facts.settings.pool, facts.settings.pool.lower())
+    return (
+        f"We analysed {_count(sums, 'judgments', 'judgment')}{simulated} that "
+        f"{_count(sums, 'participants', 'participant')} "
+        f"(pool: {who}) gave on {_count(sums, 'pairs', 'presented pair')} of responses to "
+        f"{_count(sums, 'topics', 'topic')}, "
+        f"following the procedure of CrowdRAG-25 [@gienapp2025]."
+    )
+
+
+def _votes(facts: Facts) -> str:
+    k = facts.settings.k
+    first = f"the first {k} votes" if k else "as many votes as its campaign had asked for, the first ones,"
+    return f"Of each presented pair {first} counted; each order of a pair is a unit of its own."
+
+
+def _alpha(facts: Facts) -> str:
+    if not facts.has("agreement"):
+        return ""
+    splits = ""
+    if facts.has("agreement", split=Split.DIFFERENTIABLE):
+        splits = (
+            " We also report it for differentiable pairs, which have a majority (more than half of the votes) on more "
+            "than "
+            "four sevenths of the dimensions, and for the other, minimally differentiable ones."
+        )
+    return (
+        "Agreement is Krippendorff's alpha at the ordinal level (left, neither, right), with participants as coders "
+        "and "
+        f"presented pairs as units [@krippendorff2011].{splits}"
+    )
+
+
+def _others(facts: Facts) -> str:
+    said = [word for key, word in ((Coders.EXPERT, "of experts"), (Coders.POINTWISE, "of pointwise ratings"))
+            if facts.has("agreement", coders=key)]  # fmt: skip
+    return f"Beside it stands the agreement {enumerated(said)}." if said else ""
+
+
+def _order(facts: Facts) -> str:
+    if not facts.has("order_effects"):
+        return ""
+    return (
+        "Order effects are told by the alpha of pairs that were judged in both orders, each order alone and both "
+        "pooled, and by "
+        "that of the first and the second half of the questionnaires."
+    )
+
+
+def _mace(facts: Facts) -> str:
+    if not facts.has("mace"):
+        return ""
+    fixed = mace.Settings()
+    search = (
+        f", followed by {facts.settings.refine} rounds of search from the best of them" if facts.settings.refine else ""
+    )
+    known = " Labels of gold items known beforehand were fixed." if facts.settings.fix_known and facts.has_known else ""
+    a, b = fixed.spam_prior
+    return (
+        "The competence of each participant and the gold label of each pair were estimated with MACE, one model a "
+        "dimension "
+        f"[@hovy2013], with variational M-steps, Beta({a:g}, {b:g}) priors on spamming and "
+        f"Dirichlet({fixed.strategy_prior:g}) "
+        f"priors on strategies, as the likeliest of {facts.settings.restarts} random restarts of up to "
+        f"{fixed.max_iter} "
+        f"iterations{search}.{known}"
+    )
+
+
+def _corrected(facts: Facts) -> str:
+    if not facts.has("agreement", coders=Coders.CORRECTED):
+        return ""
+    return (
+        "The corrected crowd leaves out the judgments of participants whose spam probability on the dimension exceeds "
+        f"{facts.settings.spam_threshold:g}."
+    )
+
+
+def _tau(facts: Facts) -> str:
+    if not facts.has("interdependence"):
+        return ""
+    return "The interdependence of two dimensions is Kendall's tau between their gold labels [@kendall1938]."
+
+
+def _grades(facts: Facts) -> str:
+    if not facts.has("grade_means"):
+        return ""
+    model = bradley_terry.Settings()
+    return (
+        "From the gold labels of each topic and dimension the responses' merits were fitted with the Bradley-Terry "
+        "model with "
+        f"ties [@rao1967] with a threshold of {model.threshold:g} on the log scale, regularised by a dummy of merit "
+        f"{model.dummy_merit:g} against which every response wins and loses with a weight of {model.dummy_weight:g} "
+        "[@gienapp2020]. A response's grade is its rank by ascending merit within its topic."
+    )
+
+
+def _tests(facts: Facts) -> str:
+    if not facts.has("grade_tests"):
+        return ""
+    return (
+        "Differences between grades were tested with Wilcoxon's signed-rank test, paired by topic [@wilcoxon1945], "
+        "and p-values "
+        "adjusted for multiple tests within the table by the procedure of Benjamini and Hochberg [@benjamini1995]."
+    )
+
+
+def _leaderboard(facts: Facts) -> str:
+    return (
+        "Participants are ranked by their mean grade, with bootstrap intervals of the rank."
+        if facts.has("leaderboard")
+        else ""
+    )
+
+
+def _models(facts: Facts) -> str:
+    if not facts.has("model_judges"):
+        return ""
+    names = {"combined": "all dimensions at once", "individual": "one dimension at a time"}
+    asked = [names.get(each, each) for each in facts.values("model_judges", "inference")]
+    return (
+        f"Language models judged the same pairs in both orders, asked for {enumerated(asked)}; their agreement with "
+        "the gold "
+        "labels is Krippendorff's alpha with the model and the gold label as the two coders."
+    )
+
+
+def _intervals(facts: Facts) -> str:
+    settings = facts.settings
+    return (
+        f"Intervals are 95 % percentile intervals over {settings.resamples:,} bootstrap resamples of the topics, "
+        "conditional on the "
+        "fitted competences [@efron1993]."
+    )
+
+
+def _software(facts: Facts) -> str:
+    return f"All results were computed with CrowdRAG {facts.code_version} (seed {facts.seed})."
+
+
+JUDGED: tuple[Callable[[Facts], str], ...] = (_data, _votes, _alpha, _others, _order, _mace, _corrected, _tau)
+GRADED: tuple[Callable[[Facts], str], ...] = (_grades, _tests, _leaderboard, _models)
+MADE: tuple[Callable[[Facts], str], ...] = (_intervals, _software)
+
+
+def _count(sums: Mapping[str, Any], key: str, word: str) -> str:
+    n = sums.get(key, 0)
+    return f"{n:,} {word}{'' if n == 1 else 's'}"
