@@ -1,7 +1,10 @@
 """Tables of the analysis, one model a file."""
 
+from .encoder import Encoder
+from .encoding import Encoding
+from .likeness import Likeness
 from .measures import LogMeasures
 from .snapshot import Snapshot
 from .table import Table
 
-__all__ = ["LogMeasures", "Snapshot", "Table"]
+__all__ = ["Encoder", "Encoding", "Likeness", "LogMeasures", "Snapshot", "Table"]

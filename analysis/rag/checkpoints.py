@@ -112,12 +112,12 @@ def _bundled() -> Path:
 def _from_hub(name: str) -> Path:
     try:
         from huggingface_hub import constants, snapshot_download
-        from huggingface_hub.errors import HTTPError
+        from huggingface_hub.errors import HfHubHTTPError
     except ImportError as error:
         raise missing_parts() from error
     try:
         folder = Path(snapshot_download(name, allow_patterns=list(FILES)))
-    except (HTTPError, OSError, ValueError) as error:  # no such name, no such repository, no network, no cache
+    except (HfHubHTTPError, OSError, ValueError) as error:  # no such name, no such repository, no network, no cache
         offline = constants.HF_HUB_OFFLINE
         why = "HF_HUB_OFFLINE is set" if offline else f"the hub did not give it ({type(error).__name__})"
         raise ModelMissingError(

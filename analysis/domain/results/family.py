@@ -40,7 +40,8 @@ class Analysed:
     step : callable
         Says what is being done; what takes seconds calls it.
     similarity : Similarity or None
-        Scores of a neural encoder that stand already; None where nobody had them computed. An analysis computes none.
+        BERTScores that stood when the inputs were read (`Inputs.likenesses`); None where nobody had them computed. An
+        analysis computes none.
     """
 
     inputs: Inputs
