@@ -1,12 +1,12 @@
 """What a run computes with: its parameters, and its sources of chance."""
 
-import zlib
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-import numpy as np
-
+from analysis.stats.chance import stream
 from annotation.enums import Judges
+
+__all__ = ["BadParameterError", "Settings", "stream"]
 
 
 class BadParameterError(ValueError):
@@ -33,6 +33,10 @@ class Settings:
         Shorter responses are non-responses, left out of length statistics.
     fix_known : bool
         Whether labels known beforehand (of gold items) are fixed in MACE.
+    first_positions : int
+        So many items of a questionnaire are its first half where order effects across items are asked for.
+    density_bins : int
+        Into so many equal parts a text is cut to say where in it citations stand.
     """
 
     pool: str = Judges.CROWD.value
@@ -43,11 +47,20 @@ class Settings:
     k: int | None = None
     min_words: int = 50
     fix_known: bool = True
+    first_positions: int = 7
+    density_bins: int = 20
 
     def __post_init__(self) -> None:
         if self.pool not in Judges.values:
             raise BadParameterError(f"There is no pool {self.pool!r}; choose one of {', '.join(Judges.values)}.")
-        bounds = {"resamples": (1, 100_000), "restarts": (1, 1000), "refine": (0, 100), "min_words": (0, 10_000)}
+        bounds = {
+            "resamples": (1, 100_000),
+            "restarts": (1, 1000),
+            "refine": (0, 100),
+            "min_words": (0, 10_000),
+            "first_positions": (1, 1000),
+            "density_bins": (2, 200),
+        }
         for name, (low, high) in bounds.items():
             if not low <= getattr(self, name) <= high:
                 raise BadParameterError(f"{name} must lie between {low} and {high:,}, it is {getattr(self, name)}.")
@@ -69,8 +82,3 @@ class Settings:
     def write(self) -> dict[str, Any]:
         """All parameters, defaults too, as a run keeps them."""
         return asdict(self)
-
-
-def stream(seed: int, name: str) -> np.random.Generator:
-    """A source of chance of its own for each purpose, so that what is computed beside it changes nothing."""
-    return np.random.default_rng([seed % 2**63, zlib.crc32(name.encode())])
