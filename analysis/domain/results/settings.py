@@ -8,6 +8,16 @@ from annotation.enums import Judges
 
 __all__ = ["BadParameterError", "Settings", "stream"]
 
+GOLD, VOTES = "gold", "votes"
+CONDITIONAL, REFIT = "conditional", "refit"
+TOPICS, TOPICS_AND_WORKERS = "topics", "topics+workers"
+#: Parameters that are one of some words, the default first.
+CHOICES = {
+    "grades_from": (GOLD, VOTES),
+    "bootstrap": (CONDITIONAL, REFIT),
+    "resample": (TOPICS, TOPICS_AND_WORKERS),
+}
+
 
 class BadParameterError(ValueError):
     """A parameter of the analysis cannot be used."""
@@ -37,6 +47,14 @@ class Settings:
         So many items of a questionnaire are its first half where order effects across items are asked for.
     density_bins : int
         Into so many equal parts a text is cut to say where in it citations stand.
+    grades_from : str
+        What responses are graded by: the "gold" labels of their pairs, or the "votes", each weighted by the competence
+        of who gave it.
+    bootstrap : str
+        "conditional": intervals hold the competences as fitted; "refit": every resample fits competences, labels and
+        grades anew.
+    resample : str
+        "topics", or "topics+workers": judges are drawn too, beside the topics.
     """
 
     pool: str = Judges.CROWD.value
@@ -49,6 +67,9 @@ class Settings:
     fix_known: bool = True
     first_positions: int = 7
     density_bins: int = 20
+    grades_from: str = GOLD
+    bootstrap: str = CONDITIONAL
+    resample: str = TOPICS
 
     def __post_init__(self) -> None:
         if self.pool not in Judges.values:
@@ -64,12 +85,20 @@ class Settings:
         for name, (low, high) in bounds.items():
             if not low <= getattr(self, name) <= high:
                 raise BadParameterError(f"{name} must lie between {low} and {high:,}, it is {getattr(self, name)}.")
+        for name, choices in CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise BadParameterError(f"{name} is one of {', '.join(choices)}, not {getattr(self, name)!r}.")
         if not 0 <= self.spam_threshold <= 1:
             raise BadParameterError(f"spam_threshold must lie between 0 and 1, it is {self.spam_threshold}.")
         if not isinstance(self.fix_known, bool):
             raise BadParameterError(f"fix_known must be true or false, it is {self.fix_known!r}.")
         if self.k is not None and self.k < 1:
             raise BadParameterError(f"k must be at least 1, it is {self.k}.")
+
+    @property
+    def redraws(self) -> bool:
+        """Whether labels are others in each resample."""
+        return self.bootstrap == REFIT or self.resample == TOPICS_AND_WORKERS
 
     @classmethod
     def read(cls, parameters: dict[str, Any]) -> "Settings":
