@@ -18,7 +18,8 @@ from crowdrag.studies.domain.readiness import Readiness
 from .building import build, is_drawn, measures
 from .changing import SUGGESTED, Terms, change, change_consent, change_instructions, draft, terms_of, usual_instructions
 from .design import Design
-from .forecasting import Forecast, forecast
+from .design import read as read_design
+from .forecasting import Forecast, forecast, reckon
 from .opening import close, open, pause, readiness, reopen  # noqa: A004 -- a campaign is opened
 from .problems import BadCampaign, CampaignProblem, NotDraft, NotReady, WrongState
 
@@ -44,7 +45,9 @@ __all__ = [
     "measures",
     "open",
     "pause",
+    "read_design",
     "readiness",
+    "reckon",
     "reopen",
     "terms_of",
     "usual_instructions",

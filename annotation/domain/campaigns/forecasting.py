@@ -1,5 +1,6 @@
 """What a campaign comes to before launch: people, hours, money in minor units of the study's currency."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import Sum
@@ -129,26 +130,62 @@ def _forecast(
     campaign: Campaign, design: Design, *, topics: int, single: int, units: int, both_orders: int, sizes: list[int],
     words: float | None, items: int | None = None, is_drawn: bool = False,
 ) -> Forecast:  # fmt: skip
-    number, k = len(sizes), campaign.k
-    apiece = _questionnaires_per_person(campaign, design, number)
-    return Forecast(
+    return reckon(
         topics=topics,
         single=single,
         units=units,
         both_orders=both_orders,
         items=sum(sizes) if items is None else items,
-        questionnaires=number,
-        fewest=min(sizes, default=0),
-        most=max(sizes, default=0),
-        k=k,
+        sizes=sizes,
+        k=campaign.k,
         dimensions=campaign.asked.count(),
+        apiece=_questionnaires_per_person(campaign, design, len(sizes)),
         gold=min(design.gold, gold.items(campaign).count()),
         checks=design.checks,
-        people=max(k, -(-number * k // apiece)) if number else 0,
         minutes=campaign.minutes,
         pay=campaign.pay or 0,
         fee=campaign.fee or 0,
         tax=campaign.tax or 0,
+        words=words,
+        is_drawn=is_drawn,
+    )
+
+
+def reckon(
+    *, topics: int, units: int, both_orders: int, items: int, sizes: Sequence[int], k: int, dimensions: int,
+    apiece: int, minutes: int, pay: int, fee: int, tax: int, single: int = 0, gold: int = 0, checks: int = 0,
+    words: float | None = None, is_drawn: bool = False,
+) -> Forecast:  # fmt: skip
+    """Return what so many questionnaires of these sizes come to, each filled in by k people.
+
+    Parameters
+    ----------
+    sizes
+        how many items each questionnaire holds, gold items apart.
+    apiece
+        how many questionnaires one person answers at most.
+    minutes, pay, fee, tax
+        of one questionnaire; money in minor units.
+    """
+    number = len(sizes)
+    return Forecast(
+        topics=topics,
+        single=single,
+        units=units,
+        both_orders=both_orders,
+        items=items,
+        questionnaires=number,
+        fewest=min(sizes, default=0),
+        most=max(sizes, default=0),
+        k=k,
+        dimensions=dimensions,
+        gold=gold,
+        checks=checks,
+        people=max(k, -(-number * k // apiece)) if number else 0,
+        minutes=minutes,
+        pay=pay,
+        fee=fee,
+        tax=tax,
         words=words,
         is_drawn=is_drawn,
     )
