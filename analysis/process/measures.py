@@ -1,4 +1,4 @@
-"""All figures of one log by name, as tables of results hold them: pace, where the text came from, what was looked at."""
+"""All figures of one log by name, as results hold them: pace, where the text came from, what was looked at."""
 
 from __future__ import annotations
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from . import judged, written
+from . import behaviour, judged, written
 from .describing import Column, Figure, Table, Words
 
 __all__ = ["FIGURES", "SECTIONS", "TABLES", "Column", "Figure", "Table", "Words", "caption", "figure", "table"]
 
-_MODULES = (written, judged)
+_MODULES = (written, behaviour, judged)
 
 #: The sections of a report, in their order.
 SECTIONS: dict[str, Words] = {

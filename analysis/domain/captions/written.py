@@ -2,6 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
+from .behaviour import PROCESS, PROCESS_SHARES, STATISTICS
 from .describing import Column, Figure, Table, count, estimate
 
 STYLE = Column("style", _("Style"), words="style")
@@ -15,6 +16,10 @@ SETS = {
     "model_model": _("model, model"),
     "human_retrieved": _("human, retrieved"),
     "model_retrieved": _("model, retrieved"),
+    "system_retrieved": _("system, retrieved"),
+    "human_system": _("human, system"),
+    "model_system": _("model, system"),
+    "system_system": _("system, system"),
 }
 FIGURE = Column("name", _("Figure"), words="figure")
 
@@ -31,8 +36,19 @@ TABLES = {
     "survey": Table(
         "study",
         _("Survey"),
-        _("What writers and judges answered when asked about themselves and the task, with 95 % intervals."),
-        (FIGURE, estimate("value", _("Value"), n="n"), count("n", _("n"))),
+        _(
+            "What writers answered when asked about themselves and the task before and after writing: mean, median and "
+            "share of each answer, and Spearman's rho of each two questions, with 95 % bootstrap intervals over topics."
+        ),
+        (
+            FIGURE,
+            Column("kind", _("Asked")),
+            Column("question", _("Question")),
+            Column("statistic", _("Statistic"), words=STATISTICS),
+            Column("option", _("Answer"), 0),
+            estimate("value", _("Value"), n="n"),
+            count("n", _("n")),
+        ),
     ),
     "responses": Table(
         "writing",
@@ -110,17 +126,11 @@ TABLES = {
         _("Writing process"),
         _(
             "From the writing logs, of each response: time, time at work, pauses, bursts, pastes, the share of the "
-            "text that was pasted, revisions."
+            "text that was pasted, revisions, where the text came from, which passages were opened, time away."
         ),
         (
             RESPONSE,
-            count("seconds", _("Seconds")),
-            count("active_seconds", _("Active seconds")),
-            count("pauses", _("Pauses")),
-            count("bursts", _("Bursts")),
-            count("pastes", _("Pastes")),
-            Column("pasted_share", _("Pasted"), 0, share=True),
-            count("revisions", _("Revisions")),
+            *(Column(name, label, 0, share=name in PROCESS_SHARES) for name, label in PROCESS.items()),
         ),
         whole=False,
     ),

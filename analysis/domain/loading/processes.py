@@ -17,8 +17,8 @@ from writing.domain import codec, logs
 from writing.domain.reviewing.evidence import passages_of
 from writing.models import WritingLog
 
-from .. import inputs
 from ...models import LogMeasures
+from .. import inputs
 
 MEASURES = measures.NAMES
 #: So many logs are held at a time.

@@ -8,9 +8,21 @@ import numpy as np
 
 from ..inputs import EXPERT, POINTWISE, Inputs
 from ..texts import TopicTexts
-from . import agreement, grades, key_figures, labels
-from .family import Analysed, Family, Similarity, Tables
+from . import (
+    agreement,
+    grades,
+    interdependence,
+    key_figures,
+    labels,
+    model_judges,
+    order_effects,
+    processes,
+    survey,
+    writing,
+)
+from .family import Analysed, Family, Tables
 from .fitting import Fitted, fit
+from .redrawing import redraw
 from .settings import Settings
 
 Report = Callable[[int, int, str], None]
@@ -20,7 +32,13 @@ FAMILIES = (
     Family("Agreement", agreement.family),
     Family("Labels", labels.family),
     Family("Grades", grades.family),
+    Family("Writing", writing.family),
+    Family("Surveys", survey.family),
+    Family("Writing process", processes.family),
     Family("Key figures", key_figures.family),
+    Family("Order effects", order_effects.family),
+    Family("Dimensions", interdependence.family),
+    Family("Models as judges", model_judges.family),
 )
 
 
@@ -56,7 +74,6 @@ def compute(
     settings: Settings,
     seed: int,
     texts: Iterable[TopicTexts] = (),
-    similarity: Similarity | None = None,
     report: Report = lambda *_: None,
 ) -> Results:
     """Compute every table; the same inputs, settings and seed give the same bytes."""
@@ -66,6 +83,7 @@ def compute(
         for name in _fitted_pools(inputs)
     }
     main = fitted[inputs.pool]
+    redrawn = {name: redraw(each, name, settings=settings, seed=seed, step=step.say) for name, each in fitted.items()}
     analysed = Analysed(
         inputs=inputs,
         texts=texts,
@@ -74,7 +92,8 @@ def compute(
         fitted=fitted,
         masks=agreement.split_masks(main),
         step=step.say,
-        similarity=similarity,
+        redrawn=redrawn,
+        similarity=inputs.likeness if inputs.likenesses else None,
     )
     for family in FAMILIES:
         step(family.title)

@@ -24,6 +24,12 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "grade_tests": ("dimension", "style", "comparison", "statistic", "p", "p_adjusted", "effect", "n"),
     "order_effects": ("dimension", "effect", "part", "alpha", "low", "high", "items"),
+    "order_differences": (
+        "dimension", "effect", "largest", "largest_low", "largest_high", "difference", "low", "high", "items",
+    ),
+    "front_preferences": (
+        "coders", "dimension", "pairs", "front_preference", "low", "high", "p", "p_adjusted", "n",
+    ),
     "interdependence": ("dimension_1", "dimension_2", "tau", "low", "high", "items"),
     "reference_metrics": ("dimension", "metric", "ranking", "rho", "low", "high", "topics"),
     "model_judges": (
@@ -33,9 +39,14 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "alpha_inference", "alpha_inference_low", "alpha_inference_high",
         "mean_rho", "mean_rho_low", "mean_rho_high",
         "front_preference", "front_preference_low", "front_preference_high",
-        "items",
+        "items", "pairs_in_both_orders", "items_with_gold", "items_in_both_inferences", "choices",
     ),
-    "survey": ("name", "value", "low", "high", "n"),
+    "model_self_preference": (
+        "participant", "inference", "dimension",
+        "model", "model_low", "model_high", "gold", "gold_low", "gold_high",
+        "difference", "low", "high", "n", "undecided",
+    ),
+    "survey": ("name", "value", "low", "high", "n", "kind", "question", "statistic", "option"),
     "responses": (
         "response", "topic", "style", "origin", "words", "statements", "citations", "cited_passages", "flesch",
         "source_flesch",
@@ -43,10 +54,20 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "citation_overlap": ("style", "pair", "jaccard", "low", "high", "n"),
     "citation_order": ("style", "pair", "rho", "low", "high", "n"),
     "citation_ranks": ("style", "origin", "rank", "probability", "low", "high", "n"),
+    "citation_rank_medians": ("style", "origin", "passages", "median_rank", "low", "high", "n"),
+    "citation_density": (
+        "style", "origin", "bin", "density", "low", "high", "n", "start", "end", "per_response",
+    ),
+    "lengths": ("style", "origin", "measure", "statistic", "value", "low", "high", "n"),
+    "readability": ("style", "origin", "measure", "statistic", "value", "low", "high", "n"),
     "text_reuse": ("response", "statement", "passage", "bleu"),
     "writing_process": (
         "response", "seconds", "active_seconds", "pauses", "bursts", "pastes", "pasted_share", "revisions",
+        "paused_seconds", "burst_characters", "typing_rate", "produced", "deleted", "immediate_revisions",
+        "at_once_share", "passage_share", "elsewhere_share", "passages_opened", "passage_seconds", "searches",
+        "absences", "away_seconds",
     ),
+    "writing_process_means": ("style", "origin", "measure", "statistic", "value", "low", "high", "n"),
     "agreement_means": ("split", "coders", "alpha", "low", "high", "dimensions"),
     "mace": (
         "dimension",

@@ -43,6 +43,10 @@ class Settings:
         Shorter responses are non-responses, left out of length statistics.
     fix_known : bool
         Whether labels known beforehand (of gold items) are fixed in MACE.
+    least_competent : float
+        The other rule of correction leaves out this share of those who judged a dimension,
+    kept_votes : int
+        but so many votes of each pair stay, whoever gave them.
     first_positions : int
         So many items of a questionnaire are its first half where order effects across items are asked for.
     density_bins : int
@@ -55,6 +59,9 @@ class Settings:
         grades anew.
     resample : str
         "topics", or "topics+workers": judges are drawn too, beside the topics.
+    bertscore : str
+        Whose BERTScores are used, of those that stand: `MODEL` or `MODEL:LAYER`; "" for the model that was used last,
+        "none" for none.
     """
 
     pool: str = Judges.CROWD.value
@@ -65,11 +72,14 @@ class Settings:
     k: int | None = None
     min_words: int = 50
     fix_known: bool = True
+    least_competent: float = 0.25
+    kept_votes: int = 3
     first_positions: int = 7
     density_bins: int = 20
     grades_from: str = GOLD
     bootstrap: str = CONDITIONAL
     resample: str = TOPICS
+    bertscore: str = ""
 
     def __post_init__(self) -> None:
         if self.pool not in Judges.values:
@@ -80,6 +90,7 @@ class Settings:
             "refine": (0, 100),
             "min_words": (0, 10_000),
             "first_positions": (1, 1000),
+            "kept_votes": (1, 1000),
             "density_bins": (2, 200),
         }
         for name, (low, high) in bounds.items():
@@ -88,10 +99,13 @@ class Settings:
         for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:
                 raise BadParameterError(f"{name} is one of {', '.join(choices)}, not {getattr(self, name)!r}.")
-        if not 0 <= self.spam_threshold <= 1:
-            raise BadParameterError(f"spam_threshold must lie between 0 and 1, it is {self.spam_threshold}.")
+        for name in ("spam_threshold", "least_competent"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise BadParameterError(f"{name} must lie between 0 and 1, it is {getattr(self, name)}.")
         if not isinstance(self.fix_known, bool):
             raise BadParameterError(f"fix_known must be true or false, it is {self.fix_known!r}.")
+        if not isinstance(self.bertscore, str):
+            raise BadParameterError(f"bertscore names a model, {self.bertscore!r} does not.")
         if self.k is not None and self.k < 1:
             raise BadParameterError(f"k must be at least 1, it is {self.k}.")
 
