@@ -9,6 +9,7 @@ class Coders(models.TextChoices):
 
     CROWD = "crowd", _("crowd")
     CORRECTED = "corrected", _("corrected crowd")
+    CORRECTED_QUARTER = "corrected_quarter", _("without the least competent quarter")
     EXPERT = "expert", _("experts")
     MODEL = "model", _("language models")
     POINTWISE = "pointwise", _("pointwise")
@@ -21,6 +22,7 @@ class Split(models.TextChoices):
     COMPLETE = "complete", _("all pairs")
     DIFFERENTIABLE = "differentiable", _("differentiable")
     MINIMAL = "minimal", _("minimally differentiable")
+    EXPERT_PAIRS = "expert_pairs", _("pairs that experts judged")
 
 
 class Label(models.TextChoices):

@@ -47,7 +47,10 @@ def family(analysed: Analysed) -> Tables:
 def _parts(analysed: Analysed) -> Iterator[tuple[Fitted, str, str | None, dict[str, Mask]]]:
     """Whose agreement is said: the pool, what its judges are called, what without those not trusted, its splits."""
     pool, fitted = analysed.inputs.pool, analysed.fitted
-    yield analysed.main, coders_of(pool), Coders.CORRECTED.value, analysed.masks
+    masks = dict(analysed.masks)
+    if EXPERT in fitted and pool != EXPERT:
+        masks[Split.EXPERT_PAIRS.value] = judged_by(fitted[EXPERT], analysed.main)
+    yield analysed.main, coders_of(pool), Coders.CORRECTED.value, masks
     if EXPERT in fitted and pool != EXPERT:
         masks = expert_masks(fitted[EXPERT], analysed.main, analysed.masks)
         yield fitted[EXPERT], Coders.EXPERT.value, None, masks
@@ -79,6 +82,10 @@ def of_pairs(
         if corrected:
             kept = fit.counts_of(fit.trusted(settings.spam_threshold)) if fit.model else None
             variants.append((corrected, kept))
+        if corrected == Coders.CORRECTED:
+            quarter = (settings.least_competent, settings.kept_votes)
+            kept = fit.counts_of(fit.without_least_competent(*quarter)) if fit.model else None
+            variants.append((Coders.CORRECTED_QUARTER.value, kept))
         for name, counts in variants:
             for split, mask in masks.items():
                 key = {"dimension": fit.dimension.name, "split": split, "coders": name}
@@ -140,6 +147,12 @@ def expert_masks(expert: Fitted, main: Fitted, masks: dict[str, Mask]) -> dict[s
         if split != Split.COMPLETE:
             found[split] = np.array([i >= 0 and bool(mask[i]) for i in known], dtype=bool)
     return found
+
+
+def judged_by(others: Fitted, main: Fitted) -> Mask:
+    """Which of the pool's pairs others judged too, as presented."""
+    theirs = {unit[:2] for unit in others.pool.units}
+    return np.array([unit[:2] in theirs for unit in main.pool.units], dtype=bool)
 
 
 def coders_of(pool: str) -> str:

@@ -1,0 +1,79 @@
+"""How far the dimensions say the same: Kendall's tau between their gold labels (docs/methods/interdependence.md).
+
+crowdrag25, section 5.1, Table 6.
+"""
+
+from itertools import combinations
+
+import numpy as np
+
+from analysis.stats.bootstrap import Floats, resample_weights
+from analysis.stats.correlation import Correlation, CorrelationUndefinedError, cross_tables, of_tables, resampled, tau_b
+from analysis.stats.labels import LABELS, gold
+
+from ..inputs import Ints
+from . import estimates
+from .estimates import Estimate, noted, undefined
+from .family import Analysed, Tables
+from .fitting import Fit, Fitted
+from .schema import Row
+from .settings import Settings, stream
+
+ALL = "all"
+ALONE = "there is no other dimension with gold labels"
+
+
+def family(analysed: Analysed) -> Tables:
+    """Tau of every two dimensions, in both orders as a matrix has them, and the mean of each with the others."""
+    return {"interdependence": rows_of(analysed.main, settings=analysed.settings, seed=analysed.seed)}
+
+
+def labels_of(fit: Fit) -> Ints:
+    """The gold label of each unit that was judged on a dimension, as a code; -1 where there is none."""
+    found = np.full(len(fit.counts), -1, dtype=np.int64)
+    if fit.model is not None and fit.dimension.is_preference:
+        judged = fit.counts.sum(axis=1) > 0
+        found[judged] = gold(fit.model.posterior)[judged]
+    return found
+
+
+def correlation(
+    first: Ints, second: Ints, topic: Ints, weights: Floats, statistic: Correlation, values: int = len(LABELS)
+) -> Estimate:
+    """A rank correlation of two lists of codes (negative: missing) with its values in the resamples."""
+    tables = cross_tables(first, second, topic, topics=weights.shape[1], values=values)
+    by_topic = tables.sum(axis=(1, 2))
+    n = int(by_topic.sum())
+    try:
+        point = of_tables(tables, statistic)
+    except CorrelationUndefinedError as error:
+        return undefined(str(error), n)
+    return Estimate(point, resampled(tables, weights, statistic), int(np.count_nonzero(by_topic)), n)
+
+
+def rows_of(main: Fitted, *, settings: Settings, seed: int) -> list[Row]:
+    """The rows of the matrix, dimensions in the order of the questionnaire; presented pairs are the units."""
+    fits = [fit for fit in main.fits if fit.dimension.is_preference]
+    if not fits:
+        return []
+    topics, topic = np.unique(main.pool.topic, return_inverse=True)
+    weights = resample_weights(len(topics), settings.resamples, stream(seed, "topics of interdependence"))
+    labels = {fit.dimension.name: labels_of(fit) for fit in fits}
+    problems = {fit.dimension.name: fit.problem for fit in fits}
+    found: dict[tuple[str, str], Estimate] = {}
+    for one, other in combinations(labels, 2):
+        problem = problems[one] or problems[other]
+        tau = undefined(problem) if problem else correlation(labels[one], labels[other], topic, weights, tau_b)
+        found[one, other] = found[other, one] = tau
+    rows = []
+    means = []
+    for one in labels:
+        own = [found[one, other] for other in labels if other != one]
+        means.append(estimates.mean(own) if own else undefined(problems[one] or ALONE))
+        rows += [_row(one, other, found[one, other]) for other in labels if other != one]
+        rows.append(_row(one, ALL, means[-1]))
+    return [*rows, _row(ALL, ALL, estimates.mean(means))]
+
+
+def _row(one: str, other: str, tau: Estimate) -> Row:
+    return noted({"dimension_1": one, "dimension_2": other} | tau.columns("tau") | {"items": tau.n}, [tau.note])
