@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.stats import mace
+from analysis.stats import labels, mace
 from analysis.stats.agreement import count_values
 
 from ..inputs import Dimension, Inputs, Ints, Pool
@@ -26,6 +26,10 @@ class Fit:
         How often each value was given to each unit.
     model : Mace or None
         None where the votes cannot tell who is competent; `problem` says why.
+    seen : tuple of ndarray
+        Unit, coder and value of the votes that MACE saw: those that count, and all on units whose label is known.
+    known : ndarray of int, shape (n_units,), or None
+        Labels that MACE was told.
     """
 
     dimension: Dimension
@@ -35,6 +39,8 @@ class Fit:
     counts: Ints
     model: mace.Mace | None
     problem: str = ""
+    seen: tuple[Ints, Ints, Ints] | None = None
+    known: Ints | None = None
 
     def counts_of(self, keep: np.ndarray) -> Ints:
         """Counts of some of the votes."""
@@ -45,6 +51,13 @@ class Fit:
         """Which votes the corrected crowd keeps."""
         assert self.model is not None
         return np.asarray(self.model.spam_probability[self.coder] <= threshold)
+
+    def without_least_competent(self, share: float, keep: int) -> np.ndarray:
+        """Which votes the other rule of correction keeps: some of each unit, whoever gave them."""
+        assert self.model is not None
+        return labels.without_least_competent(
+            self.unit, self.coder, self.model.spam_probability, share=share, keep=keep
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +91,7 @@ def fit(inputs: Inputs, name: str, *, settings: Settings, seed: int, report: Rep
             seen = (pool.unit[all_of_known], pool.coder[all_of_known], pool.value[all_of_known])
         model, problem = _model(seen, sizes, settings, stream(seed, f"mace {name} {dimension.name}"), known)
         counts = count_values(*votes, units=sizes[0], values=sizes[2])
-        fits.append(Fit(dimension, *votes, counts=counts, model=model, problem=problem))
+        fits.append(Fit(dimension, *votes, counts=counts, model=model, problem=problem, seen=seen, known=known))
     return Fitted(pool, tuple(fits))
 
 
