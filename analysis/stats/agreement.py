@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from analysis.stats.bootstrap import Floats, Interval, bootstrap
 from analysis.stats.judgments import check
@@ -202,7 +203,51 @@ def resampled_alpha(
     """
     n_values = per_topic.shape[-1]
     matrix = (weights @ per_topic.reshape(len(per_topic), -1)).reshape(-1, n_values, n_values)
-    observed, expected = _disagreements(matrix, level, _as_values(values, n_values))
+    return alpha_of(matrix, level=level, values=values)
+
+
+def heard_coincidences(
+    unit: ArrayLike, value: ArrayLike, heard: Floats, unit_weights: Floats, *, values: int
+) -> Floats:
+    """Matrices of coincidences where each resample hears other coders.
+
+    Parameters
+    ----------
+    unit, value : array_like of int, shape (n_judgments,)
+        As for `count_values`; nothing missing.
+    heard : ndarray of shape (n_judgments, resamples)
+        How often the coder of each judgment was drawn; 0: not heard. A coder drawn twice counts as two, whose judgments
+        do not pair with their copies, as topics drawn twice do not pair with theirs.
+    unit_weights : ndarray of shape (resamples, n_units)
+        How often the topic of each unit was drawn; 0 leaves a unit out.
+    values : int
+        Number of values in the domain.
+
+    Returns
+    -------
+    ndarray of shape (resamples, n_values, n_values)
+        For `alpha_of`. A unit adds as much as it was heard: the divisor of its pairs is such that they sum to that.
+    """
+    units, resamples = unit_weights.shape[1], len(unit_weights)
+    cell = np.asarray(unit, dtype=np.int64) * values + np.asarray(value, dtype=np.int64)
+    count = len(cell)
+    into = sparse.coo_array((np.ones(count), (cell, np.arange(count))), shape=(units * values, count)).tocsr()
+    n = (into @ heard).reshape(units, values, resamples)
+    itself = (into @ np.square(heard)).reshape(units, values, resamples)
+    total = n.sum(axis=1)
+    pairs = np.square(total) - itself.sum(axis=1)
+    share = np.divide(total, pairs, out=np.zeros_like(total), where=pairs > 1e-9) * unit_weights.T
+    found = np.empty((resamples, values, values))
+    for one in range(values):
+        for other in range(values):
+            product = n[:, one] * n[:, other] - (itself[:, one] if one == other else 0.0)
+            found[:, one, other] = (share * product).sum(axis=0)
+    return found
+
+
+def alpha_of(coincidences: Floats, *, level: Level = "ordinal", values: ArrayLike | None = None) -> Floats:
+    """Alpha of matrices of coincidences, shape (resamples, n_values, n_values); NaN where it is undefined."""
+    observed, expected = _disagreements(coincidences, level, _as_values(values, coincidences.shape[-1]))
     ratio: Floats = np.divide(observed, expected, out=np.full(observed.shape, np.nan), where=expected > 0)
     return 1 - ratio
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..inputs import Inputs
 from ..texts import TopicTexts
 from .fitting import Fitted
+from .redrawing import Redrawn
 from .schema import Row
 from .settings import Settings
 
@@ -35,6 +36,8 @@ class Analysed:
         Pools with their models of who can be trusted: the analysed one; experts and pointwise raters if there are any.
     masks : dict of str to ndarray of bool
         Splits of the analysed pool's units: complete, and (of pairs) differentiable and minimal.
+    redrawn : dict of str to Redrawn or None
+        Pools in every resample, where competences are fitted anew or judges drawn too; None: labels stay the same.
     tables : dict
         What earlier families made, by name.
     step : callable
@@ -52,6 +55,7 @@ class Analysed:
     masks: dict[str, NDArray[np.bool_]]
     step: Callable[[str], None]
     tables: Tables = field(default_factory=dict)
+    redrawn: dict[str, Redrawn | None] = field(default_factory=dict)
     similarity: Similarity | None = None
 
     @property

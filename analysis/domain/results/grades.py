@@ -1,115 +1,119 @@
-"""Grades of responses from the gold labels, and their means by style and origin (docs/methods/grades.md)."""
+"""Grades of responses, their means, tests of differences, and the leaderboard (docs/methods/grades.md)."""
 
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
 
-from analysis.stats import bradley_terry
-from analysis.stats.bootstrap import bootstrap, resample_weights, weighted_mean
-from analysis.stats.labels import gold
+from analysis.stats.bootstrap import Interval, percentile_interval, resample_weights, resampled_mean
 
-from ..inputs import Inputs
+from ..inputs import Inputs, Ints
+from . import grade_tests, grading, leaderboard
 from .agreement import ONE_TOPIC
 from .family import Analysed, Tables
-from .fitting import Fitted
+from .grading import Graded
 from .schema import NOTE, Row, number
-from .settings import Settings, stream
+from .settings import VOTES, Settings, stream
 
 ALL = "all"
 NOT_CONVERGED = "the fit did not converge"
+ONE_VOTE = "pairs with one vote each leave nothing to draw"
 
 
 def family(analysed: Analysed) -> Tables:
-    """Grades, and their means."""
-    rows = grade_rows(analysed.inputs, analysed.main)
-    means = mean_rows(analysed.inputs, rows, settings=analysed.settings, seed=analysed.seed)
-    return {"grades": rows, "grade_means": means}
+    """Grades; and what follows from them."""
+    inputs, settings, seed = analysed.inputs, analysed.settings, analysed.seed
+    comparisons = grading.comparisons_of(analysed.main, settings.grades_from)
+    if comparisons is None:
+        return {name: [] for name in ("grades", "grade_means", "grade_tests", "leaderboard", "leaderboard_tests")}
+    graded = grading.grade(analysed.main, comparisons)
+    resampled = _resampled(analysed, graded)
+    tables = {
+        "grades": grade_rows(inputs, graded, settings=settings, seed=seed, step=analysed.step),
+        "grade_means": mean_rows(inputs, graded, resampled),
+        "grade_tests": grade_tests.rows(inputs, graded, resampled),
+    }
+    return tables | leaderboard.tables(analysed, graded, resampled)
 
 
-def grade_rows(inputs: Inputs, fitted: Fitted) -> list[Row]:
+def _resampled(analysed: Analysed, graded: Graded) -> grading.Resampled:
+    """How often each topic was drawn in each resample, and the grades then, where they are others."""
+    settings, seed = analysed.settings, analysed.seed
+    topics, topic = np.unique(graded.topic, return_inverse=True)
+    redrawn = analysed.redrawn.get(analysed.inputs.pool)
+    if redrawn is None:
+        weights = resample_weights(len(topics), settings.resamples, stream(seed, "topics of grades"))
+        return grading.Resampled(topics, topic, weights, None, None)
+    drawn = np.searchsorted(np.unique(analysed.main.pool.topic), topics)
+    draw = grading.of_redrawn(graded.comparisons, analysed.main, redrawn)
+    found = grading.resampled_grades(graded, draw, settings.resamples, analysed.step)
+    return grading.Resampled(topics, topic, redrawn.topics[:, drawn], found, draw)
+
+
+def grade_rows(
+    inputs: Inputs, graded: Graded, *, settings: Settings, seed: int, step: Callable[[str], None]
+) -> list[Row]:
     """One row a response and dimension: merit, its standard error, and the grade within topic and dimension."""
-    fits = [fit for fit in fitted.fits if fit.dimension.is_preference and fit.model is not None]
-    problem, first, second, outcome = [], [], [], []
-    place = _places(fitted)
-    pool = fitted.pool
-    for d, fit in enumerate(fits):
-        assert fit.model is not None
-        judged = np.flatnonzero(fit.counts.sum(axis=1))
-        problem.append(pool.topic[judged] * len(fits) + d)
-        first.append(place[pool.left[judged]])
-        second.append(place[pool.right[judged]])
-        outcome.append(gold(fit.model.posterior)[judged] - 1)
-    if not problem:
-        return []
-    columns = [np.concatenate(parts) for parts in (problem, first, second, outcome)]
-    used, compact = np.unique(columns[0], return_inverse=True)
-    fitted_grades = bradley_terry.fit(bradley_terry.tally(compact, *columns[1:]))
-    members = _members(fitted)
-    rows = []
-    for index, which in enumerate(used.tolist()):
-        topic, d = divmod(which, len(fits))
-        for item, response in enumerate(members[topic]):
-            if np.isnan(fitted_grades.merit[index, item]):
-                continue  # judged, but not on this dimension
-            row: Row = {
-                "topic": inputs.topics[topic],
-                "response": inputs.responses[response].name,
-                "dimension": fits[d].dimension.name,
-                "merit": number(fitted_grades.merit[index, item]),
-                "se": number(fitted_grades.standard_error[index, item]),
-                "grade": number(fitted_grades.grade[index, item]),
-            }
-            rows.append(row if fitted_grades.converged[index] else row | {NOTE: NOT_CONVERGED})
+    of_votes = settings.grades_from == VOTES
+    rng = stream(seed, "votes of grades" if of_votes else "labels of grades")
+    draw = (grading.of_votes_drawn if of_votes else grading.of_labels_left_open)(graded.comparisons, rng)
+    low, high = grading.rank_intervals(graded, draw, settings.resamples, step)
+    names = [fit.dimension.name for fit in graded.comparisons.fits]
+    rows: list[Row] = []
+    for i, (topic, response, d) in enumerate(zip(graded.topic, graded.response, graded.fit, strict=True)):
+        row: Row = {
+            "topic": inputs.topics[topic],
+            "response": inputs.responses[response].name,
+            "dimension": names[d],
+            "merit": number(graded.merit[i]),
+            "se": number(graded.se[i]),
+            "grade": number(graded.grade[i]),
+            "rank_low": number(low[i]),
+            "rank_high": number(high[i]),
+        }
+        if not graded.converged[i]:
+            row[NOTE] = NOT_CONVERGED
+        elif row["rank_low"] is None:
+            row[NOTE] = ONE_VOTE
+        rows.append(row)
     return rows
 
 
-def mean_rows(inputs: Inputs, rows: list[Row], *, settings: Settings, seed: int) -> list[Row]:
+def mean_rows(inputs: Inputs, graded: Graded, resampled: grading.Resampled) -> list[Row]:
     """Mean grade by dimension, style and origin, with "all" for the margins; `n` grades each."""
-    if not rows:
-        return []
-    about = {response.name: response for response in inputs.responses}
-    topics, topic = np.unique([row["topic"] for row in rows], return_inverse=True)
-    weights = resample_weights(len(topics), settings.resamples, stream(seed, "topics of grades"))
-    grade = np.array([row["grade"] for row in rows])
-    columns = {
-        "dimension": np.array([row["dimension"] for row in rows]),
-        "style": np.array([about[row["response"]].style for row in rows]),
-        "origin": np.array([about[row["response"]].origin for row in rows]),
-    }
-    names = {name: [*sorted(set(column.tolist())), ALL] for name, column in columns.items()}
-    # Dimensions in the order of the questionnaires, in which they stand in the rows of a topic.
-    names["dimension"] = [*dict.fromkeys(columns["dimension"].tolist()), ALL]
+    names = [fit.dimension.name for fit in graded.comparisons.fits]
+    styles, style = _coded([inputs.responses[response].style for response in graded.response.tolist()])
+    origins, origin = _coded([inputs.responses[response].origin for response in graded.response.tolist()])
     found = []
-    for key in product(*names.values()):
-        chosen = np.ones(len(grade), dtype=bool)
-        for column, value in zip(columns.values(), key, strict=True):
-            chosen &= (column == value) | (value == ALL)
-        if not chosen.any():
+    for d, s, o in product((*range(len(names)), -1), (*range(len(styles)), -1), (*range(len(origins)), -1)):
+        chosen = np.flatnonzero(_is(graded.fit, d) & _is(style, s) & _is(origin, o))
+        if not chosen.size:
             continue
-        interval = bootstrap(weighted_mean(grade[chosen], topic[chosen], len(topics)), weights)
-        row: Row = dict(zip(columns, key, strict=True)) | {
+        interval = _mean(graded, resampled, chosen)
+        row: Row = {
+            "dimension": names[d] if d >= 0 else ALL,
+            "style": styles[s] if s >= 0 else ALL,
+            "origin": origins[o] if o >= 0 else ALL,
             "mean": number(interval.estimate),
             "low": number(interval.low),
             "high": number(interval.high),
-            "n": int(chosen.sum()),
+            "n": len(chosen),
         }
         found.append(row if row["low"] is not None else row | {NOTE: ONE_TOPIC})
     return found
 
 
-def _members(fitted: Fitted) -> dict[int, list[int]]:
-    """Responses judged in each topic, in the order of their names."""
-    members: dict[int, set[int]] = {}
-    for left, right, topic, _name in fitted.pool.units:
-        members.setdefault(topic, set()).update((left, right))
-    return {topic: sorted(responses) for topic, responses in members.items()}
+def _mean(graded: Graded, resampled: grading.Resampled, chosen: Ints) -> Interval:
+    values = graded.grade if resampled.grade is None else resampled.grade
+    samples = resampled_mean(values[chosen], resampled.topic[chosen], resampled.weights)
+    return percentile_interval(float(graded.grade[chosen].mean()), samples, clusters=len(resampled.topics))
 
 
-def _places(fitted: Fitted) -> np.ndarray:
-    """The place of each response within its topic."""
-    members = _members(fitted)
-    size = 1 + max(response for responses in members.values() for response in responses)
-    place = np.full(size, -1, dtype=np.int64)
-    for responses in members.values():
-        place[responses] = np.arange(len(responses))
-    return place
+def _coded(names: list[str]) -> tuple[list[str], Ints]:
+    """The distinct names in order, and the place of each."""
+    found, place = np.unique(names, return_inverse=True)
+    return [str(name) for name in found], place
+
+
+def _is(column: Ints, value: int) -> np.ndarray:
+    return (column == value) | (value < 0)

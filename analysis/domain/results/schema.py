@@ -17,12 +17,20 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "agreement": ("dimension", "split", "coders", "alpha", "low", "high", "items", "judgments"),
     "competence": ("participant", "dimension", "spam_probability", "judgments"),
     "gold": ("response_a", "response_b", "dimension", "p_a", "p_n", "p_b", "label"),
-    "grades": ("topic", "response", "dimension", "merit", "se", "grade"),
+    "grades": ("topic", "response", "dimension", "merit", "se", "grade", "rank_low", "rank_high"),
     "grade_means": ("dimension", "style", "origin", "mean", "low", "high", "n"),
     "leaderboard": (
         "participant", "dimension", "mean_grade", "merit", "low", "high", "rank_low", "rank_high", "n",
+        "rank", "kind", "origin", "topics", "mean_low", "mean_high", "group",
     ),
-    "grade_tests": ("dimension", "style", "comparison", "statistic", "p", "p_adjusted", "effect", "n"),
+    "leaderboard_tests": (
+        "dimension", "participant_1", "participant_2", "statistic", "p", "p_adjusted", "effect", "n",
+        "effect_low", "effect_high", "difference", "difference_low", "difference_high",
+    ),
+    "grade_tests": (
+        "dimension", "style", "comparison", "statistic", "p", "p_adjusted", "effect", "n",
+        "effect_low", "effect_high", "difference", "difference_low", "difference_high",
+    ),
     "order_effects": ("dimension", "effect", "part", "alpha", "low", "high", "items"),
     "order_differences": (
         "dimension", "effect", "largest", "largest_low", "largest_high", "difference", "low", "high", "items",
@@ -69,6 +77,12 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "writing_process_means": ("style", "origin", "measure", "statistic", "value", "low", "high", "n"),
     "agreement_means": ("split", "coders", "alpha", "low", "high", "dimensions"),
+    "plan": ("k", "topics", "measure", "value", "low", "high", "simulations"),
+    "plan_costs": (
+        "k", "topics", "present", "pairs", "presented", "questionnaires", "judgments", "people", "hours",
+        "pay", "fee", "tax", "writing", "total", "currency",
+    ),
+    "plan_next": ("step", "k", "topics", "measure", "change", "low", "high", "money", "currency"),
     "mace": (
         "dimension",
         "log_likelihood",

@@ -106,3 +106,39 @@ def test_count_values():
     assert counts.tolist() == [[1, 0, 1], [0, 1, 0]]
     with pytest.raises(RepeatedJudgmentError, match="coder 4 judged unit 1"):
         agreement.count_values([0, 1, 1], [4, 4, 4], [0, 0, 1])
+
+
+def test_alpha_of_coders_heard_once_is_alpha_of_the_counts():
+    rng = np.random.default_rng(0)
+    unit, coder = np.divmod(np.arange(60), 5)
+    value = rng.integers(0, 3, 60)
+    counts = agreement.count_values(unit, coder, value)
+    weights = rng.multinomial(12, np.full(12, 1 / 12), size=7).astype(float)
+    found = agreement.alpha_of(agreement.heard_coincidences(unit, value, np.ones((60, 7)), weights, values=3))
+    per_unit = agreement.coincidences(counts)
+    assert found == pytest.approx(agreement.resampled_alpha(per_unit, weights), abs=1e-12)
+
+
+def test_coders_drawn_twice_do_not_agree_with_themselves():
+    """By hand: pairs of different people on each unit, weighted by how often both were drawn."""
+    rng = np.random.default_rng(1)
+    unit, coder = np.divmod(np.arange(40), 5)
+    value = rng.integers(0, 3, 40)
+    drawn = rng.integers(0, 3, 5).astype(float)
+    drawn[0] = 1.0
+    matrix = np.zeros((3, 3))
+    for u in range(8):
+        mine = np.flatnonzero(unit == u)
+        total = drawn[coder[mine]].sum()
+        pairs = [(i, j, drawn[coder[i]] * drawn[coder[j]]) for i in mine for j in mine if i != j]
+        norm = sum(weight for *_, weight in pairs)
+        for i, j, weight in pairs:
+            matrix[value[i], value[j]] += weight * total / norm
+    found = agreement.heard_coincidences(unit, value, drawn[coder][:, None], np.ones((1, 8)), values=3)
+    assert found[0] == pytest.approx(matrix)
+    # Leaving somebody out is not hearing them.
+    drawn = np.array([1.0, 1.0, 0.0, 1.0, 1.0])
+    kept = drawn[coder] > 0
+    left_out = agreement.count_values(unit[kept], coder[kept], value[kept], units=8, values=3)
+    found = agreement.heard_coincidences(unit, value, drawn[coder][:, None], np.ones((1, 8)), values=3)
+    assert agreement.alpha_of(found)[0] == pytest.approx(agreement.alpha(left_out))

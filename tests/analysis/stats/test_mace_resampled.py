@@ -90,8 +90,8 @@ def test_without_refitting_labels_follow_from_the_votes_drawn(fitted):
 
 def test_all_drawn_once_and_settled_stays_where_the_fit_is(fitted):
     votes, model = fitted
-    settled = mace.fit(*votes, start=model.parameters, settings=mace.Settings(restarts=0, max_iter=2000, tolerance=1e-12),
-                       items=ITEMS, annotators=PEOPLE)  # fmt: skip
+    long = mace.Settings(restarts=0, max_iter=2000, tolerance=1e-12)
+    settled = mace.fit(*votes, start=model.parameters, settings=long, items=ITEMS, annotators=PEOPLE)  # fmt: skip
     found = resample(settled, *votes, item_weights=np.ones((1, ITEMS)))
     assert found.spam_probability[:, 0] == pytest.approx(settled.spam_probability, abs=1e-4)
 

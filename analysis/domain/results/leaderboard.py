@@ -1,0 +1,258 @@
+"""The leaderboard: participants, and origins, ranked by dimension (docs/methods/leaderboard.md)."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from analysis.stats import strengths
+from analysis.stats.bootstrap import Floats, expanded_level
+from analysis.stats.bradley_terry import NoComparisonsError
+from analysis.stats.significance import FEWEST
+
+from ..inputs import Inputs, Ints
+from . import grade_tests
+from .family import Analysed, Tables
+from .grading import Graded, Resampled
+from .schema import NOTE, Row, number
+
+ALL = "all"
+PARTICIPANT, ORIGIN = "participant", "origin"
+NEVER = "never compared with anybody else: not ranked"
+ONE_TOPIC = "graded on one topic: nothing says what another would change"
+APART = "no chain of comparisons joins this one with the largest group: the dummy alone does"
+# Comparisons by resamples that are held at a time.
+_AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Board:
+    """Who is ranked: participants, or the origins of responses.
+
+    Attributes
+    ----------
+    kind : str
+    names, origins : list of str
+        Of everybody, compared or not.
+    whose : ndarray of int, shape (n_responses,)
+        Whose each response of the inputs is.
+    """
+
+    kind: str
+    names: list[str]
+    origins: list[str]
+    whose: Ints
+
+
+def tables(analysed: Analysed, graded: Graded, resampled: Resampled) -> Tables:
+    """The leaderboard, and tests between those who were graded on enough topics in common."""
+    ranked: list[Row] = []
+    for board in boards(analysed.inputs):
+        for dimension in (*range(len(graded.comparisons.fits)), -1):
+            analysed.step(f"Leaderboard: {_name(graded, dimension)}")
+            ranked += _rows(analysed, board, graded, resampled, dimension)
+    people = boards(analysed.inputs)[0]
+    tested = grade_tests.adjust(list(_tests(people, graded, resampled)))
+    return {"leaderboard": ranked, "leaderboard_tests": tested}
+
+
+def boards(inputs: Inputs) -> tuple[Board, Board]:
+    """Participants, and origins."""
+    origin_of = {response.participant: response.origin for response in reversed(inputs.responses)}
+    people = sorted(origin_of)
+    origins = sorted(set(origin_of.values()))
+    by_person = np.searchsorted(people, [response.participant for response in inputs.responses])
+    by_origin = np.searchsorted(origins, [response.origin for response in inputs.responses])
+    return (
+        Board(PARTICIPANT, people, [origin_of[name] for name in people], by_person),
+        Board(ORIGIN, origins, origins, by_origin),
+    )
+
+
+def _name(graded: Graded, dimension: int) -> str:
+    return graded.comparisons.fits[dimension].dimension.name if dimension >= 0 else ALL
+
+
+def _rows(
+    analysed: Analysed, board: Board, graded: Graded, resampled: Resampled, dimension: int
+) -> Iterator[Row]:
+    """Rows of one dimension (-1: all), the best first, then those who cannot be ranked."""
+    mine = np.flatnonzero((graded.fit == dimension) | (dimension < 0))
+    means = _Means.of(board, graded, resampled, mine)
+    merits = _merits(analysed, board, graded, resampled, dimension)
+    order = np.lexsort((np.arange(len(board.names)), -np.nan_to_num(merits.point, nan=-np.inf)))
+    for who in order.tolist():
+        if np.isnan(merits.point[who]) and not means.n[who] and dimension >= 0:
+            continue  # who is graded on no dimension stands once, under all
+        topics = int(means.topics[who])
+        low, high = _interval(merits.samples[who], topics)
+        best, worst = _interval(merits.ranks[who], topics, outwards=True)
+        mean_low, mean_high = _interval(means.samples(who), topics)
+        row: Row = {
+            "participant": board.names[who],
+            "dimension": _name(graded, dimension),
+            "mean_grade": number(means.mean[who]),
+            "merit": number(merits.point[who]),
+            "low": number(low),
+            "high": number(high),
+            "rank_low": _whole(best),
+            "rank_high": _whole(worst),
+            "n": int(means.n[who]),
+            "rank": _whole(merits.rank[who]),
+            "kind": board.kind,
+            "origin": board.origins[who],
+            "topics": topics,
+            "mean_low": number(mean_low),
+            "mean_high": number(mean_high),
+            "group": int(merits.group[who]) + 1 if merits.group[who] >= 0 else None,
+        }
+        notes = [NEVER] if row["merit"] is None else [ONE_TOPIC] if topics < 2 else []
+        notes += [APART] if merits.group[who] > 0 else []
+        yield row | {NOTE: "; ".join(notes)} if notes else row
+
+
+@dataclass(frozen=True, eq=False)
+class _Means:
+    """Mean grades of everybody on a scale that all topics share, and how to have them in the resamples."""
+
+    mean: Floats
+    n: Ints
+    topics: Ints
+    samples: Callable[[int], Floats]
+
+    @classmethod
+    def of(cls, board: Board, graded: Graded, resampled: Resampled, mine: Ints) -> "_Means":
+        who = board.whose[graded.response[mine]]
+        people, topics = len(board.names), len(resampled.topics)
+        grade = graded.comparable(graded.grade)[mine]
+        counts = np.bincount(who, minlength=people)
+        sums = np.bincount(who, weights=grade, minlength=people)
+        pairs = np.unique(np.stack([who, graded.response[mine]]), axis=1)[0]
+        at = np.unique(np.stack([who, resampled.topic[mine]]), axis=1)[0]
+        order = np.argsort(who, kind="stable")
+        ends = np.cumsum(counts)
+
+        def samples(person: int) -> Floats:
+            own = order[ends[person] - counts[person] : ends[person]]
+            if not own.size:
+                return np.zeros(0)
+            topic, again = resampled.topic[mine][own], resampled.grade
+            drawn = resampled.weights[:, topic]
+            values = grade[own] if again is None else _again(graded, again, mine[own]).T
+            n = drawn.sum(axis=1)
+            return np.divide((drawn * values).sum(axis=1), n, out=np.full(n.shape, np.nan), where=n > 0)
+
+        return cls(
+            mean=np.divide(sums, counts, out=np.full(people, np.nan), where=counts > 0),
+            n=np.bincount(pairs, minlength=people),
+            topics=np.bincount(at, minlength=people),
+            samples=samples,
+        )
+
+
+def _again(graded: Graded, grade: Floats, which: Ints) -> Floats:
+    """Some of the grades of all resamples, on the scale that all topics share."""
+    size, usual = graded.size[which][:, None], graded.usual
+    values = grade[which].astype(np.float64)
+    return np.where(size == usual, values, 1.0 + (values - 1.0) * (usual - 1.0) / (size - 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class _Merits:
+    """Merits of everybody: of the data, and in the resamples those that a resample holds a topic of."""
+
+    point: Floats
+    rank: Floats
+    group: Ints
+    samples: Floats
+    ranks: Floats
+
+
+def _merits(
+    analysed: Analysed, board: Board, graded: Graded, resampled: Resampled, dimension: int
+) -> _Merits:
+    c, pool, people = graded.comparisons, analysed.main.pool, len(board.names)
+    mine = np.flatnonzero((c.fit == dimension) | (dimension < 0))
+    unit = c.unit[mine]
+    resamples = len(resampled.weights)
+    try:
+        met = strengths.meetings(board.whose[pool.left[unit]], board.whose[pool.right[unit]], people)
+    except NoComparisonsError:
+        nobody, never = np.full(people, np.nan), np.full((people, resamples), np.nan)
+        return _Merits(nobody, nobody, np.full(people, -1), never, never)
+    point = strengths.fit(met, *strengths.add_up(met, c.outcome[mine], c.weight[mine])).merit[:, 0]
+    topic = np.searchsorted(resampled.topics, pool.topic[unit])
+    samples = np.empty((people, resamples), dtype=np.float32)
+    ranks = np.empty((people, resamples), dtype=np.float32)
+    size = max(1, _AT_ONCE // max(len(mine), people))
+    for begin in range(0, resamples, size):
+        block = slice(begin, min(begin + size, resamples))
+        drawn = resampled.weights[block].T[topic]
+        if resampled.draw is None:
+            outcome, weight = c.outcome[mine], c.weight[mine][:, None] * drawn
+        else:
+            outcome, weight = (part[mine] for part in resampled.draw(block))
+            weight = weight * drawn
+        merit = strengths.fit(met, *strengths.add_up(met, outcome, weight), start=point).merit
+        samples[:, block] = merit
+        # Who is not there stays where all topics put them, so that the others' ranks do not move up for it.
+        whole = np.where(np.isnan(merit), point[:, None], merit)
+        ranks[:, block] = np.where(np.isnan(merit), np.nan, strengths.ranks(whole))
+    return _Merits(point, strengths.ranks(point), met.group, samples, ranks)
+
+
+def _interval(samples: Floats, topics: int, *, outwards: bool = False) -> tuple[float, float]:
+    """The interval of somebody seen on so many topics, expanded as few topics need it; NaN of fewer than two."""
+    level = expanded_level(topics)
+    defined = samples[~np.isnan(samples)]
+    if np.isnan(level) or not defined.size:
+        return float("nan"), float("nan")
+    tail = (1.0 - level) / 2.0
+    how = ("lower", "higher") if outwards else ("linear", "linear")
+    low = np.quantile(defined, tail, method=how[0])
+    return float(low), float(np.quantile(defined, 1.0 - tail, method=how[1]))
+
+
+def _whole(value: float | np.floating) -> int | None:
+    return None if np.isnan(value) else int(value)
+
+
+def _tests(board: Board, graded: Graded, resampled: Resampled) -> Iterator[Row]:
+    """Tests between participants graded on at least six topics in common: of fewer nothing could be significant."""
+    who = board.whose[graded.response]
+    topics = len(resampled.topics)
+    seen = np.zeros((len(board.names), topics), dtype=bool)
+    seen[who, resampled.topic] = True
+    enough = np.flatnonzero(seen.sum(axis=1) >= FEWEST)
+    together = [
+        (one, other) for one, other in combinations(enough.tolist(), 2) if (seen[one] & seen[other]).sum() >= FEWEST
+    ]
+    now = graded.comparable(graded.grade)
+    for dimension in (*range(len(graded.comparisons.fits)), -1):
+        mine = (graded.fit == dimension) | (dimension < 0)
+        sides: dict[int, tuple[Floats, Floats | None]] = {}
+        for person in sorted({person for pair in together for person in pair}):
+            own = np.flatnonzero(mine & (who == person))
+            again = None if resampled.grade is None else _again(graded, resampled.grade, own)
+            place = resampled.topic[own]
+            sides[person] = _by_topic(now[own][:, None], place, topics)[:, 0], (
+                None if again is None else _by_topic(again, place, topics).T
+            )
+        for one, other in together:
+            (a, a_again), (b, b_again) = sides[one], sides[other]
+            samples = None if a_again is None or b_again is None else a_again - b_again
+            key: Row = {
+                "dimension": _name(graded, dimension),
+                "participant_1": board.names[one],
+                "participant_2": board.names[other],
+            }
+            yield key | grade_tests.test_row(a - b, resampled.weights, samples)
+
+
+def _by_topic(grade: Floats, topic: Ints, topics: int) -> Floats:
+    """Mean grade of each topic, (topics, columns); NaN where there is none."""
+    sums = np.zeros((topics, grade.shape[1]))
+    np.add.at(sums, topic, grade)
+    counts = np.bincount(topic, minlength=topics)[:, None]
+    return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
