@@ -10,12 +10,12 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from . import behaviour, judged, written
+from . import behaviour, judged, planned, written
 from .describing import Column, Figure, Table, Words
 
 __all__ = ["FIGURES", "SECTIONS", "TABLES", "Column", "Figure", "Table", "Words", "caption", "figure", "table"]
 
-_MODULES = (written, behaviour, judged)
+_MODULES = (written, behaviour, judged, planned)
 
 #: The sections of a report, in their order.
 SECTIONS: dict[str, Words] = {
@@ -26,6 +26,7 @@ SECTIONS: dict[str, Words] = {
     "grades": _("Grades"),
     "metrics": _("Reference-based metrics"),
     "models": _("Language models as judges"),
+    "planning": _("Planning"),
 }
 
 TABLES: dict[str, Table] = {name: each for module in _MODULES for name, each in module.TABLES.items()}

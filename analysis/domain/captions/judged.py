@@ -4,21 +4,12 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.enums import Coders, Label, Split
 
-from .describing import Column, Figure, Table, bounded, count, estimate
+from .describing import Column, Figure, Table, count, estimate
 
 DIMENSION = Column("dimension", _("Dimension"), words="dimension")
 SPLITS = {each.value: each.label for each in Split}
 CODERS = {each.value: each.label for each in Coders}
 LABELS = {each.value: each.label for each in Label}
-EFFECTS = {"within": _("within a pair"), "across": _("across the questionnaire")}
-PARTS = {
-    "forward": _("one order"),
-    "reverse": _("the other order"),
-    "both": _("both orders"),
-    "first": _("first half"),
-    "second": _("second half"),
-}
-INFERENCES = {"combined": _("all at once"), "individual": _("one at a time")}
 
 TABLES = {
     "agreement": Table(
@@ -27,7 +18,8 @@ TABLES = {
         _(
             "Krippendorff's alpha (ordinal) by dimension, split of the pairs and judges, with 95 % bootstrap "
             "intervals over topics. Corrected: without judgments of people whose spam probability on the dimension "
-            "exceeds {spam_threshold}."
+            "exceeds {spam_threshold}. Without the least competent quarter: without {least_competent} of the people, the "
+            "least competent on the dimension, but {kept_votes} judgments of each pair stay."
         ),
         (
             DIMENSION,
@@ -47,21 +39,6 @@ TABLES = {
             Column("coders", _("Judges"), words=CODERS),
             estimate("alpha", _("Mean alpha"), n="dimensions"),
             count("dimensions", _("Dimensions")),
-        ),
-    ),
-    "order_effects": Table(
-        "agreement",
-        _("Order effects"),
-        _(
-            "Krippendorff's alpha of pairs judged in both orders, each order alone and both together, and of the "
-            "first and second half of a questionnaire, with 95 % bootstrap intervals over topics."
-        ),
-        (
-            DIMENSION,
-            Column("effect", _("Effect"), words=EFFECTS),
-            Column("part", _("Part"), words=PARTS),
-            estimate("alpha", _("Alpha"), n="items"),
-            count("items", _("Units")),
         ),
     ),
     "competence": Table(
@@ -109,17 +86,6 @@ TABLES = {
             Column("label", _("Label"), words=LABELS),
         ),
         whole=False,
-    ),
-    "interdependence": Table(
-        "labels",
-        _("Interdependence of the dimensions"),
-        _("Kendall's tau between the gold labels of two dimensions, with 95 % bootstrap intervals over topics."),
-        (
-            Column("dimension_1", _("Dimension"), words="dimension"),
-            Column("dimension_2", _("Other dimension"), words="dimension"),
-            estimate("tau", _("Tau"), n="items"),
-            count("items", _("Pairs")),
-        ),
     ),
     "grade_means": Table(
         "grades",
@@ -184,26 +150,6 @@ TABLES = {
             Column("grade", _("Grade"), 1),
         ),
         whole=False,
-    ),
-    "model_judges": Table(
-        "models",
-        _("Language models as judges"),
-        _(
-            "Krippendorff's alpha of a model with itself in the other order and with the other way of asking, and "
-            "with the crowd's gold label; the mean correlation with its other dimensions; and the share of choices "
-            "for the first response; each with a 95 % bootstrap interval over topics."
-        ),
-        (
-            Column("participant", _("Model"), words="id"),
-            Column("inference", _("Asked"), words=INFERENCES),
-            DIMENSION,
-            bounded("alpha_orders", _("Alpha, orders"), n="items"),
-            bounded("alpha_gold", _("Alpha, gold"), n="items"),
-            bounded("alpha_inference", _("Alpha, ways of asking"), n="items"),
-            bounded("mean_rho", _("Mean rho"), n="items"),
-            bounded("front_preference", _("First preferred"), n="items"),
-            count("items", _("Pairs")),
-        ),
     ),
 }
 

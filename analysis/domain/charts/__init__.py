@@ -12,16 +12,17 @@ from django.conf import settings
 from crowdrag.runs.models import Run
 from crowdrag.studies.models import Study
 
-from .. import tables
+from .. import captions, tables
 from ..pages import words
-from . import agreement, competence, grades
+from ..typesetting import setting
+from . import agreement, competence, grades, plan, process, writing
 from .making import EmptyChartError, Labels, Spec, Tables
 
 __all__ = ["CHARTS", "DRAWING", "MEDIA_TYPES", "THEMES", "EmptyChartError", "UnknownChartError", "chart", "draw",
-           "is_known", "specification"]  # fmt: skip
+           "is_known", "of_rows", "specification"]  # fmt: skip
 
 THEMES = ("light", "dark")
-MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png", "json": "application/json"}
+MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "json": "application/json"}
 VEGA_LITE = "6.4"
 #: Counted up when charts come to look otherwise, so that browsers fetch them again.
 DRAWING = 1
@@ -54,8 +55,9 @@ def specification(study: Study, run: Run, name: str, theme: str = "light") -> Sp
     chart = CHARTS[name]
     look = _looks()
     labels = Labels(words.dimensions(study), words.styles(study))
-    made = chart.make(tables.read(run, *chart.tables), labels, look["categories"][theme], run.parameters)
-    return made | {"config": look[theme]}
+    colours = look["categories"][theme] | {"ground": look[theme]["background"]}
+    made = chart.make(tables.read(run, *chart.tables), labels, colours, run.parameters)
+    return made | {"description": str(captions.figure(name).alt), "config": look[theme]}
 
 
 def is_known(name: str, theme: str, form: str) -> bool:
@@ -69,7 +71,7 @@ def chart(study: Study, run: Run, name: str, theme: str, form: str) -> bytes:
 
 
 def draw(spec: Spec, form: str) -> bytes:
-    """Draw a specification as "svg" or "png", or write it as "json".
+    """Draw a specification as "svg", "png" or "pdf", or write it as "json".
 
     Raises
     ------
@@ -82,6 +84,8 @@ def draw(spec: Spec, form: str) -> bytes:
         return vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE).encode()
     if form == "png":
         return vl_convert.vegalite_to_png(spec, vl_version=VEGA_LITE, scale=2)
+    if form == "pdf":
+        return setting.picture(vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE), alt=spec["description"])
     if form == "json":
         return json.dumps(spec, ensure_ascii=False, indent=1).encode()
     raise UnknownChartError(f"There is no chart as {form!r}; there are {', '.join(MEDIA_TYPES)}.")
@@ -96,7 +100,19 @@ def _looks() -> dict[str, Any]:
 
 #: The charts by name. A chart that is added here is described in `analysis.domain.captions`.
 CHARTS: dict[str, Chart] = {
+    "lengths": Chart(("lengths",), writing.lengths),
+    "citation_ranks": Chart(("citation_ranks",), writing.ranks),
+    "citation_rank_medians": Chart(("citation_rank_medians",), writing.rank_medians),
+    "citation_density": Chart(("citation_density",), writing.density),
+    "readability": Chart(("responses",), writing.readability),
+    "writing_process": Chart(("writing_process",), process.writing_process),
+    "survey": Chart(("survey",), process.survey),
     "agreement": Chart(("agreement",), agreement.chart),
     "competence": Chart(("competence",), competence.chart),
     "grades": Chart(("grade_means",), grades.chart),
+    "order_effects": Chart(("order_effects",), order_effects.chart),
+    "interdependence": Chart(("interdependence",), interdependence.chart),
+    "model_judges": Chart(("model_judges",), model_judges.chart),
+    "model_self_preference": Chart(("model_self_preference",), model_judges.own_responses),
+    "plan": Chart(("plan", "plan_costs"), plan.chart),
 }

@@ -1,0 +1,49 @@
+"""Agreement by order, within pairs and across questionnaires."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from ..captions import compared
+from ..pages import words
+from .making import Labels, Spec, Tables, data, refuse_empty, spec
+
+
+def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
+    """Alpha with its interval by dimension, one colour for each part; a panel within pairs, one across questionnaires."""
+    import altair as alt
+
+    order: list[str] = []
+    panels: list[Any] = []
+    for effect, parts in compared.PARTS.items():
+        rows = [row for row in tables["order_effects"] if row["effect"] == effect and row["alpha"] is not None]
+        shown = [
+            {
+                "dimension": _("Mean") if row["dimension"] == words.ALL else labels.dimension(row),
+                "part": str(parts[row["part"]]),
+                "alpha": row["alpha"],
+                "low": row["low"],
+                "high": row["high"],
+            }
+            for row in rows
+        ]
+        if not shown:
+            continue
+        order = list(dict.fromkeys([*order, *(row["dimension"] for row in shown)]))
+        domain = [str(label) for label in parts.values()]
+        palette = [colours["a"], colours["b"], colours["system"]][: len(domain)]
+        legend = alt.Legend(orient="bottom", columns=1)
+        colour = alt.Color("part:N", scale=alt.Scale(domain=domain, range=palette), title=None, legend=legend)
+        base = alt.Chart(data(shown)).encode(
+            y=alt.Y("dimension:N", sort=order, title=None, axis=alt.Axis(labels=not panels)),
+            yOffset=alt.YOffset("part:N", sort=domain),
+            color=colour,
+        )
+        x = alt.X("low:Q", title=_("Krippendorff's alpha"), axis=alt.Axis(tickCount=4))
+        rules = base.mark_rule(strokeWidth=2).encode(x=x, x2="high:Q")
+        shape = alt.Shape("part:N", scale=alt.Scale(domain=domain), title=None, legend=legend)
+        points = base.mark_point(filled=True, opacity=1, size=50).encode(x="alpha:Q", shape=shape)
+        panel = (rules + points).properties(width=250, height=alt.Step(12), title=str(compared.EFFECTS[effect]))
+        panels.append(panel)
+    refuse_empty(panels)
+    return spec(alt.hconcat(*panels).resolve_scale(color="independent", shape="independent"))
