@@ -138,8 +138,8 @@ FIGURES = {
         _("Order effects"),
         _(
             "Krippendorff's alpha by dimension, with 95 % bootstrap intervals over topics: of pairs judged in both "
-            "orders, each order alone and both together; of the first {first_positions} items of a questionnaire and of "
-            "the later ones."
+            "orders, each order alone and both together; of the first {first_positions} items of a questionnaire and "
+            "of the later ones."
         ),
         _("Points with intervals: alpha by dimension, one colour for each part, a panel for each kind of order."),
     ),
@@ -153,8 +153,8 @@ FIGURES = {
         "models",
         _("Language models as judges"),
         _(
-            "Agreement of models with themselves and with people, correlation between dimensions and preference for the "
-            "response shown first, by dimension, with 95 % bootstrap intervals over topics. Dashed: what chance gives."
+            "Agreement of models with themselves and with people, correlation between dimensions and preference for "
+            "the response shown first, by dimension, with 95 % bootstrap intervals over topics. Dashed: what chance gives."
         ),
         _("Points with intervals by dimension: a panel for each measure, one colour for each way of asking."),
     ),

@@ -18,8 +18,8 @@ TABLES = {
         _(
             "Krippendorff's alpha (ordinal) by dimension, split of the pairs and judges, with 95 % bootstrap "
             "intervals over topics. Corrected: without judgments of people whose spam probability on the dimension "
-            "exceeds {spam_threshold}. Without the least competent quarter: without {least_competent} of the people, the "
-            "least competent on the dimension, but {kept_votes} judgments of each pair stay."
+            "exceeds {spam_threshold}. Without the least competent quarter: without this share ({least_competent}) of "
+            "the people, the least competent on the dimension, but {kept_votes} judgments of each pair stay."
         ),
         (
             DIMENSION,

@@ -15,7 +15,7 @@ from crowdrag.studies.models import Study
 from .. import captions, tables
 from ..pages import words
 from ..typesetting import setting
-from . import agreement, competence, grades, plan, process, writing
+from . import agreement, competence, grades, interdependence, model_judges, order_effects, plan, process, writing
 from .making import EmptyChartError, Labels, Spec, Tables
 
 __all__ = ["CHARTS", "DRAWING", "MEDIA_TYPES", "THEMES", "EmptyChartError", "UnknownChartError", "chart", "draw",
@@ -52,11 +52,15 @@ def specification(study: Study, run: Run, name: str, theme: str = "light") -> Sp
     """
     if name not in CHARTS or theme not in THEMES:
         raise UnknownChartError(f"There is no chart {name!r} in a theme {theme!r}; there are {', '.join(CHARTS)}.")
-    chart = CHARTS[name]
+    return of_rows(study, name, theme, tables.read(run, *CHARTS[name].tables), run.parameters)
+
+
+def of_rows(study: Study, name: str, theme: str, rows: Tables, parameters: Spec) -> Spec:
+    """Return a chart of rows that no run may hold yet; raises `EmptyChartError` as `specification` does."""
     look = _looks()
     labels = Labels(words.dimensions(study), words.styles(study))
     colours = look["categories"][theme] | {"ground": look[theme]["background"]}
-    made = chart.make(tables.read(run, *chart.tables), labels, colours, run.parameters)
+    made = CHARTS[name].make(rows, labels, colours, parameters)
     return made | {"description": str(captions.figure(name).alt), "config": look[theme]}
 
 

@@ -10,7 +10,7 @@ from .making import Labels, Spec, Tables, data, refuse_empty, spec
 
 
 def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Alpha with its interval by dimension, one colour for each part; a panel within pairs, one across questionnaires."""
+    """Alpha with its interval by dimension, one colour for each part; a panel for each effect."""
     import altair as alt
 
     order: list[str] = []
