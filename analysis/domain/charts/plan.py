@@ -1,0 +1,72 @@
+"""What money buys: interval widths, power and accuracy of designs against what they cost."""
+
+from typing import Any
+
+from django.utils.translation import gettext
+
+from crowdrag.studies.domain import money
+
+from ..captions.planned import MEASURES
+from ..results.schema import Row
+from .making import Labels, Spec, Tables, data, refuse_empty, spec
+
+#: What is drawn, a panel each.
+PANELS = ("difference_width", "power", "alpha_width", "label_accuracy")
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+COLUMNS = 2
+
+
+def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
+    """A panel for each figure, a line for each number of judges, a point for each number of topics."""
+    import altair as alt
+
+    shown = _points(tables)
+    refuse_empty(shown)
+    panels = [
+        _panel([row for row in shown if row["measure"] == name], name, shown[0]["unit"], colours)
+        for name in PANELS
+        if any(row["measure"] == name for row in shown)
+    ]
+    rows = [alt.hconcat(*panels[at : at + COLUMNS], spacing=30) for at in range(0, len(panels), COLUMNS)]
+    return spec(alt.vconcat(*rows, spacing=25))
+
+
+def _points(tables: Tables) -> list[Row]:
+    """Each figure of each design with what the design costs; hours where nothing is paid."""
+    costs = {(row["k"], row["topics"]): row for row in tables["plan_costs"]}
+    is_paid = any(row["total"] for row in costs.values())
+    found = []
+    for row in tables["plan"]:
+        if row["measure"] not in PANELS or row["value"] is None:
+            continue
+        cost = costs[row["k"], row["topics"]]
+        x = float(money.to_major(cost["total"], cost["currency"])) if is_paid else cost["hours"]
+        unit = gettext("Cost in %(currency)s") % {"currency": cost["currency"]} if is_paid else gettext("Hours")
+        judges = gettext("%(k)s judges") % {"k": row["k"]}
+        kept = {name: row[name] for name in ("measure", "topics", "value", "low", "high")}
+        found.append(kept | {"x": x, "unit": unit, "judges": judges, "present": cost["present"]})
+    return found
+
+
+def _panel(rows: list[Row], name: str, unit: str, colours: Spec) -> Any:
+    import altair as alt
+
+    series = list(dict.fromkeys(row["judges"] for row in rows))
+    palette = [colours[each] for each in ("human", "model", "system", "n")]
+    domain = alt.Scale(domain=series, range=[palette[i % len(palette)] for i in range(len(series))])
+    shapes = alt.Scale(domain=series, range=[SHAPES[i % len(SHAPES)] for i in range(len(series))])
+    base = alt.Chart(data(rows)).encode(
+        x=alt.X("x:Q", title=unit, axis=alt.Axis(format="~s", tickCount=5), scale=alt.Scale(zero=False, padding=12)),
+        color=alt.Color("judges:N", scale=domain, title=gettext("Each pair by"), sort=series),
+    )
+    y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=False))
+    lines = base.mark_line(strokeWidth=1.5).encode(y=y, order="x:Q")
+    rules = base.mark_rule(strokeWidth=2, opacity=0.6).encode(y=alt.Y("low:Q", title=None), y2="high:Q")
+    rules = rules.transform_filter("datum.low !== null")
+    points = base.mark_point(filled=True, opacity=1, size=45).encode(
+        y=y, shape=alt.Shape("judges:N", scale=shapes, title=gettext("Each pair by"), sort=series)
+    )
+    counts = base.mark_text(dy=-11, fontSize=10).encode(y=y, text="topics:Q")
+    ring = base.mark_point(size=190, strokeWidth=2, shape="circle").encode(y=y).transform_filter("datum.present")
+    layers = lines + rules + points + counts + ring
+    return layers.properties(width=330, height=170, title=str(MEASURES[name]))

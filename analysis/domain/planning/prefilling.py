@@ -1,0 +1,97 @@
+"""What a study says of its own design: its responses, its latest campaign of pairs by the crowd, its analysis."""
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+from annotation.domain import campaigns
+from annotation.enums import CampaignKind, Judges
+from annotation.models import Campaign
+from crowdrag.runs.enums import RunState
+from crowdrag.runs.models import Run
+from crowdrag.studies.models import Study
+from writing.models import Response
+
+from .. import analysing
+
+#: A study that has nothing yet is planned like the published one (crowdrag25, 3.2).
+USUAL: dict[str, Any] = {"topics": 65, "responses": 6, "styles": 3, "dimensions": 7, "forced": 1, "k": 5}
+#: Series and points beside the present design.
+JUDGES_BESIDE = (-2, 2)
+TOPICS_BESIDE = (0.5, 1.5, 2.0)
+
+
+def prefilled(study: Study) -> dict[str, Any]:
+    """What the form shows first, by the names of `Asked`."""
+    found = USUAL | _written(study) | _judged(study)
+    found["currency"] = study.currency
+    found["source"] = latest(study)
+    return found | beside(found["topics"], found["k"])
+
+
+def beside(topics: int, k: int) -> dict[str, tuple[int, ...]]:
+    """Designs to look at beside one: fewer and more topics, fewer and more judges."""
+    return {
+        "more_topics": tuple(sorted({max(2, round(topics * factor)) for factor in TOPICS_BESIDE} - {topics})),
+        "more_k": tuple(sorted({max(2, k + step) for step in JUDGES_BESIDE} - {k})),
+    }
+
+
+def latest(study: Study) -> str | None:
+    """The key of the latest finished analysis, from which expectations are taken."""
+    runs = Run.objects.filter(study=study, kind=analysing.KIND, state=RunState.DONE, snapshot__isnull=False)
+    run = runs.newest_first().first()
+    return str(run.key) if run else None
+
+
+def _written(study: Study) -> dict[str, Any]:
+    """Topics with responses to compare, how many each has mostly, and in how many styles."""
+    rows = Response.objects.filter(study=study, is_included=True, erased_at__isnull=True)
+    held = rows.order_by().values_list("topic_id", "style__name")
+    per_topic = Counter(topic for topic, _style in held)
+    several = [n for n in per_topic.values() if n > 1]
+    if not several:
+        return {}
+    usual = max(Counter(several).items(), key=lambda pair: (pair[1], pair[0]))[0]
+    styles = len({style for _topic, style in held})
+    return {"topics": max(2, len(several)), "responses": usual, "styles": max(1, styles)}
+
+
+def _judged(study: Study) -> dict[str, Any]:
+    """What the latest campaign of pairs asks for and pays."""
+    asked = (
+        Campaign.objects.filter(study=study, kind=CampaignKind.PAIRWISE, judges=Judges.CROWD).order_by("-pk").first()
+    )
+    if asked is None:
+        return {}
+    design = campaigns.read_design(asked.design)
+    if not asked.design and campaigns.is_drawn(asked):
+        design = _measured(asked, design)  # it was imported
+    dimensions = list(asked.dimensions.all())
+    found: dict[str, Any] = {
+        "k": max(2, asked.k),
+        "both_orders": design.reverse_share,
+        "items": design.items_per_questionnaire,
+        "minutes": asked.minutes,
+        "questionnaires_per_person": asked.questionnaires_per_person or 1,
+    }
+    found |= {name: getattr(asked, name) or 0 for name in ("pay", "fee", "tax")}
+    if dimensions:
+        found["dimensions"] = len(dimensions)
+        found["forced"] = sum(0 not in dimension.values for dimension in dimensions)
+    if design.pairs_per_topic is not None:
+        found["pairs"] = design.pairs_per_topic
+    if design.topic_sample is not None or design.topics:
+        found["topics"] = max(2, design.topic_sample or len(design.topics))
+    return found
+
+
+def _measured(campaign: Campaign, design: campaigns.Design) -> campaigns.Design:
+    """The design that questionnaires were drawn from, as nearly as they show it."""
+    found = campaigns.measures(campaign)
+    once = max(found.items - found.both_orders, 1)
+    return replace(
+        design,
+        reverse_share=min(1.0, found.both_orders / once),
+        items_per_questionnaire=max(1, round(found.items / max(found.questionnaires, 1))),
+    )

@@ -1,0 +1,104 @@
+"""Simulations to the rows of the tables `plan`, `plan_costs` and `plan_next` (docs/results.md)."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from math import hypot, isnan, nan
+
+from analysis.stats.planning import MEASURES, Estimate, summarise
+from crowdrag.studies.domain import money
+
+from ..results.schema import NOTE, Row, number
+from . import costs
+from .asked import Asked
+
+Tables = dict[str, list[Row]]
+#: So many major units of money are asked about: what do the next 100 dollars buy?
+NEXT = 100
+UNSAID = "the simulated judgments cannot say it: too few of them, or no two responses to compare"
+UNKNOWN = "one simulation alone says nothing of how far it is off"
+#: What more money may buy: the table's word, and what grows.
+STEPS = ("topics", "k")
+
+
+def tables(asked: Asked, parts: Iterable[Row]) -> Tables:
+    """All tables from what was simulated so far; designs without a simulation yet are in `plan_costs` alone.
+
+    `parts` are rows with `k`, `topics` and a number or None for each measure, one a simulated study.
+    """
+    studies: dict[tuple[int, int], list[dict[str, float]]] = defaultdict(list)
+    for part in parts:
+        values = {name: nan if part[name] is None else part[name] for name in MEASURES}
+        studies[part["k"], part["topics"]].append(values)
+    found = {point: summarise(studies[point]) for point in asked.points() if studies[point]}
+    return {
+        "plan": [_row(point, name, estimate) for point, each in found.items() for name, estimate in each.items()],
+        "plan_costs": [costs.row(asked, *point) for point in asked.points()],
+        "plan_next": _next(asked, found),
+    }
+
+
+def _row(point: tuple[int, int], measure: str, estimate: Estimate) -> Row:
+    row: Row = {
+        "k": point[0],
+        "topics": point[1],
+        "measure": measure,
+        "value": number(estimate.value),
+        "low": number(estimate.low),
+        "high": number(estimate.high),
+        "simulations": estimate.simulations,
+    }
+    if row["value"] is None:
+        return row | {NOTE: UNSAID}
+    return row if row["low"] is not None else row | {NOTE: UNKNOWN}
+
+
+def _next(asked: Asked, found: dict[tuple[int, int], dict[str, Estimate]]) -> list[Row]:
+    """How each measure changes with the next money, spent on topics or on judges, from the present design."""
+    present = (asked.k, asked.topics)
+    if present not in found:
+        return []
+    rows = []
+    for step, point in _steps(asked):
+        if point not in found:
+            continue
+        more = money.to_major(costs.row(asked, *point)["total"] - costs.row(asked, *present)["total"], asked.currency)
+        if more <= 0:
+            continue
+        per = NEXT / float(more)
+        now, then = found[present], found[point]
+        rows += [_change(step, point, name, now[name], then[name], per, asked) for name in MEASURES]
+    return rows
+
+
+def _steps(asked: Asked) -> list[tuple[str, tuple[int, int]]]:
+    """The nearest designs with more topics, and with more judges."""
+    topics = min((t for k, t in asked.points() if t > asked.topics), default=None)
+    k = min((k for k, t in asked.points() if k > asked.k), default=None)
+    found = []
+    if topics is not None:
+        found.append((STEPS[0], (asked.k, topics)))
+    if k is not None:
+        found.append((STEPS[1], (k, asked.topics)))
+    return found
+
+
+def _change(
+    step: str, point: tuple[int, int], measure: str, now: Estimate, then: Estimate, per: float, asked: Asked
+) -> Row:
+    change = (then.value - now.value) * per
+    # The designs were simulated apart from each other, so their errors add up as squares.
+    reach = hypot(now.high - now.low, then.high - then.low) / 2 * per
+    row: Row = {
+        "step": step,
+        "k": point[0],
+        "topics": point[1],
+        "measure": measure,
+        "change": number(change),
+        "low": number(change - reach),
+        "high": number(change + reach),
+        "money": NEXT,
+        "currency": asked.currency,
+    }
+    if isnan(change):
+        return row | {NOTE: UNSAID}
+    return row if not isnan(reach) else row | {NOTE: UNKNOWN}
