@@ -1,0 +1,239 @@
+"""Expected exposure of items to a machine that reads the first k alike and nothing after (fair_rag, 3.3; Diaz 2020).
+
+What a set of rankings gives each item is compared with what an ideal ranker would give it, which ranks useful items
+above the others, all alike. Disparity is how unevenly exposure is spread, relevance how much of it falls on what is
+useful. All functions take many queries at once; n_items is counted by query where some have fewer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+#: published: as design 7.7 has them. infinite: the paper's implementation, which takes the collection as endless.
+#: tight: what rankings can really reach, also where useless items are given a target of their own.
+Bounds = Literal["published", "infinite", "tight"]
+
+
+@dataclass(frozen=True, eq=False)
+class Exposure:
+    """How fair and how good the rankings of each query are.
+
+    Attributes
+    ----------
+    disparity, relevance, distance : ndarray, shape (n_queries,)
+        EE-D, EE-R and the squared distance from the target (fair_rag, eq. 3).
+    disparity_normalised, relevance_normalised : ndarray, shape (n_queries,)
+        Between their bounds; NaN where both bounds are equal (nothing useful, everything useful, or all items read).
+    """
+
+    disparity: Floats
+    relevance: Floats
+    distance: Floats
+    disparity_normalised: Floats
+    relevance_normalised: Floats
+
+
+def exposure(rankings: ArrayLike, items: int, *, counted: ArrayLike | None = None) -> Floats:
+    """The share of rankings that hold each item (fair_rag, eq. 5); of attributed ones if `counted` says so (eq. 10).
+
+    Parameters
+    ----------
+    rankings : array_like of int, shape (..., n_samples, k)
+        Items as indices, from `plackett_luce.sample`; -1 stands for none.
+    items : int
+        How many items there are.
+    counted : array_like of bool, shape (..., n_samples, k), optional
+        Which places count: for attributed exposure, those whose item the output follows from.
+
+    Returns
+    -------
+    ndarray, shape (..., items)
+
+    Raises
+    ------
+    ValueError
+        If an index is not one of the items', or the shapes differ.
+    """
+    given = np.asarray(rankings, dtype=np.int64)
+    keep = given >= 0
+    if counted is not None:
+        said = np.asarray(counted, dtype=bool)
+        if said.shape != given.shape:
+            msg = f"what counts must have the shape of the rankings, {given.shape}, not {said.shape}"
+            raise ValueError(msg)
+        keep &= said
+    if given.size and (given.max() >= items or given.min() < -1):
+        msg = f"rankings name items from {given.min()} to {given.max()}, there are {items}"
+        raise ValueError(msg)
+    flat = given.reshape(-1, given.shape[-2] * given.shape[-1])
+    rows = np.broadcast_to(np.arange(len(flat))[:, None], flat.shape)
+    chosen = keep.reshape(flat.shape)
+    found = np.bincount(rows[chosen] * items + flat[chosen], minlength=len(flat) * items)
+    return (found / given.shape[-2]).reshape(*given.shape[:-2], items)
+
+
+def target(useful: ArrayLike, k: int, *, there: ArrayLike | None = None) -> Floats:
+    """What an ideal ranker gives each item: useful ones above the others, all of a kind alike (fair_rag, eq. 6).
+
+    Parameters
+    ----------
+    useful : array_like of bool, shape (..., n_items)
+    k : int
+        Where rankings are cut.
+    there : array_like of bool, shape (..., n_items), optional
+        Which items the query has; all by default.
+
+    Returns
+    -------
+    ndarray, shape (..., n_items)
+        With m useful of n items: 1 for each useful one if m <= k, else k / m; (k - m) / (n - m) for each other one if
+        m < k, else 0. If k > n, every ranking holds all items, and all have 1.
+    """
+    is_useful, is_there = _masks(useful, there)
+    n, m, cut = _sizes(is_useful, is_there, k)
+    for_useful = np.where(m <= cut, 1.0, cut / np.maximum(m, 1))
+    spare = np.divide(cut - m, n - m, out=np.zeros(np.shape(m)), where=(m < cut) & (n > m))
+    return np.where(is_useful, for_useful[..., None], spare[..., None]) * is_there
+
+
+def disparity_bounds(n: ArrayLike, k: ArrayLike, *, endless: bool = False) -> tuple[Floats, Floats]:
+    """The least and the greatest squared norm of an exposure that sums to k over n items, each between 0 and 1.
+
+    Parameters
+    ----------
+    n, k : array_like, shape (...)
+        For attributed exposure, `k` is the sum of it, which need not be whole (design 7.7): the bounds are then
+        s^2 / n and s, of which the latter is reached by whole numbers only.
+    endless : bool
+        The paper's implementation: n is taken as infinite, and the least is 0.
+
+    Returns
+    -------
+    (ndarray, ndarray)
+        k^2 / n where all items are alike, k where the same k are always shown.
+    """
+    total, size = np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    low = np.zeros(np.broadcast(total, size).shape) if endless else total**2 / size
+    return low, total + np.zeros_like(low)
+
+
+def relevance_bounds(m: ArrayLike, n: ArrayLike, k: ArrayLike, *, kind: Bounds = "published") -> tuple[Floats, Floats]:
+    """The least and the greatest product of an exposure with its target, for m useful of n items, cut after k.
+
+    Parameters
+    ----------
+    m, n, k : array_like, shape (...)
+        k at most n.
+    kind : str
+        See `Bounds`.
+
+    Returns
+    -------
+    (ndarray, ndarray)
+        published: [0, m + (k - m)^2 / (n - m)] if m <= k, else [0, k^2 / m]. infinite: [0, m] and [0, k^2 / m].
+        tight: the least is what a ranker reaches that shows as few useful items as it can.
+    """
+    useful, size, cut = (np.asarray(each, dtype=np.float64) for each in (m, n, k))
+    few = useful <= cut
+    others = size - useful
+    spare = np.divide(cut - useful, others, out=np.zeros(np.broadcast(useful, size, cut).shape), where=others > 0)
+    ideal = np.divide(cut, useful, out=np.ones(spare.shape), where=useful > 0)
+    over = np.where(few, 0.0 if kind == "infinite" else (cut - useful) * spare, 0.0)
+    high = np.where(few, useful + over, cut * ideal)
+    low = np.zeros(high.shape)
+    if kind == "tight":
+        useless_shown = np.minimum(cut, others)
+        low = (cut - useless_shown) * np.where(few, 1.0, ideal) + useless_shown * np.where(few, spare, 0.0)
+    return low, high
+
+
+def measure(
+    shown: ArrayLike, useful: ArrayLike, k: int, *, there: ArrayLike | None = None, bounds: Bounds = "published"
+) -> Exposure:
+    """Disparity, relevance and distance of the exposure of each query (fair_rag, 3.3.1 and 3.3.5).
+
+    Parameters
+    ----------
+    shown : array_like, shape (n_queries, n_items)
+        From `exposure` (or exact).
+    useful : array_like of bool, shape (n_queries, n_items)
+    k : int
+    there : array_like of bool, shape (n_queries, n_items), optional
+    bounds : str
+        See `Bounds`; of disparity, published and tight are the same.
+
+    Returns
+    -------
+    Exposure
+    """
+    e = np.atleast_2d(np.asarray(shown, dtype=np.float64))
+    is_useful, is_there = _masks(np.atleast_2d(useful), None if there is None else np.atleast_2d(there))
+    n, m, cut = _sizes(is_useful, is_there, k)
+    wanted = target(is_useful, k, there=is_there)
+    disparity = np.einsum("qi,qi->q", e, e)
+    relevance = np.einsum("qi,qi->q", e, wanted)
+    return Exposure(
+        disparity=disparity,
+        relevance=relevance,
+        distance=disparity - 2 * relevance + np.einsum("qi,qi->q", wanted, wanted),
+        disparity_normalised=between(disparity, *disparity_bounds(n, cut, endless=bounds == "infinite")),
+        relevance_normalised=between(relevance, *relevance_bounds(m, n, cut, kind=bounds)),
+    )
+
+
+def attributed_disparity(attributed: ArrayLike, *, there: ArrayLike | None = None, endless: bool = False) -> Floats:
+    """How unevenly exposure is spread over the items that outputs follow from, between its bounds (eq. 11, 3.3.5).
+
+    Parameters
+    ----------
+    attributed : array_like, shape (n_queries, n_items)
+        Attributed exposure: from `exposure` with `counted`.
+    there : array_like of bool, shape (n_queries, n_items), optional
+    endless : bool
+        As for `disparity_bounds`.
+
+    Returns
+    -------
+    ndarray, shape (n_queries,)
+        NaN where nothing was attributed, or there is one item only.
+    """
+    e = np.atleast_2d(np.asarray(attributed, dtype=np.float64))
+    _, is_there = _masks(np.ones(e.shape, dtype=bool), None if there is None else np.atleast_2d(there))
+    squared = np.einsum("qi,qi->q", e, e)
+    return between(squared, *disparity_bounds(is_there.sum(axis=-1), e.sum(axis=-1), endless=endless))
+
+
+def between(value: ArrayLike, low: ArrayLike, high: ArrayLike) -> Floats:
+    """Where a value lies between two bounds, 0 at the lower one; NaN where they are equal.
+
+    Values that rounding put outside by less than 1e-12 lie on the bound.
+    """
+    at, least, most = (np.asarray(each, dtype=np.float64) for each in (value, low, high))
+    span = most - least
+    found = np.divide(at - least, span, out=np.full(np.broadcast(at, span).shape, np.nan), where=span > 1e-12)
+    near = (np.abs(found) < 1e-12) | (np.abs(found - 1) < 1e-12)
+    return np.where(near, np.round(found), found)
+
+
+def _masks(useful: ArrayLike, there: ArrayLike | None) -> tuple[Mask, Mask]:
+    is_useful = np.asarray(useful, dtype=bool)
+    is_there = np.ones(is_useful.shape, dtype=bool) if there is None else np.asarray(there, dtype=bool)
+    if is_there.shape != is_useful.shape:
+        msg = f"useful and there must have one shape, not {is_useful.shape} and {is_there.shape}"
+        raise ValueError(msg)
+    return is_useful & is_there, is_there
+
+
+def _sizes(is_useful: Mask, is_there: Mask, k: int) -> tuple[Floats, Floats, Floats]:
+    if k < 1:
+        msg = f"rankings are cut after at least one item, not {k}"
+        raise ValueError(msg)
+    n = is_there.sum(axis=-1).astype(np.float64)
+    return n, is_useful.sum(axis=-1).astype(np.float64), np.minimum(float(k), n)

@@ -1,0 +1,288 @@
+"""Stochastic rankings of retrieved items: the Plackett-Luce model, sampled by the Gumbel trick (fair_rag, 3.2).
+
+Items are drawn one after another without replacement, each with a probability proportional to exp(logit) among those
+that are left. Adding Gumbel noise to the logits and sorting gives the same distribution (the paper's way). So do two
+others, which are used here: a race, in which each item arrives after an exponential time of rate exp(logit); and, far
+quicker where few of many items are wanted, drawing with replacement and keeping each item when it first comes.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# So many random numbers are held at once: 16 MB of them.
+_BLOCK = 2_000_000
+# So many draws more than items wanted: in most rankings some item comes twice.
+_SPARE = 3
+#: More items than this are not enumerated: the number of rankings is the factorial.
+MOST_ENUMERATED = 8
+
+
+class UnusableScoresError(ValueError):
+    """Scores that no ranking can be made of: none at all, NaN, or not finite."""
+
+
+def normalise(scores: ArrayLike) -> Floats:
+    """Bring the retrieval scores of each query into [1, 2] by min-max (fair_rag, 3.2.1, footnote 2).
+
+    Parameters
+    ----------
+    scores : array_like, shape (..., n_items)
+        The higher, the better. NaN: there is no such item (queries with fewer items than others).
+
+    Returns
+    -------
+    ndarray, shape (..., n_items)
+        NaN where the score is. Where all of a query's scores are equal, all are 1.
+
+    Raises
+    ------
+    UnusableScoresError
+        If a query has no item, or a score is infinite.
+
+    Examples
+    --------
+    >>> normalise([3.0, 5.0, 4.0]).tolist()
+    [1.0, 2.0, 1.5]
+    >>> normalise([7.0, 7.0]).tolist()
+    [1.0, 1.0]
+    """
+    given = np.asarray(scores, dtype=np.float64)
+    if given.ndim == 0 or given.shape[-1] == 0 or np.isnan(given).all(axis=-1).any():
+        raise UnusableScoresError("a query has no retrieved item: leave it out, or retrieve more")
+    if np.isinf(given).any():
+        raise UnusableScoresError("a retrieval score is infinite: give finite scores, NaN where there is no item")
+    low = np.nanmin(given, axis=-1, keepdims=True)
+    span = np.nanmax(given, axis=-1, keepdims=True) - low
+    shifted = np.divide(given - low, span, out=np.where(np.isnan(given), np.nan, 0.0), where=span > 0)
+    return 1.0 + np.asarray(shifted, dtype=np.float64)
+
+
+def logits(scores: ArrayLike, alpha: float) -> Floats:
+    """The logits of the fair retriever: normalised scores to the power of the fairness parameter (fair_rag, eq. 2).
+
+    Parameters
+    ----------
+    scores : array_like, shape (..., n_items)
+        As for `normalise`.
+    alpha : float
+        0 is a uniformly random ranking; the greater, the closer to the deterministic one. The paper takes 1, 2, 4, 8.
+
+    Returns
+    -------
+    ndarray, shape (..., n_items)
+        -inf where there is no item.
+
+    Raises
+    ------
+    ValueError
+        If alpha is negative or not finite.
+    UnusableScoresError
+        As from `normalise`.
+    """
+    if not (np.isfinite(alpha) and alpha >= 0):
+        msg = f"the fairness parameter must be a finite number from 0 on, it is {alpha}"
+        raise ValueError(msg)
+    powered = normalise(scores) ** alpha
+    return np.where(np.isnan(np.asarray(scores, dtype=np.float64)), -np.inf, powered)
+
+
+def deterministic(scores: ArrayLike, k: int) -> Ints:
+    """The k best items of each query by their scores; equal scores in the order of the items.
+
+    Returns
+    -------
+    ndarray of int, shape (..., min(k, n_items))
+        -1 where a query has fewer items.
+    """
+    given = np.asarray(scores, dtype=np.float64)
+    order = np.argsort(-given, axis=-1, kind="stable")[..., : _cut(k, given.shape[-1])]
+    there = ~np.isnan(np.take_along_axis(given, order, axis=-1))
+    return np.where(there, order, -1)
+
+
+def sample(item_logits: ArrayLike, *, samples: int, k: int, rng: np.random.Generator) -> Ints:
+    """Draw rankings, cut after the first k items.
+
+    Parameters
+    ----------
+    item_logits : array_like, shape (..., n_items)
+        From `logits`; -inf where there is no item.
+    samples : int
+        Rankings a query (N = 100 in the paper).
+    k : int
+        Where rankings are cut (5 in the paper). More than there are items: as many as there are.
+    rng : numpy.random.Generator
+        Source of chance. The same queries in the same order give the same rankings; who wants a query's to be the
+        same whatever stands beside it, draws it alone with a source of its own.
+
+    Returns
+    -------
+    ndarray of int, shape (..., samples, min(k, n_items))
+        Items as indices, best first; -1 where a query has fewer items than that.
+
+    Raises
+    ------
+    ValueError
+        If `samples` or `k` is less than 1.
+    UnusableScoresError
+        If a logit is NaN or inf, or a query has no item.
+    """
+    given = _checked(item_logits)
+    if samples < 1:
+        msg = f"at least one ranking must be drawn, not {samples}"
+        raise ValueError(msg)
+    cut = _cut(k, given.shape[-1])
+    flat = given.reshape(-1, given.shape[-1])
+    drawn = np.empty((len(flat), samples, cut), dtype=np.int64)
+    together = max(1, _BLOCK // (samples * (cut + _SPARE)))
+    for at in range(0, len(flat), together):
+        drawn[at : at + together] = _sample_block(flat[at : at + together], samples, cut, rng)
+    return drawn.reshape(*given.shape[:-1], samples, cut)
+
+
+def _sample_block(block: Floats, samples: int, cut: int, rng: np.random.Generator) -> Ints:
+    """Draw with replacement and keep what is new, which is far quicker than a race; where that is too little, race."""
+    draws = min(cut + _SPARE, block.shape[-1] + _SPARE)
+    drawn = _with_replacement(block, samples, draws, rng)
+    found, n = _first_new(drawn, cut)
+    query, row = np.nonzero(n < cut)
+    if query.size:
+        # Of what is left the draws that would follow are those of the same model.
+        left = block[query]  # a copy
+        known = found[query, row]
+        there = np.arange(cut) < n[query, row][:, None]
+        np.put_along_axis(left, np.where(there, known, known[:, :1]), -np.inf, axis=1)
+        raced = _race(left, cut, rng)
+        behind = np.clip(np.arange(cut) - n[query, row][:, None], 0, cut - 1)
+        found[query, row] = np.where(there, known, np.take_along_axis(raced, behind, axis=1))
+    return found
+
+
+def _with_replacement(block: Floats, samples: int, draws: int, rng: np.random.Generator) -> Ints:
+    """Items drawn with replacement, for each query in proportion to exp(logit); shape (queries, samples, draws)."""
+    weight = np.exp(block - block.max(axis=-1, keepdims=True))
+    upto = np.cumsum(weight, axis=-1)
+    at = rng.random((len(block), samples * draws)) * upto[:, -1:]
+    found = np.empty(at.shape, dtype=np.int64)
+    for query, (bounds, wanted) in enumerate(zip(upto, at, strict=True)):
+        found[query] = np.searchsorted(bounds, wanted, side="right")
+    # Where rounding leads beyond the end, the last item that can be drawn.
+    last = block.shape[-1] - 1 - np.argmax(weight[:, ::-1] > 0, axis=-1)
+    return np.minimum(found, last[:, None]).reshape(len(block), samples, draws)
+
+
+def _first_new(drawn: Ints, cut: int) -> tuple[Ints, Ints]:
+    """The first distinct items of each row of draws, -1 where they are too few, and how many there are."""
+    found = np.full((*drawn.shape[:-1], cut), -1, dtype=np.int64)
+    n = np.zeros(drawn.shape[:-1], dtype=np.int64)
+    flat, count = found.reshape(-1, cut), n.reshape(-1)
+    rows = np.arange(len(flat))
+    for item in np.moveaxis(drawn.reshape(-1, drawn.shape[-1]), -1, 0):
+        new = (count < cut) & (flat != item[:, None]).all(axis=1)
+        flat[rows[new], count[new]] = item[new]
+        count += new
+    return found, n
+
+
+def _race(rows: Floats, cut: int, rng: np.random.Generator) -> Ints:
+    """The first items of each row by the exponential race; -1 where there are fewer; shape (n_rows, cut)."""
+    found = np.empty((len(rows), cut), dtype=np.int64)
+    together = max(1, _BLOCK // rows.shape[-1])
+    for at in range(0, len(rows), together):
+        block = rows[at : at + together]
+        # On the log scale: rates of distant items differ by more than a float holds.
+        times = np.log(rng.standard_exponential(block.shape)) - block
+        nearest = np.argpartition(times, cut - 1, axis=-1)[..., :cut]
+        when = np.take_along_axis(times, nearest, axis=-1)
+        order = np.argsort(when, axis=-1)
+        there = np.isfinite(np.take_along_axis(when, order, axis=-1))
+        found[at : at + together] = np.where(there, np.take_along_axis(nearest, order, axis=-1), -1)
+    return found
+
+
+def log_probability(item_logits: ArrayLike, ranking: ArrayLike) -> float:
+    """The log probability that a drawn ranking begins with these items in this order (fair_rag, eq. 1).
+
+    Parameters
+    ----------
+    item_logits : array_like, shape (n_items,)
+    ranking : array_like of int, shape (length,)
+        The first items of a ranking; all of them for the probability of a whole one.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If an item stands in it twice or does not exist.
+
+    Examples
+    --------
+    >>> round(float(np.exp(log_probability([0.0, 0.0, 0.0], [2, 0]))), 6)
+    0.166667
+    """
+    left = _checked(item_logits).copy()
+    total = 0.0
+    for item in np.asarray(ranking, dtype=np.int64).tolist():
+        if not (0 <= item < left.size) or left[item] == -np.inf:
+            msg = f"item {item} does not exist or stands twice in the ranking"
+            raise ValueError(msg)
+        most = left.max()
+        total += float(left[item] - most - np.log(np.exp(left - most).sum()))
+        left[item] = -np.inf
+    return total
+
+
+def exact_exposure(item_logits: ArrayLike, k: int) -> Floats:
+    """The probability that each item is among the first k, by enumeration of all rankings (fair_rag, eq. 5).
+
+    Parameters
+    ----------
+    item_logits : array_like, shape (n_items,)
+        At most 8 items.
+    k : int
+
+    Returns
+    -------
+    ndarray, shape (n_items,)
+        It sums to min(k, n_items).
+
+    Raises
+    ------
+    ValueError
+        If there are more items than can be enumerated.
+    """
+    given = _checked(item_logits)
+    if given.ndim != 1 or given.size > MOST_ENUMERATED:
+        msg = f"exact exposure is for one query of at most {MOST_ENUMERATED} items; draw rankings instead"
+        raise ValueError(msg)
+    found = np.zeros(given.size)
+    items = np.flatnonzero(given > -np.inf).tolist()
+    for first in permutations(items, min(_cut(k, given.size), len(items))):
+        found[list(first)] += np.exp(log_probability(given, first))
+    return found
+
+
+def _cut(k: int, items: int) -> int:
+    if k < 1:
+        msg = f"rankings are cut after at least one item, not {k}"
+        raise ValueError(msg)
+    return min(k, items)
+
+
+def _checked(item_logits: ArrayLike) -> Floats:
+    given = np.asarray(item_logits, dtype=np.float64)
+    if given.ndim == 0 or given.shape[-1] == 0 or (given == -np.inf).all(axis=-1).any():
+        raise UnusableScoresError("a query has no item to rank")
+    if np.isnan(given).any() or (given == np.inf).any():
+        raise UnusableScoresError("a logit is NaN or infinite; -inf stands for an item that is not there")
+    return given

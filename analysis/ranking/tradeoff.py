@@ -1,0 +1,209 @@
+"""What fairness costs: ranking quality and utility against disparity (fair_rag, section 5, Tables 1 and 2).
+
+A run is one query ranked with one fairness parameter: its normalised disparity, and a quality (relevance, utility or
+attribution). Runs whose disparity or quality is NaN are left out and counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+Floats = NDArray[np.float64]
+
+#: The five disparity intervals of the paper's Table 2; the last one holds its upper end.
+EDGES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A straight line through runs (Table 1, slope).
+
+    Attributes
+    ----------
+    slope, standard_error : float
+        NaN where disparity does not vary.
+    n : int
+        Runs that it goes through.
+    left_out : int
+    """
+
+    slope: float
+    standard_error: float
+    n: int
+    left_out: int
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """Utility within disparity intervals beside the deterministic baseline's (Table 2).
+
+    Attributes
+    ----------
+    edges : ndarray, shape (n_intervals + 1,)
+    n : ndarray of int, shape (n_intervals,)
+    mean, difference : ndarray, shape (n_intervals,)
+        Mean utility and how far it is above the baseline's mean; NaN without runs.
+    p : ndarray, shape (n_intervals,)
+        Of Student's unpaired t-test against the baseline; NaN where one side has fewer than two runs or nothing varies.
+    baseline : float
+    left_out : int
+    """
+
+    edges: Floats
+    n: NDArray[np.int64]
+    mean: Floats
+    difference: Floats
+    p: Floats
+    baseline: float
+    left_out: int
+
+
+def line(disparity: ArrayLike, quality: ArrayLike) -> Line:
+    """The straight line of quality over disparity, by least squares: a steeper one is a stronger trade-off.
+
+    Parameters
+    ----------
+    disparity, quality : array_like, shape (n_runs,)
+
+    Returns
+    -------
+    Line
+
+    Examples
+    --------
+    >>> line([0.0, 0.5, 1.0], [0.1, 0.2, 0.3]).slope
+    0.2
+    """
+    x, y, left_out = _runs(disparity, quality)
+    if x.size < 2 or np.ptp(x) == 0:
+        return Line(float("nan"), float("nan"), x.size, left_out)
+    found = stats.linregress(x, y)
+    return Line(round(float(found.slope), 15), float(found.stderr), x.size, left_out)
+
+
+def curve(disparity: ArrayLike, quality: ArrayLike, *, edges: ArrayLike = EDGES) -> tuple[Floats, Floats]:
+    """The mean quality of each disparity interval, at the mean disparity of its runs.
+
+    Returns
+    -------
+    (ndarray, ndarray)
+        Disparity (ascending) and quality of those intervals that hold runs.
+    """
+    x, y, _ = _runs(disparity, quality)
+    place, count = _placed(x, np.asarray(edges, dtype=np.float64))
+    n = np.bincount(place, minlength=count)
+    there = n > 0
+    sums = (np.bincount(place, weights=each, minlength=count) for each in (x, y))
+    at, mean = (each[there] / n[there] for each in sums)
+    return at, mean
+
+
+def area(disparity: ArrayLike, quality: ArrayLike, *, edges: ArrayLike = EDGES) -> float:
+    """The area under the curve of quality over disparity from 0 to 1 (Table 1, AUC).
+
+    The curve goes through the means of the intervals in straight lines; beyond the first and the last it stays level.
+
+    Returns
+    -------
+    float
+        NaN with runs in fewer than two intervals: one point is no curve.
+
+    Examples
+    --------
+    >>> area([0.1, 0.9], [0.5, 0.5])
+    0.5
+    """
+    at, mean = curve(disparity, quality, edges=edges)
+    if at.size < 2:
+        return float("nan")
+    return float(np.trapezoid([mean[0], *mean, mean[-1]], [min(0.0, at[0]), *at, max(1.0, at[-1])]))
+
+
+def by_interval(
+    disparity: ArrayLike, utility: ArrayLike, baseline: ArrayLike, *, edges: ArrayLike = EDGES
+) -> Intervals:
+    """Utility by disparity interval against the deterministic baseline, unpaired as in the paper (Table 2).
+
+    Parameters
+    ----------
+    disparity, utility : array_like, shape (n_runs,)
+    baseline : array_like, shape (n_queries,)
+        Utility of the deterministic ranking of each query; NaN ones are left out.
+    edges : array_like, shape (n_intervals + 1,)
+
+    Returns
+    -------
+    Intervals
+
+    Raises
+    ------
+    ValueError
+        If there is no baseline.
+    """
+    x, y, left_out = _runs(disparity, utility)
+    base = np.asarray(baseline, dtype=np.float64)
+    base = base[~np.isnan(base)]
+    if not base.size:
+        raise ValueError("there is no baseline to compare with: rank the queries deterministically too")
+    bounds = np.asarray(edges, dtype=np.float64)
+    place, count = _placed(x, bounds)
+    groups = [y[place == each] for each in range(count)]
+    mean = np.array([group.mean() if group.size else np.nan for group in groups])
+    return Intervals(
+        edges=bounds,
+        n=np.array([group.size for group in groups], dtype=np.int64),
+        mean=mean,
+        difference=mean - base.mean(),
+        p=np.array([_unpaired(group, base) for group in groups]),
+        baseline=float(base.mean()),
+        left_out=left_out,
+    )
+
+
+def paired(first: ArrayLike, second: ArrayLike) -> tuple[float, float, int]:
+    """Student's t-test of two fairness parameters, paired by query (fair_rag, section 4).
+
+    Parameters
+    ----------
+    first, second : array_like, shape (n_queries,)
+        A query that is NaN on one side is left out.
+
+    Returns
+    -------
+    (float, float, int)
+        Statistic, p and the number of queries; NaN where fewer than two are left or the differences do not vary.
+    """
+    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if a.shape != b.shape:
+        msg = f"paired by query: {a.shape} and {b.shape} are not equally long"
+        raise ValueError(msg)
+    difference = (a - b)[~np.isnan(a - b)]
+    if difference.size < 2 or np.ptp(difference) == 0:
+        return float("nan"), float("nan"), int(difference.size)
+    found = stats.ttest_1samp(difference, 0.0)
+    return float(found.statistic), float(found.pvalue), int(difference.size)
+
+
+def _unpaired(group: Floats, base: Floats) -> float:
+    if min(group.size, base.size) < 2 or (np.ptp(group) == 0 and np.ptp(base) == 0):
+        return float("nan")
+    return float(stats.ttest_ind(group, base).pvalue)
+
+
+def _runs(disparity: ArrayLike, quality: ArrayLike) -> tuple[Floats, Floats, int]:
+    x, y = np.asarray(disparity, dtype=np.float64), np.asarray(quality, dtype=np.float64)
+    if x.shape != y.shape or x.ndim != 1:
+        msg = f"a disparity and a quality a run, not {x.shape} and {y.shape}"
+        raise ValueError(msg)
+    there = ~(np.isnan(x) | np.isnan(y))
+    return x[there], y[there], int((~there).sum())
+
+
+def _placed(x: Floats, edges: Floats) -> tuple[NDArray[np.int64], int]:
+    """The interval of each value; what lies beyond the ends (by rounding) is in the first or last one."""
+    count = edges.size - 1
+    return np.clip(np.searchsorted(edges, x, side="right") - 1, 0, count - 1), count

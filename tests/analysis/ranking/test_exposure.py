@@ -1,0 +1,155 @@
+"""Expected exposure: against enumeration of all rankings, by hand, and within bounds that are reached."""
+
+from itertools import permutations, product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.ranking.exposure import (
+    attributed_disparity,
+    between,
+    disparity_bounds,
+    exposure,
+    measure,
+    relevance_bounds,
+    target,
+)
+from analysis.ranking.plackett_luce import exact_exposure, log_probability, logits, sample
+
+SIZES = [(n, m, k) for n, m, k in product(range(1, 7), range(7), range(1, 7)) if m <= n]
+
+
+def ideal_by_enumeration(n: int, m: int, k: int) -> np.ndarray:
+    """Mean exposure over every ranking that has the useful items, which are the first m, above the others."""
+    cut, found, count = min(k, n), np.zeros(n), 0
+    for ranking in permutations(range(n)):
+        if all(item < m for item in ranking[:m]):
+            found[list(ranking[:cut])] += 1
+            count += 1
+    return found / count
+
+
+@pytest.mark.parametrize(("n", "m", "k"), [size for size in SIZES if size[0] <= 5])
+def test_the_target_is_what_ideal_rankings_give(n: int, m: int, k: int) -> None:
+    assert target(np.arange(n) < m, k).tolist() == pytest.approx(ideal_by_enumeration(n, m, k).tolist())
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.floats(0, 10), min_size=2, max_size=6), st.data())
+def test_measures_equal_exact_enumeration_of_all_rankings(scores: list[float], data: st.DataObject) -> None:
+    n = len(scores)
+    k, alpha = data.draw(st.integers(1, n)), data.draw(st.sampled_from([1.0, 2.0, 4.0]))
+    useful = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    given_logits = logits(scores, alpha)
+    weights = {each: np.exp(log_probability(given_logits, each)) for each in permutations(range(n))}
+    shown = np.array([sum(p for each, p in weights.items() if item in each[:k]) for item in range(n)])
+    assert exact_exposure(given_logits, k).tolist() == pytest.approx(shown.tolist(), abs=1e-9)
+    found = measure(exact_exposure(given_logits, k), useful, k)
+    m = int(useful.sum())
+    wanted = ideal_by_enumeration(n, m, k)[np.argsort(np.argsort(~useful, kind="stable"), kind="stable")]
+    assert found.disparity[0] == pytest.approx((shown**2).sum(), abs=1e-9)
+    assert found.relevance[0] == pytest.approx((shown * wanted).sum(), abs=1e-9)
+    assert found.distance[0] == pytest.approx(((shown - wanted) ** 2).sum(), abs=1e-9)
+
+
+def test_exposure_is_counted_as_a_loop_counts_it() -> None:
+    rng = np.random.default_rng(5)
+    drawn = sample(logits(rng.normal(size=(4, 12)), 1), samples=30, k=5, rng=rng)
+    counted = rng.random(drawn.shape) < 0.4
+    shown, attributed = exposure(drawn, 12), exposure(drawn, 12, counted=counted)
+    for query, item in product(range(4), range(12)):
+        held = [any(place == item for place in ranking) for ranking in drawn[query]]
+        assert shown[query, item] == pytest.approx(np.mean(held), abs=1e-12)
+        said = [((ranking == item) & keep).any() for ranking, keep in zip(drawn[query], counted[query], strict=True)]
+        assert attributed[query, item] == pytest.approx(np.mean(said), abs=1e-12)
+    assert shown.sum(axis=1).tolist() == pytest.approx([5.0] * 4)
+
+
+@pytest.mark.parametrize(("n", "m", "k"), [size for size in SIZES if size[2] <= size[0]])
+def test_bounds_hold_and_the_tight_ones_are_reached(n: int, m: int, k: int) -> None:
+    wanted = target(np.arange(n) < m, k)
+    corners = np.zeros((0, n))
+    for chosen in permutations(range(n), k):
+        one = np.zeros(n)
+        one[list(chosen)] = 1
+        corners = np.vstack([corners, one])
+    products = corners @ wanted
+    low, high = relevance_bounds(m, n, k, kind="tight")
+    assert (float(low), float(high)) == pytest.approx((products.min(), products.max()))
+    for kind in ("published", "infinite"):
+        loose = relevance_bounds(m, n, k, kind=kind)  # type: ignore[arg-type]
+        assert loose[0] <= products.min() + 1e-9
+        if kind == "published":
+            assert float(loose[1]) == pytest.approx(products.max())
+    least, most = disparity_bounds(n, k)
+    assert float(most) == pytest.approx((corners**2).sum(axis=1).max())
+    assert float(least) == pytest.approx(n * (k / n) ** 2)
+
+
+def test_normalised_values_by_hand() -> None:
+    useful = [True, True, False, False]
+    # Always the same two, of which one is useful: as unfair as can be; half of the best relevance.
+    found = measure(exposure([[[0, 2]] * 10], 4), [useful], 2)
+    assert (found.disparity[0], found.relevance[0], found.distance[0]) == (2.0, 1.0, 2.0)
+    assert (found.disparity_normalised[0], found.relevance_normalised[0]) == (1.0, 0.5)
+    # Every item as often as the others: as fair as can be.
+    found = measure([[0.5] * 4], [useful], 2)
+    assert (found.disparity_normalised[0], found.relevance_normalised[0]) == (0.0, 0.5)
+    # In an endless collection nothing is as fair as that.
+    found = measure([[0.5] * 4], [useful], 2, bounds="infinite")
+    assert found.disparity_normalised[0] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("useful", "k", "disparity", "relevance"),
+    [
+        ([False, False, False], 2, 1.0, np.nan),  # m = 0: every ranking is as good, so relevance says nothing
+        ([True, True, True], 2, 1.0, np.nan),  # m = n, likewise
+        ([True, False, False], 3, np.nan, np.nan),  # all are read: rankings do not matter
+        ([True, False, False], 9, np.nan, np.nan),  # k > n is k = n
+    ],
+)
+def test_edges(useful: list[bool], k: int, disparity: float, relevance: float) -> None:
+    shown = np.zeros((1, 3))
+    shown[0, : min(k, 3)] = 1
+    found = measure(shown, [useful], k, bounds="tight")
+    assert found.disparity_normalised[0] == pytest.approx(disparity, nan_ok=True)
+    assert found.relevance_normalised[0] == pytest.approx(relevance, nan_ok=True)
+
+
+def test_queries_with_fewer_items_count_their_own() -> None:
+    there = np.array([[True, True, True, False]])
+    padded = measure([[1.0, 0.5, 0.5, 0.0]], [[True, False, False, True]], 2, there=there)
+    alone = measure([[1.0, 0.5, 0.5]], [[True, False, False]], 2)
+    for name in ("disparity", "relevance", "distance", "disparity_normalised", "relevance_normalised"):
+        assert getattr(padded, name)[0] == pytest.approx(getattr(alone, name)[0])
+
+
+def test_attributed_disparity_lies_between_all_alike_and_always_the_same() -> None:
+    assert attributed_disparity([[0.5, 0.5, 0.5, 0.5]])[0] == 0.0
+    assert attributed_disparity([[1.0, 0.0, 0.0, 1.0]])[0] == 1.0
+    assert np.isnan(attributed_disparity([[0.0, 0.0]])[0])  # nothing was attributed
+    # By hand: s = 0.9, squared norm 0.45, bounds 0.27 and 0.9.
+    assert attributed_disparity([[0.6, 0.3, 0.0]])[0] == pytest.approx((0.45 - 0.27) / (0.9 - 0.27))
+
+
+def test_rounding_does_not_leave_the_bounds() -> None:
+    assert between(1.0 + 1e-15, 0.0, 1.0) == 1.0
+    assert between(-1e-15, 0.0, 1.0) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (lambda: exposure([[[0, 5]]], 3), "items from 0 to 5, there are 3"),
+        (lambda: exposure([[[0, 1]]], 3, counted=[[[True]]]), "shape of the rankings"),
+        (lambda: target([True, False], 0), "at least one item"),
+        (lambda: target([True, False], 1, there=[True]), "one shape"),
+    ],
+)
+def test_bad_input_is_named(act: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        act()
