@@ -35,6 +35,7 @@ FIGURES = {
     "minutes_per_questionnaire": gettext_lazy("Minutes per questionnaire"),
 }
 SHARES = {"differentiable_share"}
+SURVEY_KINDS = {"entry": gettext_lazy("before"), "exit": gettext_lazy("after")}
 ALL = "all"
 EVERY_DIMENSION = gettext_lazy("All dimensions")
 
@@ -44,6 +45,12 @@ def figure(name: str) -> str:
     if name in FIGURES:
         return str(FIGURES[name])
     return name.replace("_", " ").capitalize()
+
+
+def question(name: str, kind: str = "") -> str:
+    """Return what a survey's question is called in words; those of two have both."""
+    said = ", ".join(part.strip().replace("_", " ").capitalize() for part in name.split(","))
+    return said if not kind else f"{said} ({SURVEY_KINDS.get(kind, kind)})"
 
 
 def dimensions(study: Study) -> dict[str, str]:
