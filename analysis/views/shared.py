@@ -13,6 +13,7 @@ from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 
 from ..domain import analysing
+from ..domain.planning import working
 from ..forms import AnalysisForm
 
 #: The pages of results by the name of their URL, in the order in which they are offered.
@@ -21,6 +22,10 @@ PAGES = (
     ("competence", _("Competence")),
     ("grades", _("Grades")),
     ("pairs", _("Pairs and votes")),
+    ("order_results", _("Order and dimensions")),
+    ("model_judge_results", _("Models as judges")),
+    ("report", _("Report")),
+    ("analyses", _("Analyses")),
 )
 
 
@@ -48,10 +53,10 @@ def context(request: HttpRequest, state: analysing.State, page: str) -> dict[str
 
 def done_run(request: HttpRequest, study: Study) -> tuple[Run, bool]:
     """Return the run whose table or chart is asked for, and whether it was named: then the answer never changes."""
-    runs = Run.objects.filter(study=study, kind=analysing.KIND, state=RunState.DONE)
+    runs = Run.objects.filter(study=study, state=RunState.DONE)
     if (key := _key(request)) is not None:
-        return get_object_or_404(runs, key=key), True
-    latest = runs.newest_first().first()
+        return get_object_or_404(runs, kind__in=(analysing.KIND, working.KIND), key=key), True
+    latest = runs.filter(kind=analysing.KIND).newest_first().first()
     if latest is None:
         raise Http404("This study has no finished analysis yet.")
     return latest, False

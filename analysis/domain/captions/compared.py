@@ -154,7 +154,8 @@ FIGURES = {
         _("Language models as judges"),
         _(
             "Agreement of models with themselves and with people, correlation between dimensions and preference for "
-            "the response shown first, by dimension, with 95 % bootstrap intervals over topics. Dashed: what chance gives."
+            "the response shown first, by dimension, with 95 % bootstrap intervals over topics. Dashed: what chance "
+            "gives."
         ),
         _("Points with intervals by dimension: a panel for each measure, one colour for each way of asking."),
     ),

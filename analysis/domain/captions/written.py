@@ -116,10 +116,26 @@ TABLES = {
         (
             RESPONSE,
             Column("statement", _("Statement"), 0),
-            Column("passage", _("Passage"), words="id"),
+            Column("passage", _("Passage"), 0),
             Column("bleu", _("BLEU"), 1),
         ),
         whole=False,
+    ),
+    "text_reuse_shares": Table(
+        "writing",
+        _("Text reuse, shares"),
+        _(
+            "Share of the pairs of a statement and a passage that it cites whose sentence-BLEU (orders up to 8) is "
+            "below a limit, by style and origin, with 95 % bootstrap intervals over topics. From {reuse_limit} on a "
+            "statement counts as copied."
+        ),
+        (
+            STYLE,
+            ORIGIN,
+            Column("limit", _("Limit"), 0),
+            Column("share", _("Below it"), 1, low="low", high="high", n="n", share=True),
+            count("n", _("Pairs")),
+        ),
     ),
     "writing_process": Table(
         "writing",
@@ -139,7 +155,8 @@ TABLES = {
         _("Reference-based metrics"),
         _(
             "Spearman's rho between the ranking of a topic's responses by a metric, against its best response as the "
-            "reference, and by their grades; mean over topics with 95 % bootstrap intervals."
+            "reference, and by their grades, of all candidates and of the best and the worst alone; mean over topics "
+            "with 95 % bootstrap intervals. Topics that cannot be ranked are left out."
         ),
         (
             Column("dimension", _("Dimension"), words="dimension"),
@@ -147,8 +164,28 @@ TABLES = {
             Column("ranking", _("Ranking"), words=RANKINGS),
             estimate("rho", _("Rho"), n="topics"),
             count("topics", _("Topics")),
+            count("left_out", _("Left out")),
         ),
     ),
 }
 
-FIGURES: dict[str, Figure] = {}
+FIGURES = {
+    "text_reuse": Figure(
+        "writing",
+        _("Text reuse"),
+        _(
+            "Cumulative share of pairs of a statement and a passage that it cites by their sentence-BLEU (orders up to "
+            "8), by origin and style: a curve that rises late copies much. The line stands at {reuse_limit}."
+        ),
+        _("Curves of cumulative shares over BLEU from 0 to 100: a panel for each origin, a curve for each style."),
+    ),
+    "reference_metrics": Figure(
+        "metrics",
+        _("Metrics against grades"),
+        _(
+            "Spearman's rho between metrics and grades by dimension, with 95 % bootstrap intervals over topics: 1 if "
+            "the metric ranks responses as people do, 0 if it ranks them by chance."
+        ),
+        _("Points with intervals by dimension: a panel for each ranking, a mark and colour for each metric."),
+    ),
+}

@@ -1,0 +1,87 @@
+"""The page about language models as judges (crowdrag25, Table 9)."""
+
+from typing import Any
+
+from django.core.paginator import Paginator
+
+from annotation.enums import Judges
+from crowdrag.studies.models import Study
+
+from .. import captions, tables
+from ..analysing import State
+from ..captions.compared import INFERENCES, MEASURES, SIZES
+from ..results.schema import Row
+from . import words
+from .order_effects import reasons
+
+MODELS_PER_PAGE = 5
+NAMES = ("model_judges", "model_self_preference")
+#: What Table 9 holds of each way of asking; how both ways agree stands once.
+OF_A_WAY = ("alpha_orders", "alpha_gold", "mean_rho", "front_preference")
+
+
+def model_judges(study: Study, state: State, *, page: str | None) -> dict[str, Any]:
+    """Return what the page shows: some models, each with a row a dimension."""
+    if state.run is None:
+        return {}
+    found = tables.read(state.run, *NAMES)
+    labels = words.dimensions(study) | {words.ALL: str(words.EVERY_DIMENSION)}
+    models = list(dict.fromkeys(row["participant"] for row in found["model_judges"]))
+    shown = Paginator(models, MODELS_PER_PAGE).get_page(page)
+    return {
+        "page": shown,
+        "models": [_model(name, found["model_judges"], labels) for name in shown],
+        "own": [_own(name, found["model_self_preference"], labels) for name in shown],
+        "headers": [MEASURES[name] for name in OF_A_WAY],
+        "notes": reasons((row, _about(row, labels)) for name in NAMES for row in found[name]),
+        "captions": {name: captions.caption(captions.table(name).caption, state.run.parameters) for name in NAMES},
+        "drawn": {name: captions.caption(captions.figure(name).caption, state.run.parameters) for name in NAMES},
+        # The models' judgments are then the analysed ones, and their gold label is of themselves.
+        "is_own_pool": state.run.parameters.get("pool") == Judges.MODEL,
+    }  # fmt: skip
+
+
+def _about(row: Row, labels: dict[str, str]) -> str:
+    dimension = labels.get(row["dimension"], row["dimension"])
+    return f"{dimension} ({row['participant']}, {INFERENCES[row['inference']]})"
+
+
+def _model(name: str, rows: list[Row], labels: dict[str, str]) -> dict[str, Any]:
+    own = [row for row in rows if row["participant"] == name]
+    ways = [way for way in INFERENCES if any(row["inference"] == way for row in own)]
+    cells = {(row["inference"], row["dimension"]): row for row in own}
+    dimensions = [*dict.fromkeys(row["dimension"] for row in own if row["dimension"] != words.ALL), words.ALL]
+    return {
+        "name": name,
+        "ways": [INFERENCES[way] for way in ways],
+        "rows": [
+            {
+                "label": labels.get(dimension, dimension),
+                "is_all": dimension == words.ALL,
+                "cells": [_cell(cells.get((way, dimension)), measure) for way in ways for measure in OF_A_WAY],
+                "both": next(
+                    (_cell(cells[way, dimension], "alpha_inference") for way in ways if (way, dimension) in cells), None
+                ),
+            }
+            for dimension in dimensions
+        ],
+    }
+
+
+def _cell(row: Row | None, measure: str) -> dict[str, Any] | None:
+    if row is None:
+        return None
+    return {"value": row[measure], "low": row[f"{measure}_low"], "high": row[f"{measure}_high"],
+            "n": row[SIZES[measure]]}  # fmt: skip
+
+
+def _own(name: str, rows: list[Row], labels: dict[str, str]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "rows": [
+            row | {"label": labels.get(row["dimension"], row["dimension"]), "is_all": row["dimension"] == words.ALL,
+                   "asked": INFERENCES[row["inference"]]}
+            for row in rows
+            if row["participant"] == name
+        ],
+    }  # fmt: skip
