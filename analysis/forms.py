@@ -42,6 +42,14 @@ class AnalysisForm(forms.Form):
         help_text=_("Empty: as many as the campaign asked for."),
     )
 
+    reuse_limit = forms.FloatField(
+        label=_("BLEU from which text counts as copied"),
+        initial=DEFAULTS.reuse_limit,
+        min_value=0,
+        max_value=100,
+        required=False,
+        help_text=_("Of a statement against a passage that it cites."),
+    )
     fix_known = forms.TypedChoiceField(
         label=_("Labels known beforehand"),
         choices=[("yes", _("are fixed")), ("no", _("are not used"))],

@@ -175,9 +175,9 @@ FIGURES = {
         _("Text reuse"),
         _(
             "Cumulative share of pairs of a statement and a passage that it cites by their sentence-BLEU (orders up to "
-            "8), by origin and style: a curve that rises late copies much. The line stands at {reuse_limit}."
+            "8), by style and origin: where a curve rises late, much is copied. Dashed: {reuse_limit}."
         ),
-        _("Curves of cumulative shares over BLEU from 0 to 100: a panel for each origin, a curve for each style."),
+        _("Curves of cumulative shares over BLEU from 0 to 100: a panel for each style, a curve for each origin."),
     ),
     "reference_metrics": Figure(
         "metrics",

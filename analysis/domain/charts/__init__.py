@@ -15,7 +15,18 @@ from crowdrag.studies.models import Study
 from .. import captions, tables
 from ..pages import words
 from ..typesetting import setting
-from . import agreement, competence, grades, interdependence, model_judges, order_effects, plan, process, writing
+from . import (
+    agreement,
+    competence,
+    grades,
+    interdependence,
+    metrics,
+    model_judges,
+    order_effects,
+    plan,
+    process,
+    writing,
+)
 from .making import EmptyChartError, Labels, Spec, Tables
 
 __all__ = ["CHARTS", "DRAWING", "MEDIA_TYPES", "THEMES", "EmptyChartError", "UnknownChartError", "chart", "draw",
@@ -108,6 +119,7 @@ CHARTS: dict[str, Chart] = {
     "citation_ranks": Chart(("citation_ranks",), writing.ranks),
     "citation_rank_medians": Chart(("citation_rank_medians",), writing.rank_medians),
     "citation_density": Chart(("citation_density",), writing.density),
+    "text_reuse": Chart(("text_reuse", "responses"), metrics.text_reuse),
     "readability": Chart(("responses",), writing.readability),
     "writing_process": Chart(("writing_process",), process.writing_process),
     "survey": Chart(("survey",), process.survey),
@@ -116,6 +128,7 @@ CHARTS: dict[str, Chart] = {
     "grades": Chart(("grade_means",), grades.chart),
     "order_effects": Chart(("order_effects",), order_effects.chart),
     "interdependence": Chart(("interdependence",), interdependence.chart),
+    "reference_metrics": Chart(("reference_metrics",), metrics.reference_metrics),
     "model_judges": Chart(("model_judges",), model_judges.chart),
     "model_self_preference": Chart(("model_self_preference",), model_judges.own_responses),
     "plan": Chart(("plan", "plan_costs"), plan.chart),

@@ -17,7 +17,9 @@ from . import (
     model_judges,
     order_effects,
     processes,
+    reference_metrics,
     survey,
+    text_reuse,
     writing,
 )
 from .family import Analysed, Family, Tables
@@ -33,11 +35,13 @@ FAMILIES = (
     Family("Labels", labels.family),
     Family("Grades", grades.family),
     Family("Writing", writing.family),
+    Family("Text reuse", text_reuse.family),
     Family("Surveys", survey.family),
     Family("Writing process", processes.family),
     Family("Key figures", key_figures.family),
     Family("Order effects", order_effects.family),
     Family("Dimensions", interdependence.family),
+    Family("Reference-based metrics", reference_metrics.family),
     Family("Models as judges", model_judges.family),
 )
 

@@ -39,7 +39,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "coders", "dimension", "pairs", "front_preference", "low", "high", "p", "p_adjusted", "n",
     ),
     "interdependence": ("dimension_1", "dimension_2", "tau", "low", "high", "items"),
-    "reference_metrics": ("dimension", "metric", "ranking", "rho", "low", "high", "topics"),
+    "reference_metrics": ("dimension", "metric", "ranking", "rho", "low", "high", "topics", "left_out"),
     "model_judges": (
         "participant", "inference", "dimension",
         "alpha_orders", "alpha_orders_low", "alpha_orders_high",
@@ -69,6 +69,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "lengths": ("style", "origin", "measure", "statistic", "value", "low", "high", "n"),
     "readability": ("style", "origin", "measure", "statistic", "value", "low", "high", "n"),
     "text_reuse": ("response", "statement", "passage", "bleu"),
+    "text_reuse_shares": ("style", "origin", "limit", "share", "low", "high", "n"),
     "writing_process": (
         "response", "seconds", "active_seconds", "pauses", "bursts", "pastes", "pasted_share", "revisions",
         "paused_seconds", "burst_characters", "typing_rate", "produced", "deleted", "immediate_revisions",

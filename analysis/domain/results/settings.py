@@ -51,6 +51,8 @@ class Settings:
         So many items of a questionnaire are its first half where order effects across items are asked for.
     density_bins : int
         Into so many equal parts a text is cut to say where in it citations stand.
+    reuse_limit : float
+        Below this BLEU (0 to 100) a statement is not taken for a copy of what it cites; the published one is 25.
     grades_from : str
         What responses are graded by: the "gold" labels of their pairs, or the "votes", each weighted by the competence
         of who gave it.
@@ -76,6 +78,7 @@ class Settings:
     kept_votes: int = 3
     first_positions: int = 7
     density_bins: int = 20
+    reuse_limit: float = 25.0
     grades_from: str = GOLD
     bootstrap: str = CONDITIONAL
     resample: str = TOPICS
@@ -92,6 +95,7 @@ class Settings:
             "first_positions": (1, 1000),
             "kept_votes": (1, 1000),
             "density_bins": (2, 200),
+            "reuse_limit": (0, 100),
         }
         for name, (low, high) in bounds.items():
             if not low <= getattr(self, name) <= high:

@@ -32,6 +32,9 @@ class Command(BaseCommand):
             "--no-fix-known", dest="fix_known", action="store_const", const=False,
             help="do not fix labels that are known beforehand (of gold items)",
         )  # fmt: skip
+        parser.add_argument(
+            "--reuse-limit", type=float, help=f"BLEU below which a statement is no copy ({DEFAULTS.reuse_limit})"
+        )
         parser.add_argument("--pool", type=str.upper, help=f"whose judgments ({DEFAULTS.pool.lower()})")
 
     def handle(self, *args: Any, study: str, out: Path, **options: Any) -> None:
@@ -41,7 +44,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no study {study!r}. There are: {slugs or 'none; import one first'}.")
         if out.exists() and not out.is_dir():
             raise CommandError(f"{out} is a file: name a folder to write the tables into.")
-        names = ("resamples", "restarts", "refine", "spam_threshold", "k", "pool", "fix_known")
+        names = ("resamples", "restarts", "refine", "spam_threshold", "k", "pool", "fix_known", "reuse_limit")
         parameters = {name: options[name] for name in names if options[name] is not None}
         try:
             run = analysing.start(study=found, seed=options["seed"], parameters=parameters)
