@@ -10,6 +10,8 @@ halves of the E-step are one product with a sparse 0/1 matrix of the votes:
 
 and logarithms and exponentials are taken once per (annotator, label) and (item, label), not once per vote and label.
 Arrays are label-major, (labels, items or annotators, restarts), so that reductions over labels run along memory.
+Likelihoods are those of the parts of the judgments that have nothing to do with each other (`_mace_parts`): each part
+settles when its own likelihood does, whatever the others do beside it.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import digamma
 
+from analysis.stats._mace_parts import Parts, whole
 from analysis.stats.bootstrap import Floats
 
 Ints = NDArray[np.int64]
@@ -48,19 +51,20 @@ class State:
         """The parameters of some of the restarts."""
         return State(self.spam[:, restarts], self.know[:, restarts], self.strategy[:, :, restarts])
 
-    def put(self, restarts: Ints, other: State) -> None:
-        """Overwrite the parameters of some of the restarts."""
-        self.spam[:, restarts] = other.spam
-        self.know[:, restarts] = other.know
-        self.strategy[:, :, restarts] = other.strategy
+    def put(self, restarts: Ints, other: State, which: NDArray[np.bool_] | None = None) -> None:
+        """Overwrite the parameters of some restarts; of `which` annotators (annotators, restarts) only, if told."""
+        told = True if which is None else which
+        self.spam[:, restarts] = np.where(told, other.spam, self.spam[:, restarts])
+        self.know[:, restarts] = np.where(told, other.know, self.know[:, restarts])
+        self.strategy[:, :, restarts] = np.where(told, other.strategy, self.strategy[:, :, restarts])
 
 
 class Settled:
-    """Convergence as an object: has the likelihood of each restart stopped moving?"""
+    """Convergence as an object: has the likelihood of each restart (the last axis) stopped moving, or each part's?"""
 
-    def __init__(self, tolerance: float, restarts: int) -> None:
+    def __init__(self, tolerance: float, shape: int | tuple[int, int]) -> None:
         self.tolerance = tolerance
-        self._last = np.full(restarts, -np.inf)
+        self._last = np.full(shape, -np.inf)
 
     def __call__(self, likelihoods: Floats) -> NDArray[np.bool_]:
         """Whether each likelihood moved by less than the tolerance since the last call."""
@@ -70,14 +74,24 @@ class Settled:
 
     def keep(self, restarts: NDArray[np.bool_]) -> None:
         """Watch only some of the restarts from now on."""
-        self._last = self._last[restarts]
+        self._last = self._last[..., restarts]
 
 
 class Votes:
     """The judgments in the form in which EM needs them."""
 
-    def __init__(self, item: Ints, annotator: Ints, label: Ints, *, shape: tuple[int, int, int], fixed: Ints) -> None:
+    def __init__(
+        self,
+        item: Ints,
+        annotator: Ints,
+        label: Ints,
+        *,
+        shape: tuple[int, int, int],
+        fixed: Ints,
+        parts: Parts | None = None,
+    ) -> None:
         self.items, self.annotators, self.labels = shape
+        self.parts = parts if parts is not None else whole(self.items, self.annotators)
         row = label * self.items + item
         column = label * self.annotators + annotator
         ones = np.ones(len(item))
@@ -91,7 +105,7 @@ class Votes:
         impossible[fixed[known], np.arange(len(known))] = False
         label_index, position = np.nonzero(impossible)
         self._impossible = (label_index, known[position])
-        self._log_prior = self.items * float(np.log(self.labels))
+        self._log_labels = float(np.log(self.labels))
 
     def posterior(self, state: State) -> tuple[Floats, Floats, Floats]:
         """The E-step: what the votes say under the parameters.
@@ -99,8 +113,8 @@ class Votes:
         Returns
         -------
         posterior : ndarray of shape (labels, items, restarts)
-        log_likelihood : ndarray of shape (restarts,)
-            Of the votes (and known labels) under the parameters, with a uniform prior over labels.
+        log_likelihood : ndarray of shape (parts, restarts)
+            Of each part's votes (and known labels) under the parameters, with a uniform prior over labels.
         knows : ndarray of shape (labels, annotators, restarts)
             The probability that a vote was knowledge and not spam, given that it is true.
         """
@@ -118,8 +132,10 @@ class Votes:
         total = np.add.reduce(evidence, axis=0)
         evidence /= total
         np.log(total, out=total)
-        total += top
-        log_likelihood = np.add.reduce(total, axis=0) + self.cell_counts @ log_spammed - self._log_prior
+        total += top - self._log_labels
+        log_spammed *= self.cell_counts[:, None]
+        of_annotators = np.add.reduce(log_spammed.reshape(self.labels, self.annotators, restarts), axis=0)
+        log_likelihood = self.parts.sums(total, of_annotators)
         return evidence, log_likelihood, np.divide(state.know, true, out=true)
 
     def forbid(self, evidence: Floats) -> None:
@@ -178,58 +194,49 @@ class Offsets:
 
 @dataclass(frozen=True)
 class Fits:
-    """Where each restart ended."""
+    """Where each restart ended, by part."""
 
     state: State
-    log_likelihood: Floats  # (restarts,)
-    iterations: Ints  # (restarts,): M-steps taken
-    converged: NDArray[np.bool_]  # (restarts,)
+    log_likelihood: Floats  # (parts, restarts)
+    iterations: Ints  # (parts, restarts): M-steps taken
+    converged: NDArray[np.bool_]  # (parts, restarts)
 
 
 def iterate(votes: Votes, start: State, priors: Priors, *, max_iter: int, tolerance: float) -> Fits:
-    """Run EM from each start until its likelihood settles or `max_iter` M-steps are taken.
+    """Run EM from each start until the likelihood of each part settles or `max_iter` M-steps are taken.
 
-    Restarts that have settled leave the computation; the likelihood reported is that of the parameters reported.
+    A part that has settled keeps what it settled at; restarts all of whose parts have leave the computation. The
+    likelihood reported is that of the parameters reported.
     """
-    restarts = start.spam.shape[1]
+    shape = (votes.parts.count, start.spam.shape[1])
     final = State(start.spam.copy(), start.know.copy(), start.strategy.copy())
-    likelihood = np.full(restarts, -np.inf)
-    iterations = np.zeros(restarts, dtype=np.int64)
-    converged = np.zeros(restarts, dtype=bool)
-    settled = Settled(tolerance, restarts)
-    running = np.arange(restarts)
+    likelihood = np.full(shape, -np.inf)
+    iterations = np.zeros(shape, dtype=np.int64)
+    converged = np.zeros(shape, dtype=bool)
+    ended = np.zeros(shape, dtype=bool)
+    settled = Settled(tolerance, shape)
+    running = np.arange(shape[1])
     state = start
     offsets = votes.offsets(priors)
     iteration = 0
     while True:
         posterior, now, knows = votes.posterior(state)
         done = settled(now)
-        if iteration == max_iter or np.count_nonzero(done):
-            left = np.ones_like(done) if iteration == max_iter else done
-            final.put(running[left], state.take(left))
-            likelihood[running[left]], iterations[running[left]] = now[left], iteration
-            converged[running[done]] = True
+        is_last = iteration == max_iter
+        ends = ~ended[:, running] & (done | is_last)
+        if ends.any():
+            part, restart = np.nonzero(ends)
+            where = (part, running[restart])
+            likelihood[where], iterations[where], ended[where] = now[ends], iteration, True
+            converged[where] = done[ends]
+            final.put(running, state, ends[votes.parts.of_annotator])
+            left = np.asarray(ended[:, running].all(axis=0))
             if left.all():
                 break
-            settled.keep(~left)
-            running, state = running[~left], state.take(~left)
-            posterior, knows = posterior[:, :, ~left], knows[:, :, ~left]
+            if left.any():
+                settled.keep(~left)
+                running, state = running[~left], state.take(~left)
+                posterior, knows = posterior[:, :, ~left], knows[:, :, ~left]
         state = votes.update(posterior, knows, offsets)
         iteration += 1
     return Fits(final, likelihood, iterations, converged)
-
-
-def random_starts(shape: tuple[int, int], restarts: int, rng: np.random.Generator) -> State:
-    """Random parameters: uniform numbers, normalised (crowdrag25's implementation).
-
-    Drawn restart by restart, so that the first starts of a seed are the same however many there are.
-    """
-    labels, annotators = shape
-    draws = rng.random((restarts, annotators, 2 + labels))
-    spamming = draws[:, :, :2] / draws[:, :, :2].sum(axis=2, keepdims=True)
-    strategy = draws[:, :, 2:] / draws[:, :, 2:].sum(axis=2, keepdims=True)
-    return State(
-        spam=np.ascontiguousarray(spamming[:, :, 0].T),
-        know=np.ascontiguousarray(spamming[:, :, 1].T),
-        strategy=np.ascontiguousarray(strategy.transpose(2, 1, 0)),
-    )

@@ -1,32 +1,136 @@
-"""Better optima than restarts find: part of a good fit is thrown away, and EM fills it in again."""
+"""The search for the best fit of MACE: random starts, and better optima than these find.
+
+Each part of the judgments (`_mace_parts`) is searched for itself, beside the others.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from analysis.stats._mace_engine import State, random_starts
+from analysis.stats._mace_draws import Draws
+from analysis.stats._mace_engine import Fits, Priors, State, Votes, iterate
 
-_SHARE = 0.25  # of the annotators get new random parameters
+Ints = NDArray[np.int64]
+
+# Restarts are fitted beside each other, in blocks whose largest arrays stay below this.
+_BLOCK_BYTES = 256 * 2**20
+_ITERATIONS = 20  # from each perturbation
+_PARENTS = 5
 _CHILDREN = 4  # perturbations of each parent
+_SHARE = 0.25  # of the annotators get new random parameters
 
 
-def perturb(parents: State, rng: np.random.Generator) -> State:
+@dataclass(frozen=True)
+class Effort:
+    """How long to search: restarts, their M-steps, when one has settled, and rounds of search after them."""
+
+    restarts: int
+    max_iter: int
+    tolerance: float
+    refine: int
+
+
+def search(
+    votes: Votes, priors: Priors, effort: Effort, draws: Draws | None, start: State | None = None
+) -> tuple[Fits, Fits]:
+    """The best fit of each part, and where the starts ended: the given one first, then the random ones.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to start from.
+    """
+    states = [] if start is None else [start]
+    if effort.restarts:
+        assert draws is not None
+        states.append(random_starts(votes.labels, effort.restarts, draws))
+    if not states:
+        raise ValueError("there is nothing to start from: ask for restarts, or give a start")
+    ends = fit_blocks(votes, concatenate(states), priors, effort.max_iter, effort.tolerance)
+    if not effort.refine:
+        return top(votes, ends, 1), ends
+    assert draws is not None
+    pool = top(votes, ends, _PARENTS)
+    for _ in range(effort.refine):
+        children = fit_blocks(votes, perturb(pool.state, draws), priors, _ITERATIONS, effort.tolerance)
+        pool = top(votes, beside([pool, children]), _PARENTS)
+    best = top(votes, pool, 1)
+    polished = iterate(votes, best.state, priors, max_iter=effort.max_iter, tolerance=effort.tolerance)
+    return top(votes, beside([best, polished]), 1), ends
+
+
+def random_starts(labels: int, restarts: int, draws: Draws) -> State:
+    """Random parameters: uniform numbers, normalised (crowdrag25's implementation).
+
+    Drawn restart by restart, so that the first starts of a seed are the same however many there are.
+    """
+    numbers = draws.uniform(restarts, 2 + labels)
+    spamming = numbers[:, :, :2] / numbers[:, :, :2].sum(axis=2, keepdims=True)
+    strategy = numbers[:, :, 2:] / numbers[:, :, 2:].sum(axis=2, keepdims=True)
+    return State(
+        spam=np.ascontiguousarray(spamming[:, :, 0].T),
+        know=np.ascontiguousarray(spamming[:, :, 1].T),
+        strategy=np.ascontiguousarray(strategy.transpose(2, 1, 0)),
+    )
+
+
+def perturb(parents: State, draws: Draws) -> State:
     """Perturbed copies of good fits: a quarter of the annotators of each copy begin anew.
 
     Annotators who agree on a wrong reading of some items hold each other in place; EM, which moves all a little, does
     not get out of this, but finds the better reading when enough of them are set free at once.
     """
-    labels, annotators, count = parents.strategy.shape
+    labels, _annotators, count = parents.strategy.shape
     which = np.repeat(np.arange(count), _CHILDREN)
-    fresh = random_starts((labels, annotators), len(which), rng)
-    anew = rng.random((len(which), annotators)).T < _SHARE
+    fresh = random_starts(labels, len(which), draws)
+    anew = draws.uniform(len(which), 1)[:, :, 0].T < _SHARE
     kept = parents.take(which)
     return State(
         spam=np.where(anew, fresh.spam, kept.spam),
         know=np.where(anew, fresh.know, kept.know),
         strategy=np.where(anew, fresh.strategy, kept.strategy),
+    )
+
+
+def fit_blocks(votes: Votes, starts: State, priors: Priors, max_iter: int, tolerance: float) -> Fits:
+    """Fit from many starts, in blocks that fit into memory."""
+    return beside([
+        iterate(votes, starts.take(block), priors, max_iter=max_iter, tolerance=tolerance)
+        for block in blocks(votes, starts.spam.shape[1])
+    ])  # fmt: skip
+
+
+def blocks(votes: Votes, restarts: int) -> list[Ints]:
+    """Restarts that are fitted together."""
+    size = max(1, _BLOCK_BYTES // (8 * votes.labels * max(votes.items, votes.annotators, 1)))
+    return [np.arange(first, min(first + size, restarts)) for first in range(0, restarts, size)]
+
+
+def top(votes: Votes, fits: Fits, count: int) -> Fits:
+    """The best fits: of each part its best, put together; equal ones in the order in which they stand."""
+    order = np.argsort(-fits.log_likelihood, axis=1, kind="stable")[:, :count]
+    of_annotator = order[votes.parts.of_annotator]
+    who = np.arange(votes.annotators)[:, None]
+    state = fits.state
+    return Fits(
+        State(state.spam[who, of_annotator], state.know[who, of_annotator], state.strategy[:, who, of_annotator]),
+        np.take_along_axis(fits.log_likelihood, order, axis=1),
+        np.take_along_axis(fits.iterations, order, axis=1),
+        np.take_along_axis(fits.converged, order, axis=1),
+    )
+
+
+def beside(fits: Sequence[Fits]) -> Fits:
+    """Several fits beside each other."""
+    return Fits(
+        concatenate([each.state for each in fits]),
+        np.concatenate([each.log_likelihood for each in fits], axis=1),
+        np.concatenate([each.iterations for each in fits], axis=1),
+        np.concatenate([each.converged for each in fits], axis=1),
     )
 
 

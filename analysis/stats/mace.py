@@ -14,15 +14,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from analysis.stats._mace_engine import Fits, Priors, State, Votes, iterate, random_starts
-from analysis.stats._mace_search import concatenate, perturb
+from analysis.stats._mace_draws import Draws
+from analysis.stats._mace_engine import Fits, Priors, State, Votes
+from analysis.stats._mace_parts import connected, whole
+from analysis.stats._mace_search import Effort, blocks, search
 from analysis.stats.bootstrap import Floats
 from analysis.stats.judgments import Ints, Judgments, check
-
-# Restarts are fitted beside each other, in blocks whose largest arrays stay below this.
-_BLOCK_BYTES = 256 * 2**20
-_REFINE_ITERATIONS = 20
-_REFINE_PARENTS = 5
 
 
 class NoJudgmentsError(ValueError):
@@ -56,10 +53,11 @@ class Settings:
     smoothing : float or None
         Added to every count; None: 0.1 over the number of labels used.
     refine : int
-        Rounds of search after the restarts; 0, the default, is the published procedure. A round takes the five best
-        fits so far, gives a quarter of the annotators new random parameters in four ways each, and runs 20 iterations;
-        the best of all is then run to `max_iter`. Never worse than the restarts alone; on the CrowdRAG-25 sample six
-        rounds find what 1,000 restarts find, at 2.5 times the cost of 20.
+        Rounds of search after the restarts; 0, the default, is the published procedure, whose result is the best
+        restart. Otherwise the result is put together of the best fit of each part of the judgments that has nothing to
+        do with the others (docs/methods/competence.md). A round takes the five best fits of each part so far, gives a
+        quarter of its annotators new random parameters in four ways each, and runs 20 iterations; the best of all is
+        then run for up to `max_iter` more. Never worse than the restarts alone.
     """
 
     restarts: int = 20
@@ -106,14 +104,17 @@ class Mace:
     log_likelihood : float
         Of the judgments under the parameters.
     iterations : int
-        M-steps that led from the start to the best fit.
+        M-steps that led from the start to the best fit (the last of them, if it was refined); of several parts the
+        most.
     converged : bool
-        Whether the likelihood of the best fit had settled. With the published 100 iterations it often has not.
+        Whether the likelihood of the best fit had settled, in all parts that were searched. With the published 100
+        iterations it often has not.
     restart_log_likelihoods : ndarray of shape (n_starts,)
         Where each start ended (the warm start first, if there was one; refining is not in it). Their spread tells how
-        rough the surface is.
+        rough the surface is. Empty where a part of the parameters stood already.
     restart_agreement : ndarray of shape (n_items,)
-        Share of the starts that give the item the same most probable label as the best fit does.
+        Share of the starts that give the item the same most probable label as the best fit does; NaN where a part of
+        the parameters stood already.
     settings : Settings
         What made it.
     """
@@ -163,6 +164,8 @@ def fit(
     labels: int | None = None,
     fixed: ArrayLike | None = None,
     start: Parameters | None = None,
+    settled: Parameters | None = None,
+    keys: ArrayLike | None = None,
     settings: Settings | None = None,
 ) -> Mace:
     """Fit MACE to the judgments of one dimension.
@@ -180,7 +183,15 @@ def fit(
         Labels known beforehand (gold items), -1 where unknown. The posterior of a known item is certain.
     start : Parameters, optional
         Parameters to start from, beside the random starts: of an earlier fit, when judgments came in since.
-        Annotators with higher indices than it knows begin undecided.
+        Annotators with higher indices than it knows begin undecided, and so do those whose `spam` is NaN in it.
+    settled : Parameters, optional
+        Parameters that stand, of all annotators; NaN in `spam` where they do not. A part of the judgments (annotators
+        who judged the same items, directly or through others) keeps them if it has those of all its annotators; only
+        the others are fitted. With what a fit with `refine` found for parts whose judgments are the same since, equal
+        `keys` and an `rng` of the same seed, the outcome is that of fitting everything.
+    keys : array_like of int, shape (n_annotators,), optional
+        A number for each annotator from which their random parameters follow, beside `rng`; by default their index.
+        Numbers that follow from who they are keep a search the same while others come and go.
     settings : Settings, optional
         The published ones by default.
 
@@ -204,29 +215,115 @@ def fit(
     _refuse_hopeless(judged, known, len(used))
     position = np.full(judged.values + 1, -1)  # the last entry maps "unknown" (-1) to itself
     position[used] = np.arange(len(used))
-    shape = (judged.units, judged.coders, len(used))
-    votes = Votes(judged.unit, judged.coder, position[judged.value], shape=shape, fixed=position[known])
+    problem = _Problem(
+        unit=judged.unit,
+        coder=judged.coder,
+        value=position[judged.value],
+        shape=(judged.units, judged.coders, len(used)),
+        fixed=position[known],
+        keys=_keys(keys, judged.coders),
+        start=None if start is None else _state(start, used, judged.coders),
+    )
     smoothing = chosen.smoothing if chosen.smoothing is not None else 0.1 / len(used)
     priors = Priors(*chosen.spam_prior, chosen.strategy_prior, smoothing)
-    starts = _starts(votes, start, used, rng, chosen)
-    ends = _fit_blocks(votes, starts, priors, chosen.max_iter, chosen.tolerance)
-    best = _best(votes, ends, priors, chosen, rng)
-    posterior = votes.posterior(best.state)[0][:, :, 0]
+    best, ends, votes = _found(problem, settled, used, priors, chosen, rng)
+    posterior, by_part, _ = votes.posterior(best.state)
+    # Of a fit that was searched the likelihood is the one that it was chosen by, to the last digit.
+    log_likelihood = by_part if settled is not None else best.log_likelihood
     return Mace(
-        posterior=_spread_labels(posterior.T, used, judged.values),
+        posterior=_spread_labels(posterior[:, :, 0].T, used, judged.values),
         parameters=Parameters(
             spam=best.state.spam[:, 0],
             know=best.state.know[:, 0],
             strategy=_spread_labels(best.state.strategy[:, :, 0].T, used, judged.values),
         ),
         judgments=np.bincount(judged.coder, minlength=judged.coders),
-        log_likelihood=float(best.log_likelihood[0]),
-        iterations=int(best.iterations[0]),
-        converged=bool(best.converged[0]),
-        restart_log_likelihoods=ends.log_likelihood,
-        restart_agreement=_agreement(votes, ends.state, posterior.argmax(axis=0)),
+        log_likelihood=float(log_likelihood.sum()),
+        iterations=int(best.iterations.max(initial=0)),
+        converged=bool(best.converged.all()),
+        restart_log_likelihoods=np.zeros(0) if ends is None else ends.log_likelihood.sum(axis=0),
+        restart_agreement=_agreement(votes, ends, posterior[:, :, 0].argmax(axis=0)),
         settings=chosen,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """What is fitted: checked judgments with the labels in use from 0, known labels, keys, and the start."""
+
+    unit: Ints
+    coder: Ints
+    value: Ints
+    shape: tuple[int, int, int]
+    fixed: Ints
+    keys: NDArray[np.uint64]
+    start: State | None
+
+    def votes(self, *, parted: bool) -> Votes:
+        items, annotators, _labels = self.shape
+        parts = (
+            connected(self.unit, self.coder, items=items, annotators=annotators) if parted else whole(items, annotators)
+        )
+        return Votes(self.unit, self.coder, self.value, shape=self.shape, fixed=self.fixed, parts=parts)
+
+    def of(self, who: NDArray[np.bool_]) -> _Problem:
+        """The part of it that some annotators make up, who judged nothing together with the others."""
+        mine = who[self.coder]
+        items, unit = np.unique(self.unit[mine], return_inverse=True)
+        place = np.cumsum(who) - 1
+        start = self.start
+        return _Problem(
+            unit=unit,
+            coder=place[self.coder[mine]],
+            value=self.value[mine],
+            shape=(len(items), int(who.sum()), self.shape[2]),
+            fixed=self.fixed[items],
+            keys=self.keys[who],
+            start=None if start is None else State(start.spam[who], start.know[who], start.strategy[:, who]),
+        )
+
+
+def _found(
+    problem: _Problem,
+    settled: Parameters | None,
+    used: Ints,
+    priors: Priors,
+    settings: Settings,
+    rng: np.random.Generator | None,
+) -> tuple[Fits, Fits | None, Votes]:
+    """The best fit, where the starts ended (None if a part stood already), and the judgments as EM sees them."""
+    votes = problem.votes(parted=settings.refine > 0 or settled is not None)
+    effort = Effort(settings.restarts, settings.max_iter, settings.tolerance, settings.refine)
+    if settled is None:
+        return *search(votes, priors, effort, _draws(problem.keys, rng, settings), problem.start), votes
+    state = _state(settled, used, problem.shape[1])
+    part = votes.parts.of_annotator
+    open_parts = np.zeros(votes.parts.count, dtype=bool)
+    open_parts[part[np.isnan(settled.spam)]] = True
+    who = open_parts[part]
+    if not who.any():
+        nothing = np.zeros((1, 0))
+        return Fits(state, nothing, nothing.astype(np.int64), nothing.astype(bool)), None, votes
+    rest = problem.of(who)
+    found, _ends = search(rest.votes(parted=True), priors, effort, _draws(rest.keys, rng, settings), rest.start)
+    state.spam[who], state.know[who], state.strategy[:, who] = found.state.spam, found.state.know, found.state.strategy
+    return Fits(state, found.log_likelihood, found.iterations, found.converged), None, votes
+
+
+def _draws(keys: NDArray[np.uint64], rng: np.random.Generator | None, settings: Settings) -> Draws | None:
+    if not settings.restarts and not settings.refine:
+        return None
+    if rng is None:
+        raise ValueError("random starts need rng: pass numpy.random.default_rng(seed)")
+    return Draws(keys, rng)
+
+
+def _keys(keys: ArrayLike | None, annotators: int) -> NDArray[np.uint64]:
+    found = np.arange(annotators, dtype=np.uint64) if keys is None else np.asarray(keys).astype(np.uint64)
+    if found.shape != (annotators,):
+        msg = f"keys must hold a number for each of the {annotators} annotators, its shape is {found.shape}"
+        raise ValueError(msg)
+    return found
 
 
 def _known(fixed: ArrayLike | None, judged: Judgments) -> Ints:
@@ -246,87 +343,31 @@ def _refuse_hopeless(judged: Judgments, known: Ints, labels_used: int) -> None:
         raise NoOverlapError("no item has two judgments: let several people judge the same items, or fix known labels")
 
 
-def _starts(
-    votes: Votes, start: Parameters | None, used: Ints, rng: np.random.Generator | None, settings: Settings
-) -> State:
-    parts = []
-    if start is not None:
-        parts.append(_warm_start(start, used, votes.annotators))
-    if settings.restarts or settings.refine:
-        if rng is None:
-            raise ValueError("random starts need rng: pass numpy.random.default_rng(seed)")
-        parts.append(random_starts((votes.labels, votes.annotators), settings.restarts, rng))
-    if not parts or not sum(part.spam.shape[1] for part in parts):
-        raise ValueError("there is nothing to start from: ask for restarts, or give a start")
-    return concatenate(parts)
-
-
-def _warm_start(start: Parameters, used: Ints, annotators: int) -> State:
-    """Earlier parameters, for the labels in use now; people who are new begin undecided."""
-    before = len(start.spam)
-    if before > annotators or start.strategy.shape[1] <= used.max(initial=-1):
-        msg = f"the start knows {before} annotators and {start.strategy.shape[1]} labels, these judgments fewer or more"
+def _state(earlier: Parameters, used: Ints, annotators: int) -> State:
+    """Earlier parameters, for the labels in use now; people who are new, or NaN, are undecided."""
+    before = len(earlier.spam)
+    if before > annotators or earlier.strategy.shape[1] <= used.max(initial=-1):
+        msg = (
+            f"the start knows {before} annotators and {earlier.strategy.shape[1]} labels, these judgments fewer or more"
+        )
         raise ValueError(msg)
     spam, know = np.full((2, annotators, 1), 0.5)
     strategy = np.full((len(used), annotators, 1), 1.0 / len(used))
-    spam[:before, 0], know[:before, 0] = start.spam, start.know
-    earlier = start.strategy[:, used].T
+    there = np.flatnonzero(~np.isnan(earlier.spam))
+    spam[there, 0], know[there, 0] = earlier.spam[there], earlier.know[there]
+    shares = earlier.strategy[there][:, used].T
     # A label that nobody had used has strategy 0, which EM could never leave.
-    strategy[:, :before, 0] = np.where(np.all(earlier > 0, axis=0), earlier, 1.0 / len(used))
+    strategy[:, there, 0] = np.where(np.all(shares > 0, axis=0), shares, 1.0 / len(used))
     return State(spam, know, strategy)
 
 
-def _blocks(votes: Votes, restarts: int) -> list[Ints]:
-    size = max(1, _BLOCK_BYTES // (8 * votes.labels * max(votes.items, votes.annotators)))
-    return [np.arange(first, min(first + size, restarts)) for first in range(0, restarts, size)]
-
-
-def _fit_blocks(votes: Votes, starts: State, priors: Priors, max_iter: int, tolerance: float) -> Fits:
-    fits = [
-        iterate(votes, starts.take(block), priors, max_iter=max_iter, tolerance=tolerance)
-        for block in _blocks(votes, starts.spam.shape[1])
-    ]
-    return Fits(
-        state=concatenate([part.state for part in fits]),
-        log_likelihood=np.concatenate([part.log_likelihood for part in fits]),
-        iterations=np.concatenate([part.iterations for part in fits]),
-        converged=np.concatenate([part.converged for part in fits]),
-    )
-
-
-def _top(fits: Fits, count: int) -> Fits:
-    order = np.argsort(-fits.log_likelihood, kind="stable")[:count]
-    return Fits(fits.state.take(order), fits.log_likelihood[order], fits.iterations[order], fits.converged[order])
-
-
-def _best(votes: Votes, ends: Fits, priors: Priors, settings: Settings, rng: np.random.Generator | None) -> Fits:
-    """The best end, after the rounds of search that the settings ask for."""
-    pool = _top(ends, _REFINE_PARENTS)
-    for _ in range(settings.refine):
-        assert rng is not None  # _starts has refused otherwise
-        children = _fit_blocks(votes, perturb(pool.state, rng), priors, _REFINE_ITERATIONS, settings.tolerance)
-        both = [pool, children]
-        pool = _top(
-            Fits(
-                state=concatenate([fits.state for fits in both]),
-                log_likelihood=np.concatenate([fits.log_likelihood for fits in both]),
-                iterations=np.concatenate([fits.iterations for fits in both]),
-                converged=np.concatenate([fits.converged for fits in both]),
-            ),
-            _REFINE_PARENTS,
-        )
-    best = _top(pool, 1)
-    if best.log_likelihood[0] <= ends.log_likelihood.max():
-        return best
-    polished = iterate(votes, best.state, priors, max_iter=settings.max_iter, tolerance=settings.tolerance)
-    return polished if polished.log_likelihood[0] >= best.log_likelihood[0] else best
-
-
-def _agreement(votes: Votes, state: State, label: Ints) -> Floats:
-    restarts = state.spam.shape[1]
+def _agreement(votes: Votes, ends: Fits | None, label: Ints) -> Floats:
+    if ends is None:
+        return np.full(votes.items, np.nan)
+    restarts = ends.state.spam.shape[1]
     same = np.zeros(votes.items)
-    for block in _blocks(votes, restarts):
-        same += (votes.posterior(state.take(block))[0].argmax(axis=0) == label[:, None]).sum(axis=1)
+    for block in blocks(votes, restarts):
+        same += (votes.posterior(ends.state.take(block))[0].argmax(axis=0) == label[:, None]).sum(axis=1)
     return np.asarray(same / restarts)
 
 

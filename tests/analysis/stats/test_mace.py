@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from analysis.stats import _mace_engine as engine
-from analysis.stats import mace
+from analysis.stats import _mace_search, mace
 from analysis.stats.judgments import RepeatedJudgmentError
 from tests.analysis.stats import textbook_mace
 
@@ -125,7 +125,7 @@ def test_result_does_not_depend_on_the_order_of_the_judgments():
 def test_restarts_are_the_same_in_blocks_and_together(monkeypatch):
     item, annotator, label, *_ = simulated(items=60)
     together = mace.fit(item, annotator, label, rng=np.random.default_rng(1))
-    monkeypatch.setattr(mace, "_BLOCK_BYTES", 8 * 3 * 60 * 3)
+    monkeypatch.setattr(_mace_search, "_BLOCK_BYTES", 8 * 3 * 60 * 3)
     blocks = mace.fit(item, annotator, label, rng=np.random.default_rng(1))
     assert blocks.restart_log_likelihoods == pytest.approx(together.restart_log_likelihoods, abs=1e-8)
     assert blocks.restart_agreement == pytest.approx(together.restart_agreement)
