@@ -17,10 +17,17 @@ class AnalysisConfig(AppConfig):
 
         from .domain import analysing, erasing, glance
         from .domain.corpus import exporting
+        from .domain.planning import working as planning
+        from .domain.reports import packing
+        from .domain.similarity import scoring
 
         analysing.register()
         exporting.register()
+        planning.register()
+        packing.register()
+        scoring.register()
         ways.register_eraser(erasing.erase)
+        register_tab(order=28, label=_("Planner"), url_name="planner", section="planner")
         register_tab(order=30, label=_("Results"), url_name="results", section="results")
         register_tab(order=65, label=_("Export"), url_name="exports", section="exports")
         register_card(order=5, template="analysis/_card.html", context=glance.card)
