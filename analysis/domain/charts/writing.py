@@ -127,12 +127,12 @@ def readability(tables: Tables, labels: Labels, colours: Spec, parameters: Spec)
         y=alt.Y("share:Q", title=gettext("Share of responses"), axis=alt.Axis(format="%", tickCount=4), stack=None),
     )
     text = alt.Color("text:N", scale=scale, title=None)
-    area = base.mark_area(interpolate="monotone", opacity=0.18).encode(fill=_filled(text))
+    areas = _areas(base, "text", text, opacity=0.18, interpolate="monotone")
     line = base.mark_line(interpolate="monotone").encode(
         color=text,
         strokeDash=alt.StrokeDash("text:N", scale=alt.Scale(domain=names, range=[[1, 0], [5, 3]]), title=None),
     )
-    panel = (area + line).properties(width=300, height=170)
+    panel = alt.layer(*areas, line).properties(width=300, height=170)
     origins = [words.origin(name) for name in _named(rows)]
     return spec(panel.facet(column=alt.Column("origin:N", sort=origins, title=None), data=data(shown)))
 
@@ -160,17 +160,15 @@ def _lines(
     refuse_empty(shown)
     origins, colour = _origins(rows, colours)
     base = alt.Chart().encode(x=alt.X("x:Q", title=x_title, axis=alt.Axis(tickCount=5)))
-    # The band has a channel of its own, so that the legend shows lines with their dashes.
-    band = base.mark_area(opacity=0.2).encode(
-        fill=_filled(colour), y=alt.Y("low:Q", title=y_title, axis=alt.Axis(tickCount=5)), y2="high:Q"
-    )
+    limits = {"y": alt.Y("low:Q", title=y_title, axis=alt.Axis(tickCount=5)), "y2": "high:Q"}
+    bands = _areas(base.encode(**limits), "origin", colour, opacity=0.2)
     dash = alt.StrokeDash(
         "origin:N",
         scale=alt.Scale(domain=origins, range=[[1, 0], [6, 3], [2, 2]][: len(origins)]),
         title=gettext("Written by"),
     )
     line = base.mark_line().encode(y="y:Q", color=colour, strokeDash=dash)
-    layers = band + line
+    layers = alt.layer(*bands, line)
     if even is not None:
         layers = alt.Chart().mark_rule(strokeDash=[3, 3]).encode(y=alt.datum(even)) + layers
     styles = list(dict.fromkeys(row["style"] for row in shown))
@@ -178,12 +176,15 @@ def _lines(
     return spec(panel.facet(column=alt.Column("style:N", sort=styles, title=None), data=data(shown)))
 
 
-def _filled(colour: Any) -> Any:
-    """The same colours for areas, without a legend."""
+def _areas(base: Any, field: str, colour: Any, **how: Any) -> list[Any]:
+    """An area for each value of a field, in its colour. They are no part of the legend, which shows lines."""
     import altair as alt
 
-    given = colour.to_dict()
-    return alt.Fill(f"{given['field']}:N", scale=alt.Scale(**given["scale"]), legend=None)
+    scale = colour.to_dict()["scale"]
+    return [
+        base.mark_area(color=shade, **how).transform_filter(alt.datum[field] == name)
+        for name, shade in zip(scale["domain"], scale["range"], strict=True)
+    ]
 
 
 def _style(labels: Labels, name: str) -> str:
