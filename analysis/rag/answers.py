@@ -1,0 +1,138 @@
+"""How good a generated answer is: the measures of the question-answering and personalisation benchmarks.
+
+Answers are normalised as the benchmarks' own scripts do: exact match and F1 as SQuAD (Rajpurkar et al. 2016), errors
+of ratings as LaMP (Salemi et al. 2024).
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Sequence
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+# What SQuAD 2 and HotpotQA answer beside spans: as words they share nothing with a span.
+_WHOLE = frozenset({"yes", "no", "noanswer"})
+
+
+class NoGoldAnswerError(ValueError):
+    """A question without an answer that is known to be right: nothing can be scored against it."""
+
+
+def normalised(answer: str) -> str:
+    """An answer in lower case, without punctuation and articles, spaces made single.
+
+    Examples
+    --------
+    >>> normalised("The  U.S.A.!")
+    'usa'
+    """
+    return " ".join(_ARTICLES.sub(" ", answer.lower().translate(_PUNCTUATION)).split())
+
+
+def exact_match(answer: str, gold: Sequence[str]) -> float:
+    """1 if the answer equals one of the right ones when both are normalised, else 0.
+
+    Parameters
+    ----------
+    answer : str
+        An empty one is wrong, unless a right one is empty after normalising too.
+    gold : sequence of str
+        All that are right.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    NoGoldAnswerError
+        If there is none.
+
+    Examples
+    --------
+    >>> exact_match("the Beatles", ["Beatles", "Fab Four"])
+    1.0
+    """
+    return float(normalised(answer) in {normalised(each) for each in _some(gold)})
+
+
+def f1(answer: str, gold: Sequence[str]) -> float:
+    """The overlap of words with the right answer that it is closest to: harmonic mean of precision and recall.
+
+    Parameters
+    ----------
+    answer, gold
+        As for `exact_match`.
+
+    Returns
+    -------
+    float
+        Between 0 and 1. Where one side is yes, no or noanswer, 1 if both are, else 0. Two answers that are empty when
+        normalised are equal.
+
+    Raises
+    ------
+    NoGoldAnswerError
+        If there is no right answer.
+
+    Examples
+    --------
+    >>> f1("in the city of Paris", ["Paris, France"])
+    0.3333333333333333
+    """
+    return max(_f1(normalised(answer), normalised(each)) for each in _some(gold))
+
+
+def number(answer: str) -> float | None:
+    """The first number in an answer; None where there is none.
+
+    Examples
+    --------
+    >>> number("I rate it 4.5 of 5"), number("good")
+    (4.5, None)
+    """
+    found = re.search(r"[-+]?\d+(?:\.\d+)?", answer)
+    return float(found.group()) if found else None
+
+
+def absolute_error(answer: str, gold: float, *, low: float = 1.0, high: float = 5.0) -> float:
+    """How far a rating is from the right one (LaMP-3). Its mean is the MAE, the root of its mean square the RMSE.
+
+    Parameters
+    ----------
+    answer : str
+        What is no number counts as the end of the scale that is further from the right rating, as in LaMP's script.
+    gold : float
+    low, high : float
+        The ends of the scale.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> absolute_error("3", 5.0), absolute_error("good", 2.0)
+    (2.0, 3.0)
+    """
+    given = number(answer)
+    return abs(given - gold) if given is not None else max(gold - low, high - gold)
+
+
+def _f1(answer: str, gold: str) -> float:
+    if answer == gold:
+        return 1.0
+    if answer in _WHOLE or gold in _WHOLE:
+        return 0.0
+    ours, theirs = answer.split(), gold.split()
+    shared = sum((Counter(ours) & Counter(theirs)).values())
+    return 2 * shared / (len(ours) + len(theirs)) if shared else 0.0
+
+
+def _some(gold: Sequence[str]) -> Sequence[str]:
+    if isinstance(gold, str) or not gold:
+        raise NoGoldAnswerError("a question needs a list with at least one right answer to score by")
+    return gold
