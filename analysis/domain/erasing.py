@@ -17,12 +17,15 @@ from crowdrag.studies.models import Participant
 from ..models import Snapshot, Table
 from . import inputs
 from .corpus import exporting
+from .reports import packing
+from .similarity import keeping
 
 REASON = "Somebody whose texts or judgments it used had them erased; rows with their pseudonym were taken out."
 
 
 def erase(participant: Participant, now: datetime) -> None:
-    """Mark the runs that used what a participant gave, take their rows out of the tables, and remove old exports.
+    """Mark the runs that used what a participant gave, take their rows out of the tables, and remove old exports
+    and what encoders made of their texts.
 
     The snapshot of a run stays as it is: it holds votes and numbers of words, and no text.
     """
@@ -31,10 +34,12 @@ def erase(participant: Participant, now: datetime) -> None:
             running.mark_stale(run=snapshot.run, reason=REASON, now=now)
             _forget(snapshot.run, participant.external_id)
     # An export that is being written may have read the texts already.
-    for run in exporting.at_work(participant.study):
+    for run in (*exporting.at_work(participant.study), *packing.all_at_work(participant.study)):
         with suppress(running.NotActiveError):  # it ended in this moment
             running.cancel(run=run, now=now)
     _remove(exporting.finished(participant.study))
+    _remove(packing.all_packed(participant.study))
+    keeping.forget(participant.study)
 
 
 def _names(used: inputs.Inputs, pseudonym: str) -> bool:

@@ -1,4 +1,4 @@
-"""A run's results as a folder: every table as JSON and CSV, figures as Vega-Lite and SVG, and what made them."""
+"""A run's results as a folder: tables as JSON and CSV, figures as Vega-Lite and SVG, the report, what made them."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,8 @@ from typing import Any
 
 from crowdrag.runs.models import Run
 
-from . import charts, tables
+from . import charts, reports, tables
+from .reports import exporting
 
 FIGURES = "figures"
 
@@ -28,6 +29,9 @@ def write(run: Run, folder: Path) -> list[Path]:
             continue
         for form in ("json", "svg"):
             files[folder / FIGURES / f"{name}.{form}"] = charts.draw(spec, form)
+    report = reports.report(run)
+    for name, (written, _type) in exporting.WRITERS.items():
+        files[folder / name] = written(report)
     files[folder / "run.json"] = json.dumps(about(run), ensure_ascii=False, indent=2).encode() + b"\n"
     for path, content in files.items():
         _write_whole(path, content)

@@ -1,4 +1,4 @@
-"""Result tables as they are read: rows of a run, and the same as JSON, CSV and LaTeX."""
+"""Result tables as they are read: rows of a run, and the same as JSON and CSV. (As LaTeX: reports.)"""
 
 import csv
 import io
@@ -17,14 +17,9 @@ from .results.schema import COLUMNS, NOTE, Row
 MEDIA_TYPES = {
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
-    "tex": "application/x-tex; charset=utf-8",
 }
 # What a spreadsheet takes for the start of a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-LATEX = str.maketrans({
-    "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}",
-})  # fmt: skip
 
 
 class UnknownTableError(LookupError):
@@ -55,7 +50,7 @@ def sizes(run: Run, *names: str) -> dict[str, int]:
 
 
 def write(run: Run, name: str, form: str) -> bytes:
-    """Write a table of a run as "json", "csv" or "tex".
+    """Write a table of a run as "json" or "csv".
 
     Raises
     ------
@@ -73,9 +68,7 @@ def render(name: str, rows: Sequence[Row], form: str) -> bytes:
     columns = [*COLUMNS[name], NOTE] if any(NOTE in row for row in rows) else list(COLUMNS[name])
     if form == "json":
         return _json(rows, COLUMNS[name])
-    if form == "csv":
-        return _csv(rows, columns)
-    return _latex(rows, columns)
+    return _csv(rows, columns)
 
 
 def _json(rows: Sequence[Row], columns: Sequence[str]) -> bytes:
@@ -97,24 +90,3 @@ def _harmless(value: Any) -> Any:
     if isinstance(value, str) and value.startswith(FORMULA):
         return f"'{value}"
     return value
-
-
-def _latex(rows: Sequence[Row], columns: Sequence[str]) -> bytes:
-    numeric = {c for c in columns if any(isinstance(row.get(c), int | float) for row in rows)}
-    spec = "".join("r" if column in numeric else "l" for column in columns)
-    lines = [rf"\begin{{tabular}}{{{spec}}}", r"\toprule", _latex_line(columns), r"\midrule"]
-    lines += [_latex_line([row.get(column) for column in columns]) for row in rows]
-    lines += [r"\bottomrule", r"\end{tabular}", ""]
-    return "\n".join(lines).encode()
-
-
-def _latex_line(cells: Sequence[Any]) -> str:
-    return " & ".join(_latex_cell(cell) for cell in cells) + r" \\"
-
-
-def _latex_cell(cell: Any) -> str:
-    if cell is None:
-        return "--"
-    if isinstance(cell, float):
-        return f"${cell:.3f}$" if cell < 0 else f"{cell:.3f}"
-    return str(cell).translate(LATEX)

@@ -8,6 +8,7 @@ from django import template
 from ..domain import captions
 from ..domain.reports import cells
 from ..domain.reports.shape import Table, Value
+from ..domain.typesetting import characters
 
 register = template.Library()
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-")
@@ -48,7 +49,7 @@ def report_cells(table: Table, row: dict[str, Value]) -> list[cells.Cell]:
 @register.filter
 def visible(text: str) -> str:
     """A text of others with its unseen characters shown."""
-    return cells.visible(text)
+    return characters.visible(text)
 
 
 @register.filter

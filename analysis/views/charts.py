@@ -24,7 +24,8 @@ def chart(request: HttpRequest, study: Study, name: str, form: str) -> HttpRespo
     theme = request.GET.get("theme", "light")
     if not charts.is_known(name, theme, form):
         raise Http404("There is no such chart.")
-    version = f"{run.key}-{name}-{theme}-{form}-{charts.DRAWING}"
+    since = run.stale_at.timestamp() if run.stale_at else ""  # rows may have been erased then
+    version = f"{run.key}-{name}-{theme}-{form}-{charts.DRAWING}-{since}"
     etag = f'"{version}"'
     if etag in parse_etags(request.headers.get("If-None-Match", "")):
         return HttpResponse(status=304, headers={"ETag": etag})

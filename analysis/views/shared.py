@@ -21,6 +21,7 @@ PAGES = (
     ("results", _("Agreement")),
     ("competence", _("Competence")),
     ("grades", _("Grades")),
+    ("writing_results", _("Writing")),
     ("pairs", _("Pairs and votes")),
     ("order_results", _("Order and dimensions")),
     ("model_judge_results", _("Models as judges")),

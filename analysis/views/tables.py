@@ -8,6 +8,7 @@ from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 
 from ..domain import tables
+from ..domain.reports import exporting
 from . import shared
 
 
@@ -17,9 +18,9 @@ def table(request: HttpRequest, study: Study, name: str, form: str) -> HttpRespo
     """Send a table of a run as CSV, LaTeX or JSON."""
     run, _is_named = shared.done_run(request, study)
     try:
-        content = tables.write(run, name, form)
+        content = exporting.table(run, name, form)
     except tables.UnknownTableError as error:
         raise Http404(str(error)) from None
-    response = HttpResponse(content, content_type=tables.MEDIA_TYPES[form])
+    response = HttpResponse(content, content_type=exporting.TABLE_TYPES[form])
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-{name}.{form}"'
     return response

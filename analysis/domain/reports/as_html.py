@@ -3,8 +3,10 @@
 from django.template.loader import render_to_string
 from django.utils.safestring import mark_safe
 
-from . import citing, pictures
-from .cells import visible
+from .. import charts
+from ..typesetting import pictures
+from ..typesetting.characters import visible
+from . import citing
 from .shape import Report
 
 
@@ -15,8 +17,13 @@ def write(report: Report) -> bytes:
 
 def context(report: Report) -> dict[str, object]:
     """Return what the file's template shows."""
-    # What `pictures` draws is built of known elements, its texts escaped.
-    drawn = {chart.name: mark_safe(pictures.draw(chart)) for chart in report.charts}  # noqa: S308
+    # What `pictures` keeps is built of known elements, its texts escaped.
+    drawn = {
+        chart.name: mark_safe(  # noqa: S308
+            pictures.clean(charts.draw(dict(chart.spec), "svg").decode(), prefix=chart.name, alt=chart.alt)
+        )
+        for chart in report.charts
+    }
     return {
         "report": report,
         "title": visible(report.title),

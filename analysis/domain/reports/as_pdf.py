@@ -1,84 +1,27 @@
-"""A report, or one chart, as PDF, set by Typst (docs/adr/0018-reports.md).
+"""A report as PDF; the look stands in templates/analysis/report.typ."""
 
-Texts go in as data and are never read as markup. What makes the file depends on the report alone: its time is the
-run's. Fonts are those that Typst brings; for letters that they lack (Arabic, Chinese, emoji), those of this machine. A
-letter that no font here can draw is named by its number, `[U+4E2D]`, never left out; HTML, CSV and JSON hold it as it
-is.
-"""
-
-import json
 import re
-from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 
-from . import citing, pictures
-from .cells import cells, code, visible
+from .. import charts
+from ..typesetting import pictures, setting
+from ..typesetting.characters import breakable, visible
+from . import citing
+from .cells import cells
 from .shape import Chart, Report, Table
 
-#: For archives (PDF/A-2a) and for screen readers (PDF/UA): every letter must have a glyph, every picture a text.
-STANDARDS = ["a-2a", "ua-1"]
-FONTS = ["Libertinus Serif"]
-#: A vertical pixel of a chart as the theme draws it, in millimetres on paper: 12 px letters come out at 8 points.
+#: A pixel of a chart in millimetres on paper: letters of 12 pixels come out at 8 points.
 MILLIMETRES = 0.235
-#: Longer words may break after so many letters, so that an id does not push a table off the page.
-LONGEST_WORD = 14
-_MISSING = re.compile(r"the text `\"(.*?)\"` could not be displayed", re.DOTALL)
-_ESCAPED = re.compile(r"\\u\{([0-9a-f]+)\}")
-_WORD = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
-_ATTEMPTS = 20
-_CHART = b"""
-#let chart = json(bytes(sys.inputs.report))
-#set document(title: chart.title, date: datetime(year: 2000, month: 1, day: 1))
-#set page(width: auto, height: auto, margin: 0pt)
-#set text(lang: "en", font: chart.fonts)
-#image(bytes(chart.svg), format: "svg", alt: chart.alt)
-"""
+WIDEST = 174.0
 
 
 def write(report: Report) -> bytes:
     """Write a report as PDF; the same report gives the same bytes on a machine with the same fonts."""
-    finished = report.about.finished_at or report.about.as_of
-    return _set(_source(), _data(report), at=finished)
-
-
-def draw(chart: Chart) -> bytes:
-    """Draw one chart as PDF, as large as it is."""
-    about = {"title": chart.title, "alt": chart.alt, "svg": pictures.draw(chart), "fonts": FONTS}
-    return _set(_CHART, about, at=datetime(2000, 1, 1, tzinfo=UTC))
-
-
-def _set(source: bytes, data: dict[str, Any], *, at: datetime) -> bytes:
-    """Set a document; letters that no font has are replaced by their numbers."""
-    import typst  # only those who write a PDF load it
-
-    written = json.dumps(data, ensure_ascii=False)
-    for _attempt in range(_ATTEMPTS):
-        try:
-            return bytes(
-                typst.compile(
-                    source,
-                    format="pdf",
-                    sys_inputs={"report": written},
-                    timestamp=int(at.timestamp()),
-                    pdf_standards=STANDARDS,
-                )
-            )
-        except typst.TypstError as error:
-            lacking = _undrawable(f"{error.message}\n{error.diagnostic}")
-            if not lacking:
-                raise
-            written = "".join(code(each) if each in lacking else each for each in written)
-    raise AssertionError("letters remain that cannot be drawn")  # each attempt takes at least one away
-
-
-def _undrawable(said: str) -> set[str]:
-    """Which letters Typst says that no font has."""
-    texts = (_ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) for text in _MISSING.findall(said))
-    return {letter for text in texts for letter in text if ord(letter) > 127}
+    return setting.document(_source(), _data(report), at=report.about.finished_at or report.about.as_of)
 
 
 @lru_cache(maxsize=1)
@@ -95,7 +38,7 @@ def _data(report: Report) -> dict[str, Any]:
         "title": visible(report.title),
         "footer": f"{visible(about.study)} · {about.inputs_digest[:12]} · seed {about.seed}",
         "date": {"year": finished.year, "month": finished.month, "day": finished.day},
-        "fonts": FONTS,
+        "fonts": setting.FONTS,
         "as_of": f"{about.as_of:%Y-%m-%d %H:%M}",
         "run": about.run,
         "simulated": about.is_simulated,
@@ -107,7 +50,7 @@ def _data(report: Report) -> dict[str, Any]:
                 "title": section.title,
                 "paragraphs": list(section.paragraphs),
                 "charts": [_chart(chart) for chart in section.charts],
-                "tables": [_table(table) for table in section.tables],
+                "tables": [_table(table) for table in section.tables if table.size],
             }
             for section in report.sections
         ],
@@ -122,13 +65,13 @@ def _data(report: Report) -> dict[str, Any]:
 
 
 def _chart(chart: Chart) -> dict[str, Any]:
-    svg = pictures.draw(chart)
+    svg = pictures.clean(charts.draw(dict(chart.spec), "svg").decode(), prefix=chart.name, alt=chart.alt)
     width = re.search(r'\bwidth="([\d.]+)"', svg)
     return {
         "svg": svg,
         "alt": chart.alt,
         "caption": f"{chart.title}. {chart.caption}",
-        "width": float(width[1]) * MILLIMETRES if width else 174.0,
+        "width": float(width[1]) * MILLIMETRES if width else WIDEST,
     }
 
 
@@ -149,12 +92,3 @@ def _table(table: Table) -> dict[str, Any]:
         ],
         "notes": [breakable(visible(note)) for note in table.notes],
     }
-
-
-def breakable(text: str) -> str:
-    """Let words break that are longer than a column: an invisible space after every so many letters."""
-    return _WORD.sub(lambda found: "\u200b".join(_pieces(found[0])), text)
-
-
-def _pieces(word: str) -> list[str]:
-    return [word[at : at + LONGEST_WORD] for at in range(0, len(word), LONGEST_WORD)]

@@ -1,17 +1,12 @@
 """How values of a table are written: the same characters on the page, in HTML, PDF and LaTeX."""
 
-import unicodedata
 from dataclasses import dataclass
 
+from ..typesetting.characters import visible
 from .shape import Column, Table, Value
 
 UNDEFINED = "–"
 MINUS = "\u2212"
-#: Characters that change the direction of what stands around them, or are not seen at all.
-_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-#: But these join or shape letters of real scripts and emoji.
-_SHAPING = {"\u200c", "\u200d"}
-_TAGS = range(0xE0020, 0xE0080)
 
 
 @dataclass(frozen=True)
@@ -66,24 +61,3 @@ def number(value: float, digits: int, is_share: bool = False) -> str:
     if is_zero and value and digits >= 4:
         return f"<{10**-digits:.{digits}f}"
     return f"{MINUS}{text}" if value < 0 and not is_zero else text
-
-
-def visible(text: str) -> str:
-    """Write characters that nobody sees, or that turn their surroundings round, as what they are: [U+202E].
-
-    Texts of studies are written by others: a name must not be able to look like another, or to reorder a line.
-    """
-    return "".join(_shown(each) for each in text)
-
-
-def _shown(character: str) -> str:
-    if character in {"\n", "\r", "\t"}:
-        return " "
-    if character in _SHAPING or ord(character) in _TAGS:
-        return character
-    return code(character) if unicodedata.category(character) in _UNSEEN else character
-
-
-def code(character: str) -> str:
-    """Name a character by its number."""
-    return f"[U+{ord(character):04X}]"

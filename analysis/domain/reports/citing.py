@@ -1,7 +1,7 @@
 """The works that a report cites, and how they are written: in words, and as BibTeX."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from .shape import Reference
 
@@ -82,9 +82,11 @@ def in_words(paragraph: str, references: Iterable[Reference]) -> str:
     return _CITED.sub(lambda found: f"[{number[found[1]]}]", paragraph)
 
 
-def in_latex(paragraph: str) -> str:
-    r"""Write citations as `\cite{KEY}`; the paragraph is escaped already, which leaves `[@KEY]` as it is."""
-    return _CITED.sub(lambda found: rf"~\cite{{{found[1]}}}", paragraph).replace(" ~", "~")
+def in_latex(paragraph: str, escape: Callable[[str], str]) -> str:
+    r"""Write citations as `~\cite{KEY}`, and everything between them escaped."""
+    parts = _CITED.split(paragraph)  # texts and keys take turns
+    said = [escape(part) if place % 2 == 0 else rf"\cite{{{part}}}" for place, part in enumerate(parts)]
+    return "".join(said).replace(r" \cite", r"~\cite")
 
 
 def listed(reference: Reference) -> str:

@@ -4,9 +4,7 @@ import re
 from functools import partial
 from xml.etree import ElementTree as ET
 
-from .. import charts
-from .cells import visible
-from .shape import Chart
+from .characters import visible
 
 _SVG = "http://www.w3.org/2000/svg"
 _ELEMENTS = {"g", "path", "rect", "line", "circle", "text", "tspan", "defs", "clipPath", "linearGradient", "stop"}
@@ -19,13 +17,16 @@ _ATTRIBUTES = {
 _LOCAL = re.compile(r"url\(#([^)]*)\)")
 
 
-def draw(chart: Chart) -> str:
-    """Draw a chart as SVG of shapes and text alone; its ids begin with its name, so that two may share a page."""
-    return clean(charts.draw(dict(chart.spec), "svg").decode(), prefix=chart.name, alt=chart.alt)
-
-
 def clean(svg: str, *, prefix: str, alt: str) -> str:
-    """Keep of an SVG what draws: elements and attributes that are known to be harmless."""
+    """Keep of an SVG what draws: elements and attributes that are known to be harmless.
+
+    Its ids begin with `prefix`, so that two may share a page; `alt` says what one sees.
+
+    Raises
+    ------
+    ValueError
+        If this is no SVG.
+    """
     ET.register_namespace("", _SVG)
     root = ET.fromstring(svg)  # noqa: S314 -- drawn by ourselves; no entity, no DTD
     if root.tag != f"{{{_SVG}}}svg":

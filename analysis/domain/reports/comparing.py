@@ -1,0 +1,287 @@
+"""What differs between two finished analyses of a study: what made them, and what came out."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from crowdrag.runs.models import Run
+
+from .. import captions, tables
+from ..results.schema import COLUMNS, Row
+from .building import table as described
+from .cells import Cell, cell
+from .naming import Naming
+from .shape import Column, Table, Value
+
+#: Two numbers are equal if they differ by less, in relation to their size: what another machine may add.
+TOLERANCE = 1e-9
+#: Of each table so many changes are shown, the largest first.
+SHOWN = 25
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Something that made the results and differs: its name, and what it was and is."""
+
+    name: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class Change:
+    """A value that changed.
+
+    Attributes
+    ----------
+    about : tuple of str
+        Which row, in words.
+    column : str
+        The label of its column.
+    old, new : Cell
+        With their intervals.
+    delta : float or None
+        New minus old; None where one of them is no number.
+    size : float
+        How large it is in relation to the values of its column; texts that differ, and values that came or went, are 1.
+    """
+
+    about: tuple[str, ...]
+    column: str
+    old: Cell
+    new: Cell
+    delta: float | None
+    size: float
+
+
+@dataclass(frozen=True)
+class TableChanges:
+    """What changed in one table.
+
+    Attributes
+    ----------
+    compared : int
+        Rows that both runs have.
+    changed : int
+        How many of these differ in some value.
+    added, removed : int
+        Rows that only the new run has, or only the old one.
+    changes : tuple of Change
+        The largest first, at most `SHOWN`.
+    total : int
+        How many values differ.
+    words : int
+        How many of these are words and no numbers: of gold labels, those that flipped.
+    """
+
+    name: str
+    title: str
+    compared: int
+    changed: int
+    added: int
+    removed: int
+    changes: tuple[Change, ...]
+    total: int
+    words: int = 0
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether nothing differs."""
+        return not (self.changed or self.added or self.removed)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two analyses beside each other."""
+
+    made_by: tuple[Difference, ...]
+    tables: tuple[TableChanges, ...]
+    only_old: tuple[str, ...] = ()
+    only_new: tuple[str, ...] = ()
+    ranks: tuple[Change, ...] = field(default=())
+
+    @property
+    def changed(self) -> list[TableChanges]:
+        """Tables in which something differs."""
+        return [each for each in self.tables if not each.is_equal]
+
+    @property
+    def equal(self) -> list[TableChanges]:
+        """Tables in which nothing does."""
+        return [each for each in self.tables if each.is_equal]
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether both came to the same."""
+        return not (self.changed or self.only_old or self.only_new)
+
+    @property
+    def labels(self) -> TableChanges | None:
+        """The gold labels, if some changed."""
+        return next((each for each in self.changed if each.name == "gold"), None)
+
+
+def compare(old: Run, new: Run) -> Comparison:
+    """Compare two finished analyses of one study."""
+    before, after = tables.names(old), tables.names(new)
+    naming = Naming.of(new.study)
+    changes, ranks = [], ()
+    for name in (name for name in after if name in before):
+        rows = (tables.read(old, name)[name], tables.read(new, name)[name])
+        changes.append(changes_of(name, *rows, naming, new.parameters))
+        if name == "leaderboard":
+            ranks = tuple(moved(*rows, naming))
+    return Comparison(
+        made_by=tuple(_made_by(old, new)),
+        tables=tuple(changes),
+        only_old=tuple(str(captions.table(name).title) for name in before if name not in after),
+        only_new=tuple(str(captions.table(name).title) for name in after if name not in before),
+        ranks=ranks,
+    )
+
+
+def changes_of(
+    name: str, old: list[Row], new: list[Row], naming: Naming, parameters: Mapping[str, Any]
+) -> TableChanges:
+    """Compare the rows of one table, told apart by their names (dimension, style, response and the like)."""
+    shape = described(name, [], parameters, naming)
+    keys = _keys(shape)
+    was, now = _by_key(old, keys), _by_key(new, keys)
+    both = [key for key in now if key in was]
+    scales = {column.key: _scale(column, old, new) for column in shape.columns}
+    changes: list[Change] = []
+    changed = 0
+    for key in both:
+        found = list(_changes(shape, keys, was[key], now[key], scales, naming, name))
+        changed += bool(found)
+        changes += found
+    changes.sort(key=lambda change: -change.size)  # stable: equal ones stay in the order of the table
+    return TableChanges(
+        name=name,
+        title=shape.title,
+        compared=len(both),
+        changed=changed,
+        added=len(now) - len(both),
+        removed=len(was) - len(both),
+        changes=tuple(changes[:SHOWN]),
+        total=len(changes),
+        words=sum(change.delta is None for change in changes),
+    )
+
+
+def moved(old: list[Row], new: list[Row], naming: Naming) -> Iterator[Change]:
+    """Participants whose place on the leaderboard changed, those that moved farthest first."""
+    was, now = _places(old), _places(new)
+    columns = {column.key: column for column in captions.table("leaderboard").columns}
+    found = []
+    for key in (key for key in now if key in was and was[key] != now[key]):
+        about = tuple(
+            str(naming.said(columns[name], key[place])) for place, name in enumerate(("participant", "dimension"))
+        )
+        delta = now[key] - was[key]
+        cells = (Cell(str(was[key]), is_number=True), Cell(str(now[key]), is_number=True))
+        found.append(Change(about, "place", *cells, delta, abs(delta)))
+    yield from sorted(found, key=lambda change: -change.size)[:SHOWN]
+
+
+def _places(rows: list[Row]) -> dict[tuple[str, str], int]:
+    """The place of each participant in each dimension, by mean grade; equal grades share the better place."""
+    grades: dict[str, list[float]] = {}
+    for row in rows:
+        if row["mean_grade"] is not None:
+            grades.setdefault(row["dimension"], []).append(row["mean_grade"])
+    return {
+        (row["participant"], row["dimension"]): 1 + sum(each > row["mean_grade"] for each in grades[row["dimension"]])
+        for row in rows
+        if row["mean_grade"] is not None
+    }
+
+
+def _made_by(old: Run, new: Run) -> Iterator[Difference]:
+    """What made the results and differs: inputs, parameters, seed, code, environment."""
+    pairs: list[tuple[str, Any, Any]] = [("inputs digest", old.inputs_digest, new.inputs_digest)]
+    pairs += [
+        (name, old.summary.get(name), new.summary.get(name))
+        for name in ("topics", "pairs", "participants", "judgments")
+    ]
+    names = dict.fromkeys([*sorted(old.parameters), *sorted(new.parameters)])
+    pairs += [(name, old.parameters.get(name), new.parameters.get(name)) for name in names]
+    pairs += [("seed", old.seed, new.seed), ("code version", old.code_version, new.code_version)]
+    pairs += [(name, old.environment.get(name), new.environment.get(name)) for name in ("python", "platform")]
+    packages = [run.environment.get("packages", {}) for run in (old, new)]
+    pairs += [(name, *(each.get(name) for each in packages)) for name in sorted({*packages[0], *packages[1]})]
+    for name, was, now in pairs:
+        if was != now:
+            yield Difference(name, _plain(was), _plain(now))
+
+
+def _keys(shape: Table) -> tuple[str, ...]:
+    """The columns that tell rows apart: those in words before the first number."""
+    keys: list[str] = []
+    for column in shape.columns:
+        if column.digits is not None:
+            break
+        keys.append(column.key)
+    return tuple(keys)
+
+
+def _by_key(rows: list[Row], keys: tuple[str, ...]) -> dict[tuple[Any, ...], Row]:
+    """Rows by what tells them apart; those that are alike by their order, too."""
+    found: dict[tuple[Any, ...], Row] = {}
+    seen: dict[tuple[Any, ...], int] = {}
+    for row in rows:
+        key = tuple(row.get(name) for name in keys)
+        found[*key, seen.get(key, 0)] = row
+        seen[key] = seen.get(key, 0) + 1
+    return found
+
+
+def _changes(
+    shape: Table, keys: tuple[str, ...], old: Row, new: Row, scales: Mapping[str, float], naming: Naming, name: str
+) -> Iterator[Change]:
+    for column in shape.columns:
+        if column.key in keys or not any(_differs(old.get(key), new.get(key)) for key in _parts(column, name)):
+            continue
+        was, now = old.get(column.key), new.get(column.key)
+        about = tuple(cell(each, _said(each, new, naming, name)).text for each in shape.columns if each.key in keys)
+        delta = now - was if _is_number(was) and _is_number(now) else None
+        size = abs(delta) / scales[column.key] if delta is not None and scales[column.key] else float(delta is None)
+        yield Change(
+            about,
+            column.label,
+            cell(column, _said(column, old, naming, name)),
+            cell(column, _said(column, new, naming, name)),
+            delta,
+            size,
+        )
+
+
+def _parts(column: Column, name: str) -> list[str]:
+    return [key for key in (column.key, column.low, column.high) if key in COLUMNS.get(name, ())]
+
+
+def _said(column: Column, row: Row, naming: Naming, name: str) -> dict[str, Value]:
+    """The values of one column of a row, in words."""
+    words = next((each for each in captions.table(name).columns if each.key == column.key), None)
+    said = words or captions.Column(column.key, column.label, column.digits)
+    return {key: naming.said(said, row.get(key)) for key in (column.key, column.low, column.high) if key}
+
+
+def _differs(was: Any, now: Any) -> bool:
+    if _is_number(was) and _is_number(now):
+        return bool(abs(now - was) > TOLERANCE * max(1.0, abs(was), abs(now)))
+    return bool(was != now)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _scale(column: Column, *runs: list[Row]) -> float:
+    """How large the values of a column are, so that changes of several columns can be put in one order."""
+    values = [abs(row[column.key]) for rows in runs for row in rows if _is_number(row.get(column.key))]
+    return float(max(values, default=0.0))
+
+
+def _plain(value: Any) -> str:
+    return "–" if value is None else str(value)

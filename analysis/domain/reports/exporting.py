@@ -1,0 +1,91 @@
+"""What a finished analysis is exported as: each table, each figure, the report, and all of it as one archive."""
+
+import json
+import zipfile
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+
+from crowdrag.runs.models import Run
+
+from .. import charts, tables
+from . import as_html, as_latex, as_pdf, building, citing
+from .shape import Report
+
+Files = Iterator[tuple[str, bytes]]
+TEX = "application/x-tex; charset=utf-8"
+TABLE_TYPES = {**tables.MEDIA_TYPES, "tex": TEX}
+#: The report's own files: how each is written, and what it is.
+WRITERS: dict[str, tuple[Callable[[Report], bytes], str]] = {
+    "report.html": (as_html.write, "text/html; charset=utf-8"),
+    "report.pdf": (as_pdf.write, "application/pdf"),
+    "methods.tex": (as_latex.methods, TEX),
+    "references.bib": (lambda report: citing.bibtex(report.methods.references).encode(), "text/plain; charset=utf-8"),
+}
+
+
+def table(run: Run, name: str, form: str) -> bytes:
+    """Write a table of a run as "json" or "csv", as it is stored, or as "tex", as people read it.
+
+    Raises
+    ------
+    UnknownTableError
+        If the run has no such table, or there is no such format.
+    """
+    if form != "tex":
+        return tables.write(run, name, form)
+    return as_latex.write(building.whole_table(run, name), source=source(run))
+
+
+def source(run: Run) -> str:
+    """Say in a line where something came from."""
+    return f"{run.study.slug}, run {run.key}, inputs {run.inputs_digest}, seed {run.seed}, CrowdRAG {run.code_version}"
+
+
+def files(run: Run, report: Report, *, told: Callable[[int, int, str], None] = lambda *_: None) -> Files:
+    """Yield every file of an export with its name: the report, each table and each figure, in their formats."""
+    names, drawn = tables.names(run), list(report.charts)
+    total, done = len(WRITERS) + len(names) + len(drawn) + 1, 0
+    for name, (write, _type) in WRITERS.items():
+        told(done, total, name)
+        yield name, write(report)
+        done += 1
+    for name in names:
+        told(done, total, name)
+        for form in TABLE_TYPES:
+            yield f"tables/{name}.{form}", table(run, name, form)
+        done += 1
+    for chart in drawn:
+        told(done, total, chart.name)
+        for form in charts.MEDIA_TYPES:
+            yield f"figures/{chart.name}.{form}", charts.draw(dict(chart.spec), form)
+        done += 1
+    yield "captions.json", _captions(report)
+
+
+def pack(run: Run, path: Path, *, told: Callable[[int, int, str], None] = lambda *_: None) -> None:
+    """Write everything as one zip file; the same run gives the same bytes."""
+    report = building.report(run)
+    at = run.finished_at or report.about.as_of
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in files(run, report, told=told):
+            packed.writestr(_entry(f"{run.study.slug}-report/{name}", at), content)
+
+
+def _entry(name: str, at: datetime) -> zipfile.ZipInfo:
+    """An entry whose time is the run's."""
+    entry = zipfile.ZipInfo(name, at.timetuple()[:6])
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.external_attr = 0o644 << 16
+    return entry
+
+
+def _captions(report: Report) -> bytes:
+    """Titles and captions of all tables and figures, for those who make their own."""
+    said = {
+        "tables": {each.name: {"title": each.title, "caption": each.caption, "rows": each.size}
+                   for each in report.tables},
+        "figures": {each.name: {"title": each.title, "caption": each.caption, "alt": each.alt}
+                    for each in report.charts},
+    }  # fmt: skip
+    return json.dumps(said, ensure_ascii=False, indent=1).encode() + b"\n"

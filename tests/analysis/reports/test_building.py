@@ -1,0 +1,142 @@
+"""A report as a value: what is in it, and that the same run gives the same files."""
+
+import json
+import zipfile
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from analysis.domain import charts, reports, tables
+from analysis.domain.reports import as_html, as_pdf, building, exporting, packing
+from analysis.models import Table
+from crowdrag.runs.domain import running
+from crowdrag.runs.enums import RunState
+from tests.analysis import small_study
+from tests.analysis.reports.reported import analyse
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def no_broker(monkeypatch):
+    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+
+
+@pytest.fixture(autouse=True)
+def few_charts(monkeypatch):
+    """Two charts do here; that each of them is drawn in every format is tried where charts are."""
+    few = {name: charts.CHARTS[name] for name in ("agreement", "grades")}
+    monkeypatch.setattr(charts, "CHARTS", few)
+
+
+@pytest.fixture
+def run():
+    return analyse(small_study.make())
+
+
+def test_it_holds_what_made_it_and_every_table_and_chart_of_the_run_once(run):
+    report = reports.report(run)
+    names = [table.name for table in report.tables]
+    assert sorted(names) == sorted(tables.names(run))
+    assert len(set(names)) == len(names)
+    assert [chart.name for chart in report.charts] == ["agreement", "grades"]
+    about = report.about
+    assert (about.inputs_digest, about.seed, about.run) == (run.inputs_digest, 0, str(run.key))
+    assert about.as_of == run.snapshot.created_at
+    assert dict(about.parameters)["resamples"] == 30
+    with pytest.raises(FrozenInstanceError):
+        report.title = "other"
+
+
+def test_names_stand_in_words_and_undefined_values_are_none(run):
+    report = reports.report(run)
+    shown = {table.name: table for table in report.tables}
+    assert {row["dimension"] for row in shown["agreement"].rows} <= {"Clear", "Deep"}
+    assert {row["coders"] for row in shown["agreement"].rows} >= {"crowd", "corrected crowd"}
+    stored = tables.read(run, "agreement")["agreement"]
+    assert [row["alpha"] for row in shown["agreement"].rows] == [row["alpha"] for row in stored]
+    assert any(row["low"] is None for table in report.tables for row in table.rows if "low" in row)
+
+
+def test_large_tables_are_counted_and_not_read(run):
+    shown = {table.name: table for table in reports.report(run).tables}
+    gold = tables.read(run, "gold")["gold"]
+    assert (shown["gold"].size, shown["gold"].rows, shown["gold"].is_whole) == (len(gold), (), False)
+    assert len(reports.whole_table(run, "gold").rows) == len(gold)
+    with pytest.raises(tables.UnknownTableError):
+        reports.whole_table(run, "order")
+
+
+def test_a_table_that_grew_too_long_is_counted_too(run, monkeypatch):
+    monkeypatch.setattr(building, "MOST_ROWS", 3)
+    shown = {table.name: table for table in reports.report(run).tables}
+    assert shown["agreement"].rows == ()
+    assert shown["agreement"].size > 3
+
+
+def test_notes_say_each_reason_once_with_what_it_is_about():
+    rows = [{"dimension": f"d{n}", "split": "complete", "coders": "crowd", "note": "too few"} for n in range(5)]
+    naming = building.Naming({}, {})
+    made = building.table("agreement", rows, {"spam_threshold": 0.6}, naming)
+    assert made.notes == ("d0, all pairs, crowd; d1, all pairs, crowd; d2, all pairs, crowd; and 2 more: too few",)
+    assert "exceeds 0.6." in made.caption
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf"), None])
+def test_what_is_no_number_is_none(value):
+    made = building.table("grade_means", [{"dimension": "all", "mean": value}], {}, building.Naming({}, {}))
+    assert made.rows[0]["mean"] is None
+    assert made.rows[0]["dimension"] == "All dimensions"
+
+
+def test_a_table_of_another_version_that_nobody_describes_goes_by_its_keys(run, monkeypatch):
+    monkeypatch.setitem(tables.COLUMNS, "strange", ("name", "value"))
+    monkeypatch.setitem(building.COLUMNS, "strange", ("name", "value"))
+    Table.objects.create(run=run, name="strange", rows=[{"name": "x", "value": 0.5}])
+    made = next(table for table in reports.report(run).tables if table.name == "strange")
+    assert (made.title, [column.label for column in made.columns]) == ("Strange", ["name", "value"])
+    as_html.write(reports.report(run))
+
+
+def test_html_and_pdf_of_a_run_are_the_same_to_the_byte(run):
+    first, again = reports.report(run), reports.report(run)
+    assert first == again
+    assert as_html.write(first) == as_html.write(again)
+    assert as_pdf.write(first) == as_pdf.write(again)
+
+
+def test_everything_is_packed_in_the_background_and_the_same_to_the_byte(run, tmp_path):
+    made = packing.start(run=run)
+    assert packing.start(run=run) == made
+    made = running.wait(made)
+    assert (made.state, made.error) == (RunState.DONE, "")
+    artifact = packing.packed(run)
+    exporting.pack(run, tmp_path / "again.zip")
+    with artifact.file.open("rb") as file:
+        content = file.read()
+    assert content == (tmp_path / "again.zip").read_bytes()
+    with zipfile.ZipFile(tmp_path / "again.zip") as packed:
+        names = {name.split("/", 1)[1] for name in packed.namelist()}
+        assert packed.testzip() is None
+        captions = json.loads(packed.read(f"{run.study.slug}-report/captions.json"))
+    assert {"report.html", "report.pdf", "methods.tex", "references.bib", "tables/gold.csv"} <= names
+    for name in tables.names(run):
+        assert {f"tables/{name}.{form}" for form in ("csv", "tex", "json")} <= names
+    for name in captions["figures"]:
+        assert {f"figures/{name}.{form}" for form in ("svg", "png", "pdf", "json")} <= names
+
+
+def test_packing_the_report_of_an_analysis_that_is_gone_is_rejected(run):
+    made = packing.start(run=run)
+    run.delete()
+    made = running.wait(made)
+    assert made.state == RunState.FAILED
+    assert "gone" in made.problems[0]["message"]
+
+
+@pytest.mark.parametrize("form", charts.MEDIA_TYPES)
+def test_each_figure_is_drawn_in_each_format(run, form):
+    drawn = charts.chart(run.study, run, "agreement", "light", form)
+    start = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF", "json": b"{"}[form]
+    assert drawn.startswith(start)
+    assert charts.chart(run.study, run, "agreement", "light", form) == drawn
