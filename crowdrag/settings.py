@@ -167,6 +167,11 @@ PROLIFIC_FEE_PERCENT = env.float("CROWDRAG_PROLIFIC_FEE_PERCENT", default=None)
 # Whether a stand-in on this machine may be talked to without TLS: for trying out.
 PROLIFIC_LOOPBACK = env.bool("CROWDRAG_PROLIFIC_LOOPBACK", default=False)
 
+# Neural metrics (docs/guides/operators.md). The models that BERTScore may be computed with, as NAME or NAME:LAYER, the
+# default first; and whether a worker of the queue gpu has a device: then they are computed there, else on any worker.
+BERTSCORE_MODELS = env.list("CROWDRAG_BERTSCORE_MODELS", default=["all-MiniLM-L6-v2"])
+HAS_GPU_WORKER = env.bool("CROWDRAG_GPU", default=Path("/dev/nvidia0").exists())
+
 # Security. Nothing comes from another host; no inline script or style anywhere.
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -24,6 +24,7 @@ from . import freshness, loading
 from .inputs import Inputs
 from .results import Results, compute
 from .results.settings import BadParameterError, Settings
+from .similarity import reading as similarity
 from .texts import Texts, TextsGoneError
 
 KIND = "analysis"
@@ -66,6 +67,11 @@ def work(work: kinds.Work) -> Callable[[], None]:
         inputs = loading.load(run.study, pool=settings.pool)
     except NothingToAnalyseError as error:
         raise kinds.Rejected([{"message": str(error)}]) from error
+    try:
+        likenesses = similarity.read(run.study, inputs.responses, named=settings.bertscore)
+    except BadParameterError as error:
+        raise kinds.Rejected([{"message": str(error)}]) from error
+    inputs = replace(inputs, likenesses=likenesses)
     texts = Texts(run.study, inputs)
     try:
         results = compute(inputs, settings=settings, seed=run.seed, texts=texts, report=work.report)

@@ -1,0 +1,137 @@
+"""Encodings and scores as rows: packed, added once, found again, and gone when their text is erased."""
+
+from collections.abc import Collection, Iterable, Mapping
+
+import numpy as np
+import zstandard
+from django.db import models
+from django.db.models import Exists, Func, OuterRef
+from django.utils import timezone
+
+from analysis.rag.encoders import Identity
+from analysis.text.bertscore import Score, TokenEmbeddings
+from crowdrag.studies.models import Study
+from writing.models import Response
+
+from ...models import Encoder, Encoding, Likeness
+
+Pair = tuple[str, str]
+# Scores are kept with six decimals: encodings are kept in half precision, and more would say nothing.
+DECIMALS = 6
+_LEVEL = 3
+
+
+class Digest(Func):
+    """The digest of a text, as `texts.digest` makes it, by the database."""
+
+    template = "left(encode(sha256(convert_to(%(expressions)s, 'UTF8')), 'hex'), 32)"
+    output_field = models.CharField()
+
+
+def pack(encoded: TokenEmbeddings) -> bytes:
+    """Ids, weights and directions of the tokens, in half precision, compressed.
+
+    The bytes of the numbers are sorted by their place in the number: the upper ones are alike and take little room.
+    """
+    unit = encoded.vectors / np.linalg.norm(encoded.vectors, axis=1, keepdims=True)
+    halves = np.ascontiguousarray(unit, dtype="<f2").view(np.uint8).reshape(-1, 2)
+    parts = [
+        np.ascontiguousarray(encoded.ids, dtype="<i4").tobytes(),
+        encoded.weighted.astype(np.uint8).tobytes(),
+        np.ascontiguousarray(halves.T).tobytes(),
+    ]
+    return zstandard.ZstdCompressor(level=_LEVEL).compress(b"".join(parts))
+
+
+def unpack(payload: bytes, tokens: int, *, cut: bool = False) -> TokenEmbeddings:
+    """Read what `pack` wrote; vectors as float32, shape (tokens, n_dimensions)."""
+    data = zstandard.ZstdDecompressor().decompress(payload)
+    ids = np.frombuffer(data, dtype="<i4", count=tokens).astype(np.int64)
+    weighted = np.frombuffer(data, dtype=np.uint8, count=tokens, offset=4 * tokens).astype(bool)
+    halves = np.frombuffer(data, dtype=np.uint8, offset=5 * tokens).reshape(2, -1)
+    vectors = np.ascontiguousarray(halves.T).view("<f2").astype(np.float32).reshape(tokens, -1)
+    return TokenEmbeddings(vectors, ids, weighted, cut)
+
+
+def encoder(study: Study, identity: Identity) -> Encoder:
+    """The row of what encodes; made if it is new, and marked as used now."""
+    found, _created = Encoder.objects.update_or_create(
+        study=study,
+        model=identity.model,
+        layer=identity.layer,
+        version=identity.version,
+        defaults={"used_at": timezone.now()},
+    )
+    return found
+
+
+def find(study: Study, identity: Identity) -> Encoder | None:
+    """The row of what encodes, if it ever did in this study."""
+    named = {"model": identity.model, "layer": identity.layer, "version": identity.version}
+    return Encoder.objects.filter(study=study, **named).first()
+
+
+def encodings(encoder: Encoder | None, texts: Collection[str]) -> dict[str, TokenEmbeddings]:
+    """Those texts, by digest, that were encoded before."""
+    if encoder is None:
+        return {}
+    rows = Encoding.objects.filter(encoder=encoder, text__in=texts)
+    return {row.text: unpack(bytes(row.payload), row.tokens, cut=row.is_cut) for row in rows}
+
+
+def scored(encoder: Encoder | None, texts: Collection[str]) -> set[Pair]:
+    """Pairs of these texts that were scored before."""
+    if encoder is None:
+        return set()
+    rows = Likeness.objects.filter(encoder=encoder, first__in=texts, second__in=texts)
+    return set(rows.values_list("first", "second"))
+
+
+def keep(
+    study: Study,
+    identity: Identity,
+    *,
+    encoded: Mapping[str, TokenEmbeddings],
+    scores: Mapping[Pair, Score],
+    responses: Iterable[int],
+) -> None:
+    """Add what is missing, of texts that are still there. Whoever adds the same at the same time adds nothing.
+
+    `responses` are the rows whose texts these are. They are held until the commit, so that an erasure comes before,
+    and nothing of the text is added, or after, and takes it away.
+    """
+    held = Response.objects.filter(pk__in=list(responses), erased_at__isnull=True).order_by("pk")
+    there = set(held.select_for_update(no_key=True).values_list(Digest("text"), flat=True))
+    by = encoder(study, identity)
+    Encoding.objects.bulk_create(
+        (
+            Encoding(encoder=by, text=text, tokens=len(one.ids), is_cut=one.cut, payload=pack(one))
+            for text, one in sorted(encoded.items())
+            if text in there
+        ),
+        ignore_conflicts=True,
+        batch_size=50,
+    )
+    Likeness.objects.bulk_create(
+        (
+            Likeness(encoder=by, first=first, second=second, precision=_kept(score.precision),
+                     recall=_kept(score.recall), f1=_kept(score.f1))
+            for (first, second), score in sorted(scores.items())
+            if {first, second} <= there
+        ),
+        ignore_conflicts=True,
+    )  # fmt: skip
+
+
+def forget(study: Study) -> None:
+    """Remove encodings and scores of texts that are not there any more."""
+    there = Response.objects.filter(study=study, erased_at__isnull=True).annotate(digest=Digest("text"))
+    gone = Encoding.objects.filter(encoder__study=study).exclude(Exists(there.filter(digest=OuterRef("text"))))
+    gone.delete()
+    for side in ("first", "second"):
+        rows = Likeness.objects.filter(encoder__study=study)
+        rows.exclude(Exists(there.filter(digest=OuterRef(side)))).delete()
+
+
+def _kept(value: float) -> float | None:
+    return None if np.isnan(value) else round(value, DECIMALS) + 0.0

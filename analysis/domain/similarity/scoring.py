@@ -1,0 +1,204 @@
+"""BERTScore of a study's responses as a run: on a device where there is one, a few topics at a time."""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import combinations
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Exists, OuterRef
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from analysis.rag import checkpoints, encoders, layers
+from analysis.text import bertscore
+from analysis.text.statements import without_markers
+from annotation.models import Pair
+from crowdrag.runs import kinds
+from crowdrag.runs.domain import running
+from crowdrag.runs.enums import Queue
+from crowdrag.runs.models import Run
+from crowdrag.studies.models import Study, User
+from writing.models import Response
+
+from ..texts import digest
+from . import choosing, keeping
+
+KIND = "metrics.bertscore"
+#: A unit holds topics of about so many responses: some seconds on two cores with the bundled model.
+TEXTS_IN_A_UNIT = 24
+
+
+class NothingToCompareError(LookupError):
+    """No topic has two responses that are judged against each other."""
+
+    def __init__(self) -> None:
+        super().__init__("There is nothing to compare: BERTScore needs topics with two or more responses in pairs.")
+
+
+def compared(study: Study) -> "models.QuerySet[Response]":
+    """The responses that count and stand in pairs: those that get grades."""
+    rows = Response.objects.filter(study=study, erased_at__isnull=True).included()
+    pairs = Pair.objects.filter(study=study)
+    return rows.filter(Exists(pairs.filter(a=OuterRef("pk"))) | Exists(pairs.filter(b=OuterRef("pk"))))
+
+
+def start(*, study: Study, model: str = "", by: User | None = None) -> Run:
+    """Start a run that encodes what was not encoded and scores what was not scored, with a model that is offered.
+
+    Raises
+    ------
+    BadParameterError
+        If the model is not offered.
+    NothingToCompareError
+        If no topic has two responses in pairs.
+    """
+    choice = choosing.choose(model)
+    if not topics(study):
+        raise NothingToCompareError
+    return running.start(study=study, kind=KIND, parameters={"model": choice.model, "layer": choice.layer}, by=by)
+
+
+def topics(study: Study) -> dict[str, int]:
+    """Topics in which there is something to compare, and how many responses each has."""
+    found: dict[str, int] = defaultdict(int)
+    for topic in compared(study).values_list("topic__external_id", flat=True):
+        found[topic] += 1
+    return {topic: n for topic, n in sorted(found.items()) if n > 1}
+
+
+def plan(run: Run) -> Iterable[dict[str, Any]]:
+    """Share the topics out."""
+    units: list[list[str]] = []
+    texts = 0
+    for topic, n in topics(run.study).items():
+        if not units or texts + n > TEXTS_IN_A_UNIT:
+            units.append([])
+            texts = 0
+        units[-1].append(topic)
+        texts += n
+    return [{"topics": unit} for unit in units]
+
+
+@lru_cache(maxsize=1)
+def load(model: str, layer: int | None) -> encoders.Encoder:
+    """Load an encoder; a worker keeps the last one."""
+    return encoders.load(model, layer=layer)
+
+
+@dataclass(frozen=True)
+class _Text:
+    row: int
+    digest: str
+    text: str
+
+
+def work(work: kinds.Work) -> Callable[[], None]:
+    """Encode and score some topics; what a topic gave is kept when it is done."""
+    study, parameters = work.run.study, work.run.parameters
+    names = work.unit.payload["topics"]
+    work.report(0, len(names), gettext("Loading the model"))
+    try:
+        encoder = load(parameters["model"], parameters["layer"])
+    except (
+        checkpoints.NeuralPartsMissingError,
+        checkpoints.ModelMissingError,
+        layers.BadLayerError,
+        layers.UnsupportedModelError,
+    ) as error:
+        raise kinds.Rejected([{"message": str(error)}]) from error
+    done = _Done()
+    for i, topic in enumerate(names):
+        work.report(i, len(names), gettext("Topic %(topic)s") % {"topic": topic})
+        if (effect := _score(study, encoder, _texts(study, topic), done)) is not None:
+            work.keep(effect)
+    return partial(_note, work.run, encoder, done)
+
+
+@dataclass
+class _Done:
+    """What one unit did anew."""
+
+    texts: int = 0
+    tokens: int = 0
+    pairs: int = 0
+    cut: int = 0
+    seconds: float = 0.0
+
+
+def _texts(study: Study, topic: str) -> list[_Text]:
+    rows = compared(study).filter(topic__external_id=topic).order_by("pk").values_list("pk", "text")
+    return [_Text(row, digest(text), text) for row, text in rows]
+
+
+def _score(study: Study, encoder: encoders.Encoder, texts: list[_Text], done: _Done) -> Callable[[], None] | None:
+    """Encode and score what is missing of a topic; None if nothing is."""
+    by_digest = {text.digest: text.text for text in texts}
+    names = sorted(by_digest)
+    row = keeping.find(study, encoder.identity)
+    scored = keeping.scored(row, names)
+    pairs = [pair for pair in combinations(names, 2) if pair not in scored]
+    wanted = sorted({name for pair in pairs for name in pair})
+    if not wanted:
+        return None
+    encoded = keeping.encodings(row, wanted)
+    missing = [name for name in wanted if name not in encoded]
+    began = time.monotonic()
+    made = encoder.encode([without_markers(by_digest[name]) for name in missing])
+    done.seconds += time.monotonic() - began
+    done.texts += len(made)
+    done.tokens += sum(len(one.ids) for one in made)
+    done.cut += sum(one.cut for one in made)
+    done.pairs += len(pairs)
+    new = dict(zip(missing, made, strict=True))
+    # As they will be read the next time: a score does not depend on whether its texts were encoded before.
+    ready = encoded | {name: keeping.unpack(keeping.pack(one), len(one.ids)) for name, one in new.items()}
+    places = {name: i for i, name in enumerate(wanted)}
+    scores = bertscore.scores(
+        [ready[name] for name in wanted], [(places[first], places[second]) for first, second in pairs]
+    )
+    return partial(
+        keeping.keep,
+        study,
+        encoder.identity,
+        encoded=new,
+        scores=dict(zip(pairs, scores, strict=True)),
+        responses=[text.row for text in texts],
+    )
+
+
+def _note(run: Run, encoder: encoders.Encoder, done: _Done) -> None:
+    """Add to the run's sums. Its row is held: several units may end at once."""
+    keeping.encoder(run.study, encoder.identity)
+    summary = Run.objects.select_for_update(no_key=True).values_list("summary", flat=True).get(pk=run.pk)
+    sums = {name: summary.get(name, 0) + value for name, value in vars(done).items()}
+    identity = encoder.identity
+    about = {"model": identity.model, "layer": identity.layer, "version": identity.version}
+    running.note(
+        run=run, summary={**sums, "seconds": round(sums["seconds"], 3), **about, "device": str(encoder.device)}
+    )
+
+
+def _result_url(run: Run) -> str:
+    return reverse("results", args=[run.study.slug])
+
+
+def _told(run: Run) -> dict[str, Any]:
+    layer = run.parameters.get("layer")
+    named = run.parameters.get("model", "")
+    return {gettext("Model"): named, gettext("Layer"): gettext("last") if layer is None else layer}
+
+
+def register() -> None:
+    """Make these runs known; called once when the app is ready."""
+    queue = Queue.GPU if settings.HAS_GPU_WORKER else Queue.DEFAULT
+    kinds.register(
+        kinds.Kind(
+            name=KIND, title=_("BERTScore"), queue=queue, plan=plan, work=work, result_url=_result_url, told=_told
+        )
+    )
