@@ -16,6 +16,8 @@ from analysis.stats.bootstrap import Floats
 
 #: With fewer differences that are not zero, no two-sided p-value can come below 0.05: 2 / 2**5 = 0.0625.
 FEWEST = 6
+# As many differences with ties as scipy goes through exactly.
+_ENUMERATED = 13
 # Differences of grades that are equal up to rounding share a rank.
 _EQUAL = 1e-9
 
@@ -63,7 +65,7 @@ def signed_rank(difference: ArrayLike) -> SignedRank:
     SignedRank
         p is exact up to 50 differences without equal sizes, and up to 13 whatever they are; otherwise of the normal
         approximation with its variance corrected for ties and without correction for continuity, as
-        ``scipy.stats.wilcoxon(method="auto")``, which computes it.
+        ``scipy.stats.wilcoxon(method="auto")`` chooses.
 
     Raises
     ------
@@ -86,9 +88,11 @@ def signed_rank(difference: ArrayLike) -> SignedRank:
             "judge more topics"
         )
         raise TooFewDifferencesError(msg)
+    tied = np.unique(np.abs(ranked)).size < ranked.size
+    if tied and ranked.size <= _ENUMERATED:
+        return SignedRank(*_enumerated(ranked), exact=True, n=int(ranked.size), zeros=int(zeros))
     found = stats.wilcoxon(ranked, zero_method="wilcox", correction=False, method="auto")
-    several = np.unique(np.abs(ranked)).size < ranked.size
-    exact = ranked.size <= (13 if several else 50)
+    exact = not tied and ranked.size <= 50
     return SignedRank(float(found.statistic), float(found.pvalue), exact, int(ranked.size), int(zeros))
 
 
@@ -171,6 +175,17 @@ def adjusted(p: ArrayLike) -> Floats:
     if made.any():
         found[made] = stats.false_discovery_control(given[made], method="bh")
     return found
+
+
+def _enumerated(difference: Floats) -> tuple[float, float]:
+    """Statistic and exact two-sided p from the sums of ranks of all choices of signs: scipy's, but much faster."""
+    ranks = stats.rankdata(np.abs(difference))
+    positive, negative = (float(ranks[side].sum()) for side in (difference > 0, difference < 0))
+    smaller = min(positive, negative)
+    sums = np.zeros(1)
+    for rank in ranks:
+        sums = np.concatenate([sums, sums + rank])
+    return smaller, min(1.0, 2.0 * float(np.mean(sums <= smaller)))
 
 
 def _said(difference: ArrayLike) -> Floats:

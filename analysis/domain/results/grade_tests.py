@@ -85,7 +85,7 @@ def rows(inputs: Inputs, graded: Graded, resampled: Resampled) -> list[Row]:
             "style": str(styles[test.style]) if test.style >= 0 else ALL,
             "comparison": " - ".join(sides.tolist()),
         }
-        found.append(key | test_row(difference, resampled.weights, samples))
+        found.append(key | tested_row(difference, resampled.weights, samples))
     return adjust(found)
 
 
@@ -124,7 +124,7 @@ def _picked(cells: Floats, where: list[object]) -> Floats:
     return cells
 
 
-def test_row(difference: Floats, weights: Floats, samples: Floats | None = None) -> Row:
+def tested_row(difference: Floats, weights: Floats, samples: Floats | None) -> Row:
     """What a test says of the differences of topics, with intervals over these; p is adjusted later.
 
     `samples`: the differences of each resample, shape (resamples, topics), where they are others there.

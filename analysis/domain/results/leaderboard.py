@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from analysis.stats import strengths
-from analysis.stats.bootstrap import Floats, expanded_level
+from analysis.stats.bootstrap import Floats, stretch
 from analysis.stats.bradley_terry import NoComparisonsError
 from analysis.stats.significance import FEWEST
 
@@ -24,6 +24,7 @@ ONE_TOPIC = "graded on one topic: nothing says what another would change"
 APART = "no chain of comparisons joins this one with the largest group: the dummy alone does"
 # Comparisons by resamples that are held at a time.
 _AT_ONCE = 4_000_000
+_TAIL = 0.025
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,21 +75,20 @@ def _name(graded: Graded, dimension: int) -> str:
     return graded.comparisons.fits[dimension].dimension.name if dimension >= 0 else ALL
 
 
-def _rows(
-    analysed: Analysed, board: Board, graded: Graded, resampled: Resampled, dimension: int
-) -> Iterator[Row]:
+def _rows(analysed: Analysed, board: Board, graded: Graded, resampled: Resampled, dimension: int) -> Iterator[Row]:
     """Rows of one dimension (-1: all), the best first, then those who cannot be ranked."""
     mine = np.flatnonzero((graded.fit == dimension) | (dimension < 0))
     means = _Means.of(board, graded, resampled, mine)
-    merits = _merits(analysed, board, graded, resampled, dimension)
+    merits = _merits(analysed, board, graded, resampled, dimension, means.topics)
     order = np.lexsort((np.arange(len(board.names)), -np.nan_to_num(merits.point, nan=-np.inf)))
     for who in order.tolist():
         if np.isnan(merits.point[who]) and not means.n[who] and dimension >= 0:
             continue  # who is graded on no dimension stands once, under all
         topics = int(means.topics[who])
-        low, high = _interval(merits.samples[who], topics)
-        best, worst = _interval(merits.ranks[who], topics, outwards=True)
-        mean_low, mean_high = _interval(means.samples(who), topics)
+        further = stretch(topics)
+        low, high = _interval(merits.samples[who], merits.point[who], further)
+        best, worst = _ranks(merits.ranks[who], further)
+        mean_low, mean_high = np.clip(_interval(means.samples(who), means.mean[who], further), 1.0, graded.usual)
         row: Row = {
             "participant": board.names[who],
             "dimension": _name(graded, dimension),
@@ -124,7 +124,7 @@ class _Means:
     @classmethod
     def of(cls, board: Board, graded: Graded, resampled: Resampled, mine: Ints) -> "_Means":
         who = board.whose[graded.response[mine]]
-        people, topics = len(board.names), len(resampled.topics)
+        people = len(board.names)
         grade = graded.comparable(graded.grade)[mine]
         counts = np.bincount(who, minlength=people)
         sums = np.bincount(who, weights=grade, minlength=people)
@@ -170,7 +170,7 @@ class _Merits:
 
 
 def _merits(
-    analysed: Analysed, board: Board, graded: Graded, resampled: Resampled, dimension: int
+    analysed: Analysed, board: Board, graded: Graded, resampled: Resampled, dimension: int, topics: Ints
 ) -> _Merits:
     c, pool, people = graded.comparisons, analysed.main.pool, len(board.names)
     mine = np.flatnonzero((c.fit == dimension) | (dimension < 0))
@@ -183,6 +183,7 @@ def _merits(
         return _Merits(nobody, nobody, np.full(people, -1), never, never)
     point = strengths.fit(met, *strengths.add_up(met, c.outcome[mine], c.weight[mine])).merit[:, 0]
     topic = np.searchsorted(resampled.topics, pool.topic[unit])
+    further = np.array([stretch(int(number)) for number in topics])
     samples = np.empty((people, resamples), dtype=np.float32)
     ranks = np.empty((people, resamples), dtype=np.float32)
     size = max(1, _AT_ONCE // max(len(mine), people))
@@ -197,21 +198,28 @@ def _merits(
         merit = strengths.fit(met, *strengths.add_up(met, outcome, weight), start=point).merit
         samples[:, block] = merit
         # Who is not there stays where all topics put them, so that the others' ranks do not move up for it.
-        whole = np.where(np.isnan(merit), point[:, None], merit)
+        apart = further[:, None] * (merit - point[:, None])
+        whole = point[:, None] + np.where(np.isnan(apart), 0.0, apart)
         ranks[:, block] = np.where(np.isnan(merit), np.nan, strengths.ranks(whole))
     return _Merits(point, strengths.ranks(point), met.group, samples, ranks)
 
 
-def _interval(samples: Floats, topics: int, *, outwards: bool = False) -> tuple[float, float]:
-    """The interval of somebody seen on so many topics, expanded as few topics need it; NaN of fewer than two."""
-    level = expanded_level(topics)
+def _interval(samples: Floats, point: float, further: float) -> tuple[float, float]:
+    """The percentile interval, stretched as few topics need it; NaN where nothing can be said."""
     defined = samples[~np.isnan(samples)]
-    if np.isnan(level) or not defined.size:
+    if np.isnan(further) or not defined.size:
         return float("nan"), float("nan")
-    tail = (1.0 - level) / 2.0
-    how = ("lower", "higher") if outwards else ("linear", "linear")
-    low = np.quantile(defined, tail, method=how[0])
-    return float(low), float(np.quantile(defined, 1.0 - tail, method=how[1]))
+    low, high = point + further * (np.quantile(defined, [_TAIL, 1.0 - _TAIL]) - point)
+    return float(low), float(high)
+
+
+def _ranks(samples: Floats, further: float) -> tuple[float, float]:
+    """The percentile interval of ranks, rounded outwards; their merits are stretched already."""
+    defined = samples[~np.isnan(samples)]
+    if np.isnan(further) or not defined.size:
+        return float("nan"), float("nan")
+    best = np.quantile(defined, _TAIL, method="lower")
+    return float(best), float(np.quantile(defined, 1.0 - _TAIL, method="higher"))
 
 
 def _whole(value: float | np.floating) -> int | None:
@@ -236,8 +244,9 @@ def _tests(board: Board, graded: Graded, resampled: Resampled) -> Iterator[Row]:
             own = np.flatnonzero(mine & (who == person))
             again = None if resampled.grade is None else _again(graded, resampled.grade, own)
             place = resampled.topic[own]
-            sides[person] = _by_topic(now[own][:, None], place, topics)[:, 0], (
-                None if again is None else _by_topic(again, place, topics).T
+            sides[person] = (
+                _by_topic(now[own][:, None], place, topics)[:, 0],
+                (None if again is None else _by_topic(again, place, topics).T),
             )
         for one, other in together:
             (a, a_again), (b, b_again) = sides[one], sides[other]
@@ -247,7 +256,7 @@ def _tests(board: Board, graded: Graded, resampled: Resampled) -> Iterator[Row]:
                 "participant_1": board.names[one],
                 "participant_2": board.names[other],
             }
-            yield key | grade_tests.test_row(a - b, resampled.weights, samples)
+            yield key | grade_tests.tested_row(a - b, resampled.weights, samples)
 
 
 def _by_topic(grade: Floats, topic: Ints, topics: int) -> Floats:

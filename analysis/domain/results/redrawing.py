@@ -1,4 +1,4 @@
-"""A pool in every resample of topics and judges: who was drawn, and what labels hold then (docs/methods/bootstrap.md)."""
+"""A pool in every resample of topics and judges: who was drawn, and what labels hold (docs/methods/bootstrap.md)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,16 +1,14 @@
 """The bootstrap: closed forms of tiny cases, and coverage of a known mean."""
 
-from statistics import NormalDist
-
 import numpy as np
 import pytest
 
 from analysis.stats.bootstrap import (
     bootstrap,
-    expanded_level,
     percentile_interval,
     resample_weights,
     resampled_mean,
+    stretch,
     weighted_mean,
 )
 
@@ -75,27 +73,26 @@ def test_bad_requests_are_refused():
         resample_weights(0, 10, np.random.default_rng(0))
 
 
-def test_expanded_levels_follow_from_a_table_of_students_t():
-    for clusters, t in ((5, 2.776), (10, 2.262), (28, 2.052)):
-        tail = (1 - expanded_level(clusters)) / 2
-        assert tail == pytest.approx(1 - NormalDist().cdf(t * (clusters / (clusters - 1)) ** 0.5), abs=1e-5)
-    assert expanded_level(10_000) == pytest.approx(0.95, abs=1e-4)
-    assert expanded_level(2) == 1
-    assert np.isnan(expanded_level(1))
+def test_stretches_follow_from_a_table_of_students_t():
+    for clusters, t in ((2, 12.706), (5, 2.776), (10, 2.262), (28, 2.052)):
+        assert stretch(clusters) == pytest.approx(t / 1.95996 * (clusters / (clusters - 1)) ** 0.5, rel=1e-3)
+    assert stretch(100_000) == pytest.approx(1, abs=1e-4)
+    assert np.isnan(stretch(1))
 
 
-def test_expanded_intervals_of_few_topics_cover_the_truth_where_plain_ones_do_not():
+@pytest.mark.parametrize("topics", [2, 4, 8])
+def test_stretched_intervals_of_few_topics_cover_the_truth_where_plain_ones_do_not(topics):
     rng = np.random.default_rng(5)
     hits = np.zeros(2)
-    for _ in range(300):
-        values, weights = rng.normal(size=8), resample_weights(8, 1000, rng)
-        samples = weights @ values / 8
-        for place, level in enumerate((0.95, expanded_level(8))):
-            interval = percentile_interval(values.mean(), samples, clusters=8, level=level)
-            hits[place] += interval.low <= 0 <= interval.high
-    plain, expanded = hits / 300
-    assert plain < 0.90
-    assert 0.90 < expanded <= 0.98
+    for _ in range(400):
+        values, weights = rng.normal(size=topics), resample_weights(topics, 400, rng)
+        ends = np.quantile(weights @ values / topics, [0.025, 0.975]) - values.mean()
+        for place, factor in enumerate((1, stretch(topics))):
+            low, high = values.mean() + factor * ends
+            hits[place] += low <= 0 <= high
+    plain, stretched = hits / 400
+    assert plain < 0.91
+    assert 0.90 < stretched <= 0.98
 
 
 def test_means_of_values_that_change_from_resample_to_resample():

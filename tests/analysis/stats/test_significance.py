@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import norm, rankdata
+from scipy.stats import norm, rankdata, wilcoxon
 
 from analysis.stats.bootstrap import resample_weights
 from analysis.stats.significance import FEWEST, TooFewDifferencesError, adjusted, rank_biserial, signed_rank
@@ -35,6 +35,16 @@ def test_p_counts_all_choices_of_signs(d):
 def test_p_counts_all_choices_of_signs_whatever_the_differences(d):
     if sum(value != 0 for value in d) >= FEWEST:
         assert signed_rank(d).p == pytest.approx(enumerated(d))
+
+
+@pytest.mark.parametrize("n", [8, 13, 14, 40, 60])
+@pytest.mark.parametrize("tied", [True, False])
+def test_p_is_that_of_scipy(n, tied):
+    rng = np.random.default_rng(n)
+    d = rng.integers(1, 5, n) * rng.choice([-1, 1], n) if tied else rng.normal(0.3, 1, n)
+    package = wilcoxon(d)
+    found = signed_rank(d)
+    assert (found.statistic, found.p) == (package.statistic, pytest.approx(package.pvalue))
 
 
 def test_many_tied_differences_are_tested_by_the_normal_approximation():
@@ -107,7 +117,8 @@ def test_missing_differences_and_zeros_take_no_part():
 
 def test_adjusted_p_by_the_definition():
     """Benjamini and Hochberg's own example: 15 p-values, of which they reject four at 0.05."""
-    p = [.0001, .0004, .0019, .0095, .0201, .0278, .0298, .0344, .0459, .3240, .4262, .5719, .6528, .7590, 1.0]  # fmt: skip
+    p = [.0001, .0004, .0019, .0095, .0201, .0278, .0298, .0344, .0459,
+         .3240, .4262, .5719, .6528, .7590, 1.0]  # fmt: skip
     found = adjusted(p)
     assert (found <= 0.05).sum() == 4
     by_hand = [min(p[j] * 15 / (j + 1) for j in range(i, 15)) for i in range(15)]
