@@ -247,6 +247,28 @@ def fit(
     )
 
 
+def linked(item: ArrayLike, annotator: ArrayLike, who: ArrayLike, *, items: int) -> NDArray[np.bool_]:
+    """Who is fitted anew if some annotators are: those who judged an item with them, directly or through others.
+
+    Parameters
+    ----------
+    item, annotator : array_like of int, shape (n_judgments,)
+        What was judged by whom.
+    who : array_like of bool, shape (n_annotators,)
+        The annotators to begin with.
+    items : int
+        How many items there are.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_annotators,)
+    """
+    begun = np.asarray(who, dtype=bool)
+    judged = check(item, annotator, np.zeros(np.size(item), dtype=np.int64), units=items, coders=len(begun))
+    part = connected(judged.unit, judged.coder, items=items, annotators=len(begun)).of_annotator
+    return np.isin(part, part[begun])
+
+
 @dataclass(frozen=True, eq=False)
 class _Problem:
     """What is fitted: checked judgments with the labels in use from 0, known labels, keys, and the start."""

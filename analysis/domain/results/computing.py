@@ -22,18 +22,20 @@ from . import (
     text_reuse,
     writing,
 )
+from .earlier import Earlier, rows_of
 from .family import Analysed, Family, Tables
 from .fitting import Fitted, fit
 from .redrawing import redraw
+from .schema import Row
 from .settings import Settings
 
 Report = Callable[[int, int, str], None]
 
 #: In the order in which they are made: a family may read the tables of those before it.
 FAMILIES = (
-    Family("Agreement", agreement.family),
-    Family("Labels", labels.family),
-    Family("Grades", grades.family),
+    Family("Agreement", agreement.family, live=True),
+    Family("Labels", labels.family, live=True),
+    Family("Grades", grades.family, live=True),
     Family("Writing", writing.family),
     Family("Text reuse", text_reuse.family),
     Family("Surveys", survey.family),
@@ -48,18 +50,19 @@ FAMILIES = (
 
 @dataclass(frozen=True)
 class Results:
-    """Tables by name, and what a page shows at a glance."""
+    """Tables by name, what a page shows at a glance, and the fits that later updates begin with (`earlier.FITS`)."""
 
     tables: Tables
     summary: dict[str, Any]
+    fits: list[Row]
 
 
 class _Steps:
     """Counts what is done."""
 
-    def __init__(self, inputs: Inputs, report: Report) -> None:
+    def __init__(self, inputs: Inputs, families: int, report: Report) -> None:
         fits = sum(len(np.unique(inputs.pools[name].dimension)) for name in _fitted_pools(inputs))
-        self.total = fits + len(FAMILIES)
+        self.total = fits + families
         self.done = 0
         self.report = report
 
@@ -79,11 +82,16 @@ def compute(
     seed: int,
     texts: Iterable[TopicTexts] = (),
     report: Report = lambda *_: None,
+    earlier: Earlier | None = None,
 ) -> Results:
-    """Compute every table; the same inputs, settings and seed give the same bytes."""
-    step = _Steps(inputs, report)
+    """Compute every table; the same inputs, settings and seed give the same bytes.
+
+    With an `earlier` analysis only the tables of live families, from as many of its fits as still stand: an update.
+    """
+    families = [family for family in FAMILIES if family.live or earlier is None]
+    step = _Steps(inputs, len(families), report)
     fitted = {
-        name: fit(inputs, name, settings=settings, seed=seed, report=step, capped=name == inputs.pool)
+        name: fit(inputs, name, settings=settings, seed=seed, report=step, capped=name == inputs.pool, earlier=earlier)
         for name in _fitted_pools(inputs)
     }
     main = fitted[inputs.pool]
@@ -99,15 +107,25 @@ def compute(
         redrawn=redrawn,
         similarity=inputs.likeness if inputs.likenesses else None,
     )
-    for family in FAMILIES:
+    for family in families:
         step(family.title)
         analysed.tables |= family.make(analysed)
-    return Results(analysed.tables, {**_sizes(main), "simulated": inputs.simulated})
+    return Results(analysed.tables, {**_sizes(main), "simulated": inputs.simulated}, _fits(fitted))
 
 
 def _fitted_pools(inputs: Inputs) -> list[str]:
     """The pools whose judges are many, of whom some can be trusted more than others."""
     return list(dict.fromkeys(name for name in (inputs.pool, EXPERT, POINTWISE) if name in inputs.pools))
+
+
+def _fits(fitted: dict[str, Fitted]) -> list[Row]:
+    return [
+        row
+        for name, each in fitted.items()
+        for fit in each.fits
+        if fit.model is not None
+        for row in rows_of(name, fit.dimension.name, each.pool.participants, fit.model)
+    ]
 
 
 def _sizes(main: Fitted) -> dict[str, int]:

@@ -66,7 +66,15 @@ class Analysed:
 
 @dataclass(frozen=True)
 class Family:
-    """Tables that are made together, from the inputs and from what stands before them in the list."""
+    """Tables that are made together, from the inputs and from what stands before them in the list.
+
+    Attributes
+    ----------
+    live : bool
+        Whether updates make them too, as judgments come in: they follow from judgments, need no texts, and take a
+        small part of what an analysis takes.
+    """
 
     title: str
     make: Callable[[Analysed], Tables]
+    live: bool = False

@@ -1,17 +1,23 @@
 """Votes of one pool by dimension, with the model of who can be trusted."""
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.stats import labels, mace
 from analysis.stats.agreement import count_values
 
 from ..inputs import Dimension, Inputs, Ints, Pool
+from .earlier import Earlier, Standing, Votes
 from .settings import Settings, stream
 
 LABELS = 3
+#: Where more judgments of a dimension than these are to be fitted anew, an update goes on from the earlier fit instead
+#: of searching as an analysis does (a second for each dimension at this size), for so many iterations at most.
+SEARCHED, WARM = 10_000, 500
 Report = Callable[[str], None]
 
 
@@ -68,45 +74,91 @@ class Fitted:
     fits: tuple[Fit, ...]
 
 
-def fit(inputs: Inputs, name: str, *, settings: Settings, seed: int, report: Report, capped: bool) -> Fitted:
+def fit(
+    inputs: Inputs,
+    name: str,
+    *,
+    settings: Settings,
+    seed: int,
+    report: Report,
+    capped: bool,
+    earlier: Earlier | None = None,
+) -> Fitted:
     """Fit MACE to each dimension of a pool.
 
     `capped`: the first k votes of a unit count. The crowd of pairs is capped; experts and pointwise raters were chosen.
     Where a label is known, MACE is told it, and sees all votes on it: they say how far each of their judges can be
     trusted. What is counted remains the first k.
+
+    `earlier`: fits of which as much is kept as still stands; only the others are fitted anew.
     """
     pool = inputs.pools[name]
-    counted = pool.first_votes(settings.k) if capped else np.ones(len(pool.unit), dtype=bool)
+    keys = np.array([_key(participant) for participant in pool.participants], dtype=np.uint64)
     fits = []
     for place in np.unique(pool.dimension).tolist():
         dimension = inputs.dimensions[place]
         report(f"Competence: {dimension.label}")
-        keep = counted & (pool.dimension == place)
-        votes = (pool.unit[keep], pool.coder[keep], pool.value[keep])
-        sizes = (len(pool.units), len(pool.participants), len(dimension.domain))
-        known = pool.known_of(place) if settings.fix_known and pool.known else None
-        seen = votes
-        if known is not None:
-            all_of_known = keep | ((pool.dimension == place) & (known[pool.unit] >= 0))
-            seen = (pool.unit[all_of_known], pool.coder[all_of_known], pool.value[all_of_known])
-        model, problem = _model(seen, sizes, settings, stream(seed, f"mace {name} {dimension.name}"), known)
-        counts = count_values(*votes, units=sizes[0], values=sizes[2])
-        fits.append(Fit(dimension, *votes, counts=counts, model=model, problem=problem, seen=seen, known=known))
+        votes, seen, known = _votes(pool, place, settings, capped=capped)
+        standing = None
+        if earlier is not None and (before := earlier.place(dimension.name)) >= 0:
+            _counted, *saw = _votes(earlier.inputs.pools[name], before, settings, capped=capped)
+            standing = earlier.standing(inputs, name, dimension.name, seen, known, (saw[0], saw[1]))
+        problem = _Problem(seen, (len(pool.units), len(pool.participants), len(dimension.domain)), known, keys)
+        model, why = _model(problem, settings, stream(seed, f"mace {name} {dimension.name}"), standing)
+        counts = count_values(*votes, units=problem.sizes[0], values=problem.sizes[2])
+        fits.append(Fit(dimension, *votes, counts=counts, model=model, problem=why, seen=seen, known=known))
     return Fitted(pool, tuple(fits))
 
 
+def _votes(pool: Pool, place: int, settings: Settings, *, capped: bool) -> tuple[Votes, Votes, Ints | None]:
+    """The votes that count on a dimension, those that MACE sees, and the labels that it is told."""
+    mine = pool.dimension == place
+    keep = mine & pool.first_votes(settings.k) if capped else mine
+    votes = (pool.unit[keep], pool.coder[keep], pool.value[keep])
+    if not settings.fix_known or not pool.known:
+        return votes, votes, None
+    known = pool.known_of(place)
+    seen = keep | (mine & (known[pool.unit] >= 0))
+    return votes, (pool.unit[seen], pool.coder[seen], pool.value[seen]), known
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """What MACE is given: votes, how many units, participants and values there are, known labels, and keys."""
+
+    votes: Votes
+    sizes: tuple[int, int, int]
+    known: Ints | None
+    keys: NDArray[np.uint64]
+
+
 def _model(
-    votes: tuple[Ints, Ints, Ints],
-    sizes: tuple[int, int, int],
-    settings: Settings,
-    rng: np.random.Generator,
-    known: Ints | None,
+    problem: _Problem, settings: Settings, rng: np.random.Generator, standing: Standing | None
 ) -> tuple[mace.Mace | None, str]:
     how = mace.Settings(restarts=settings.restarts, refine=settings.refine)
+    start = settled = None
+    if standing is not None:
+        settled = standing.settled
+        if standing.searched > SEARCHED or not settings.refine:
+            start, how = standing.start, mace.Settings(restarts=0, max_iter=WARM)
     try:
         model = mace.fit(
-            *votes, rng=rng, items=sizes[0], annotators=sizes[1], labels=sizes[2], fixed=known, settings=how
+            *problem.votes,
+            rng=rng,
+            items=problem.sizes[0],
+            annotators=problem.sizes[1],
+            labels=problem.sizes[2],
+            fixed=problem.known,
+            start=start,
+            settled=settled,
+            keys=problem.keys,
+            settings=how,
         )
     except (mace.NoJudgmentsError, mace.SingleLabelError, mace.NoOverlapError) as error:
         return None, str(error)
     return model, ""
+
+
+def _key(participant: str) -> int:
+    """A number that follows from a pseudonym: what is random about somebody follows them wherever they stand."""
+    return int.from_bytes(hashlib.blake2b(participant.encode(), digest_size=8).digest(), "little")

@@ -9,6 +9,8 @@ from .family import Analysed, Tables
 from .fitting import Fitted
 from .schema import COLUMNS, NOTE, Row, number
 
+UPDATED = "an update keeps what the full analysis found where no judgment came in: there are no restarts to compare"
+
 
 def family(analysed: Analysed) -> Tables:
     """Who can be trusted, what label holds, and how well both are determined."""
@@ -63,6 +65,10 @@ def model_rows(fitted: Fitted) -> list[Row]:
             rows.append(row | dict.fromkeys(COLUMNS["mace"][1:]) | {NOTE: fit.problem})
             continue
         ends = fit.model.restart_log_likelihoods
+        if not len(ends):
+            known = {"log_likelihood": fit.model.log_likelihood}
+            rows.append(row | dict.fromkeys(COLUMNS["mace"][1:]) | known | {NOTE: UPDATED})
+            continue
         found: Row = {
             "log_likelihood": fit.model.log_likelihood,
             "best_restart": float(ends.max()),

@@ -1,0 +1,163 @@
+"""The fits of an earlier analysis, and what of them still stands among today's judgments (docs/methods/updating.md)."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from analysis.stats import mace
+
+from ..inputs import Inputs, Ints, Pool
+from .schema import Row
+
+#: The table that keeps a run's fits. It is no table of results and stands in none of their lists; who has what they
+#: gave erased leaves it as they leave the others.
+FITS = "fits"
+
+Votes = tuple[Ints, Ints, Ints]
+
+
+def rows_of(pool: str, dimension: str, participants: Sequence[str], model: mace.Mace) -> list[Row]:
+    """Write down what a fit found of everybody who judged on a dimension; `Earlier` reads it."""
+    found = model.parameters
+    return [
+        {
+            "pool": pool,
+            "dimension": dimension,
+            "participant": participants[who],
+            "spam": float(found.spam[who]),
+            "know": float(found.know[who]),
+            "strategy": found.strategy[who].tolist(),
+        }
+        for who in np.flatnonzero(model.judgments).tolist()
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """What is known before a dimension is fitted anew.
+
+    Attributes
+    ----------
+    start : Parameters
+        Of everybody who was fitted before; NaN of others.
+    settled : Parameters
+        The same of those alone whose judgments, and those of the same units by others, are what they were.
+    searched : int
+        How many judgments are connected with some that changed: what there is to fit anew.
+    """
+
+    start: mace.Parameters
+    settled: mace.Parameters
+    searched: int
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """An earlier analysis: what it computed from, and the parameters that it found."""
+
+    inputs: Inputs
+    fits: Sequence[Row] = field(repr=False)
+
+    @cached_property
+    def _parameters(self) -> dict[tuple[str, str], dict[str, Row]]:
+        found: dict[tuple[str, str], dict[str, Row]] = {}
+        for row in self.fits:
+            found.setdefault((row["pool"], row["dimension"]), {})[row["participant"]] = row
+        return found
+
+    def place(self, name: str) -> int:
+        """The place of the dimension of this name among the earlier ones; -1 if it was not there."""
+        return next((i for i, each in enumerate(self.inputs.dimensions) if each.name == name), -1)
+
+    def standing(
+        self,
+        inputs: Inputs,
+        pool: str,
+        dimension: str,
+        seen: Votes,
+        known: Ints | None,
+        before: tuple[Votes, Ints | None],
+    ) -> Standing | None:
+        """Compare what MACE is to see with what it saw `before`; None where it was not fitted then."""
+        parameters = self._parameters.get((pool, dimension), {})
+        if not parameters:
+            return None
+        now, then = inputs.pools[pool], self.inputs.pools[pool]
+        labels = len(next(iter(parameters.values()))["strategy"])
+        start = _empty(len(now.participants), labels)
+        for who, name in enumerate(now.participants):
+            if name in parameters:
+                row = parameters[name]
+                start.spam[who], start.know[who], start.strategy[who] = row["spam"], row["know"], row["strategy"]
+        changed = _changed(inputs, now, seen, known, self.inputs, then, *before) | np.isnan(start.spam)
+        settled = mace.Parameters(np.where(changed, np.nan, start.spam), start.know, start.strategy)
+        judged = np.bincount(seen[1], minlength=len(changed)) > 0
+        reached = mace.linked(seen[0], seen[1], changed & judged, items=len(now.units))
+        return Standing(start, settled, int(np.count_nonzero(reached[seen[1]])))
+
+
+def _empty(annotators: int, labels: int) -> mace.Parameters:
+    return mace.Parameters(
+        np.full(annotators, np.nan), np.full(annotators, np.nan), np.full((annotators, labels), np.nan)
+    )
+
+
+def _changed(
+    inputs: Inputs,
+    now: Pool,
+    seen: Votes,
+    known: Ints | None,
+    earlier: Inputs,
+    then: Pool,
+    seen_then: Votes,
+    known_then: Ints | None,
+) -> np.ndarray:
+    """Who gave a judgment that is new, or judged a unit on which one is gone or whose label is known otherwise."""
+    unit_of = _translation(_units(earlier, then), _units(inputs, now))
+    coder_of = _translation(then.participants, now.participants)
+    people, values = len(now.participants), 1 + max(int(each[2].max(initial=0)) for each in (seen, seen_then))
+    unit, coder, value = seen
+    u, c, v = unit_of[seen_then[0]], coder_of[seen_then[1]], seen_then[2]
+    changed = np.zeros(people, dtype=bool)
+    if not np.array_equal(_in_use(value, known, values), _in_use(v, known_then, values)):
+        changed[:] = True  # the model itself is another: so many labels are equally likely beforehand
+        return changed
+    both = (u >= 0) & (c >= 0)
+    key = (unit * people + coder) * values + value
+    key_then = np.where(both, (u * people + c) * values + v, -1)
+    changed[coder[~np.isin(key, key_then)]] = True
+    gone = ~np.isin(key_then, key)
+    changed[c[gone & (c >= 0)]] = True
+    touched = np.zeros(len(now.units), dtype=bool)
+    touched[u[gone & (u >= 0)]] = True
+    touched |= _told_otherwise(known, known_then, unit_of, len(now.units))
+    changed[coder[touched[unit]]] = True
+    return changed
+
+
+def _told_otherwise(known: Ints | None, known_then: Ints | None, unit_of: Ints, units: int) -> np.ndarray:
+    """Units whose label was known and is not, or the other way round, or is another."""
+    before = np.full(units, -1)
+    if known_then is not None:
+        there = unit_of >= 0
+        before[unit_of[there]] = known_then[there]
+    return np.asarray(before != (known if known is not None else -1))
+
+
+def _in_use(value: Ints, known: Ints | None, values: int) -> np.ndarray:
+    told = known[known >= 0] if known is not None else np.zeros(0, dtype=np.int64)
+    return np.bincount(np.r_[value, told], minlength=values) > 0
+
+
+def _units(inputs: Inputs, pool: Pool) -> list[tuple[str, str, str, str]]:
+    """What was judged, by names."""
+    names = [response.name for response in inputs.responses] + [""]  # the last stands for none
+    return [(names[left], names[right], inputs.topics[topic], name) for left, right, topic, name in pool.units]
+
+
+def _translation(before: Sequence[Hashable], now: Sequence[Hashable]) -> Ints:
+    """The place now of each that was there before, -1 of those that are gone."""
+    place = {name: i for i, name in enumerate(now)}
+    return np.array([place.get(name, -1) for name in before], dtype=np.int64)
