@@ -75,9 +75,7 @@ def test_equal_seeds_give_equal_tables_whichever_unit_comes_first():
     study = StudyFactory()
     first = tables.read(planned(study), "plan")
     run = working.start(study=study, asked=Asked(**SMALL | SAID))
-    parts = []
-    for unit in run.units.order_by("-position"):
-        parts.append((unit.position, _simulated(run, unit.position)))
+    parts = [(unit.position, _simulated(run, unit.position)) for unit in run.units.order_by("-position")]
     merged = [row for _position, part in sorted(parts, key=lambda each: each[0]) for row in part]
     assert rows.tables(Asked.read(run.parameters), merged)["plan"] == first["plan"]
     assert tables.read(planned(study, seed=1), "plan") != first
