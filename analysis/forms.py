@@ -6,6 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from .domain.results.settings import Settings
+from .domain.similarity import choosing, reading
 
 DEFAULTS = Settings()
 
@@ -58,6 +59,17 @@ class AnalysisForm(forms.Form):
         initial="yes",
         required=False,
         help_text=_("Of gold items, where campaigns have any."),
+    )
+
+    bertscore = forms.ChoiceField(
+        label=_("BERTScores taken"),
+        choices=lambda: [
+            ("", _("those computed last")),
+            *((str(choice), str(choice)) for choice in choosing.offered()),
+            (reading.NONE, _("none")),
+        ],
+        required=False,
+        help_text=_("Of those that stand: an analysis computes none."),
     )
 
     def parameters(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from .views import (
+    bertscore,
     charts,
     competence,
     exports,
@@ -33,6 +34,7 @@ urlpatterns = [
     path("studies/<slug:slug>/results/order/", order_effects.order_effects, name="order_results"),
     path("studies/<slug:slug>/results/models/", model_judges.model_judges, name="model_judge_results"),
     path("studies/<slug:slug>/results/writing/", writing.writing, name="writing_results"),
+    path("studies/<slug:slug>/results/bertscore/start/", bertscore.start, name="bertscore_start"),
     path("studies/<slug:slug>/results/tables/<slug:name>.<slug:form>", tables.table, name="result_table"),
     path("studies/<slug:slug>/planner/", planner.planner, name="planner"),
     path("studies/<slug:slug>/planner/<uuid:key>/", planner.moving, name="planner_moving"),

@@ -92,7 +92,13 @@ def _store(run: Run, inputs: Inputs, results: Results, mark: dict[str, int], tak
         created_at=taken_at,
     )
     Table.objects.bulk_create(Table(run=run, name=name, rows=rows) for name, rows in results.tables.items())
-    running.note(run=run, summary=results.summary, inputs_digest=inputs.digest)
+    running.note(run=run, summary={**results.summary, **_scores(inputs)}, inputs_digest=inputs.digest)
+
+
+def _scores(inputs: Inputs) -> dict[str, str]:
+    """Whose BERTScores the inputs hold, where they hold any."""
+    found = inputs.likenesses
+    return {"bertscore": f"{found.model}, layer {found.layer}, {found.version}"} if found else {}
 
 
 def result_url(run: Run) -> str:

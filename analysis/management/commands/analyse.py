@@ -35,6 +35,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--reuse-limit", type=float, help=f"BLEU below which a statement is no copy ({DEFAULTS.reuse_limit})"
         )
+        parser.add_argument(
+            "--bertscore", help="whose BERTScores to take, as NAME or NAME:LAYER, or none (those computed last)"
+        )
         parser.add_argument("--pool", type=str.upper, help=f"whose judgments ({DEFAULTS.pool.lower()})")
 
     def handle(self, *args: Any, study: str, out: Path, **options: Any) -> None:
@@ -44,7 +47,8 @@ class Command(BaseCommand):
             raise CommandError(f"There is no study {study!r}. There are: {slugs or 'none; import one first'}.")
         if out.exists() and not out.is_dir():
             raise CommandError(f"{out} is a file: name a folder to write the tables into.")
-        names = ("resamples", "restarts", "refine", "spam_threshold", "k", "pool", "fix_known", "reuse_limit")
+        names = ("resamples", "restarts", "refine", "spam_threshold", "k", "pool", "fix_known", "reuse_limit",
+                 "bertscore")  # fmt: skip
         parameters = {name: options[name] for name in names if options[name] is not None}
         try:
             run = analysing.start(study=found, seed=options["seed"], parameters=parameters)

@@ -1,0 +1,48 @@
+"""Compute the BERTScores of a study's responses, for an analysis to take."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from analysis.domain.results.settings import BadParameterError
+from analysis.domain.similarity import choosing, scoring
+from crowdrag.runs.domain import running
+from crowdrag.runs.domain.progress import Progress
+from crowdrag.runs.enums import RunState
+from crowdrag.studies.models import Study
+
+
+class Command(BaseCommand):
+    help = "Compute the BERTScores of a study's responses; `analyse` takes those that stand."
+
+    def add_arguments(self, parser: Any) -> None:
+        parser.add_argument("study", help="the study's short name")
+        parser.add_argument(
+            "--model", default="",
+            help="one of CROWDRAG_BERTSCORE_MODELS, as NAME or NAME:LAYER (the first of them)",
+        )  # fmt: skip
+
+    def handle(self, *args: Any, study: str, model: str, **options: Any) -> None:
+        found = Study.objects.filter(slug=study).first()
+        if found is None:
+            raise CommandError(f"There is no study {study!r}.")
+        try:
+            choice = choosing.choose(model)
+            run = scoring.start(study=found, model=str(choice))
+        except (BadParameterError, scoring.NothingToCompareError) as error:
+            raise CommandError(str(error)) from error
+        run = running.wait(run, report=self._tell)
+        if self.stderr.isatty():
+            self.stderr.write("\r\033[K", ending="")
+        if run.state != RunState.DONE:
+            problems = "; ".join(problem.get("message", "") for problem in run.problems)
+            raise CommandError(f"The run is {run.get_state_display()}. {problems or run.error}".strip())
+        made = run.summary
+        self.stdout.write(
+            f"{made['texts']} texts encoded and {made['pairs']} pairs scored with {made['model']}, layer "
+            f"{made['layer']}, on {made['device']}."
+        )
+
+    def _tell(self, progress: Progress) -> None:
+        if self.stderr.isatty():
+            self.stderr.write(f"\r\033[K{progress.done} of {progress.total} {progress.message}", ending="")
