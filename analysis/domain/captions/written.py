@@ -31,7 +31,7 @@ TABLES = {
             "What the study holds. Means of words with 95 % bootstrap intervals over topics; responses under "
             "{min_words} words count as none."
         ),
-        (FIGURE, estimate("value", _("Value"), n="n"), count("n", _("n"))),
+        (FIGURE, estimate("value", _("Value"), n="n"), Column("unit", _("Unit")), count("n", _("n"))),
     ),
     "survey": Table(
         "study",

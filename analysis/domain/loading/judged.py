@@ -105,7 +105,7 @@ def load(study: Study, *, pool: str = Judges.CROWD) -> inputs.Inputs:
         dimensions=tuple(dimensions),
         responses=responses,
         pools=pools,
-        counts=_counts(study),
+        counts=_counts(study) | _questionnaires(study, pool),
         seconds=_seconds(study, pool),
         simulated=Campaign.objects.filter(study=study, judges=pool, is_simulated=True).exists(),
         passages=wrote.passages,
@@ -313,6 +313,12 @@ def _counts(study: Study) -> dict[str, int]:
     for judges, kind, n in grouped:
         counts[POINTWISE if kind == CampaignKind.POINTWISE else judges.lower()] += n
     return dict(sorted(counts.items()))
+
+
+def _questionnaires(study: Study, pool: str) -> dict[str, int]:
+    """How many questionnaires of pairs a pool has answered that count."""
+    campaigns = Campaign.objects.filter(study=study, judges=pool).exclude(kind=CampaignKind.POINTWISE)
+    return {"questionnaires": Assignment.objects.counted().filter(questionnaire__campaign__in=campaigns).count()}
 
 
 def _seconds(study: Study, pool: str) -> tuple[float, ...]:

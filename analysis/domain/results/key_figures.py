@@ -10,9 +10,11 @@ from analysis.stats.bootstrap import bootstrap, resample_weights, weighted_mean
 from analysis.stats.orientation import canonical
 
 from ..inputs import Inputs, Response
+from . import spending
 from .agreement import Mask
 from .family import Analysed, Tables
 from .fitting import Fitted
+from .margins import Resampling
 from .schema import Row, number
 from .settings import Settings, stream
 
@@ -33,7 +35,13 @@ def key_figure_rows(
     inputs: Inputs, fitted: Fitted, *, differentiable: Mask | None, settings: Settings, seed: int
 ) -> list[Row]:
     """Counts, and means with their intervals."""
-    return [*_writing(inputs, settings, seed), *_judging(inputs, fitted, differentiable)]
+    resampling = Resampling.of(inputs.responses, settings, seed)
+    rows = [
+        *_writing(inputs, settings, seed),
+        *spending.writing(inputs, resampling),
+        *_judging(inputs, fitted, differentiable),
+    ]
+    return [row if "unit" in row else row | {"unit": ""} for row in rows]
 
 
 def _writing(inputs: Inputs, settings: Settings, seed: int) -> Iterator[Row]:
@@ -48,6 +56,8 @@ def _writing(inputs: Inputs, settings: Settings, seed: int) -> Iterator[Row]:
         by_origin.setdefault(response.origin, set()).add(response.participant)
     for origin, people in sorted(by_origin.items()):
         yield _count(f"writers_{origin}", len(people))
+        wrote = sum(response.origin == origin for response in responses)
+        yield _share(f"responses_per_writer_{origin}", wrote / len(people), len(people))
     yield _count("non_responses", sum(response.words < settings.min_words for response in responses))
     full = [response for response in responses if response.words >= settings.min_words]
     yield _mean_words("words_per_response", full, settings, seed)
@@ -69,22 +79,24 @@ def _judging(inputs: Inputs, fitted: Fitted, differentiable: Mask | None) -> Ite
         both = len(pairs) - len(set(zip(sides.low.tolist(), sides.high.tolist(), strict=True)))
         yield _count("pairs_in_both_orders", both)
     if differentiable is not None:
-        yield {"name": "differentiable_share", "value": number(differentiable.mean()), "low": None, "high": None,
-               "n": len(differentiable)}  # fmt: skip
+        yield _share("differentiable_share", differentiable.mean(), len(differentiable))
     yield _count("judges", judges)
     yield _count("judgments", votes)
     yield _count("judgments_surplus", len(pool.unit) - votes)
-    yield {"name": "judgments_per_judge", "value": votes / judges, "low": None, "high": None, "n": judges}
+    yield _share("judgments_per_judge", votes / judges, judges)
     for pool_name in ("expert", "model", "pointwise"):
         if n := inputs.counts.get(pool_name):
             yield _count(f"judgments_{pool_name}", n)
-    if inputs.seconds:
-        yield {"name": "minutes_per_questionnaire", "value": float(np.mean(inputs.seconds)) / 60, "low": None,
-               "high": None, "n": len(inputs.seconds)}  # fmt: skip
+    labels = sum(int((fit.counts.sum(axis=1) > 0).sum()) for fit in fitted.fits)
+    yield from spending.judging(inputs, votes, labels)
 
 
 def _count(name: str, value: int) -> Row:
     return {"name": name, "value": value, "low": None, "high": None, "n": value}
+
+
+def _share(name: str, value: float, n: int) -> Row:
+    return {"name": name, "value": number(value), "low": None, "high": None, "n": n}
 
 
 def _mean_words(name: str, responses: list[Response], settings: Settings, seed: int) -> Row:

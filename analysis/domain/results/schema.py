@@ -13,7 +13,7 @@ Row = dict[str, Any]
 NOTE = "note"
 # fmt: off
 COLUMNS: dict[str, tuple[str, ...]] = {
-    "key_figures": ("name", "value", "low", "high", "n"),
+    "key_figures": ("name", "value", "low", "high", "n", "unit"),
     "agreement": ("dimension", "split", "coders", "alpha", "low", "high", "items", "judgments"),
     "competence": ("participant", "dimension", "spam_probability", "judgments"),
     "gold": ("response_a", "response_b", "dimension", "p_a", "p_n", "p_b", "label"),
