@@ -20,7 +20,9 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
             "high": row["high"],
         }
         for row in rows
-        if row["alpha"] is not None and row["coders"] in {"crowd", "corrected", "expert", "model"}
+        if row["alpha"] is not None
+        and row["coders"] in {"crowd", "corrected", "expert", "model"}
+        and row["split"] != Split.EXPERT_PAIRS
     ]
     refuse_empty(shown)
     order = list(dict.fromkeys(row["dimension"] for row in shown))

@@ -1,5 +1,6 @@
 """Models as judges: how consistent, how close to people; and what they make of their own responses."""
 
+from textwrap import wrap
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -9,6 +10,9 @@ from ..pages import words
 from .making import Labels, Spec, Tables, data, refuse_empty, spec
 
 PANEL = 150
+ROW = 30
+#: Letters of a title that fit over a panel.
+TITLE = 20
 #: More models than these would make a chart that nobody can take in; the table has all.
 MOST_MODELS = 6
 #: Where a measure says "nothing": no more agreement than chance, no side preferred.
@@ -56,6 +60,8 @@ def _panel(
     if not shown:
         return None
     order = list(dict.fromkeys(row["dimension"] for row in shown))
+    if measure == "alpha_inference":  # of both ways of asking: the same in the rows of either
+        return _both_ways([row for row in shown if row["inference"] == shown[0]["inference"]], order, colours, is_first)
     domain = [str(compared.INFERENCES[name]) for name in inferences]
     palette = [colours["a"], colours["b"]][: len(domain)]
     legend = alt.Legend(orient="bottom")
@@ -70,8 +76,27 @@ def _panel(
     shape = alt.Shape("inference:N", scale=alt.Scale(domain=domain), title=_("Asked"), legend=legend)
     points = base.mark_point(filled=True, opacity=1, size=50).encode(x="value:Q", shape=shape)
     nothing = alt.Chart().mark_rule(strokeDash=[3, 3]).encode(x=alt.datum(NOTHING.get(measure, 0)))
-    title = str(compared.MEASURES[measure])
-    return (nothing + rules + points).properties(width=PANEL, height=alt.Step(12), title=title)
+    title = _title(measure)
+    return (nothing + rules + points).properties(width=PANEL, height=ROW * len(order), title=title)
+
+
+def _title(measure: str) -> list[str]:
+    """Over its panel, in as many lines as it takes not to run into the next one."""
+    return wrap(str(compared.MEASURES[measure]), width=TITLE)
+
+
+def _both_ways(shown: list[Any], order: list[str], colours: Spec, is_first: bool) -> Any:
+    import altair as alt
+
+    y = alt.Y("dimension:N", sort=order, title=None, axis=alt.Axis(labels=is_first, ticks=is_first))
+    base = alt.Chart(data(shown)).encode(y=y)
+    x = alt.X("low:Q", title=None, axis=alt.Axis(tickCount=3, labelFlush=False))
+    rules = base.mark_rule(strokeWidth=2, color=colours["system"]).encode(x=x, x2="high:Q")
+    points = base.mark_point(filled=True, opacity=1, size=50, color=colours["system"], shape="triangle-up")
+    nothing = alt.Chart().mark_rule(strokeDash=[3, 3]).encode(x=alt.datum(0))
+    title = _title("alpha_inference")
+    made = nothing + rules + points.encode(x="value:Q")
+    return made.properties(width=PANEL, height=ROW * len(order), title=title)
 
 
 def own_responses(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:

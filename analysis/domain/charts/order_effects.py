@@ -8,6 +8,9 @@ from ..captions import compared
 from ..pages import words
 from .making import Labels, Spec, Tables, data, refuse_empty, spec
 
+#: Height of a dimension: its parts stand side by side in it, three in one panel, two in the other.
+ROW = 40
+
 
 def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
     """Alpha with its interval by dimension, one colour for each part; a panel for each effect."""
@@ -43,7 +46,7 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
         rules = base.mark_rule(strokeWidth=2).encode(x=x, x2="high:Q")
         shape = alt.Shape("part:N", scale=alt.Scale(domain=domain), title=None, legend=legend)
         points = base.mark_point(filled=True, opacity=1, size=50).encode(x="alpha:Q", shape=shape)
-        panel = (rules + points).properties(width=250, height=alt.Step(12), title=str(compared.EFFECTS[effect]))
+        panel = (rules + points).properties(width=250, height=ROW * len(order), title=str(compared.EFFECTS[effect]))
         panels.append(panel)
     refuse_empty(panels)
-    return spec(alt.hconcat(*panels).resolve_scale(color="independent", shape="independent"))
+    return spec(alt.hconcat(*panels).resolve_scale(color="independent", shape="independent", yOffset="independent"))

@@ -39,14 +39,18 @@ def overview(study: Study, state: State) -> dict[str, Any]:
     ]  # fmt: skip
     by_name = {row["name"]: row for row in figures}
     own = [Coders(state.run.parameters.get("pool", "crowd").lower()), Coders.CORRECTED]
-    crowd = [row for row in found["agreement"] if row["coders"] in own]
-    others = [row for row in found["agreement"] if row["coders"] not in own]
+    crowd = [row for row in found["agreement"] if row["coders"] in own and row["split"] != Split.EXPERT_PAIRS]
+    quarter = [row for row in found["agreement"] if row["coders"] == Coders.CORRECTED_QUARTER]
+    # The crowd on the pairs that experts judged stands beside the experts.
+    others = [row for row in found["agreement"] if row not in crowd and row not in quarter]
     return {
         "headline": [by_name[name] for name in HEADLINE if name in by_name],
         "figures": figures,
         "surplus": by_name["judgments_surplus"]["value"] if "judgments_surplus" in by_name else 0,
         "agreement": _grid(crowd, found["agreement_means"], labels),
         "others": _grid(others, found["agreement_means"], labels),
+        "quarter": _grid(quarter, found["agreement_means"], labels),
+        "parameters": state.run.parameters,
         "notes": _notes(found["agreement"], labels),
         "threshold": state.run.parameters.get("spam_threshold", 0.7),
         "models": [row | {"label": labels.get(row["dimension"], row["dimension"])} for row in found["mace"]],
