@@ -13,8 +13,10 @@ from analysis.stats.bootstrap import Floats, percentile_interval, resample_weigh
 from analysis.stats.labels import differentiable
 
 from ..inputs import EXPERT, POINTWISE, Ints
+from .agreement_redrawn import Keep, keep_all, keep_trusted, keep_without_least_competent, resampled_alphas
 from .family import Analysed, Tables
 from .fitting import Fit, Fitted
+from .redrawing import Redrawn
 from .schema import NOTE, Row, number
 from .settings import Settings, stream
 
@@ -37,8 +39,15 @@ def family(analysed: Analysed) -> Tables:
     rows: list[Row] = []
     means: list[Row] = []
     for fitted, coders, corrected, masks in _parts(analysed):
+        name = next(name for name, each in analysed.fitted.items() if each is fitted)
         found = of_pairs(
-            fitted, coders=coders, corrected=corrected, masks=masks, settings=analysed.settings, seed=analysed.seed
+            fitted,
+            coders=coders,
+            corrected=corrected,
+            masks=masks,
+            settings=analysed.settings,
+            seed=analysed.seed,
+            redrawn=analysed.redrawn.get(name),
         )
         rows, means = rows + found[0], means + found[1]
     return {"agreement": rows, "agreement_means": means}
@@ -70,46 +79,66 @@ def split_masks(fitted: Fitted) -> dict[str, Mask]:
 
 
 def of_pairs(
-    fitted: Fitted, *, coders: str, corrected: str | None, masks: dict[str, Mask], settings: Settings, seed: int
+    fitted: Fitted,
+    *,
+    coders: str,
+    corrected: str | None,
+    masks: dict[str, Mask],
+    settings: Settings,
+    seed: int,
+    redrawn: Redrawn | None = None,
 ) -> tuple[list[Row], list[Row]]:
     """Rows of one pool: its own coders and, if named, the corrected ones; and the means over dimensions."""
     topics, topic = np.unique(fitted.pool.topic, return_inverse=True)
-    weights = resample_weights(len(topics), settings.resamples, stream(seed, f"topics of {coders}"))
+    if redrawn is None:
+        weights = resample_weights(len(topics), settings.resamples, stream(seed, f"topics of {coders}"))
+    else:
+        weights = redrawn.topics
     means = _Means()
     rows = []
-    for fit in fitted.fits:
-        variants: list[tuple[str, Ints | None]] = [(coders, fit.counts)]
+    for place, fit in enumerate(fitted.fits):
+        variants: list[tuple[str, Ints | None, Keep]] = [(coders, fit.counts, keep_all)]
         if corrected:
             kept = fit.counts_of(fit.trusted(settings.spam_threshold)) if fit.model else None
-            variants.append((corrected, kept))
+            variants.append((corrected, kept, keep_trusted(fit, settings)))
         if corrected == Coders.CORRECTED:
             quarter = (settings.least_competent, settings.kept_votes)
             kept = fit.counts_of(fit.without_least_competent(*quarter)) if fit.model else None
-            variants.append((Coders.CORRECTED_QUARTER.value, kept))
-        for name, counts in variants:
+            variants.append((Coders.CORRECTED_QUARTER.value, kept, keep_without_least_competent(fit, settings)))
+        for name, counts, keep in variants:
+            again = {} if redrawn is None else resampled_alphas(fit, place, redrawn, keep, masks, topic, **_how(fit))
             for split, mask in masks.items():
                 key = {"dimension": fit.dimension.name, "split": split, "coders": name}
-                rows.append(key | _alpha(fit, counts, mask, topic, weights, means, (split, name)))
+                rows.append(key | _alpha(fit, counts, mask, topic, weights, means, (split, name), again.get(split)))
     return rows, _mean_rows(means)
 
 
 def _alpha(
-    fit: Fit, counts: Ints | None, mask: Mask, topic: Ints, weights: Floats, means: _Means, where: tuple[str, str]
+    fit: Fit,
+    counts: Ints | None,
+    mask: Mask,
+    topic: Ints,
+    weights: Floats,
+    means: _Means,
+    where: tuple[str, str],
+    samples: Floats | None,
 ) -> Row:
+    """Alpha of some of the votes; `samples`: of the resamples, where more than the topics are drawn."""
     if counts is None:
         return {"alpha": None, "low": None, "high": None, "items": 0, "judgments": 0, NOTE: fit.problem}
     # What counts for alpha are units with at least two judgments; the figures say how many those are.
     pairable = mask & (counts.sum(axis=1) > 1)
     used = np.where(pairable[:, None], counts, 0)
     sizes = {"items": int(pairable.sum()), "judgments": int(used.sum())}
-    how: dict[str, Any] = {} if fit.dimension.is_preference else {"values": fit.dimension.domain}
+    how = _how(fit)
     try:
         point = agreement.alpha(used, **how)
     except agreement.AlphaUndefinedError as error:
         note = str(error) if mask.any() else NO_ITEMS
         return {"alpha": None, "low": None, "high": None, **sizes, NOTE: note}
-    per_topic = agreement.topic_coincidences(used, topic, topics=weights.shape[1])
-    samples = agreement.resampled_alpha(per_topic, weights, **how)
+    if samples is None:
+        per_topic = agreement.topic_coincidences(used, topic, topics=weights.shape[1])
+        samples = agreement.resampled_alpha(per_topic, weights, **how)
     clusters = len(np.unique(topic[pairable]))
     interval = percentile_interval(point, samples, clusters=clusters)
     means.points.setdefault(where, []).append(point)
@@ -117,6 +146,11 @@ def _alpha(
     means.clusters[where] = max(clusters, means.clusters.get(where, 0))
     row = {"alpha": number(point), "low": number(interval.low), "high": number(interval.high), **sizes}
     return row if row["low"] is not None else row | {NOTE: ONE_TOPIC}
+
+
+def _how(fit: Fit) -> dict[str, Any]:
+    """How alpha counts distances: along A, N, B, or along the values of a rating."""
+    return {} if fit.dimension.is_preference else {"values": fit.dimension.domain}
 
 
 def _mean_rows(means: _Means) -> list[Row]:
