@@ -15,6 +15,7 @@ from crowdrag.studies.models import Study
 from .. import captions, tables
 from ..pages import words
 from ..typesetting import setting
+from ..typesetting.characters import visible
 from . import (
     agreement,
     competence,
@@ -95,6 +96,8 @@ def draw(spec: Spec, form: str) -> bytes:
     """
     import vl_convert  # starts a JavaScript engine: only those who draw pay for it
 
+    # A control character in a label makes it abort the whole process: what nobody sees is written as its number.
+    spec = spec if form == "json" else _visible(spec)
     if form == "svg":
         return vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE).encode()
     if form == "png":
@@ -104,6 +107,15 @@ def draw(spec: Spec, form: str) -> bytes:
     if form == "json":
         return json.dumps(spec, ensure_ascii=False, indent=1).encode()
     raise UnknownChartError(f"There is no chart as {form!r}; there are {', '.join(MEDIA_TYPES)}.")
+
+
+def _visible(part: Any) -> Any:
+    """A specification, or a part of it, in which every letter can be seen."""
+    if isinstance(part, str):
+        return visible(part)
+    if isinstance(part, dict):
+        return {_visible(key): _visible(value) for key, value in part.items()}
+    return [_visible(each) for each in part] if isinstance(part, list | tuple) else part
 
 
 @lru_cache(maxsize=1)
