@@ -21,5 +21,5 @@ def start(request: HttpRequest, study: Study) -> HttpResponse:
         run = scoring.start(study=study, model=request.POST.get("model", ""), by=request.user)  # type: ignore[arg-type]
     except (BadParameterError, scoring.NothingToCompareError) as error:
         messages.error(request, str(error))
-        return redirect("results", slug=study.slug)
+        return redirect("reference_metrics", slug=study.slug)
     return redirect("run", slug=study.slug, key=run.key)

@@ -24,6 +24,7 @@ PAGES = (
     ("writing_results", _("Writing")),
     ("pairs", _("Pairs and votes")),
     ("order_results", _("Order and dimensions")),
+    ("reference_metrics", _("Metrics")),
     ("model_judge_results", _("Models as judges")),
     ("report", _("Report")),
     ("analyses", _("Analyses")),

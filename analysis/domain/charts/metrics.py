@@ -44,7 +44,7 @@ def text_reuse(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
     )
     limit = alt.Chart().mark_rule(strokeDash=[3, 3]).encode(x=alt.datum(parameters.get("reuse_limit", 0)))
     panel = (limit + line if "reuse_limit" in parameters else line).properties(width=165, height=170)
-    styles = list(dict.fromkeys(row["style"] for row in shown))
+    styles = list(dict.fromkeys(str(row["style"]) for row in shown))
     return spec(panel.facet(column=alt.Column("style:N", sort=styles, title=None), data=data(shown)))
 
 
