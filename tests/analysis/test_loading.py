@@ -61,7 +61,7 @@ def test_votes_of_models_and_experts_are_pools_of_their_own():
         ("t1-x", "t1-y", dimension, judge) for dimension in ("clear", "deep") for judge in ("e1", "e2")
     }
     assert set(found.pools) == {"crowd", "expert", "model_combined"}  # a model's votes are in no table of the crowd
-    assert found.counts == {"crowd": 56, "expert": 4, "model": 2}
+    assert found.counts == {"crowd": 56, "expert": 4, "model": 2, "questionnaires": 4}
     assert loading.load(study, pool=Judges.MODEL).main.participants == ("gpt",)
 
 
@@ -173,7 +173,7 @@ def test_no_judgments_is_an_error_that_says_the_cure():
 @pytest.mark.parametrize("pairs", [1, 3])
 def test_load_takes_the_same_number_of_queries_whatever_there_is(pairs, django_assert_num_queries):
     study = small_study.make(dict(list(VOTES.items())[:pairs]))
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(21):
         loading.load(study)
 
 

@@ -34,7 +34,7 @@ def overview(study: Study, state: State) -> dict[str, Any]:
     labels = words.dimensions(study)
     figures = [
         row | {"label": words.figure(row["name"]), "is_share": row["name"] in words.SHARES,
-               "is_count": isinstance(row["value"], int)}
+               "is_count": isinstance(row["value"], int), "digits": 2 if row.get("unit") else 1}
         for row in found["key_figures"]
     ]  # fmt: skip
     by_name = {row["name"]: row for row in figures}
