@@ -196,9 +196,13 @@ def _told(run: Run) -> dict[str, Any]:
 
 def register() -> None:
     """Make these runs known; called once when the app is ready."""
-    queue = Queue.GPU if settings.HAS_GPU_WORKER else Queue.DEFAULT
     kinds.register(
         kinds.Kind(
-            name=KIND, title=_("BERTScore"), queue=queue, plan=plan, work=work, result_url=_result_url, told=_told
+            name=KIND, title=_("BERTScore"), queue=queue(), plan=plan, work=work, result_url=_result_url, told=_told
         )
     )
+
+
+def queue() -> str:
+    """Where these runs are worked on: beside the device, if some worker has one."""
+    return Queue.GPU if settings.HAS_GPU_WORKER else Queue.DEFAULT
