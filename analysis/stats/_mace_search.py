@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.stats._mace_draws import Draws
 from analysis.stats._mace_engine import Fits, Priors, State, Votes, iterate
+from analysis.stats.draws import Draws
 
 Ints = NDArray[np.int64]
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from analysis.stats._mace_draws import Draws
 from analysis.stats._mace_engine import Fits, Priors, State, Votes
 from analysis.stats._mace_parts import connected, whole
 from analysis.stats._mace_search import Effort, blocks, search
 from analysis.stats.bootstrap import Floats
+from analysis.stats.draws import Draws
 from analysis.stats.judgments import Ints, Judgments, check
 
 

@@ -36,6 +36,7 @@ FAMILIES = (
     Family("Agreement", agreement.family, live=True),
     Family("Labels", labels.family, live=True),
     Family("Grades", grades.family, live=True),
+    Family("Tests and leaderboard", grades.compared),
     Family("Writing", writing.family),
     Family("Text reuse", text_reuse.family),
     Family("Surveys", survey.family),
@@ -105,6 +106,7 @@ def compute(
         masks=agreement.split_masks(main),
         step=step.say,
         redrawn=redrawn,
+        earlier=earlier,
         similarity=inputs.likeness if inputs.likenesses else None,
     )
     for family in families:

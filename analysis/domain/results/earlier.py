@@ -1,6 +1,6 @@
 """The fits of an earlier analysis, and what of them still stands among today's judgments (docs/methods/updating.md)."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis.stats import mace
 
-from ..inputs import Inputs, Ints, Pool
+from ..inputs import Dimension, Inputs, Ints, Pool
 from .schema import Row
 
 #: The table that keeps a run's fits. It is no table of results and stands in none of their lists; who has what they
@@ -19,7 +19,7 @@ Votes = tuple[Ints, Ints, Ints]
 
 
 def rows_of(pool: str, dimension: str, participants: Sequence[str], model: mace.Mace) -> list[Row]:
-    """Write down what a fit found of everybody who judged on a dimension; `Earlier` reads it."""
+    """Write down what a fit found of everybody; `Earlier` reads it."""
     found = model.parameters
     return [
         {
@@ -30,7 +30,7 @@ def rows_of(pool: str, dimension: str, participants: Sequence[str], model: mace.
             "know": float(found.know[who]),
             "strategy": found.strategy[who].tolist(),
         }
-        for who in np.flatnonzero(model.judgments).tolist()
+        for who in range(len(participants))
     ]
 
 
@@ -55,10 +55,20 @@ class Standing:
 
 @dataclass(frozen=True, eq=False)
 class Earlier:
-    """An earlier analysis: what it computed from, and the parameters that it found."""
+    """An earlier analysis with the same settings and seed: what it computed from, and what it found.
+
+    Attributes
+    ----------
+    inputs : Inputs
+    fits : sequence of dict
+        The parameters of its fits: `rows_of` of each.
+    tables : dict
+        Some of its tables by name; what follows from labels alone is taken from them where these are the same.
+    """
 
     inputs: Inputs
     fits: Sequence[Row] = field(repr=False)
+    tables: Mapping[str, Sequence[Row]] = field(repr=False, default_factory=dict)
 
     @cached_property
     def _parameters(self) -> dict[tuple[str, str], dict[str, Row]]:
@@ -67,9 +77,10 @@ class Earlier:
             found.setdefault((row["pool"], row["dimension"]), {})[row["participant"]] = row
         return found
 
-    def place(self, name: str) -> int:
-        """The place of the dimension of this name among the earlier ones; -1 if it was not there."""
-        return next((i for i, each in enumerate(self.inputs.dimensions) if each.name == name), -1)
+    def place(self, dimension: Dimension) -> int:
+        """The place of a dimension among the earlier ones; -1 if it was not there. Pools may share its name alone."""
+        asked = (dimension.name, dimension.values)
+        return next((i for i, each in enumerate(self.inputs.dimensions) if (each.name, each.values) == asked), -1)
 
     def standing(
         self,

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from ..inputs import Inputs
 from ..texts import TopicTexts
+from .earlier import Earlier
 from .fitting import Fitted
+from .grading import Graded, Resampled
 from .redrawing import Redrawn
 from .schema import Row
 from .settings import Settings
@@ -42,6 +44,10 @@ class Analysed:
         What earlier families made, by name.
     step : callable
         Says what is being done; what takes seconds calls it.
+    earlier : Earlier or None
+        The analysis that this one is an update of.
+    graded : tuple of Graded and Resampled, or None
+        Grades, and how they are resampled, once they are made.
     similarity : Similarity or None
         BERTScores that stood when the inputs were read (`Inputs.likenesses`); None where nobody had them computed. An
         analysis computes none.
@@ -57,6 +63,8 @@ class Analysed:
     tables: Tables = field(default_factory=dict)
     redrawn: dict[str, Redrawn | None] = field(default_factory=dict)
     similarity: Similarity | None = None
+    earlier: Earlier | None = None
+    graded: tuple[Graded, Resampled] | None = None
 
     @property
     def main(self) -> Fitted:

@@ -1,6 +1,5 @@
 """Votes of one pool by dimension, with the model of who can be trusted."""
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from analysis.stats import labels, mace
 from analysis.stats.agreement import count_values
+from analysis.stats.draws import key
 
 from ..inputs import Dimension, Inputs, Ints, Pool
 from .earlier import Earlier, Standing, Votes
@@ -93,14 +93,14 @@ def fit(
     `earlier`: fits of which as much is kept as still stands; only the others are fitted anew.
     """
     pool = inputs.pools[name]
-    keys = np.array([_key(participant) for participant in pool.participants], dtype=np.uint64)
+    keys = np.array([key(participant) for participant in pool.participants], dtype=np.uint64)
     fits = []
     for place in np.unique(pool.dimension).tolist():
         dimension = inputs.dimensions[place]
         report(f"Competence: {dimension.label}")
         votes, seen, known = _votes(pool, place, settings, capped=capped)
         standing = None
-        if earlier is not None and (before := earlier.place(dimension.name)) >= 0:
+        if earlier is not None and (before := earlier.place(dimension)) >= 0:
             _counted, *saw = _votes(earlier.inputs.pools[name], before, settings, capped=capped)
             standing = earlier.standing(inputs, name, dimension.name, seen, known, (saw[0], saw[1]))
         problem = _Problem(seen, (len(pool.units), len(pool.participants), len(dimension.domain)), known, keys)
@@ -157,8 +157,3 @@ def _model(
     except (mace.NoJudgmentsError, mace.SingleLabelError, mace.NoOverlapError) as error:
         return None, str(error)
     return model, ""
-
-
-def _key(participant: str) -> int:
-    """A number that follows from a pseudonym: what is random about somebody follows them wherever they stand."""
-    return int.from_bytes(hashlib.blake2b(participant.encode(), digest_size=8).digest(), "little")

@@ -1,11 +1,12 @@
 """Grades of responses, their means, tests of differences, and the leaderboard (docs/methods/grades.md)."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
 
 from analysis.stats.bootstrap import Interval, percentile_interval, resample_weights, resampled_mean
+from analysis.stats.draws import Draws, key
 
 from ..inputs import Inputs, Ints
 from . import grade_tests, grading, leaderboard
@@ -13,7 +14,7 @@ from .agreement import ONE_TOPIC
 from .family import Analysed, Tables
 from .grading import Graded
 from .schema import NOTE, Row, number
-from .settings import VOTES, Settings, stream
+from .settings import VOTES, stream
 
 ALL = "all"
 NOT_CONVERGED = "the fit did not converge"
@@ -21,19 +22,23 @@ ONE_VOTE = "pairs with one vote each leave nothing to draw"
 
 
 def family(analysed: Analysed) -> Tables:
-    """Grades; and what follows from them."""
-    inputs, settings, seed = analysed.inputs, analysed.settings, analysed.seed
+    """Grades, and their means."""
+    settings = analysed.settings
     comparisons = grading.comparisons_of(analysed.main, settings.grades_from)
     if comparisons is None:
-        return {name: [] for name in ("grades", "grade_means", "grade_tests", "leaderboard", "leaderboard_tests")}
+        return {"grades": [], "grade_means": []}
     graded = grading.grade(analysed.main, comparisons)
     resampled = _resampled(analysed, graded)
-    tables = {
-        "grades": grade_rows(inputs, graded, settings=settings, seed=seed, step=analysed.step),
-        "grade_means": mean_rows(inputs, graded, resampled),
-        "grade_tests": grade_tests.rows(inputs, graded, resampled),
-    }
-    return tables | leaderboard.tables(analysed, graded, resampled)
+    analysed.graded = graded, resampled
+    return {"grades": grade_rows(analysed, graded), "grade_means": mean_rows(analysed.inputs, graded, resampled)}
+
+
+def compared(analysed: Analysed) -> Tables:
+    """Tests of differences between grades, and the leaderboard."""
+    if analysed.graded is None:
+        return {name: [] for name in ("grade_tests", "leaderboard", "leaderboard_tests")}
+    tests = {"grade_tests": grade_tests.rows(analysed.inputs, *analysed.graded)}
+    return tests | leaderboard.tables(analysed, *analysed.graded)
 
 
 def _resampled(analysed: Analysed, graded: Graded) -> grading.Resampled:
@@ -50,16 +55,29 @@ def _resampled(analysed: Analysed, graded: Graded) -> grading.Resampled:
     return grading.Resampled(topics, topic, redrawn.topics[:, drawn], found, draw)
 
 
-def grade_rows(
-    inputs: Inputs, graded: Graded, *, settings: Settings, seed: int, step: Callable[[str], None]
-) -> list[Row]:
-    """One row a response and dimension: merit, its standard error, and the grade within topic and dimension."""
-    of_votes = settings.grades_from == VOTES
-    rng = stream(seed, "votes of grades" if of_votes else "labels of grades")
-    draw = (grading.of_votes_drawn if of_votes else grading.of_labels_left_open)(graded.comparisons, rng)
-    low, high = grading.rank_intervals(graded, draw, settings.resamples, step)
+def grade_rows(analysed: Analysed, graded: Graded) -> list[Row]:
+    """One row a response and dimension: merit, its standard error, and the grade within topic and dimension.
+
+    Of an update those of the earlier analysis, where the labels that they follow from are the same.
+    """
+    inputs = analysed.inputs
     names = [fit.dimension.name for fit in graded.comparisons.fits]
-    rows: list[Row] = []
+    problems = [(inputs.topics[topic], names[d]) for topic, d in graded.comparisons.problems.tolist()]
+    standing = _standing(analysed)
+    anew = np.array([problem not in standing for problem in problems])
+    found = _made(analysed, grading.only(graded, anew))
+    rows = []
+    for problem in problems:
+        rows += standing.get(problem) or found[problem]
+    return rows
+
+
+def _made(analysed: Analysed, graded: Graded) -> dict[tuple[str, str], list[Row]]:
+    """Rows by topic and dimension."""
+    inputs, settings = analysed.inputs, analysed.settings
+    names = [fit.dimension.name for fit in graded.comparisons.fits]
+    low, high = grading.rank_intervals(graded, _draw(analysed, graded), settings.resamples, analysed.step)
+    found: dict[tuple[str, str], list[Row]] = {}
     for i, (topic, response, d) in enumerate(zip(graded.topic, graded.response, graded.fit, strict=True)):
         row: Row = {
             "topic": inputs.topics[topic],
@@ -75,8 +93,40 @@ def grade_rows(
             row[NOTE] = NOT_CONVERGED
         elif row["rank_low"] is None:
             row[NOTE] = ONE_VOTE
-        rows.append(row)
-    return rows
+        found.setdefault((row["topic"], row["dimension"]), []).append(row)
+    return found
+
+
+def _draw(analysed: Analysed, graded: Graded) -> grading.Draw:
+    """Where the comparisons of each draw come from: the votes, or what they leave open of the labels."""
+    c, seed = graded.comparisons, analysed.seed
+    if analysed.settings.grades_from == VOTES:
+        return grading.of_votes_drawn(c, stream(seed, "votes of grades"))
+    names = [fit.dimension.name for fit in c.fits]
+    pairs = zip(c.unit.tolist(), c.fit.tolist(), strict=True)
+    keys = np.array([key(*analysed.inputs.sides(unit), names[d]) for unit, d in pairs], dtype=np.uint64)
+    return grading.of_labels_left_open(c, Draws(keys, stream(seed, "labels of grades")))
+
+
+def _standing(analysed: Analysed) -> dict[tuple[str, str], list[Row]]:
+    """Rows of an earlier analysis by topic and dimension, where the labels of all pairs are what they were."""
+    if analysed.earlier is None or analysed.settings.grades_from == VOTES:
+        return {}
+    before = analysed.earlier.tables
+    labels = _by_problem(analysed.inputs, analysed.tables["gold"])
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in before.get("grades", ()):
+        found.setdefault((row["topic"], row["dimension"]), []).append(row)
+    then = _by_problem(analysed.earlier.inputs, before.get("gold", ()))
+    return {problem: rows for problem, rows in found.items() if labels.get(problem, []) == then.get(problem)}
+
+
+def _by_problem(inputs: Inputs, gold: Sequence[Row]) -> dict[tuple[str, str], list[Row]]:
+    topic = {response.name: response.topic for response in inputs.responses}
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in gold:
+        found.setdefault((topic[row["response_a"]], row["dimension"]), []).append(row)
+    return found
 
 
 def mean_rows(inputs: Inputs, graded: Graded, resampled: grading.Resampled) -> list[Row]:

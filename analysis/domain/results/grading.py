@@ -1,13 +1,14 @@
 """Comparisons of the responses of a topic, the grades they give, and the same in every resample."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from analysis.stats import bradley_terry
 from analysis.stats.bootstrap import Floats
+from analysis.stats.draws import Draws
 from analysis.stats.labels import gold
 
 from ..inputs import Ints
@@ -188,7 +189,7 @@ def grade(fitted: Fitted, comparisons: Comparisons) -> Graded:
 def resampled_grades(graded: Graded, draw: Draw, resamples: int, step: Callable[[str], None]) -> Floats:
     """Grades of every resample, shape (n, resamples), fitted from where the grades stand."""
     c = graded.comparisons
-    problems, places = len(c.problems), int(graded.place.max()) + 1
+    problems, places = len(c.problems), int(graded.place.max(initial=0)) + 1
     start = np.full((problems, places), np.nan)
     start[graded.problem, graded.place] = graded.merit
     present = ~np.isnan(start)
@@ -214,7 +215,22 @@ def resampled_grades(graded: Graded, draw: Draw, resamples: int, step: Callable[
     return found
 
 
-def of_labels_left_open(comparisons: Comparisons, rng: np.random.Generator) -> Draw:
+def only(graded: Graded, problems: np.ndarray) -> Graded:
+    """The grades of some of the problems (a mask along `Comparisons.problems`)."""
+    if problems.all():
+        return graded
+    c, mine, place = graded.comparisons, problems[graded.problem], np.cumsum(problems) - 1
+    there = problems[c.problem]
+    picked = {
+        name: getattr(c, name)[there] for name in ("fit", "unit", "coder", "first", "second", "outcome", "weight")
+    }
+    comparisons = replace(c, **picked, problem=place[c.problem[there]], problems=c.problems[problems])
+    columns = ("topic", "response", "fit", "place", "merit", "se", "grade", "converged")
+    kept = {name: getattr(graded, name)[mine] for name in columns}
+    return Graded(comparisons=comparisons, problem=place[graded.problem[mine]], **kept)
+
+
+def of_labels_left_open(comparisons: Comparisons, draws: Draws) -> Draw:
     """Draw each label from its posterior: what the votes leave open, given the competences."""
     c = comparisons
     below = np.empty((len(c.unit), 2))
@@ -224,7 +240,7 @@ def of_labels_left_open(comparisons: Comparisons, rng: np.random.Generator) -> D
         below[mine] = np.cumsum(fit.model.posterior[c.unit[mine]], axis=1)[:, :2]
 
     def draw(block: slice) -> tuple[Floats, Floats]:
-        chance = rng.random((block.stop - block.start, len(c.unit))).T
+        chance = draws.uniform(block.stop - block.start, 1)[:, :, 0].T
         outcome = (chance >= below[:, :1]).astype(np.float64) + (chance >= below[:, 1:]) - 1.0
         return outcome, np.ones_like(outcome)
 
@@ -273,6 +289,8 @@ def rank_intervals(graded: Graded, draw: Draw, resamples: int, step: Callable[[s
 
     NaN where there was nothing to draw: votes of which every pair has one.
     """
+    if not len(graded.grade):
+        return np.zeros(0), np.zeros(0)
     drawn = resampled_grades(graded, draw, resamples, step)
     low = np.quantile(drawn, _TAIL, axis=1, method="lower")
     high = np.quantile(drawn, 1.0 - _TAIL, axis=1, method="higher")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import kstest
 
 from analysis.stats import mace
-from analysis.stats._mace_draws import _STEP, Draws, _mixed
+from analysis.stats.draws import _STEP, Draws, _mixed
 from analysis.stats._mace_parts import connected
 
 QUICK = mace.Settings(restarts=3, refine=2, max_iter=30)
