@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from .domain.results.settings import Settings
+from .domain.results.settings import CHOICES, Settings
 from .domain.similarity import choosing, reading
 
 DEFAULTS = Settings()
@@ -61,6 +61,25 @@ class AnalysisForm(forms.Form):
         help_text=_("Of gold items, where campaigns have any."),
     )
 
+    grades_from = forms.ChoiceField(
+        label=_("Responses are graded by"),
+        choices=[("gold", _("gold labels of their pairs")), ("votes", _("votes, weighted by competence"))],
+        initial=DEFAULTS.grades_from,
+        required=False,
+    )
+    bootstrap = forms.ChoiceField(
+        label=_("In each resample, competences"),
+        choices=[("conditional", _("stay as fitted")), ("refit", _("and labels are fitted anew"))],
+        initial=DEFAULTS.bootstrap,
+        required=False,
+        help_text=_("Fitting anew takes about a minute longer for 1,000 resamples of 30,000 judgments."),
+    )
+    resample = forms.ChoiceField(
+        label=_("Resamples draw"),
+        choices=[("topics", _("topics")), ("topics+workers", _("topics and judges"))],
+        initial=DEFAULTS.resample,
+        required=False,
+    )
     bertscore = forms.ChoiceField(
         label=_("BERTScores taken"),
         choices=lambda: [
@@ -76,6 +95,9 @@ class AnalysisForm(forms.Form):
         """What was set, without the seed."""
         given = {name: value for name, value in self.cleaned_data.items() if value is not None}
         given.pop("seed", None)
+        for name in CHOICES:
+            if not given.get(name):
+                given.pop(name, None)
         return given
 
     def seed_given(self) -> int:

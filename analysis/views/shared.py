@@ -21,6 +21,7 @@ PAGES = (
     ("results", _("Agreement")),
     ("competence", _("Competence")),
     ("grades", _("Grades")),
+    ("leaderboard", _("Leaderboard")),
     ("writing_results", _("Writing")),
     ("pairs", _("Pairs and votes")),
     ("order_results", _("Order and dimensions")),

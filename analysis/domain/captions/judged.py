@@ -4,12 +4,14 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.enums import Coders, Label, Split
 
-from .describing import Column, Figure, Table, count, estimate
+from .describing import Column, Figure, Table, bounded, count, estimate
 
 DIMENSION = Column("dimension", _("Dimension"), words="dimension")
 SPLITS = {each.value: each.label for each in Split}
 CODERS = {each.value: each.label for each in Coders}
 LABELS = {each.value: each.label for each in Label}
+
+KINDS = {"participant": _("participant"), "origin": _("all of an origin")}
 
 TABLES = {
     "agreement": Table(
@@ -107,7 +109,8 @@ TABLES = {
         _("Tests of differences between grades"),
         _(
             "Wilcoxon's signed-rank tests paired by topic, p adjusted by Benjamini and Hochberg within the table; "
-            "effect is the matched-pairs rank-biserial correlation."
+            "effect is the matched-pairs rank-biserial correlation, difference the mean difference in grade, both "
+            "with 95 % bootstrap intervals over topics."
         ),
         (
             DIMENSION,
@@ -116,7 +119,8 @@ TABLES = {
             Column("statistic", _("Statistic"), 1),
             Column("p", _("p"), 4),
             Column("p_adjusted", _("p adjusted"), 4),
-            Column("effect", _("Effect"), 2),
+            bounded("effect", _("Effect"), n="n"),
+            bounded("difference", _("Difference")),
             count("n", _("Topics")),
         ),
     ),
@@ -124,30 +128,58 @@ TABLES = {
         "grades",
         _("Leaderboard"),
         _(
-            "Participants by mean grade and by merit, with 95 % intervals of the mean grade and of the rank. All "
-            "responses of a participant count."
+            "Participants, and origins, by merit (Bradley-Terry with ties over all topics, log scale) and by mean "
+            "grade, by dimension; merit, rank and mean grade with 95 % bootstrap intervals over topics, wider for "
+            "those seen on few. Groups other than the first are joined with it by no chain of comparisons."
         ),
         (
+            Column("kind", _("Who"), words=KINDS),
             Column("participant", _("Participant"), words="id"),
+            Column("origin", _("Origin"), words="origin"),
             DIMENSION,
-            estimate("mean_grade", _("Mean grade"), n="n"),
-            Column("merit", _("Merit"), 2),
-            count("rank_low", _("Best rank")),
-            count("rank_high", _("Worst rank")),
+            Column("rank", _("Rank"), 0, low="rank_low", high="rank_high"),
+            estimate("merit", _("Merit")),
+            Column("mean_grade", _("Mean grade"), 2, low="mean_low", high="mean_high", n="n"),
             count("n", _("Responses")),
+            count("topics", _("Topics")),
+            count("group", _("Group")),
         ),
+    ),
+    "leaderboard_tests": Table(
+        "grades",
+        _("Tests between participants"),
+        _(
+            "Wilcoxon's signed-rank tests between participants graded on at least six topics in common, paired by "
+            "topic, p adjusted by Benjamini and Hochberg within the table; effect is the matched-pairs rank-biserial "
+            "correlation, difference the mean difference in grade, both with 95 % bootstrap intervals over topics."
+        ),
+        (
+            DIMENSION,
+            Column("participant_1", _("Participant"), words="id"),
+            Column("participant_2", _("Other participant"), words="id"),
+            Column("statistic", _("Statistic"), 1),
+            Column("p", _("p"), 4),
+            Column("p_adjusted", _("p adjusted"), 4),
+            bounded("effect", _("Effect"), n="n"),
+            bounded("difference", _("Difference")),
+            count("n", _("Topics")),
+        ),
+        whole=False,
     ),
     "grades": Table(
         "grades",
         _("Grades of the responses"),
-        _("Merit (log scale) with its standard error, and grade of each response within its topic, by dimension."),
+        _(
+            "Merit (log scale) with its standard error, and grade of each response within its topic with its 95 % "
+            "interval (what the votes leave open), by dimension."
+        ),
         (
             Column("topic", _("Topic"), words="id"),
             Column("response", _("Response"), words="id"),
             DIMENSION,
             Column("merit", _("Merit"), 2),
             Column("se", _("Standard error"), 2),
-            Column("grade", _("Grade"), 1),
+            Column("grade", _("Grade"), 1, low="rank_low", high="rank_high"),
         ),
         whole=False,
     ),
@@ -177,5 +209,14 @@ FIGURES = {
         _("Mean grades"),
         _("Mean grade by dimension, style and origin, with 95 % bootstrap intervals over topics."),
         _("Points with intervals: mean grade by dimension, one colour for each origin, one panel for each style."),
+    ),
+    "leaderboard": Figure(
+        "grades",
+        _("Ranks of participants"),
+        _(
+            "Rank of participants by merit (1 is the best), by dimension, with 95 % bootstrap intervals over topics; "
+            "the twenty best over all dimensions. Without an interval: graded on one topic only."
+        ),
+        _("Points with intervals: the rank of each participant, a panel for each dimension, a colour for each origin."),
     ),
 }

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.domain import analysing, folder
-from analysis.domain.results.settings import BadParameterError, Settings
+from analysis.domain.results.settings import CHOICES, BadParameterError, Settings
 from crowdrag.runs.domain import running
 from crowdrag.runs.domain.progress import Progress
 from crowdrag.runs.enums import RunState
@@ -38,6 +38,16 @@ class Command(BaseCommand):
         parser.add_argument(
             "--bertscore", help="whose BERTScores to take, as NAME or NAME:LAYER, or none (those computed last)"
         )
+        parser.add_argument(
+            "--grades-from", choices=CHOICES["grades_from"], help="what responses are graded by (gold labels)"
+        )
+        parser.add_argument(
+            "--bootstrap", choices=CHOICES["bootstrap"],
+            help="whether resamples keep the competences as fitted or fit them anew (conditional)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--resample", choices=CHOICES["resample"], help="what resamples draw: topics, or judges too (topics)"
+        )
         parser.add_argument("--pool", type=str.upper, help=f"whose judgments ({DEFAULTS.pool.lower()})")
 
     def handle(self, *args: Any, study: str, out: Path, **options: Any) -> None:
@@ -47,7 +57,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no study {study!r}. There are: {slugs or 'none; import one first'}.")
         if out.exists() and not out.is_dir():
             raise CommandError(f"{out} is a file: name a folder to write the tables into.")
-        names = ("resamples", "restarts", "refine", "spam_threshold", "k", "pool", "fix_known", "reuse_limit",
+        names = (*CHOICES, "resamples", "restarts", "refine", "spam_threshold", "k", "pool", "fix_known", "reuse_limit",
                  "bertscore")  # fmt: skip
         parameters = {name: options[name] for name in names if options[name] is not None}
         try:

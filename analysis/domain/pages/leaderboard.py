@@ -1,0 +1,61 @@
+"""The page of the leaderboard: who is ranked where on a dimension, and who differs from whom."""
+
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.utils.translation import gettext
+
+from crowdrag.studies.models import Study
+
+from .. import tables
+from ..analysing import State
+from ..results.leaderboard import ORIGIN, PARTICIPANT
+from ..results.schema import Row
+from . import words
+
+PER_PAGE = 50
+TESTS_SHOWN = 100
+
+
+def leaderboard(study: Study, state: State, *, dimension: str, page: str | None) -> dict[str, Any]:
+    """Return the ranks on one dimension (all of them by default), who cannot be ranked, and the tests."""
+    if state.run is None:
+        return {}
+    found = tables.read(state.run, "leaderboard", "leaderboard_tests")
+    rows = found["leaderboard"]
+    labels = words.dimensions(study)
+    names = list(dict.fromkeys(row["dimension"] for row in rows))
+    chosen = dimension if dimension in names else words.ALL
+    here = [row for row in rows if row["dimension"] == chosen]
+    people = [row for row in here if row["kind"] == PARTICIPANT]
+    ranked = [row for row in people if row["rank"] is not None]
+    tests = [row for row in found["leaderboard_tests"] if row["dimension"] == chosen]
+    tests.sort(key=lambda row: (row["p"] is None, row["p"] or 0.0))
+    return {
+        "dimensions": [(name, _label(name, labels)) for name in sorted(names, key=lambda name: name != words.ALL)],
+        "dimension": chosen,
+        "dimension_label": _label(chosen, labels),
+        "page": Paginator(_said(ranked), PER_PAGE).get_page(page),
+        "ranked": len(ranked),
+        "last": max((row["rank_high"] or row["rank"] for row in ranked), default=0),
+        "not_ranked": [row for row in people if row["rank"] is None],
+        "origins": _said([row for row in here if row["kind"] == ORIGIN and row["rank"] is not None]),
+        "apart": [row for row in ranked if (row["group"] or 1) > 1],
+        "tests": tests[:TESTS_SHOWN],
+        "tests_made": len(tests),
+        # Panels of the chart come four a line.
+        "chart_height": _height(len([row for row in people if row["rank"] is not None]), len(names)),
+    }
+
+
+def _label(name: str, labels: dict[str, str]) -> str:
+    return gettext("All dimensions") if name == words.ALL else labels.get(name, name)
+
+
+def _said(rows: list[Row]) -> list[Row]:
+    return [row | {"origin_said": words.origin(row["origin"])} for row in rows]
+
+
+def _height(participants: int, panels: int) -> int:
+    lines = -(-panels // 4)
+    return lines * (15 * min(participants, 20) + 62) + 20
