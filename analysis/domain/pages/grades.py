@@ -10,7 +10,7 @@ from writing.models import Response
 from .. import tables
 from ..analysing import State
 from ..results.schema import Row
-from . import words
+from . import marking, words
 
 TOPICS_PER_PAGE = 10
 
@@ -19,14 +19,16 @@ def grades(study: Study, state: State, *, topic: str, page: str | None) -> dict[
     """Return the means, and the grades of some topics' responses."""
     if state.run is None:
         return {}
-    found = tables.read(state.run, "grade_means", "grades")
-    labels = words.dimensions(study)
+    found = tables.read(state.run, "grade_means", "grades", "grade_tests")
+    labels, styles = words.dimensions(study), words.styles(study)
     dimensions = list(dict.fromkeys(row["dimension"] for row in found["grades"]))
     topics = list(dict.fromkeys(row["topic"] for row in found["grades"]))
     chosen = [topic] if topic in topics else topics
     shown = Paginator(chosen, TOPICS_PER_PAGE).get_page(page)
     return {
-        "means": _means(found["grade_means"], labels, words.styles(study)),
+        "means": _means(found["grade_means"], labels, words.styles(study), marking.marks(found["grade_tests"], styles)),
+        "tests": marking.tests(found["grade_tests"], labels, styles),
+        "significant": any(row["p_adjusted"] is not None for row in found["grade_tests"]),
         "dimensions": [(name, labels.get(name, name)) for name in dimensions],
         "topics": topics,
         "topic": topic if topic in topics else "",
@@ -38,10 +40,14 @@ def grades(study: Study, state: State, *, topic: str, page: str | None) -> dict[
     }
 
 
-def _means(rows: list[Row], labels: dict[str, str], styles: dict[str, str]) -> dict[str, Any]:
+def _means(rows: list[Row], labels: dict[str, str], styles: dict[str, str], marks: marking.Marks) -> dict[str, Any]:
     """Rows by dimension, a cell for each style and origin: the layout of crowdrag25, Table 7."""
     keys = list(dict.fromkeys((row["style"], row["origin"]) for row in rows))
-    cells = {(row["dimension"], row["style"], row["origin"]): row for row in rows}
+    cells = {
+        key: row | {"sorts": repr(row["mean"])} | marks.get(key, {})
+        for row in rows
+        for key in [(row["dimension"], row["style"], row["origin"])]
+    }
     names = list(dict.fromkeys(row["dimension"] for row in rows))
     return {
         "columns": [(styles.get(style, style), words.origin(origin)) for style, origin in keys],
