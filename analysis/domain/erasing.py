@@ -22,17 +22,23 @@ from .similarity import keeping
 
 REASON = "Somebody whose texts or judgments it used had them erased; rows with their pseudonym were taken out."
 
+#: Tables of which a row says how one response was written: it goes with the response.
+OF_A_TEXT = frozenset({"responses", "text_reuse", "writing_process"})
+
 
 def erase(participant: Participant, now: datetime) -> None:
     """Mark the runs that used what a participant gave, take their rows out of the tables, and remove old exports
     and what encoders made of their texts.
 
-    The snapshot of a run stays as it is: it holds votes and numbers of words, and no text.
+    Of the snapshot of a run, votes and numbers of words stay; what the person said in surveys, how and how long they
+    wrote and what they were paid leave it, as they leave the system.
     """
     for snapshot in Snapshot.objects.filter(run__study=participant.study_id).select_related("run").order_by("pk"):
-        if _names(inputs.unpack(bytes(snapshot.payload)), participant.external_id):
+        used = inputs.unpack(bytes(snapshot.payload))
+        if _names(used, participant.external_id):
             running.mark_stale(run=snapshot.run, reason=REASON, now=now)
-            _forget(snapshot.run, participant.external_id)
+            _forget(snapshot.run, participant.external_id, used.written_by(participant.external_id))
+            _strip(snapshot, used, participant.external_id)
     # An export that is being written may have read the texts already.
     for run in (*exporting.at_work(participant.study), *packing.all_at_work(participant.study)):
         with suppress(running.NotActiveError):  # it ended in this moment
@@ -47,10 +53,20 @@ def _names(used: inputs.Inputs, pseudonym: str) -> bool:
     return wrote or any(pseudonym in pool.participants for pool in used.pools.values())
 
 
-def _forget(run: Run, pseudonym: str) -> None:
+def _strip(snapshot: Snapshot, used: inputs.Inputs, pseudonym: str) -> None:
+    """Take out of a snapshot what a writer said and how they wrote; the run keeps the digest that it was made from."""
+    left = used.without_writing_of(pseudonym)
+    if left.digest != used.digest:
+        with pgtrigger.ignore("analysis.Snapshot:never_updated"):
+            Snapshot.objects.filter(pk=snapshot.pk).update(payload=left.pack(), digest=left.digest)
+
+
+def _forget(run: Run, pseudonym: str, responses: frozenset[str]) -> None:
     with pgtrigger.ignore("analysis.Table:never_updated"):
         for table in Table.objects.filter(run=run).order_by("pk"):
             kept = [row for row in table.rows if not _holds(row, pseudonym)]
+            if table.name in OF_A_TEXT:
+                kept = [row for row in kept if row["response"] not in responses]
             if len(kept) < len(table.rows):
                 Table.objects.filter(pk=table.pk).update(rows=kept)
     _remove([file for file in Artifact.objects.filter(run=run).order_by("pk") if _file_holds(file, pseudonym)])

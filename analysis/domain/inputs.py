@@ -7,7 +7,7 @@ with the same parameters and seed, the same tables to the byte.
 
 import hashlib
 import json
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -244,6 +244,20 @@ class Inputs:
         """The ids of the left and the right response of a pair of the main pool."""
         left, right = self.main.units[unit][:2]
         return self.responses[left].name, self.responses[right].name
+
+    def written_by(self, participant: str) -> frozenset[str]:
+        """The names of the responses that somebody wrote."""
+        return frozenset(response.name for response in self.responses if response.participant == participant)
+
+    def without_writing_of(self, participant: str) -> "Inputs":
+        """The same without what somebody said about their responses, how they wrote them, and what they were paid."""
+        theirs = {place for place, response in enumerate(self.responses) if response.participant == participant}
+        return replace(
+            self,
+            answers=tuple(each for each in self.answers if each.response not in theirs),
+            processes=tuple(each for each in self.processes if each.response not in theirs),
+            wages=tuple(each for each in self.wages if each.response not in theirs),
+        )
 
     @cached_property
     def digest(self) -> str:

@@ -73,7 +73,7 @@ def writing_process(tables: Tables, labels: Labels, colours: Spec, parameters: S
         y=alt.Y("share:Q", title=gettext("Share of logs"), axis=alt.Axis(format="%", tickCount=3)),
     )  # fmt: skip
     line = alt.Chart().mark_rule(strokeWidth=2, strokeDash=[4, 3], color=colours["b"]).encode(x="mean(median):Q")
-    order = list(dict.fromkeys(row["measure"] for row in shown))
+    order = list(dict.fromkeys(str(row["measure"]) for row in shown))
     panel = (bars + line).properties(width=150, height=90)
     facet = alt.Facet("measure:N", sort=order, title=None)
     made = panel.facet(facet, columns=4, data=data(shown)).resolve_scale(x="independent", y="independent")

@@ -160,7 +160,7 @@ def _lines(
     refuse_empty(shown)
     origins, colour = _origins(rows, colours)
     base = alt.Chart().encode(x=alt.X("x:Q", title=x_title, axis=alt.Axis(tickCount=5)))
-    limits = {"y": alt.Y("low:Q", title=y_title, axis=alt.Axis(tickCount=5)), "y2": "high:Q"}
+    limits: Spec = {"y": alt.Y("low:Q", title=y_title, axis=alt.Axis(tickCount=5)), "y2": "high:Q"}
     bands = _areas(base.encode(**limits), "origin", colour, opacity=0.2)
     dash = alt.StrokeDash(
         "origin:N",
@@ -201,5 +201,5 @@ def _origins(rows: list[Row], colours: Spec) -> tuple[list[str], Any]:
 
     names = _named(rows)
     domain = [words.origin(name) for name in names]
-    scale = alt.Scale(domain=domain, range=[colours.get(name, colours["n"]) for name in names])
+    scale = alt.Scale(domain=domain, range=[str(colours.get(name, colours["n"])) for name in names])
     return domain, alt.Color("origin:N", scale=scale, title=gettext("Written by"))

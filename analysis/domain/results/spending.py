@@ -94,4 +94,4 @@ def _or_nan(value: float | None) -> float:
 
 def _major(amount: int, currency: str) -> float:
     """An amount as people write it: 250 cents are 2.5 dollars."""
-    return float(amount) / 10 ** money.digits(currency)
+    return float(amount) / 10.0 ** money.digits(currency)
