@@ -39,11 +39,3 @@ def test_csv_cells_that_start_a_formula_are_made_safe_and_numbers_are_not(start)
     read = next(csv.DictReader(io.StringIO(tables.render("competence", rows, "csv").decode(), newline="")))
     assert read["participant"] == f"'{start}1+1"
     assert read["spam_probability"] == "-0.5"
-
-
-def test_latex_is_escaped_and_undefined_is_a_dash():
-    written = tables.render("competence", ROWS, "tex").decode().splitlines()
-    assert written[0] == r"\begin{tabular}{llrrl}"
-    assert written[2] == r"participant & dimension & spam\_probability & judgments & note \\"
-    assert written[4].startswith(r"=cmd|' /C calc'!A0 & a\_b & 0.000 & 3")
-    assert r"c\% & -- & 0 & no votes \\" in "\n".join(written)

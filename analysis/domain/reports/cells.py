@@ -1,5 +1,6 @@
 """How values of a table are written: the same characters on the page, in HTML, PDF and LaTeX."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..typesetting.characters import visible
@@ -22,13 +23,12 @@ class Cell:
         return f"{self.text} {self.interval}".strip()
 
 
-def cells(table: Table, row: dict[str, Value] | object) -> list[Cell]:
+def cells(table: Table, row: Mapping[str, Value]) -> list[Cell]:
     """Return a row's cells in the order of the columns."""
-    values: dict[str, Value] = dict(row)  # type: ignore[call-overload]
-    return [cell(column, values) for column in table.columns]
+    return [cell(column, row) for column in table.columns]
 
 
-def cell(column: Column, row: dict[str, Value]) -> Cell:
+def cell(column: Column, row: Mapping[str, Value]) -> Cell:
     """Write one value, with its interval where it has one."""
     value = row.get(column.key)
     is_number = column.digits is not None

@@ -125,7 +125,8 @@ def compare(old: Run, new: Run) -> Comparison:
     """Compare two finished analyses of one study."""
     before, after = tables.names(old), tables.names(new)
     naming = Naming.of(new.study)
-    changes, ranks = [], ()
+    changes: list[TableChanges] = []
+    ranks: tuple[Change, ...] = ()
     for name in (name for name in after if name in before):
         rows = (tables.read(old, name)[name], tables.read(new, name)[name])
         changes.append(changes_of(name, *rows, naming, new.parameters))
@@ -244,7 +245,7 @@ def _changes(
             continue
         was, now = old.get(column.key), new.get(column.key)
         about = tuple(cell(each, _said(each, new, naming, name)).text for each in shape.columns if each.key in keys)
-        delta = now - was if _is_number(was) and _is_number(now) else None
+        delta = _delta(was, now)
         size = abs(delta) / scales[column.key] if delta is not None and scales[column.key] else float(delta is None)
         yield Change(
             about,
@@ -271,6 +272,10 @@ def _differs(was: Any, now: Any) -> bool:
     if _is_number(was) and _is_number(now):
         return bool(abs(now - was) > TOLERANCE * max(1.0, abs(was), abs(now)))
     return bool(was != now)
+
+
+def _delta(was: Any, now: Any) -> float | None:
+    return float(now - was) if _is_number(was) and _is_number(now) else None
 
 
 def _is_number(value: Any) -> bool:

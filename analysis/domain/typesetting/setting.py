@@ -8,13 +8,16 @@ that no font here can draw is named by its number, `[U+4E2D]`, never left out; H
 import json
 import re
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .characters import code
 from .pictures import clean
 
+if TYPE_CHECKING:
+    from typst import PDFStandard
+
 #: For archives (PDF/A-2a) and for screen readers (PDF/UA): every letter must have a glyph, every picture a text.
-STANDARDS = ["a-2a", "ua-1"]
+STANDARDS: "list[PDFStandard]" = ["a-2a", "ua-1"]
 FONTS = ["Libertinus Serif"]
 _MISSING = re.compile(r"the text `\"(.*?)\"` could not be displayed", re.DOTALL)
 _ESCAPED = re.compile(r"\\u\{([0-9a-f]+)\}")

@@ -1,0 +1,116 @@
+"""Two analyses beside each other."""
+
+import pytest
+
+from analysis.domain import tables
+from analysis.domain.reports import comparing
+from analysis.domain.reports.naming import Naming
+from annotation.models import Assignment
+from crowdrag.runs.models import Run
+from tests.analysis import small_study
+from tests.analysis.reports.reported import analyse
+
+NAMING = Naming({"clear": "Clear"}, {})
+
+
+@pytest.fixture(autouse=True)
+def no_broker(monkeypatch):
+    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+
+
+def compared(name, old, new):
+    return comparing.changes_of(name, old, new, NAMING, {})
+
+
+def mean(dimension, value, low=1.0, high=5.0):
+    return {"dimension": dimension, "style": "all", "origin": "all", "mean": value, "low": low, "high": high, "n": 6}
+
+
+def test_the_largest_change_comes_first_with_old_and_new_value_and_interval():
+    old = [mean("clear", 3.0), mean("deep", 3.0)]
+    new = [mean("clear", 3.1), mean("deep", 2.0, 0.5, 4.5)]
+    found = compared("grade_means", old, new)
+    assert (found.compared, found.changed, found.added, found.removed, found.total) == (2, 2, 0, 0, 2)
+    first, second = found.changes
+    assert (first.about, str(first.old), str(first.new)) == (
+        ("deep", "all", "all"), "3.00 [1.00, 5.00]", "2.00 [0.50, 4.50]",
+    )  # fmt: skip
+    assert first.delta == -1.0
+    assert second.about[0] == "Clear"
+
+
+def test_rows_that_came_and_went_are_counted():
+    found = compared("grade_means", [mean("clear", 3.0), mean("old", 1.0)], [mean("clear", 3.0), mean("new", 1.0)])
+    assert (found.compared, found.changed, found.added, found.removed) == (1, 0, 1, 1)
+    assert not found.is_equal
+
+
+def test_an_interval_that_changed_alone_is_a_change_too():
+    found = compared("grade_means", [mean("clear", 3.0)], [mean("clear", 3.0, 2.0)])
+    assert [(change.delta, change.size) for change in found.changes] == [(0.0, 0.0)]
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "differs"),
+    [(1.0, 1.0 + 1e-12, False), (1.0, 1.0 + 1e-6, True), (None, None, False), (None, 0.0, True), (0.0, None, True)],
+)
+def test_what_another_machine_adds_is_no_change(was, now, differs):
+    found = compared("grade_means", [mean("clear", was)], [mean("clear", now)])
+    assert found.is_equal is not differs
+
+
+def test_labels_that_flipped_are_counted_apart_from_probabilities():
+    old = [
+        {"response_a": "x", "response_b": "y", "dimension": "clear", "p_a": 0.6, "p_n": 0.0, "p_b": 0.4, "label": "a"}
+    ]
+    new = [old[0] | {"p_a": 0.4, "p_b": 0.6, "label": "b"}]
+    found = compared("gold", old, new)
+    assert (found.changed, found.total, found.words) == (1, 3, 1)
+    flip = found.changes[0]
+    assert (flip.column, str(flip.old), str(flip.new), flip.delta) == ("Label", "left", "right", None)
+
+
+def test_places_that_moved_the_farthest_come_first():
+    def board(**grades):
+        return [{"participant": name, "dimension": "all", "mean_grade": grade} for name, grade in grades.items()]
+
+    moved = list(comparing.moved(board(a=3, b=2, c=1, d=None), board(a=1, b=2, c=3, d=4), NAMING))
+    assert [(each.about[0], str(each.old), str(each.new)) for each in moved] == [
+        ("a", "1", "4"),
+        ("b", "2", "3"),
+        ("c", "3", "2"),
+    ]
+
+
+def test_rows_that_are_named_alike_are_compared_in_their_order():
+    rows = [mean("clear", 1.0), mean("clear", 2.0)]
+    assert compared("grade_means", rows, rows).is_equal
+    assert compared("grade_means", rows, rows[::-1]).changed == 2
+
+
+@pytest.mark.django_db
+def test_nothing_changed_between_equal_runs_and_what_made_them_is_the_same():
+    study = small_study.make()
+    found = comparing.compare(analyse(study), analyse(study))
+    assert found.is_equal
+    assert found.made_by == ()
+    assert {each.name for each in found.equal} == set(tables.names(Run.objects.latest("pk")))
+
+
+@pytest.mark.django_db
+def test_other_inputs_seed_and_parameters_are_named():
+    study = small_study.make()
+    old = analyse(study)
+    Assignment.objects.filter(participant__external_id="w4").update(is_included=False)
+    new = analyse(study, seed=3, spam_threshold=0.5)
+    found = comparing.compare(old, new)
+    named = {each.name: (each.old, each.new) for each in found.made_by}
+    assert named["seed"] == ("0", "3")
+    assert named["spam_threshold"] == ("0.7", "0.5")
+    assert named["judgments"] == ("56", "42")
+    assert set(named) == {"inputs digest", "participants", "judgments", "seed", "spam_threshold"}
+    changed = {each.name: each for each in found.changed}
+    assert changed["agreement"].changes
+    assert changed["competence"].removed == 2
+    sizes = [change.size for change in changed["agreement"].changes]
+    assert sizes == sorted(sizes, reverse=True)

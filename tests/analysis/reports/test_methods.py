@@ -1,0 +1,121 @@
+"""The methods paragraph says what was done, with what, and nothing else."""
+
+import re
+
+import pytest
+
+from analysis.domain.reports import as_latex, citing
+from analysis.domain.reports.methods import Facts, methods
+from analysis.domain.reports.shape import About, Methods, Report
+from analysis.domain.results.settings import Settings
+
+SUMMARY = {"judgments": 4200, "participants": 56, "pairs": 840, "topics": 40, "simulated": False}
+#: What is said of a table, by a word of the sentence.
+SAID = {
+    "order_effects": "Order effects",
+    "interdependence": "Kendall's tau",
+    "grade_tests": "Wilcoxon",
+    "leaderboard": "ranked by",
+    "model_judges": "Language models judged",
+    "text_reuse": "Text reuse",
+    "writing_process": "writing logs",
+    "citation_overlap": "Jaccard",
+    "citation_order": "positions of the passages",
+    "citation_ranks": "passage at a rank",
+    "responses": "Flesch",
+    "reference_metrics": "reference-based",
+}
+
+
+def facts(names=(), rows=None, **parameters) -> Facts:
+    rows = rows or {}
+    names = frozenset({"agreement", "mace", "grade_means", *names, *rows})
+    rows = {"agreement": [{"split": "complete", "coders": "crowd"}], "mace": [{"dimension": "d"}],
+            "grade_means": [{"dimension": "d"}]} | rows  # fmt: skip
+    return Facts(Settings(**parameters), 7, "0.1.0+abc", SUMMARY, names, rows)
+
+
+def said(*args, **options) -> str:
+    return " ".join(methods(facts(*args, **options)).paragraphs)
+
+
+def test_parameters_and_sums_are_named():
+    text = said(resamples=1234, restarts=17, refine=4, k=3)
+    sums = ["4,200 judgments", "56 participants", "840 presented pairs", "40 topics", "the first 3 votes"]
+    fitted = ["17 random restarts", "4 rounds", "Beta(0.5, 0.5)", "Dirichlet(10)", "threshold of 0.05", "weight of 0.2"]
+    for part in (*sums, *fitted, "1,234 bootstrap", "CrowdRAG 0.1.0+abc (seed 7)"):
+        assert part in text
+
+
+@pytest.mark.parametrize("table", SAID)
+def test_a_table_is_spoken_of_where_it_is_and_not_where_it_is_not(table):
+    rows = [{"inference": "combined", "metric": "bleu"}]
+    assert SAID[table] not in said()
+    assert SAID[table] in said([table], {table: rows})
+
+
+@pytest.mark.parametrize("table", SAID)
+def test_an_empty_table_is_nothing_that_was_done(table):
+    assert SAID[table] not in said([table], {table: []})
+
+
+def test_the_corrected_crowd_the_splits_and_others_are_named_where_they_are():
+    plain = said(spam_threshold=0.6)
+    assert "corrected" not in plain
+    assert "differentiable" not in plain
+    assert "experts" not in plain
+    rows = [
+        {"split": split, "coders": coders}
+        for split in ("complete", "differentiable")
+        for coders in ("crowd", "corrected", "expert")
+    ]
+    full = said(rows={"agreement": rows}, spam_threshold=0.6)
+    assert "exceeds 0.6" in full
+    assert "four sevenths" in full
+    assert "of experts" in full
+
+
+def test_search_and_known_labels_are_named_only_where_they_were():
+    assert "rounds of search" not in said(refine=0)
+    assert "known beforehand" not in said()
+
+
+def test_metrics_are_those_that_were_computed():
+    text = said(rows={"reference_metrics": [{"metric": "bleu"}, {"metric": "rouge_l"}, {"metric": "bleu"}]})
+    assert "sentence-BLEU [@post2018] and ROUGE-L" in text
+    assert "BERTScore" not in text
+
+
+def test_simulated_judgments_are_said_to_be():
+    made = facts()
+    simulated = Facts(made.settings, 0, "v", SUMMARY | {"simulated": True}, made.names, made.rows)
+    assert "simulated crowd" in methods(simulated).paragraphs[0]
+
+
+def test_every_work_cited_is_listed_once_in_the_order_of_citing_and_no_other():
+    made = methods(facts([*SAID], {name: [{"inference": "combined", "metric": "bertscore"}] for name in SAID}))
+    keys = list(dict.fromkeys(re.findall(r"\[@(\w+)\]", " ".join(made.paragraphs))))
+    assert [each.key for each in made.references] == keys
+    numbered = [citing.in_words(each, made.references) for each in made.paragraphs]
+    assert "[@" not in " ".join(numbered)
+    assert "[1]" in numbered[0]
+    bib = citing.bibtex(made.references)
+    assert re.findall(r"^@\w+\{(\w+),", bib, re.MULTILINE) == keys
+    assert bib.count("{") == bib.count("}")
+
+
+@pytest.mark.parametrize("work", citing.WORKS.values(), ids=citing.WORKS)
+def test_works_have_what_a_reference_needs(work):
+    fields = dict(work.fields)
+    assert {"author", "title", "year"} <= set(fields)
+    listed = citing.listed(work)
+    assert fields["year"] in listed
+    assert not set("{}") & set(listed)
+
+
+def test_as_latex_citations_are_commands_and_all_else_is_escaped():
+    paragraphs = ("Of 95 % & more [@hovy2013]. See [@rao1967].",)
+    made = Methods(paragraphs, citing.cited(paragraphs))
+    assert as_latex.paragraphs(made) == [r"Of 95 \% \& more~\cite{hovy2013}. See~\cite{rao1967}."]
+    report = Report("t", About("s", "s", "r", (), 0, "", "", (), None, None, is_simulated=False), made)  # type: ignore[arg-type]
+    assert as_latex.methods(report).endswith(b"\\cite{rao1967}.\n")
