@@ -12,6 +12,7 @@ class AnalysisConfig(AppConfig):
 
     def ready(self) -> None:
         """Make analyses known to the runs, and put their results into a study's navigation and onto its home."""
+        from crowdrag.runs import duties
         from crowdrag.studies import ways
         from crowdrag.studies.nav import register_card, register_tab
 
@@ -20,8 +21,12 @@ class AnalysisConfig(AppConfig):
         from .domain.planning import working as planning
         from .domain.reports import packing
         from .domain.similarity import scoring
+        from .domain.updating import due
+        from .domain.updating import working as updating
 
         analysing.register()
+        updating.register(analysing.result_url)
+        duties.register("analysis.updates", lambda now: due.update_due(now=now), due.EVERY)
         exporting.register()
         planning.register()
         packing.register()

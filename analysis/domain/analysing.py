@@ -2,12 +2,13 @@
 
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -20,11 +21,13 @@ from crowdrag.runs.models import Run
 from crowdrag.studies.models import Study, User
 
 from ..models import Snapshot, Table
-from . import freshness, loading
+from . import freshness, loading, tables
 from .inputs import Inputs
 from .results import Results, compute
+from .results.earlier import FITS
 from .results.settings import BadParameterError, Settings
 from .similarity import reading as similarity
+from .tables import UPDATE
 from .texts import Texts, TextsGoneError
 
 KIND = "analysis"
@@ -53,7 +56,11 @@ def start(
     settings = Settings.read(parameters or {})
     if not Judgment.objects.of_study(study).pool(settings.pool).pairwise().exists():
         raise NothingToAnalyseError(settings.pool)
-    return running.start(study=study, kind=KIND, parameters=settings.write(), by=by, seed=seed, now=now)
+    run = running.start(study=study, kind=KIND, parameters=settings.write(), by=by, seed=seed, now=now)
+    for update in Run.objects.filter(study=study, kind=UPDATE).active():
+        with suppress(running.NotActiveError):  # it ended in this moment
+            running.cancel(run=update, by=by, now=now)
+    return run
 
 
 def work(work: kinds.Work) -> Callable[[], None]:
@@ -91,7 +98,8 @@ def _store(run: Run, inputs: Inputs, results: Results, mark: dict[str, int], tak
         payload=inputs.pack(),
         created_at=taken_at,
     )
-    Table.objects.bulk_create(Table(run=run, name=name, rows=rows) for name, rows in results.tables.items())
+    kept = results.tables | {FITS: results.fits}
+    Table.objects.bulk_create(Table(run=run, name=name, rows=rows) for name, rows in kept.items())
     running.note(run=run, summary={**results.summary, **_scores(inputs)}, inputs_digest=inputs.digest)
 
 
@@ -118,7 +126,12 @@ class State:
     Attributes
     ----------
     run : Run or None
-        The run whose results are shown: the one asked for, else the latest that is done.
+        The run whose results are shown: the one asked for, else the latest analysis that is done, or its latest update
+        where these are asked for.
+    full : Run or None
+        The full analysis: `run`, or what it is an update of.
+    full_snapshot : Snapshot or None
+        What `full` used, without the payload.
     newer : Run or None
         A later run that is at work, failed or was cancelled.
     snapshot : Snapshot or None
@@ -132,35 +145,58 @@ class State:
     """
 
     run: Run | None
+    full: Run | None
     newer: Run | None
     snapshot: Snapshot | None
+    full_snapshot: Snapshot | None
     changed: bool
     added: int
     judgments: int
 
+    @property
+    def is_update(self) -> bool:
+        """Whether what is shown is an update of a full analysis."""
+        return self.run is not None and self.run.kind == UPDATE
 
-def state(study: Study, *, key: uuid.UUID | None = None) -> State:
+
+def state(study: Study, *, key: uuid.UUID | None = None, live: bool = False) -> State:
     """Find the results to show and say whether they are of today's judgments.
+
+    `live`: the latest update of the latest analysis, where there is one.
 
     Raises
     ------
     Run.DoesNotExist
-        If a run is asked for that is no finished analysis of this study.
+        If a run is asked for that is no finished analysis of this study, nor an update of one.
     """
     runs = Run.objects.filter(study=study, kind=KIND).select_related("study", "created_by")
-    done = runs.filter(state=RunState.DONE)
-    run = done.get(key=key) if key else done.newest_first().first()
+    full, run = _shown(study, runs.filter(state=RunState.DONE), key, live=live)
     later = runs.exclude(state=RunState.DONE)
-    if run:
-        later = later.filter(Q(created_at__gt=run.created_at))
+    if full:
+        later = later.filter(Q(created_at__gt=full.created_at))
     snapshot = Snapshot.objects.defer("payload").get(run=run) if run else None
     now = freshness.mark(study)
     then = snapshot.mark if snapshot else now
     return State(
         run=run,
+        full=full,
         newer=later.newest_first().first(),
         snapshot=snapshot,
+        full_snapshot=snapshot if full == run or not full else Snapshot.objects.defer("payload").get(run=full),
         changed=now != then,
         added=now["judgments"] - then["judgments"],
         judgments=now["judgments"],
     )
+
+
+def _shown(study: Study, done: QuerySet[Run], key: uuid.UUID | None, *, live: bool) -> tuple[Run | None, Run | None]:
+    """The full analysis, and what is shown: it, or an update of it."""
+    from .updating import working  # it needs what stands above
+
+    if key:
+        asked = Run.objects.filter(study=study, state=RunState.DONE).select_related("study", "created_by")
+        run = asked.get(key=key, kind__in=(KIND, UPDATE))
+        return tables.base_of(run) or run, run
+    full = done.newest_first().first()
+    updated = working.latest(full) if full and live and not full.stale_at else None
+    return full, updated or full

@@ -18,6 +18,8 @@ MEDIA_TYPES = {
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
 }
+#: The kind of runs that are updates of an analysis, and the parameter that names it by its key.
+UPDATE, OF = "analysis.update", "of"
 # What a spreadsheet takes for the start of a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -26,10 +28,28 @@ class UnknownTableError(LookupError):
     """A run holds no table of this name, or there is no such format."""
 
 
+def base_of(run: Run) -> Run | None:
+    """The full analysis that a run is an update of; None of a run that is none, or whose analysis is gone."""
+    if run.kind != UPDATE:
+        return None
+    found = Run.objects.filter(study=run.study_id, key=run.parameters.get(OF)).select_related("study")
+    return found.exclude(kind=UPDATE).first()
+
+
 def read(run: Run, *names: str) -> dict[str, list[Row]]:
-    """Return tables of a run by name, in one query; one that the run does not have is empty."""
-    found = dict(Table.objects.filter(run=run, name__in=names).values_list("name", "rows"))
+    """Return tables of a run by name, in one query; one that the run does not have is empty.
+
+    What an update did not make anew is the full analysis's that it is an update of.
+    """
+    found = _read(run, names)
+    if missing := [name for name in names if name not in found]:
+        base = base_of(run)
+        found |= _read(base, missing) if base else {}
     return {name: found.get(name, []) for name in names}
+
+
+def _read(run: Run, names: Sequence[str]) -> dict[str, list[Row]]:
+    return dict(Table.objects.filter(run=run, name__in=names).values_list("name", "rows"))
 
 
 def of(run: Run, name: str) -> TableQuerySet:
@@ -38,7 +58,7 @@ def of(run: Run, name: str) -> TableQuerySet:
 
 
 def names(run: Run) -> list[str]:
-    """Return the names of a run's tables, in the order of docs/results.md."""
+    """Return the names of a run's own tables, in the order of docs/results.md."""
     there = set(Table.objects.filter(run=run).values_list("name", flat=True))
     return [name for name in COLUMNS if name in there]
 
@@ -57,10 +77,17 @@ def write(run: Run, name: str, form: str) -> bytes:
     UnknownTableError
         If the run has no such table, or there is no such format.
     """
-    table = Table.objects.filter(run=run, name=name).first()
-    if table is None or name not in COLUMNS or form not in MEDIA_TYPES:
+    rows = read(run, name)[name] if name in COLUMNS else None
+    if not rows and not _has(run, name):
+        rows = None
+    if rows is None or form not in MEDIA_TYPES:
         raise UnknownTableError(f"There is no table {name!r} as {form!r}; see docs/results.md for those there are.")
-    return render(name, table.rows, form)
+    return render(name, rows, form)
+
+
+def _has(run: Run, name: str) -> bool:
+    base = base_of(run)
+    return Table.objects.filter(run__in=[run, base] if base else [run], name=name).exists()
 
 
 def render(name: str, rows: Sequence[Row], form: str) -> bytes:

@@ -16,7 +16,7 @@ from . import shared
 @require_safe
 def participants(request: HttpRequest, study: Study) -> HttpResponse:
     """Show how far each participant can be trusted."""
-    state = shared.state_of(request, study)
+    state = shared.state_of(request, study, live=True)
     found = competence.participants(
         study,
         state,
@@ -32,6 +32,6 @@ def participants(request: HttpRequest, study: Study) -> HttpResponse:
 def participant(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """Show what one participant answered."""
     person = get_object_or_404(Participant, study=study, pk=pk)
-    state = shared.state_of(request, study)
+    state = shared.state_of(request, study, live=True)
     context = shared.context(request, state, "competence") | {"person": person}
     return render(request, "analysis/participant.html", context | competence.participant(study, state, person))

@@ -16,6 +16,6 @@ from . import shared
 @require_safe
 def grades(request: HttpRequest, study: Study) -> HttpResponse:
     """Show mean grades by style and origin, and the grades of each topic's responses."""
-    state = shared.state_of(request, study)
+    state = shared.state_of(request, study, live=True)
     found = page.grades(study, state, topic=request.GET.get("topic", ""), page=request.GET.get("page"))
     return render(request, "analysis/grades.html", shared.context(request, state, "grades") | found)

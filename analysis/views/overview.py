@@ -20,7 +20,7 @@ from . import shared
 @require_safe
 def results(request: HttpRequest, study: Study) -> HttpResponse:
     """Show key figures and agreement."""
-    state = shared.state_of(request, study)
+    state = shared.state_of(request, study, live=True)
     context = shared.context(request, state, "results") | overview.overview(study, state)
     return render(request, "analysis/overview.html", context)
 

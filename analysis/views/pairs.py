@@ -17,7 +17,7 @@ from . import shared
 @require_safe
 def pairs(request: HttpRequest, study: Study) -> HttpResponse:
     """List labels of pairs."""
-    state = shared.state_of(request, study)
+    state = shared.state_of(request, study, live=True)
     asked = {name: request.GET.get(name, "") for name in ("topic", "dimension", "label", "sort")}
     found = page.pairs(study, state, page=request.GET.get("page"), **asked)
     return render(request, "analysis/pairs.html", shared.context(request, state, "pairs") | found)
@@ -28,6 +28,6 @@ def pairs(request: HttpRequest, study: Study) -> HttpResponse:
 def pair(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """Show the two responses of a pair and the votes behind its labels."""
     found = get_object_or_404(Pair.objects.select_related("a__topic", "b"), study=study, pk=pk)
-    state = shared.state_of(request, study)
+    state = shared.state_of(request, study, live=True)
     context = shared.context(request, state, "pairs") | {"pair": found}
     return render(request, "analysis/pair.html", context | page.pair(study, state, found))

@@ -14,6 +14,7 @@ from crowdrag.studies.models import Study
 
 from ..domain import analysing
 from ..domain.planning import working
+from ..domain.tables import UPDATE
 from ..forms import AnalysisForm
 
 #: The pages of results by the name of their URL, in the order in which they are offered.
@@ -32,10 +33,13 @@ PAGES = (
 )
 
 
-def state_of(request: HttpRequest, study: Study) -> analysing.State:
-    """Return the state of the run asked for (`?run=key`), else of the latest that is done."""
+def state_of(request: HttpRequest, study: Study, *, live: bool = False) -> analysing.State:
+    """Return the state of the run asked for (`?run=key`), else of the latest analysis that is done.
+
+    `live`: of its latest update, on pages whose tables updates make.
+    """
     try:
-        return analysing.state(study, key=_key(request))
+        return analysing.state(study, key=_key(request), live=live)
     except Run.DoesNotExist:
         raise Http404("There is no finished analysis of this key in this study.") from None
 
@@ -58,7 +62,7 @@ def done_run(request: HttpRequest, study: Study) -> tuple[Run, bool]:
     """Return the run whose table or chart is asked for, and whether it was named: then the answer never changes."""
     runs = Run.objects.filter(study=study, state=RunState.DONE)
     if (key := _key(request)) is not None:
-        return get_object_or_404(runs, kind__in=(analysing.KIND, working.KIND), key=key), True
+        return get_object_or_404(runs, kind__in=(analysing.KIND, working.KIND, UPDATE), key=key), True
     latest = runs.filter(kind=analysing.KIND).newest_first().first()
     if latest is None:
         raise Http404("This study has no finished analysis yet.")

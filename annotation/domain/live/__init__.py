@@ -15,7 +15,7 @@
 from .extending import extend, extension
 from .glancing import Glance, glance
 from .overview import Overview, Phase, overview, phase
-from .refreshing import refresh, refresh_due
+from .refreshing import changed_since, refresh, refresh_due
 from .spending import Extension
 from .tables import TABLES, UnknownTable, as_table
 
@@ -27,6 +27,7 @@ __all__ = [
     "Phase",
     "UnknownTable",
     "as_table",
+    "changed_since",
     "extend",
     "extension",
     "glance",

@@ -5,13 +5,13 @@ meanwhile: however many compute at once, and wherever one of them dies, the figu
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Final, NamedTuple
 
 import numpy as np
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import F, Max, Q, Sum
+from django.db.models import F, Max, Q, QuerySet, Sum
 from numpy.random import Generator
 
 from ...enums import CampaignState
@@ -76,6 +76,14 @@ def stream(campaign: Campaign) -> Generator:
     return np.random.default_rng(campaign.pk)
 
 
+def changed_since(given: QuerySet[Assignment], since: datetime, counted: Collection[str]) -> bool:
+    """Say whether assignments came to count, or ceased to, by their state or a decision about them."""
+    moved = AssignmentTransition.objects.filter(assignment__in=given, at__gt=since)
+    if moved.filter(Q(before__in=counted) | Q(after__in=counted)).exists():
+        return True
+    return AssignmentDecision.objects.filter(assignment__in=given, decided_at__gt=since).exists()
+
+
 def _is_due(campaign: Campaign, computed: datetime | None) -> bool:
     """Say whether judgments came in or went out.
 
@@ -85,10 +93,7 @@ def _is_due(campaign: Campaign, computed: datetime | None) -> bool:
     given = Assignment.objects.filter(questionnaire__campaign=campaign)
     if computed is None:
         return given.filter(state__in=judged.COUNTED).exists()
-    changed = AssignmentTransition.objects.filter(assignment__questionnaire__campaign=campaign, at__gt=computed)
-    if changed.filter(Q(before__in=judged.COUNTED) | Q(after__in=judged.COUNTED)).exists():
-        return True
-    if AssignmentDecision.objects.filter(assignment__in=given, decided_at__gt=computed).exists():
+    if changed_since(given, computed, judged.COUNTED):
         return True
     stands = LiveAgreement.objects.filter(campaign=campaign).aggregate(n=Sum("judgments"))["n"] or 0
     return bool(stands != judged.counted(campaign))
