@@ -132,7 +132,7 @@ def test_votes_of_other_pools_change_no_label():
     after = compute(loading.load(study), settings=QUICK, seed=0).tables
     for name in ("gold", "competence", "grades", "grade_means"):
         assert after[name] == before[name]
-    own = [row for row in after["agreement"] if row["coders"] in {"crowd", "corrected"}]
+    own = [row for row in after["agreement"] if row["coders"] != "expert" and row["split"] != "expert_pairs"]
     assert own == before["agreement"]
 
 
@@ -203,3 +203,25 @@ def test_key_figures_count_what_there_is():
 def test_bad_parameters_are_refused_with_their_range(wrong):
     with pytest.raises(BadParameterError):
         Settings.read(wrong)
+
+
+def test_the_other_rule_of_correction_keeps_some_judgments_of_every_pair():
+    settings = Settings(resamples=20, restarts=5, refine=0, least_competent=0.5, kept_votes=3)
+    tables = tables_of(settings=settings)
+    # Two of four people go, but three judgments of each of the 7 pairs stay, the most competent ones.
+    row = row_of(tables["agreement"], dimension="clear", coders="corrected_quarter", split="complete")
+    assert (row["items"], row["judgments"]) == (7, 21)
+    spam = {r["participant"]: r["spam_probability"] for r in tables["competence"] if r["dimension"] == "clear"}
+    kept = sorted(range(4), key=lambda i: spam[small_study.JUDGES[i]])[:3]
+    votes = {pair: ("".join(letters[0][i] for i in kept),) for pair, letters in VOTES.items()}
+    assert row["alpha"] == pytest.approx(alpha_of(votes, 0), abs=1e-12)
+
+
+def test_the_crowd_stands_beside_the_experts_on_the_pairs_that_they_judged():
+    study = small_study.make()
+    pairs = dict(list(VOTES.items())[:4])
+    small_study.campaign(study, dict.fromkeys(pairs, ("AB", "BA")), judges=Judges.EXPERT, names=["e1", "e2"])
+    rows = compute(loading.load(study), settings=QUICK, seed=0).tables["agreement"]
+    row = row_of(rows, dimension="clear", coders="crowd", split="expert_pairs")
+    assert (row["items"], row["alpha"]) == (4, pytest.approx(alpha_of(pairs, 0), abs=1e-12))
+    assert row_of(rows, dimension="clear", coders="expert", split="complete")["items"] == 4

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 from collections import Counter, defaultdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ DIMENSIONS = (
     "correctness_topical", "coherence_logical", "coherence_stylistic", "coverage_broad", "coverage_deep",
     "consistency_internal", "quality_overall",
 )  # fmt: skip
+MODEL = "gpt-4o-2024-08-06"
 Vote = tuple[str, str, str, str]  # left, right, judge, letter
 
 
@@ -70,10 +72,11 @@ def as_inputs(raw: list[dict[str, Any]]) -> inputs.Inputs:
     place = {name: i for i, name in enumerate(names)}
     responses = tuple(
         inputs.Response(
-            name, topic_of[name], {**styles, **models}[name], "model" if name in models else "human", "w", 250
+            name, topic_of[name], {**styles, **models}[name], "model" if name in models else "human",
+            MODEL if name in models else "w", 250,
         )
         for name in names
-    )
+    )  # fmt: skip
     units = sorted(
         {(place[r["response_a"]], place[r["response_b"]], topics.index(r["query_id"]), "") for r in raw},
         key=lambda unit: (unit[2], *unit),
@@ -94,13 +97,49 @@ def as_inputs(raw: list[dict[str, Any]]) -> inputs.Inputs:
     dimensions = tuple(
         inputs.Dimension(name, name, (-1, 1) if name == "quality_overall" else (-1, 0, 1)) for name in DIMENSIONS
     )
-    pool = inputs.Pool(tuple(people), tuple(units), *columns)
-    return inputs.Inputs("crowd", tuple(topics), ("bullet", "essay", "news"), dimensions, responses, {"crowd": pool})
+    pools = {"crowd": inputs.Pool(tuple(people), tuple(units), *columns)} | said_by_the_model(place, topics)
+    judge = ((MODEL, MODEL),)
+    return inputs.Inputs(
+        "crowd", tuple(topics), ("bullet", "essay", "news"), dimensions, responses, pools, models=judge
+    )
+
+
+def said_by_the_model(place: dict[str, int], topics: list[str]) -> dict[str, inputs.Pool]:
+    """What the model said, the first time that it was asked of a presented pair."""
+    pools = {}
+    for way, first in first_said().items():
+        units = sorted(
+            {(place[left], place[right], topics.index(row["query_id"]), "") for (left, right), row in first.items()},
+            key=lambda unit: (unit[2], *unit),
+        )
+        unit_of = {unit[:2]: i for i, unit in enumerate(units)}
+        said = [
+            (unit_of[place[left], place[right]], 0, d, "anb".index(row[dimension]), 0, 1, 0, 0)
+            for d, dimension in enumerate(DIMENSIONS)
+            for (left, right), row in first.items()
+        ]
+        columns = np.array(sorted(said, key=lambda row: (row[2], row[0]))).T
+        pools[f"model_{way}"] = inputs.Pool((MODEL,), tuple(units), *columns)
+    return pools
+
+
+def first_said() -> dict[str, dict[tuple[str, str], dict[str, Any]]]:
+    """The model's judgments by way of asking and presented pair, told apart without any code of ours."""
+    found: dict[str, dict[tuple[str, str], dict[str, Any]]] = {"combined": {}, "individual": {}}
+    for row in lines("artifacts/llm_ratings"):
+        found[row["inference"]].setdefault((row["response_a"], row["response_b"]), row)
+    return found
+
+
+@cache
+def computed() -> Results:
+    """All tables of the sample, once for all modules that look at them."""
+    return compute(as_inputs(lines("raw/study2_responses")), settings=Settings(resamples=200), seed=0)
 
 
 @pytest.fixture(scope="module")
-def results(raw: list[dict[str, Any]]) -> Results:
-    return compute(as_inputs(raw), settings=Settings(resamples=200), seed=0)
+def results() -> Results:
+    return computed()
 
 
 def agreement(results: Results, dimension: str, split: str, coders: str) -> dict[str, Any]:

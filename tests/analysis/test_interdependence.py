@@ -1,0 +1,69 @@
+"""Kendall's tau between gold labels against scipy."""
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau
+
+from analysis.domain import loading
+from analysis.domain.results import compute
+from analysis.domain.results.settings import Settings
+from tests.analysis import small_study
+from tests.analysis.small_study import VOTES
+from tests.analysis.test_results import row_of
+
+pytestmark = pytest.mark.django_db
+QUICK = Settings(resamples=60, restarts=3, refine=0)
+NAMES = ("clear", "deep", "wide")
+# A third dimension, on which one pair was not judged.
+THREE = {pair: (*letters, letters[0][::-1]) for pair, letters in VOTES.items()} | {
+    ("t2-y", "t2-z"): ("AAAN", "AABB", "....")
+}
+
+
+def tables_of(votes=THREE, names=NAMES):
+    return compute(loading.load(small_study.make(votes, dimensions=names)), settings=QUICK, seed=0).tables
+
+
+def test_tau_is_scipys_of_the_gold_labels_in_both_places_of_the_matrix():
+    tables = tables_of()
+    labels: dict[str, dict[tuple[str, str], int]] = {name: {} for name in NAMES}
+    for row in tables["gold"]:
+        labels[row["dimension"]][row["response_a"], row["response_b"]] = "anb".index(row["label"])
+    rows = tables["interdependence"]
+    for one in NAMES:
+        for other in NAMES:
+            if one == other:
+                continue
+            pairs = sorted(set(labels[one]) & set(labels[other]))
+            expected = kendalltau([labels[one][p] for p in pairs], [labels[other][p] for p in pairs]).statistic
+            row = row_of(rows, dimension_1=one, dimension_2=other)
+            assert row["tau"] == pytest.approx(expected, abs=1e-12)
+            assert row["items"] == len(pairs)
+            assert row["low"] <= row["tau"] <= row["high"]
+    assert row_of(rows, dimension_1="clear", dimension_2="wide")["items"] == 6
+
+
+def test_means_are_of_the_other_dimensions():
+    rows = tables_of()["interdependence"]
+    own = [row["tau"] for row in rows if row["dimension_1"] == "deep" and row["dimension_2"] != "all"]
+    assert len(own) == 2
+    assert row_of(rows, dimension_1="deep", dimension_2="all")["tau"] == pytest.approx(np.mean(own))
+    means = [row["tau"] for row in rows if row["dimension_2"] == "all" and row["dimension_1"] != "all"]
+    assert row_of(rows, dimension_1="all", dimension_2="all")["tau"] == pytest.approx(np.mean(means))
+
+
+def test_a_dimension_alone_or_without_labels_says_so():
+    alone = tables_of({pair: letters[:1] for pair, letters in VOTES.items()}, ("clear",))["interdependence"]
+    assert [row["tau"] for row in alone] == [None, None]
+    assert "no other dimension" in alone[0]["note"]
+    same = {pair: (letters[0], "AAAA") for pair, letters in VOTES.items()}
+    row = row_of(tables_of(same, ("clear", "deep"))["interdependence"], dimension_1="clear", dimension_2="deep")
+    assert row["tau"] is None
+    assert "two labels" in row["note"]
+
+
+def test_one_topic_has_no_interval():
+    votes = {pair: letters for pair, letters in THREE.items() if pair[0].startswith("t1")}
+    row = row_of(tables_of(votes)["interdependence"], dimension_1="clear", dimension_2="deep")
+    assert (row["low"], row["high"]) == (None, None)
+    assert row["note"]
