@@ -62,7 +62,7 @@ def boards(inputs: Inputs) -> tuple[Board, Board]:
     """Participants, and origins."""
     origin_of = {response.participant: response.origin for response in reversed(inputs.responses)}
     people = sorted(origin_of)
-    origins = sorted(set(origin_of.values()))
+    origins = sorted({response.origin for response in inputs.responses})
     by_person = np.searchsorted(people, [response.participant for response in inputs.responses])
     by_origin = np.searchsorted(origins, [response.origin for response in inputs.responses])
     return (
