@@ -1,0 +1,125 @@
+"""The leaderboard, of studies small enough to count by hand."""
+
+import numpy as np
+import pytest
+
+from analysis.domain.inputs import Response
+from analysis.domain.results import COLUMNS
+from analysis.domain.results.settings import Settings
+from analysis.stats import bradley_terry
+from tests.analysis import small_study
+from tests.analysis.test_grade_tests import ORDERS, row_of, votes_of
+from tests.analysis.voted import tables_of
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return tables_of(votes_of())
+
+
+def people(tables, dimension="clear"):
+    return [row for row in tables["leaderboard"] if (row["kind"], row["dimension"]) == ("participant", dimension)]
+
+
+def test_columns_are_those_that_scripts_read(tables):
+    for name in ("leaderboard", "leaderboard_tests"):
+        assert all([key for key in row if key != "note"] == list(COLUMNS[name]) for row in tables[name])
+
+
+def test_merits_are_those_of_a_fit_over_all_topics(tables):
+    """y always before x but twice, and so on: the same comparisons by the model of the grades."""
+    places = {"x": 0, "y": 1, "z": 2}
+    pairs = [(places[a], places[b]) for order in ORDERS for a, b in (order[:2], order[::2], order[1:])]
+    first, second = np.array(pairs).T
+    alone = bradley_terry.fit(bradley_terry.tally(np.zeros(len(pairs), int), first, second, np.full(len(pairs), -1)))
+    rows = {row["participant"]: row for row in people(tables)}
+    assert [rows[f"writer-{letter}"]["merit"] for letter in "xyz"] == pytest.approx(alone.merit[0].tolist(), abs=1e-7)
+    assert [row["participant"] for row in people(tables)] == ["writer-y", "writer-x", "writer-z"]
+    assert [row["rank"] for row in people(tables)] == [1, 2, 3]
+
+
+def test_mean_grades_and_numbers_by_hand(tables):
+    row = row_of(people(tables), participant="writer-y")
+    assert row["mean_grade"] == pytest.approx(np.mean([3 - order.index("y") for order in ORDERS]))
+    assert (row["n"], row["topics"], row["origin"], row["group"]) == (8, 8, "model", 1)
+    every = row_of(people(tables, "all"), participant="writer-y")
+    # Both dimensions were judged alike: the same mean of twice as many grades, of as many responses.
+    assert (every["mean_grade"], every["n"]) == (pytest.approx(row["mean_grade"]), 8)
+    # Twice the comparisons against the same dummy: further from it.
+    assert abs(every["merit"] - 1) > abs(row["merit"] - 1)
+
+
+def test_intervals_hold_the_estimate_and_ranks_lie_within_the_board(tables):
+    for row in people(tables):
+        assert row["low"] < row["merit"] < row["high"]
+        assert 1 <= row["rank_low"] <= row["rank"] <= row["rank_high"] <= 3
+        assert 1 <= row["mean_low"] <= row["mean_grade"] <= row["mean_high"] <= 3
+
+
+def test_origins_are_a_board_of_their_own(tables):
+    rows = [row for row in tables["leaderboard"] if (row["kind"], row["dimension"]) == ("origin", "clear")]
+    assert [(row["participant"], row["rank"], row["n"]) for row in rows] == [("model", 1, 8), ("human", 2, 16)]
+    # Each of the sixteen comparisons between the model and people, in one problem.
+    lost = sum(order.index(other) < order.index("y") for order in ORDERS for other in "xz")
+    pairs = [(0, 1)] * (16 - lost) + [(1, 0)] * lost
+    first, second = np.array(pairs).T
+    alone = bradley_terry.fit(bradley_terry.tally(np.zeros(16, int), first, second, np.full(16, -1)))
+    assert [row["merit"] for row in rows] == pytest.approx(alone.merit[0].tolist(), abs=1e-7)
+
+
+def test_who_was_never_compared_is_listed_as_not_ranked():
+    unseen = Response("t1-r", "t1", "bullet", "system", "my-rag", 100)
+    tables = tables_of(votes_of(ORDERS[:3]), more=(unseen,))
+    rows = [row for row in tables["leaderboard"] if row["participant"] == "my-rag"]
+    assert [(row["dimension"], row["rank"], row["merit"], row["n"]) for row in rows] == [("all", None, None, 0)]
+    assert "never compared" in rows[0]["note"]
+    assert [row["rank"] for row in people(tables)] == [1, 2, 3]
+
+
+def test_one_topic_has_ranks_and_no_intervals():
+    rows = people(tables_of(votes_of(ORDERS[:1]) | {("t2-x", "t2-z"): ("AAA", "AAB")}))
+    row = row_of(rows, participant="writer-y")
+    assert row["rank"] == 1
+    assert {row[name] for name in ("low", "high", "rank_low", "rank_high", "mean_low", "mean_high")} == {None}
+    assert "one topic" in row["note"]
+    assert row_of(rows, participant="writer-x")["low"] is not None
+
+
+def test_groups_that_never_met_are_named():
+    """Topic 1 compares x with y, topic 2 two others: no chain joins them."""
+    votes = {("t1-x", "t1-y"): ("AAB",), ("t1-x", "t1-z"): ("AAA",), ("t2-x", "t2-y"): ("BBB",)}
+    rows = people(
+        tables_of(votes, dimensions=("clear",), writer=lambda name: name.replace("t1", "writer").replace("t2", "other"))
+    )
+    groups = {row["participant"]: row["group"] for row in rows}
+    assert groups == {"writer-x": 1, "writer-y": 1, "writer-z": 1, "other-x": 2, "other-y": 2}
+    assert all(("dummy" in row.get("note", "")) == (row["group"] == 2) for row in rows)
+
+
+def test_one_writer_alone_is_not_ranked():
+    tables = tables_of(votes_of(ORDERS[:3]), writer=lambda _name: "writer-x")
+    rows = people(tables)
+    assert [(row["participant"], row["rank"], row["n"]) for row in rows] == [("writer-x", None, 9)]
+    assert tables["leaderboard_tests"] == []
+
+
+def test_without_labels_there_is_no_leaderboard():
+    tables = tables_of({("t1-x", "t1-y"): ("AAA",), ("t1-x", "t1-z"): ("AAA",)}, dimensions=("clear",))
+    assert tables["leaderboard"] == tables["grade_tests"] == tables["leaderboard_tests"] == []
+
+
+def test_tests_are_of_those_who_met_on_six_topics(tables):
+    assert {(row["participant_1"], row["participant_2"]) for row in tables["leaderboard_tests"]} == {
+        ("writer-x", "writer-y"), ("writer-x", "writer-z"), ("writer-y", "writer-z"),
+    }  # fmt: skip
+    assert {row["n"] for row in tables["leaderboard_tests"]} == {8}
+    assert tables_of(votes_of(ORDERS[:5]))["leaderboard_tests"] == []
+
+
+@pytest.mark.parametrize("grades_from", ["gold", "votes"])
+def test_rank_intervals_hold_the_grade(grades_from):
+    votes = small_study.VOTES
+    rows = tables_of(votes, settings=Settings(resamples=100, restarts=3, refine=0, grades_from=grades_from))["grades"]
+    for row in rows:
+        assert 1 <= row["rank_low"] <= row["grade"] <= row["rank_high"] <= 3
+    assert any(row["rank_low"] < row["rank_high"] for row in rows)
