@@ -69,7 +69,7 @@ class Asked:
     competence_spread: float | None = None
     preferred: float | None = None
     neutral: float | None = None
-    simulations: int = 30
+    simulations: int = 20
 
     def __post_init__(self) -> None:
         for name, (low, high) in BOUNDS.items():

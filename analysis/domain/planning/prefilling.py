@@ -1,12 +1,12 @@
 """What a study says of its own design: its responses, its latest campaign of pairs by the crowd, its analysis."""
 
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
+from analysis.stats.orientation import canonical
 from annotation.domain import campaigns
 from annotation.enums import CampaignKind, Judges
-from annotation.models import Campaign
+from annotation.models import Campaign, Item, QuestionnaireItem
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
 from crowdrag.studies.models import Study
@@ -65,8 +65,6 @@ def _judged(study: Study) -> dict[str, Any]:
     if asked is None:
         return {}
     design = campaigns.read_design(asked.design)
-    if not asked.design and campaigns.is_drawn(asked):
-        design = _measured(asked, design)  # it was imported
     dimensions = list(asked.dimensions.all())
     found: dict[str, Any] = {
         "k": max(2, asked.k),
@@ -83,15 +81,22 @@ def _judged(study: Study) -> dict[str, Any]:
         found["pairs"] = design.pairs_per_topic
     if design.topic_sample is not None or design.topics:
         found["topics"] = max(2, design.topic_sample or len(design.topics))
-    return found
+    return found | _drawn(asked)
 
 
-def _measured(campaign: Campaign, design: campaigns.Design) -> campaigns.Design:
-    """The design that questionnaires were drawn from, as nearly as they show it."""
-    found = campaigns.measures(campaign)
-    once = max(found.items - found.both_orders, 1)
-    return replace(
-        design,
-        reverse_share=min(1.0, found.both_orders / once),
-        items_per_questionnaire=max(1, round(found.items / max(found.questionnaires, 1))),
+def _drawn(campaign: Campaign) -> dict[str, Any]:
+    """What the questionnaires show of the design that they were drawn from; nothing where there are none yet."""
+    shown = list(
+        Item.objects.filter(campaign=campaign, pair__isnull=False).order_by().values_list("topic", "pair__a", "pair__b")
     )
+    sheets = campaign.questionnaires.count()
+    if not shown or not sheets:
+        return {}
+    sides = canonical([a for _topic, a, _b in shown], [b for _topic, _a, b in shown])
+    once = len(set(zip(sides.low.tolist(), sides.high.tolist(), strict=True)))
+    entries = QuestionnaireItem.objects.filter(questionnaire__campaign=campaign, is_gold=False).count()
+    return {
+        "topics": max(2, len({topic for topic, _a, _b in shown})),
+        "both_orders": (len(shown) - once) / once,
+        "items": max(1, round(entries / sheets)),
+    }

@@ -1,0 +1,153 @@
+"""What designs can find out: against closed forms, and whether what is promised is kept."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit
+
+from analysis.stats import designs, expecting, planning, significance
+from analysis.stats.bootstrap import bootstrap, resample_weights, weighted_mean
+from analysis.stats.designs import Competence, Design, Expectation
+from analysis.stats.planning import Effort
+from analysis.stats.simulating import simulate
+
+QUICK = Effort(restarts=2, resamples=200, rank_resamples=0)
+
+
+def people(spam: float, dimensions: int = 1) -> Competence:
+    return Competence(np.full((1, dimensions), spam), np.full((1, dimensions, 3), 1 / 3))
+
+
+def duel(topics: int) -> Design:
+    """A person's and a model's response to each topic, judged once in one order, no way out."""
+    return Design(topics=topics, responses=2, dimensions=1, forced=1, k=2, both_orders=0)
+
+
+def planned(design: Design, expected: Expectation, n: int, seed: int = 0, effort: Effort = QUICK):
+    return planning.plan(design, expected, simulations=n, rng=np.random.default_rng(seed), effort=effort)
+
+
+@pytest.mark.parametrize("topics", [50, 200])
+def test_the_width_of_a_mean_is_that_of_coins(topics):
+    """Two responses, no difference: each topic's grades are a coin, 1 or 2, and the mean's interval is known."""
+    found = planned(duel(topics), Expectation(people(0.0), spread=0.0), 12)
+    closed = 2 * 1.96 * 0.5 / np.sqrt(topics)
+    assert found["mean_grade_width"].value == pytest.approx(closed, rel=0.12 if topics < 100 else 0.07)
+    assert found["difference_width"].value == pytest.approx(2 * closed, rel=0.12 if topics < 100 else 0.07)
+    assert found["label_accuracy"].value == pytest.approx(1.0)
+    assert found["alpha"].value == pytest.approx(1.0)
+
+
+def test_widths_go_with_one_over_the_root_of_the_number_of_topics():
+    expected = Expectation(people(0.4, 2), effect=0.5)
+    few, many = (planned(Design(topics=n, responses=4, dimensions=2, forced=0), expected, 6) for n in (30, 120))
+    for name in ("mean_grade_width", "difference_width", "alpha_width"):
+        assert few[name].value / many[name].value == pytest.approx(2.0, rel=0.2)
+
+
+def test_power_is_that_of_the_test_summed_over_what_can_happen():
+    """With all differences 1 or -1 the test's p depends on how often the model won: power is a binomial sum."""
+    topics, effect = 60, 0.7
+    found = planned(duel(topics), Expectation(people(0.0), effect=effect, spread=0.0), 80)
+    wins = np.arange(topics + 1)
+    p = np.array([significance.signed_rank(np.repeat([1.0, -1.0], [w, topics - w])).p for w in wins])
+    closed = stats.binom.pmf(wins, topics, expit(effect))[p <= 0.05].sum()
+    assert found["power"].low < closed < found["power"].high
+    assert found["power"].value == pytest.approx(closed, abs=0.1)
+
+
+def test_without_an_effect_few_tests_find_one():
+    design = Design(topics=25, responses=6, styles=3, dimensions=2, forced=0, k=3)
+    found = planned(design, Expectation(people(0.3, 2)), 30)
+    assert found["power"].value < 0.08
+    assert abs(found["difference"].value) < 0.15
+
+
+def test_promised_intervals_hold_the_truth_as_often_as_they_say():
+    """Coverage: of the mean grade of a fair duel, 1.5, by the intervals that a plan is about."""
+    rng = np.random.default_rng(1)
+    topics, inside, studies = 60, 0, 200
+    for _ in range(studies):
+        study = simulate(duel(topics), Expectation(people(0.0), spread=0.0), rng)
+        grades = planning.fit_grades(study, study.truth).grade.reshape(topics, 2)
+        interval = bootstrap(weighted_mean(grades[:, 0], np.arange(topics), topics), resample_weights(topics, 200, rng))
+        inside += interval.low <= 1.5 <= interval.high
+    assert 0.9 <= inside / studies <= 0.985
+
+
+def test_more_judges_and_better_ones_give_truer_labels():
+    design = Design(topics=20, responses=5, dimensions=1, forced=0, k=3)
+    more = Design(topics=20, responses=5, dimensions=1, forced=0, k=9)
+    low, high = planned(design, Expectation(people(0.6)), 4), planned(more, Expectation(people(0.6)), 4)
+    able = planned(design, Expectation(people(0.2)), 4)
+    assert low["label_accuracy"].value < high["label_accuracy"].value
+    assert low["label_accuracy"].value < able["label_accuracy"].value
+    assert low["alpha"].value < able["alpha"].value
+
+
+def test_ranks_are_surer_where_more_is_compared():
+    effort = Effort(restarts=2, rank_resamples=60)
+    expected = Expectation(people(0.1), spread=3.0)
+    sparse = planned(Design(topics=15, responses=6, dimensions=1, forced=0, pairs=6), expected, 3, effort=effort)
+    dense = planned(Design(topics=15, responses=6, dimensions=1, forced=0, both_orders=1.0), expected, 3, effort=effort)
+    assert dense["rank_width"].value < sparse["rank_width"].value
+
+
+def test_the_interval_of_an_expectation_narrows_with_simulations_and_one_has_none():
+    expected = Expectation(people(0.4), effect=0.5)
+    few, many = (planned(Design(topics=15, responses=4, dimensions=1, forced=0), expected, n) for n in (4, 40))
+    assert many["alpha"].high - many["alpha"].low < few["alpha"].high - few["alpha"].low
+    one = planned(Design(topics=15, responses=4, dimensions=1, forced=0), expected, 1)["alpha"]
+    assert np.isnan([one.low, one.high]).all()
+    assert one.simulations == 1
+
+
+def test_a_share_that_never_varied_is_not_certain():
+    sure = planning.summarise([dict.fromkeys(planning.MEASURES, 1.0)] * 5)
+    assert (sure["power"].value, sure["power"].high) == (1.0, 1.0)
+    assert sure["power"].low == pytest.approx(0.566, abs=0.001)  # Wilson's, 5 of 5
+    assert sure["alpha"].low == 1.0
+
+
+def test_what_judgments_cannot_say_is_not_said():
+    """Everybody always says n: no alpha, no competence, no grades."""
+    always = Competence(np.ones((1, 1)), np.array([[[0.0, 1.0, 0.0]]]))
+    found = planned(Design(topics=5, responses=3, dimensions=1, forced=0), Expectation(always), 2)
+    assert {name for name, each in found.items() if each.simulations} == set()
+    assert np.isnan([each.value for each in found.values()]).all()
+    alone = planned(Design(topics=8, responses=4, dimensions=1, forced=0, k=1), Expectation(people(0.2)), 2)
+    assert np.isnan(alone["label_accuracy"].value)
+    assert np.isnan(alone["alpha"].value)
+
+
+def test_equal_seeds_give_equal_plans():
+    design, expected = Design(topics=8, responses=4, dimensions=2, forced=1), Expectation(people(0.4, 2), effect=0.4)
+    once, again = (planned(design, expected, 3, effort=Effort(rank_resamples=20)) for _ in range(2))
+    assert once == again
+    assert once != planned(design, expected, 3, seed=1)
+    with pytest.raises(ValueError, match="at least one study"):
+        planned(design, expected, 0)
+
+
+def test_the_expectation_behind_a_study_is_found_again():
+    rng = np.random.default_rng(2)
+    design = Design(topics=100, responses=6, dimensions=2, forced=0)
+    crowd = designs.competence(0.6, 0.2, dimensions=2, rng=rng)
+    truth = Expectation(crowd, effect=1.0, spread=1.5, neutral=0.25, correlation=0.7, difficulty=0.5)
+    like = expecting.found_in(simulate(design, truth, rng), rng, Effort())
+    found = expecting.calibrate(design, crowd, like, rng=rng)
+    assert found.effect == pytest.approx(truth.effect, abs=0.3)
+    assert found.spread == pytest.approx(truth.spread, rel=0.15)
+    assert found.neutral == pytest.approx(truth.neutral, abs=0.04)
+    assert found.correlation == pytest.approx(truth.correlation, abs=0.12)
+    assert (1 - found.competence.spam).mean() == pytest.approx(0.6, abs=0.05)
+    assert found.difficulty == pytest.approx(truth.difficulty, abs=0.45)
+
+
+def test_an_analysis_is_summed_up_by_hand():
+    merit = [[0.0], [2.0], [1.0], [5.0]]  # two of a person, two of a model, one topic
+    found = expecting.found(merit, [0, 0, 0, 0], [0, 0, 1, 1], [[0], [1], [2], [1]])
+    assert found.spread == pytest.approx(np.sqrt((1 + 1 + 4 + 4) / 2))
+    assert (found.difference, found.neutral, found.correlation) == (2.0, 0.5, 0.0)
+    with pytest.raises(expecting.NothingFoundError, match="say what to expect"):
+        expecting.found([[0.0], [1.0]], [0, 0], [0, 1], [[0]])
