@@ -1,0 +1,208 @@
+"""What is kept of logs, what was paid, what an erasure leaves, and the page that shows it all."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+
+from analysis.domain import analysing, erasing, inputs, loading
+from analysis.domain.loading import processes
+from analysis.models import LogMeasures, Snapshot, Table
+from analysis.process import measures
+from annotation.models import Assignment, Campaign
+from crowdrag.runs.domain import running
+from crowdrag.runs.models import Run
+from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Study
+from tests import submitted
+from tests.analysis import small_study
+from tests.factories import NOW, MembershipFactory, ParticipantFactory, WritingPlanFactory
+from writing.domain import erasing as writing_erasing
+from writing.enums import SurveyKind, TaskState
+from writing.models import LogBatch, Response, Survey, SurveyAnswers, TaskPayment, WritingLog, WritingTask
+
+pytestmark = pytest.mark.django_db
+QUICK = {"resamples": 30, "restarts": 3, "refine": 0}
+
+
+@pytest.fixture(autouse=True)
+def no_broker(monkeypatch):
+    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+
+
+@pytest.fixture
+def study() -> Study:
+    """A judged study, with three more responses that were written here; one of them by somebody who has them erased."""
+    made = small_study.make()
+    topic = made.topics.get(external_id="t1")
+    for minute in range(3):
+        submitted.submitted(made, topic=topic, style=made.styles.get(name="essay"), minutes=minute,
+                            participant=ParticipantFactory(study=made, external_id=f"author-{minute}"))  # fmt: skip
+    return made
+
+
+def load(study: Study) -> inputs.Inputs:
+    return loading.load(study)
+
+
+def measured(found: inputs.Inputs) -> dict[str, dict[str, float | None]]:
+    return {found.responses[each.response].participant: each.measures for each in found.processes}
+
+
+def test_logs_are_measured_once_and_kept(study, monkeypatch, django_assert_num_queries):
+    first = load(study)
+    assert LogMeasures.objects.count() == len(first.processes) == 3
+    monkeypatch.setattr(processes.logs, "fetched", None)  # nothing is read any more
+    again = load(study)
+    assert again.digest == first.digest
+    with django_assert_num_queries(1):
+        processes.load(study, first.responses)
+    assert measured(first)["author-0"] == measures.measure(
+        submitted.written()[0], list(study.topics.get(external_id="t1").retrieved.order_by("rank")
+                             .values_list("passage__text", flat=True)))  # fmt: skip
+
+
+def test_another_version_of_the_method_measures_again(study, monkeypatch):
+    first = load(study)
+    monkeypatch.setattr(measures, "VERSION", measures.VERSION + 1)
+    monkeypatch.setattr(processes.measures, "measure", lambda *_: measures.unknown() | {"pauses": 99})
+    assert {each["pauses"] for each in measured(load(study)).values()} == {99}
+    assert LogMeasures.objects.count() == len(first.processes)
+    assert set(LogMeasures.objects.values_list("version", flat=True)) == {measures.VERSION}
+
+
+def test_a_log_that_cannot_be_read_says_nothing_and_stops_nothing(study):
+    log = WritingLog.objects.order_by("pk").first()
+    payload = b"no batch at all"
+    LogBatch.objects.filter(log=log).delete()
+    LogBatch.objects.create(log=log, sitting=0, number=0, first_event=0, event_count=1, codec="columns-zstd-1",
+                            payload=payload, digest=b"0" * 32, received_at=NOW)  # fmt: skip
+    found = measured(load(study))
+    assert set(found["author-0"].values()) == {None}
+    assert found["author-1"]["pauses"]
+
+
+def test_figures_of_several_sittings_are_those_of_the_text(study):
+    """The branch of an earlier sitting is no part of how the text came about."""
+    task = WritingTask.objects.filter(response__isnull=False).order_by("pk").first()
+    task.log.delete()
+    begun = submitted.typed("Tides differ.", start=0)
+    branch = submitted.pasted("x" * 500, ms=60_000, at=13)
+    log = submitted.log_of(
+        task, [(begun + branch, None, 0), (submitted.typed(" Much.", start=90_000, at=13), 0, len(begun))]
+    )
+    found = measured(load(study))[task.participant.external_id]
+    assert (found["produced"], found["pastes"]) == (19, 0)
+    assert found == measures.measure(processes.logs.events(log), [])  | {
+        name: found[name] for name in ("passage_share", "elsewhere_share")
+    }  # fmt: skip
+
+
+def test_an_erasure_takes_measures_answers_and_rows_with_it(study):
+    kind = Survey.objects.create(study=study, name="exit", kind=SurveyKind.EXIT, questions=[], created_at=NOW)
+    for task in WritingTask.objects.filter(response__isnull=False):
+        SurveyAnswers.objects.create(survey=kind, task=task, answers={"glad": 1})
+    run = running.wait(analysing.start(study=study, parameters=QUICK))
+    gone = Response.objects.get(participant__external_id="author-1")
+    kept = Response.objects.get(participant__external_id="author-2")
+    before = Snapshot.objects.get(run=run)
+    assert {row["response"] for row in rows(run, "writing_process")} >= {gone.external_id, kept.external_id}
+    writing_erasing.erase(gone.participant, NOW)
+    erasing.erase(gone.participant, NOW)
+    assert LogMeasures.objects.count() == 2
+    for name in erasing.OF_A_TEXT:
+        left = {row["response"] for row in rows(run, name)}
+        assert gone.external_id not in left, name
+    assert kept.external_id in {row["response"] for row in rows(run, "writing_process")}
+    after = Snapshot.objects.get(run=run)
+    found = inputs.unpack(bytes(after.payload))
+    assert {found.responses[each.response].participant for each in found.processes} == {"author-0", "author-2"}
+    assert {found.responses[each.response].participant for each in found.answers} == {"author-0", "author-2"}
+    assert after.digest == found.digest != before.digest
+    run.refresh_from_db()
+    assert run.stale_at is not None
+    assert run.inputs_digest == before.digest  # what it was made of
+    assert gone.external_id not in {row["response"] for row in rows(again(study), "writing_process")}
+
+
+def rows(run: Run, name: str):
+    return Table.objects.get(run=run, name=name).rows if Table.objects.filter(run=run, name=name).exists() else []
+
+
+def again(study: Study) -> Run:
+    return running.wait(analysing.start(study=study, parameters=QUICK))
+
+
+def test_pay_and_time_are_key_figures(study):
+    WritingPlanFactory(study=study, fee=40, tax=10)
+    tasks = list(WritingTask.objects.filter(response__isnull=False).order_by("pk"))
+    for task, seconds in zip(tasks, (600.0, 900.0, None), strict=True):
+        WritingTask.objects.filter(pk=task.pk).update(active_seconds=seconds, pay=250)
+    TaskPayment.objects.create(task=tasks[0], amount=250, reason="accepted", at=NOW)
+    TaskPayment.objects.create(task=tasks[0], amount=50, reason="bonus", at=NOW + timedelta(hours=1))
+    found = load(study)
+    paid = {(wage.pay, wage.charges, wage.seconds) for wage in found.wages if wage.response >= 0}
+    assert paid == {(300, 50, 600.0), (250, 50, 900.0), (250, 50, None)}
+    figures = {row["name"]: row for row in rows(again(study), "key_figures")}
+    assert figures["pay_per_response"]["value"] == pytest.approx((2.5 + 2.5 + 3.0) / 3)
+    assert figures["cost_per_response"]["value"] == pytest.approx((3.0 + 3.0 + 3.5) / 3)
+    # Both with a known time: 5.50 dollars in 25 minutes.
+    assert figures["hourly_rate_writing"]["value"] == pytest.approx(5.5 / (1500 / 3600))
+    assert figures["hourly_rate_writing"]["n"] == 2
+    assert figures["pay_per_response"]["unit"] == "USD"
+    assert inputs.unpack(found.pack()).digest == found.digest
+
+
+def test_pay_of_judges_by_hand(study):
+    Campaign.objects.filter(study=study).update(fee=100, tax=0)
+    Assignment.objects.filter(questionnaire__campaign__study=study).update(pay=550, seconds=1500.0)
+    figures = {row["name"]: row for row in rows(again(study), "key_figures")}
+    judges = len(small_study.JUDGES)
+    votes, labels = figures["judgments"]["value"], 2 * len(small_study.VOTES)
+    assert figures["questionnaires"]["value"] == judges
+    assert figures["judgments_per_questionnaire"]["value"] == votes / judges
+    assert figures["minutes_per_judgment"]["value"] == pytest.approx(25 / (votes / judges))
+    assert figures["hourly_rate_judging"]["value"] == pytest.approx(5.5 * 60 / 25)  # the paper's 13.20
+    assert figures["cost_per_judgment"]["value"] == pytest.approx(6.5 * judges / votes)
+    assert figures["cost_per_label"]["value"] == pytest.approx(6.5 * judges / labels)
+    assert figures["cost_per_label"]["low"] is None
+
+
+def page(study: Study, query: str = ""):
+    client = Client()
+    client.force_login(MembershipFactory(study=study, role=Role.VIEWER).user)
+    return client.get(f"/studies/{study.slug}/results/writing/{query}")
+
+
+def test_the_page_shows_every_section(study):
+    again(study)
+    said = page(study).content.decode()
+    for anchor in ("lengths", "selection", "order", "density", "readability", "process", "responses"):
+        assert f'id="{anchor}"' in said, anchor
+    assert 'id="survey"' not in said  # nobody was asked
+    assert "charts/citation_density.svg" in said
+    assert "tables/citation_overlap.tex" in said
+
+
+def test_many_responses_come_in_pages(study, monkeypatch):
+    monkeypatch.setattr("analysis.domain.pages.writing.RESPONSES_PER_PAGE", 4)
+    again(study)
+    assert "Page 1 of 3" in page(study).content.decode()
+    assert "9 to 9 of 9" in page(study, "?page=3").content.decode()
+
+
+def test_a_run_of_before_texts_were_read_says_so(study):
+    run = again(study)
+    Table.objects.filter(run=run, name__in=["responses", "lengths", "readability", "citation_overlap", "citation_order",
+                         "citation_rank_medians", "survey", "writing_process_means"]).delete()  # fmt: skip
+    assert "Nothing about writing" in page(study).content.decode()
+
+
+def test_without_an_analysis_the_page_says_what_to_do(study):
+    assert "Not analysed yet" in page(study).content.decode()
+
+
+def test_state_of_a_task_that_is_not_submitted_is_of_no_interest(study):
+    WritingTask.objects.filter(response__participant__external_id="author-0").update(state=TaskState.SUBMITTED)
+    Response.objects.filter(participant__external_id="author-0").update(is_included=False)
+    assert set(measured(load(study))) == {"author-1", "author-2"}

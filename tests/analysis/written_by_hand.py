@@ -1,0 +1,80 @@
+"""Responses whose every figure can be counted on the page, as inputs and texts, without a database."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from analysis.domain import inputs
+from analysis.domain.results.family import Analysed
+from analysis.domain.results.settings import Settings
+from analysis.domain.texts import TopicTexts, Written, digest
+from analysis.text.statements import parse
+
+PASSAGES = ("Cats sleep all day.", "Dogs bark at night.", "Birds sing in spring.", "Fish swim in the sea.")
+#: name: topic, style, origin, text.
+TEXTS = {
+    "h1": ("t1", "essay", "human", "Cats sleep [2]. Dogs bark [0, 2]. The end."),
+    "m1": ("t1", "essay", "model", "Birds sing [0, 1, 2]. Fish swim [1]."),
+    "s1": ("t1", "essay", "system", "Nothing is cited here."),
+    "h2": ("t2", "news", "human", "Fish swim [3]. Birds sing [1]. Dogs bark [0]."),
+    "m2": ("t2", "news", "model", "Fish [0]. Birds [1]. Dogs [3]."),
+    "h3": ("t2", "essay", "human", "No."),
+}  # fmt: skip
+
+
+def analysed(
+    texts: dict[str, tuple[str, str, str, str]] = TEXTS,
+    *,
+    passages: Sequence[str] = PASSAGES,
+    other: Sequence[str] = (),
+    language: str = "en",
+    resamples: int = 20,
+    **more: object,
+) -> Analysed:
+    """An analysis at work on these responses. `other`: names of responses whose authors had the passages reversed."""
+    lists = (tuple(passages), tuple(reversed(passages)))
+    every = sorted({digest(text) for text in passages})
+    names = sorted(texts)
+    shown = {name: int(name in other) for name in names}
+    taken = inputs.Inputs(
+        pool="crowd",
+        topics=tuple(sorted({topic for topic, *_ in texts.values()})),
+        styles=tuple(sorted({style for _topic, style, *_ in texts.values()})),
+        dimensions=(),
+        responses=tuple(
+            inputs.Response(
+                name,
+                *texts[name][:3],
+                "w",
+                parse(texts[name][3], passages=4).words,
+                digest(texts[name][3]),
+                shown[name],
+            )
+            for name in names
+        ),
+        pools={},
+        passages=tuple(every),
+        rankings=tuple(tuple(every.index(digest(text)) for text in each) for each in lists),
+        language=language,
+        **more,  # type: ignore[arg-type]
+    )
+    by_topic = sorted(range(len(names)), key=lambda place: (texts[names[place]][0], place))
+    read = [
+        TopicTexts(
+            topic,
+            tuple(
+                Written(
+                    place,
+                    texts[names[place]][3],
+                    parse(texts[names[place]][3], passages=len(passages)),
+                    lists[shown[names[place]]],
+                    shown[names[place]],
+                )
+                for place in places
+            ),
+        )
+        for topic, places in groupby(by_topic, key=lambda place: texts[names[place]][0])
+    ]
+    settings = Settings(resamples=resamples, min_words=3, density_bins=4)
+    return Analysed(
+        inputs=taken, texts=read, settings=settings, seed=0, fitted={}, masks={}, step=lambda _message: None
+    )
