@@ -22,7 +22,7 @@ from tests.factories import MembershipFactory, StudyFactory
 
 pytestmark = pytest.mark.django_db
 QUICK = {"resamples": 30, "restarts": 3, "refine": 0}
-PAGES = ("", "competence/", "grades/", "pairs/")
+PAGES = ("", "competence/", "grades/", "metrics/", "pairs/", "order/", "models/")
 
 
 @pytest.fixture(autouse=True)
