@@ -66,6 +66,7 @@ TABLES = {
             "under {min_words} words left out. 95 % bootstrap intervals over topics."
         ),
         (STYLE, ORIGIN, Column("measure", _("Measure"), words=LENGTHS), *DISTRIBUTION, count("n", _("n"))),
+        across=("statistic",),
     ),
     "readability": Table(
         "writing",
@@ -76,6 +77,7 @@ TABLES = {
             "origin. 95 % bootstrap intervals over topics."
         ),
         (STYLE, ORIGIN, Column("measure", _("Text"), words=EASES), *DISTRIBUTION, count("n", _("Responses"))),
+        across=("statistic",),
     ),
     "citation_rank_medians": Table(
         "writing",
@@ -91,6 +93,7 @@ TABLES = {
             estimate("median_rank", _("Median rank"), n="n", digits=1),
             count("n", _("Responses")),
         ),
+        across=("passages",),
     ),
     "citation_density": Table(
         "writing",
@@ -102,7 +105,7 @@ TABLES = {
         (
             STYLE,
             ORIGIN,
-            count("bin", _("Part")),
+            Column("bin", _("Part"), 0, is_key=True),
             Column("start", _("From"), 2),
             Column("end", _("To"), 2),
             estimate("density", _("Density"), n="n"),
@@ -119,6 +122,7 @@ TABLES = {
             "over topics. What a log does not record is left out."
         ),
         (STYLE, ORIGIN, Column("measure", _("Measure"), words=PROCESS), *DISTRIBUTION, count("n", _("Logs"))),
+        across=("statistic",),
     ),
 }
 

@@ -39,6 +39,7 @@ TABLES = {
             estimate("alpha", _("Alpha"), n="items"),
             count("items", _("Pairs")),
         ),
+        across=("part",),
     ),
     "order_differences": Table(
         "agreement",
@@ -89,6 +90,7 @@ TABLES = {
             estimate("tau", _("Tau"), n="items"),
             count("items", _("Pairs")),
         ),
+        across=("dimension_2",),
     ),
     "model_judges": Table(
         "models",

@@ -29,6 +29,9 @@ class Column:
         pages shorten), or the words of each value.
     share : bool
         Whether it is a share, said in per cent.
+    is_key : bool
+        Whether it tells rows apart though it is a number (a statement's place). Columns of text before the first number
+        always do.
     """
 
     key: str
@@ -39,6 +42,7 @@ class Column:
     n: str = ""
     words: str | Mapping[str, Words] = ""
     share: bool = False
+    is_key: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,10 @@ class Table:
         In the order in which they are shown. Every column of the schema is one, or the low, high or n of one.
     whole : bool
         False for tables of thousands of rows: a report says their size and where they are, and prints no rows.
+    across : tuple of str
+        Columns whose values become columns where people read it: the layout of a paper. Files keep the long form.
+    unprinted : tuple of str
+        Columns that stand in the files alone.
     """
 
     section: str
@@ -65,6 +73,8 @@ class Table:
     caption: Words
     columns: tuple[Column, ...]
     whole: bool = True
+    across: tuple[str, ...] = ()
+    unprinted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,8 @@ TABLES = {
             count("items", _("Units")),
             count("judgments", _("Judgments")),
         ),
+        across=("split",),
+        unprinted=("judgments",),
     ),
     "agreement_means": Table(
         "agreement",
@@ -42,6 +44,7 @@ TABLES = {
             estimate("alpha", _("Mean alpha"), n="dimensions"),
             count("dimensions", _("Dimensions")),
         ),
+        across=("split",),
     ),
     "competence": Table(
         "labels",
@@ -103,6 +106,7 @@ TABLES = {
             estimate("mean", _("Mean grade"), n="n"),
             count("n", _("Grades")),
         ),
+        across=("origin",),
     ),
     "grade_tests": Table(
         "grades",

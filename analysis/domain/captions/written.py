@@ -45,7 +45,7 @@ TABLES = {
             Column("kind", _("Asked")),
             Column("question", _("Question")),
             Column("statistic", _("Statistic"), words=STATISTICS),
-            Column("option", _("Answer"), 0),
+            Column("option", _("Answer"), 0, is_key=True),
             estimate("value", _("Value"), n="n"),
             count("n", _("n")),
         ),
@@ -84,6 +84,7 @@ TABLES = {
             estimate("jaccard", _("Jaccard"), n="n"),
             count("n", _("Pairs")),
         ),
+        across=("style",),
     ),
     "citation_order": Table(
         "writing",
@@ -93,6 +94,7 @@ TABLES = {
             "both sides of a pair hold, by style, with 95 % bootstrap intervals over topics."
         ),
         (STYLE, Column("pair", _("Sets"), words=SETS), estimate("rho", _("Rho"), n="n"), count("n", _("Pairs"))),
+        across=("style",),
     ),
     "citation_ranks": Table(
         "writing",
@@ -108,6 +110,7 @@ TABLES = {
             estimate("probability", _("Cited"), n="n"),
             count("n", _("Responses")),
         ),
+        across=("style", "origin"),
     ),
     "text_reuse": Table(
         "writing",
@@ -115,8 +118,8 @@ TABLES = {
         _("Sentence-BLEU (orders up to 8) of each statement with each passage that it cites: 100 is a copy."),
         (
             RESPONSE,
-            Column("statement", _("Statement"), 0),
-            Column("passage", _("Passage"), 0),
+            Column("statement", _("Statement"), 0, is_key=True),
+            Column("passage", _("Passage"), 0, is_key=True),
             Column("bleu", _("BLEU"), 1),
         ),
         whole=False,
@@ -136,6 +139,7 @@ TABLES = {
             Column("share", _("Below it"), 1, low="low", high="high", n="n", share=True),
             count("n", _("Pairs")),
         ),
+        across=("origin",),
     ),
     "writing_process": Table(
         "writing",
@@ -166,6 +170,8 @@ TABLES = {
             count("topics", _("Topics")),
             count("left_out", _("Left out")),
         ),
+        across=("metric", "ranking"),
+        unprinted=("left_out",),
     ),
 }
 

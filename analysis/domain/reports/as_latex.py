@@ -113,7 +113,7 @@ def _body(table: Table) -> list[str]:
 
 
 def _interval(cell: Cell) -> list[str]:
-    return [escape(cell.interval)]
+    return [escape(f"{cell.interval} {cell.n}".strip())]
 
 
 def _line(parts: Sequence[str]) -> str:

@@ -83,12 +83,29 @@ def _table(table: Table) -> dict[str, Any]:
         "whole": table.is_whole,
         "size": f"{table.size:,}",
         "columns": [{"label": column.label, "number": column.digits is not None} for column in table.columns],
-        "rows": [
-            [
-                {"text": breakable(each.text), "interval": each.interval, "number": each.is_number}
-                for each in cells(table, row)
-            ]
-            for row in table.rows
-        ],
+        "rows": _rows(table),
         "notes": [breakable(visible(note)) for note in table.notes],
     }
+
+
+def _rows(table: Table) -> list[list[dict[str, Any]]]:
+    """The cells, each with whether it and all before it say what the row above says."""
+    rows: list[list[dict[str, Any]]] = []
+    above: list[str] = []
+    for row in table.rows:
+        written = cells(table, row)
+        texts = [each.text for each in written]
+        same = [texts[: place + 1] == above[: place + 1] for place in range(len(texts))]
+        rows.append(
+            [
+                {
+                    "text": breakable(each.text),
+                    "interval": f"{each.interval} {each.n}".strip(),
+                    "number": each.is_number,
+                    "again": again,
+                }
+                for each, again in zip(written, same, strict=True)
+            ]
+        )
+        above = texts
+    return rows

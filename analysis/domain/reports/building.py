@@ -1,6 +1,7 @@
 """A report of a finished analysis, built by one function."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from crowdrag.runs.models import Run
@@ -12,6 +13,7 @@ from ..results.settings import Settings
 from . import methods
 from .naming import Naming
 from .shape import About, Chart, Column, Methods, Report, Section, Table, Value
+from .spreading import spread
 
 #: Longer tables are not printed in a report.
 MOST_ROWS = 400
@@ -43,7 +45,17 @@ def report(run: Run) -> Report:
 
 
 def table(name: str, rows: list[Row], parameters: Mapping[str, Any], naming: Naming, size: int | None = None) -> Table:
-    """Build one table of a report; `size` where its rows are left out."""
+    """Build one table of a report, laid out as people read it; `size` where its rows are left out."""
+    said = captions.table(name)
+    made = long_table(name, rows, parameters, naming, size)
+    printed = tuple(column for column in made.columns if column.key not in said.unprinted)
+    return spread(replace(made, columns=printed), said.across)
+
+
+def long_table(
+    name: str, rows: list[Row], parameters: Mapping[str, Any], naming: Naming, size: int | None = None
+) -> Table:
+    """Build one table with the columns and rows that it is stored with."""
     said = captions.table(name)
     columns = said.columns or tuple(_undescribed(key, rows) for key in COLUMNS.get(name, ()))
     return Table(
@@ -153,6 +165,7 @@ def _column(column: captions.Column) -> Column:
         n=column.n,
         is_share=column.share,
         is_id=column.words == "id",
+        is_key=column.is_key,
     )
 
 

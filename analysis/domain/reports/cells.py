@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..typesetting.characters import visible
+from ..typesetting.characters import short, visible
 from .shape import Column, Table, Value
 
 UNDEFINED = "–"
@@ -12,15 +12,16 @@ MINUS = "\u2212"
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell in words; `interval` is empty where there is none."""
+    """A cell in words; `interval` and `n` are empty where there is none, or where n has a column of its own."""
 
     text: str
     interval: str = ""
+    n: str = ""
     is_number: bool = False
     is_undefined: bool = False
 
     def __str__(self) -> str:
-        return f"{self.text} {self.interval}".strip()
+        return " ".join(part for part in (self.text, self.interval, self.n) if part)
 
 
 def cells(table: Table, row: Mapping[str, Value]) -> list[Cell]:
@@ -37,14 +38,16 @@ def cell(column: Column, row: Mapping[str, Value]) -> Cell:
     if isinstance(value, bool):
         return Cell("yes" if value else "no")
     if isinstance(value, str):
-        return Cell(visible(value))
+        return Cell(short(visible(value)) if column.is_id else visible(value))
     digits = _digits(column, value)
     low, high = row.get(column.low), row.get(column.high)
     interval = ""
     if isinstance(low, int | float) and isinstance(high, int | float):
         digits = column.digits or 0
         interval = f"[{number(low, digits, column.is_share)}, {number(high, digits, column.is_share)}]"
-    return Cell(number(value, digits, column.is_share), interval, is_number=True)
+    n = row.get(column.n) if column.has_n else None
+    said_n = f"({number(n, 0)})" if isinstance(n, int | float) else ""
+    return Cell(number(value, digits, column.is_share), interval, said_n, is_number=True)
 
 
 def _digits(column: Column, value: float) -> int:

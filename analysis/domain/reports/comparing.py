@@ -8,7 +8,7 @@ from crowdrag.runs.models import Run
 
 from .. import captions, tables
 from ..results.schema import COLUMNS, Row
-from .building import table as described
+from .building import long_table
 from .cells import Cell, cell
 from .naming import Naming
 from .shape import Column, Table, Value
@@ -145,7 +145,7 @@ def changes_of(
     name: str, old: list[Row], new: list[Row], naming: Naming, parameters: Mapping[str, Any]
 ) -> TableChanges:
     """Compare the rows of one table, told apart by their names (dimension, style, response and the like)."""
-    shape = described(name, [], parameters, naming)
+    shape = long_table(name, [], parameters, naming)
     keys = _keys(shape)
     was, now = _by_key(old, keys), _by_key(new, keys)
     both = [key for key in now if key in was]
@@ -217,10 +217,10 @@ def _made_by(old: Run, new: Run) -> Iterator[Difference]:
 
 
 def _keys(shape: Table) -> tuple[str, ...]:
-    """The columns that tell rows apart: those in words before the first number."""
+    """The columns that tell rows apart: those in words before the first other number."""
     keys: list[str] = []
     for column in shape.columns:
-        if column.digits is not None:
+        if column.digits is not None and not column.is_key:
             break
         keys.append(column.key)
     return tuple(keys)

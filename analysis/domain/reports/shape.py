@@ -10,7 +10,10 @@ Value = str | int | float | bool | None
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its key in the rows, its label, decimals (None: text), and the keys of its interval and its n."""
+    """A column: its key in the rows, its label, decimals (None: text), and the keys of its interval and its n.
+
+    `has_n`: n has no column of its own and is said with each number. `is_key`: a number that tells rows apart.
+    """
 
     key: str
     label: str
@@ -20,6 +23,8 @@ class Column:
     n: str = ""
     is_share: bool = False
     is_id: bool = False
+    is_key: bool = False
+    has_n: bool = False
 
 
 @dataclass(frozen=True)

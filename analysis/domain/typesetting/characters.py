@@ -10,7 +10,13 @@ _SHAPING = {"\u200c", "\u200d"}
 _TAGS = range(0xE0020, 0xE0080)
 #: Longer words may break after so many letters, so that an id does not push a table off the page.
 LONGEST_WORD = 14
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-")
 _LONG = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
+
+
+def short(name: str) -> str:
+    """Write a UUID by its first group, by which it can be told apart; other ids as they are."""
+    return f"{name[:8]}…" if _UUID.match(name) else name
 
 
 def visible(text: str) -> str:
