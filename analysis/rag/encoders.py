@@ -6,9 +6,11 @@ torch and transformers are imported when an encoder is loaded. docs/methods/bert
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,14 +184,26 @@ class Encoder:
         """Vectors of each text, by its place; texts of like length go through the model together."""
         order = sorted(range(len(tokens)), key=lambda place: (-len(tokens[place][0]), tokens[place][0]))
         waiting = self._batches(order, tokens)
-        while waiting:
-            batch = waiting.pop()
-            try:
-                vectors = self._forward([tokens[place][0] for place in batch])
-            except (self._torch.OutOfMemoryError, MemoryError) as error:
-                waiting += self._smaller(batch, len(tokens[batch[0]][0]), error)
-                continue
-            yield from zip(batch, vectors, strict=True)
+        with self._workers(len(waiting)) as together:
+            while waiting:
+                batches = [waiting.pop() for _ in range(min(together.n, len(waiting)))]
+                outcomes = together.map(lambda batch: self._try([tokens[place][0] for place in batch]), batches)
+                for batch, outcome in zip(batches, outcomes, strict=True):
+                    if isinstance(outcome, BaseException):
+                        waiting += self._smaller(batch, len(tokens[batch[0]][0]), outcome)
+                    else:
+                        yield from zip(batch, outcome, strict=True)
+
+    def _workers(self, batches: int) -> _Workers:
+        """On the CPU each core has a batch of its own: cores that share one wait for each other at every step."""
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return _Workers(self._torch, min(cores, batches) if self.device.type == "cpu" else 1)
+
+    def _try(self, batch: Sequence[Sequence[int]]) -> list[Floats] | BaseException:
+        try:
+            return self._forward(batch)
+        except (self._torch.OutOfMemoryError, MemoryError) as error:
+            return error
 
     def _batches(self, order: Sequence[int], tokens: Sequence[tuple[list[int], bool]]) -> list[list[int]]:
         """Longest first in `order`; the last batch of the list holds them, so that memory is short at once or never."""
@@ -233,6 +247,30 @@ class Encoder:
         if config.model_type in _OFFSET_POSITIONS:
             positions -= (config.pad_token_id or 0) + 1
         return int(min(self._tokenizer.model_max_length, positions, _NO_LIMIT))
+
+
+class _Workers:
+    """Some threads, each with one core; with one thread alone, torch does as it likes. A context manager."""
+
+    def __init__(self, torch: Any, n: int) -> None:
+        self.n = max(n, 1)
+        self._torch = torch
+
+    def __enter__(self) -> Self:
+        self._before = self._torch.get_num_threads()
+        if self.n > 1:
+            self._torch.set_num_threads(1)
+        self._pool = ThreadPoolExecutor(self.n)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._pool.shutdown()
+        if self.n > 1:
+            self._torch.set_num_threads(self._before)
+
+    def map(self, work: Callable[[list[int]], Any], batches: list[list[int]]) -> Iterator[Any]:
+        """Do the batches, each in a thread; what came of each, in their order."""
+        return map(work, batches) if self.n == 1 else self._pool.map(work, batches)
 
 
 def load(
