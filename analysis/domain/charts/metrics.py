@@ -10,6 +10,8 @@ from .making import Labels, Spec, Tables, data, refuse_empty, spec
 
 #: Cumulative shares are drawn at each whole BLEU: finer than a curve of this size can show.
 BLEUS = np.arange(101)
+#: As crowdrag25, Table 8, has them.
+ORDER = ("best_worst", "full")
 DASHES = ([1, 0], [6, 3], [2, 2])
 SHAPES = ("circle", "square", "diamond")
 
@@ -33,7 +35,7 @@ def text_reuse(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
         .mark_line()
         .encode(
             x=alt.X("bleu:Q", title=gettext("Sentence-BLEU"), axis=alt.Axis(tickCount=5)),
-            y=alt.Y("share:Q", title=gettext("Share of pairs up to it"), axis=alt.Axis(format="%", tickCount=5)),
+            y=alt.Y("share:Q", title=gettext("Share of pairs"), axis=alt.Axis(format="%", tickCount=5)),
             color=alt.Color(
                 "origin:N", scale=alt.Scale(domain=domain, range=[colours[name] for name in origins]), title=title
             ),
@@ -81,7 +83,7 @@ def reference_metrics(tables: Tables, labels: Labels, colours: Spec, parameters:
     )
     chance = alt.Chart().mark_rule(strokeDash=[3, 3]).encode(x=alt.datum(0))
     panel = (chance + rules + points).properties(width=260, height=alt.Step(12))
-    column = alt.Column("ranking:N", sort=[str(name) for name in RANKINGS.values()], title=None)
+    column = alt.Column("ranking:N", sort=[str(RANKINGS[name]) for name in ORDER], title=None)
     return spec(panel.facet(column=column, data=data(shown)))
 
 

@@ -7,7 +7,8 @@ from crowdrag.studies.models import Study
 from .. import tables
 from ..analysing import State
 from ..captions.written import METRICS, RANKINGS
-from ..results.schema import Row
+from ..results.reference_metrics import NO_BERTSCORE
+from ..results.schema import NOTE, Row
 from . import bertscore, words
 from .order_effects import reasons
 
@@ -27,7 +28,8 @@ def metrics(study: Study, state: State) -> dict[str, Any]:
         "rows": _rows(rows, labels),
         "has_rho": any(row["rho"] is not None for row in rows),
         "left_out": max((row["left_out"] for row in rows if row["rho"] is not None), default=0),
-        "notes": reasons((row, _place(row, labels)) for row in rows),
+        # That there are no BERTScores is said where they can be had.
+        "notes": reasons((row, _place(row, labels)) for row in rows if row.get(NOTE) != NO_BERTSCORE),
         "bertscore": bertscore.offer(study, state.run),
     }
 
@@ -45,4 +47,4 @@ def _rows(rows: list[Row], labels: dict[str, str]) -> list[dict[str, Any]]:
 def _place(row: Row, labels: dict[str, str]) -> str:
     """What a reason is about."""
     dimension = labels.get(row["dimension"], row["dimension"])
-    return f"{METRICS[row['metric']]}, {dimension}"
+    return f"{dimension} ({METRICS[row['metric']]})"

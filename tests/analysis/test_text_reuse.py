@@ -1,0 +1,143 @@
+"""Tables, charts and the page of text reuse and metrics, of a small study from its texts on."""
+
+import json
+
+import pgtrigger
+import pytest
+from django.test import Client
+from sacrebleu.metrics import BLEU
+
+from analysis.domain import analysing, charts, loading
+from analysis.domain.results import text_reuse
+from analysis.domain.results.settings import BadParameterError, Settings
+from analysis.domain.texts import Texts
+from analysis.models import Table
+from crowdrag.runs.domain import running
+from crowdrag.studies.enums import Role
+from tests.analysis import small_study
+from tests.factories import MembershipFactory, PassageFactory, RetrievedPassageFactory
+from writing.models import Response
+
+pytestmark = pytest.mark.django_db
+PASSAGES = (
+    "The river floods the old town each spring.\nPeople move uphill then.",
+    "A dog barks loudly at night in town.",
+)
+TEXTS = {
+    "x": "The river floods the old town each spring [0]. A dog barks [1].",
+    "y": "Water comes in spring [0, 1]. So it is said.",
+    "z": "Rivers flood towns [0]. [1]",
+}
+LIBRARY = BLEU(lowercase=True, max_ngram_order=8, effective_order=True)
+
+
+@pytest.fixture(autouse=True)
+def no_broker(monkeypatch):
+    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+
+
+@pytest.fixture
+def study():
+    return study_of(TEXTS)
+
+
+def study_of(texts):
+    """A judged study whose responses read so, by the last letter of their names."""
+    made = small_study.make()
+    for topic in made.topics.all():
+        for rank, text in enumerate(PASSAGES):
+            passage = PassageFactory(study=made, text=f"{text} Of {topic.external_id}.")
+            RetrievedPassageFactory(topic=topic, passage=passage, rank=rank)
+    with pgtrigger.ignore("writing.Response:text_never_changes"):
+        for response in Response.objects.filter(study=made):
+            Response.objects.filter(pk=response.pk).update(text=texts[response.external_id[-1]])
+    return made
+
+
+@pytest.fixture
+def run(study):
+    return running.wait(analysing.start(study=study, parameters={"resamples": 30, "restarts": 3, "refine": 0}))
+
+
+def values(specification):
+    """The data that a chart draws."""
+    return specification["datasets"][specification["data"]["name"]]
+
+
+def table(run, name):
+    return Table.objects.get(run=run, name=name).rows
+
+
+def test_every_statement_meets_what_it_cites_and_scores_as_sacrebleu_has_it(run):
+    rows = {(row["response"], row["statement"], row["passage"]): row for row in table(run, "text_reuse")}
+    assert [key for key in rows if key[0] == "t1-y"] == [("t1-y", 0, 0), ("t1-y", 0, 1)]
+    lines = f"{PASSAGES[0]} Of t2.".split("\n")
+    expected = LIBRARY.sentence_score("The river floods the old town each spring.", lines).score
+    assert rows["t2-x", 0, 0]["bleu"] == pytest.approx(expected, abs=1e-9)
+    empty = rows["t1-z", 1, 1]
+    assert (empty["bleu"], empty["note"]) == (None, text_reuse.NO_WORDS)
+
+
+def test_shares_are_of_the_pairs_below_the_limit(run):
+    scores = table(run, "text_reuse")
+    shares = {(row["style"], row["origin"]): row for row in table(run, "text_reuse_shares")}
+    human = [row["bleu"] for row in scores if row["response"][-1] in "xz" and row["bleu"] is not None]
+    assert shares["all", "human"]["n"] == len(human) == shares["bullet", "human"]["n"]
+    assert shares["all", "human"]["share"] == pytest.approx(sum(bleu < 25 for bleu in human) / len(human))
+    assert shares["essay", "model"]["share"] == 1.0
+    assert {row["limit"] for row in shares.values()} == {25.0}
+    assert shares["all", "human"]["low"] <= shares["all", "human"]["share"] <= shares["all", "human"]["high"]
+
+
+def test_the_limit_is_a_parameter_with_bounds(study):
+    inputs = loading.load(study)
+    pairs = text_reuse.read(Texts(study, inputs))
+    resampling = text_reuse.Resampling.of(inputs.responses, Settings(resamples=20), 0)
+    strict = text_reuse.share_rows(inputs, pairs, 0.0, resampling)
+    assert {row["share"] for row in strict} == {0.0}
+    with pytest.raises(BadParameterError, match="reuse_limit must lie between 0 and 100"):
+        Settings(reuse_limit=101)
+
+
+def test_texts_without_citations_have_no_reuse():
+    study = study_of(dict.fromkeys("xyz", "Nothing is cited here."))
+    run = running.wait(analysing.start(study=study, parameters={"resamples": 30, "restarts": 3, "refine": 0}))
+    assert not Table.objects.filter(run=run, name__startswith="text_reuse").exists()
+    with pytest.raises(charts.EmptyChartError):
+        charts.specification(study, run, "text_reuse")
+
+
+def test_charts_of_metrics_and_reuse_draw_what_the_tables_hold(study, run):
+    reuse = charts.specification(study, run, "text_reuse")
+    points = values(reuse)
+    assert {(point["style"], point["origin"]) for point in points} == {("Bullet", "human"), ("Essay", "model")}
+    ends = [point["share"] for point in points if point["bleu"] == 100]
+    assert ends == [1.0, 1.0]
+    metrics = charts.specification(study, run, "reference_metrics", "dark")
+    there = [row for row in table(run, "reference_metrics") if row["rho"] is not None]
+    assert len(values(metrics)) == len(there) > 0
+    assert charts.draw(metrics, "svg").startswith(b"<svg")
+
+
+def test_the_page_of_metrics_shows_rho_by_dimension_and_offers_what_is_missing(study, run):
+    client = Client()
+    client.force_login(MembershipFactory(study=study, role=Role.EDITOR).user)
+    answer = client.get(f"/studies/{study.slug}/results/metrics/")
+    text = answer.content.decode()
+    assert answer.status_code == 200
+    for words in ("Best and worst", "Full ranking", "BERTScore", "ROUGE-L", "Clear", "Deep", "Compute BERTScore"):
+        assert words in text
+    assert "reference_metrics.svg" in text
+    # What the whole table says once is not said of each number again.
+    assert "No BERTScores were computed for these responses" not in text
+    assert json.loads(client.get(f"/studies/{study.slug}/results/tables/reference_metrics.json").content)
+
+
+def test_the_page_of_metrics_says_what_cannot_be_ranked():
+    study = study_of(dict.fromkeys("xyz", "All of them say the same [0]."))
+    running.wait(analysing.start(study=study, parameters={"resamples": 30, "restarts": 3, "refine": 0}))
+    client = Client()
+    client.force_login(MembershipFactory(study=study, role=Role.VIEWER).user)
+    text = client.get(f"/studies/{study.slug}/results/metrics/").content.decode()
+    assert "No topic can be ranked: it takes two responses beside the best one" in text
+    assert "Deep (BLEU)" in text
