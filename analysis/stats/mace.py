@@ -341,7 +341,7 @@ def _draws(keys: NDArray[np.uint64], rng: np.random.Generator | None, settings: 
 
 
 def _keys(keys: ArrayLike | None, annotators: int) -> NDArray[np.uint64]:
-    found = np.arange(annotators, dtype=np.uint64) if keys is None else np.asarray(keys).astype(np.uint64)
+    found = np.arange(annotators, dtype=np.uint64) if keys is None else np.asarray(keys, dtype=np.uint64)
     if found.shape != (annotators,):
         msg = f"keys must hold a number for each of the {annotators} annotators, its shape is {found.shape}"
         raise ValueError(msg)
