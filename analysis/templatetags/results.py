@@ -4,8 +4,13 @@ import re
 from typing import Any
 
 from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from crowdrag.studies.templatetags.face import figure
 
 from ..domain import captions
+from ..domain.pages import marking
 from ..domain.reports import cells
 from ..domain.reports.shape import Table, Value
 from ..domain.typesetting import characters
@@ -44,6 +49,15 @@ def table_caption(context: template.Context, name: str) -> str:
 def report_cells(table: Table, row: dict[str, Value]) -> list[cells.Cell]:
     """The cells of a row of a report's table, written."""
     return cells.cells(table, row)
+
+
+@register.simple_tag
+def p_cell(value: float | None, stars: str = "", note: str = "") -> SafeString:
+    """A cell with a p-value, as small as it is said; without one a dash, whose title says why."""
+    if value is None:
+        return format_html('<td class="num" data-value="" title="{}">{}</td>', note, figure(None))
+    marks = format_html(' <span class="mark">{}</span>', stars) if stars else ""
+    return format_html('<td class="num" data-value="{}">{}{}</td>', repr(value), marking.said(value), marks)
 
 
 @register.filter

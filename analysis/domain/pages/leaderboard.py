@@ -11,7 +11,7 @@ from .. import tables
 from ..analysing import State
 from ..results.leaderboard import ORIGIN, PARTICIPANT
 from ..results.schema import Row
-from . import words
+from . import marking, words
 
 PER_PAGE = 50
 TESTS_SHOWN = 100
@@ -41,7 +41,7 @@ def leaderboard(study: Study, state: State, *, dimension: str, page: str | None)
         "not_ranked": [row for row in people if row["rank"] is None],
         "origins": _said([row for row in here if row["kind"] == ORIGIN and row["rank"] is not None]),
         "apart": [row for row in ranked if (row["group"] or 1) > 1],
-        "tests": tests[:TESTS_SHOWN],
+        "tests": [row | {"stars": marking.stars(row["p_adjusted"])} for row in tests[:TESTS_SHOWN]],
         "tests_made": len(tests),
         # Panels of the chart come four a line.
         "chart_height": _height(len([row for row in people if row["rank"] is not None]), len(names)),
@@ -58,4 +58,4 @@ def _said(rows: list[Row]) -> list[Row]:
 
 def _height(participants: int, panels: int) -> int:
     lines = -(-panels // 4)
-    return lines * (15 * min(participants, 20) + 62) + 20
+    return lines * (15 * min(participants, 20) + 44) + 19

@@ -60,7 +60,6 @@ def tests(rows: list[Row], labels: dict[str, str], styles: dict[str, str]) -> li
                 "style_said": "–" if of_styles else styles.get(row["style"], row["style"]),
                 "comparison_said": " – ".join(names),
                 "stars": stars(row["p_adjusted"]),
-                "sorts": "" if row["p_adjusted"] is None else repr(row["p_adjusted"]),
             }
         )
     return shown
