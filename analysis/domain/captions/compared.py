@@ -39,7 +39,7 @@ TABLES = {
             estimate("alpha", _("Alpha"), n="items"),
             count("items", _("Pairs")),
         ),
-        across=("part",),
+        across=("effect", "part"),
     ),
     "order_differences": Table(
         "agreement",

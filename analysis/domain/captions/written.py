@@ -49,6 +49,7 @@ TABLES = {
             estimate("value", _("Value"), n="n"),
             count("n", _("n")),
         ),
+        unprinted=("question", "option"),
     ),
     "responses": Table(
         "writing",

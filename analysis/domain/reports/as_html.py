@@ -3,10 +3,8 @@
 from django.template.loader import render_to_string
 from django.utils.safestring import mark_safe
 
-from .. import charts
-from ..typesetting import pictures
 from ..typesetting.characters import visible
-from . import citing
+from . import citing, drawing
 from .shape import Report
 
 
@@ -18,12 +16,7 @@ def write(report: Report) -> bytes:
 def context(report: Report) -> dict[str, object]:
     """Return what the file's template shows."""
     # What `pictures` keeps is built of known elements, its texts escaped.
-    drawn = {
-        chart.name: mark_safe(  # noqa: S308
-            pictures.clean(charts.draw(dict(chart.spec), "svg").decode(), prefix=chart.name, alt=chart.alt)
-        )
-        for chart in report.charts
-    }
+    drawn = {chart.name: mark_safe(drawing.svg(chart)) for chart in report.charts}  # noqa: S308
     return {
         "report": report,
         "title": visible(report.title),

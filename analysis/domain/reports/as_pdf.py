@@ -7,16 +7,16 @@ from typing import Any
 
 from django.conf import settings
 
-from .. import charts
-from ..typesetting import pictures, setting
+from ..typesetting import setting
 from ..typesetting.characters import breakable, visible
-from . import citing
-from .cells import cells
+from . import citing, drawing
+from .cells import UNDEFINED, Cell, cells
 from .shape import Chart, Report, Table
 
 #: A pixel of a chart in millimetres on paper: letters of 12 pixels come out at 8 points.
 MILLIMETRES = 0.235
 WIDEST = 174.0
+NO_BREAK = "\u00a0"
 
 
 def write(report: Report) -> bytes:
@@ -58,14 +58,17 @@ def _data(report: Report) -> dict[str, Any]:
             ("inputs digest", breakable(about.inputs_digest)),
             ("code version", about.code_version),
             ("seed", str(about.seed)),
-            *((name, "–" if value is None else breakable(str(value))) for name, value in about.parameters),
+            *(
+                (name, breakable(str(value)) if value not in {None, ""} else UNDEFINED)
+                for name, value in about.parameters
+            ),
             *about.environment,
         ],
     }
 
 
 def _chart(chart: Chart) -> dict[str, Any]:
-    svg = pictures.clean(charts.draw(dict(chart.spec), "svg").decode(), prefix=chart.name, alt=chart.alt)
+    svg = drawing.svg(chart)
     width = re.search(r'\bwidth="([\d.]+)"', svg)
     return {
         "svg": svg,
@@ -109,3 +112,8 @@ def _rows(table: Table) -> list[list[dict[str, Any]]]:
         )
         above = texts
     return rows
+
+
+def _whole(cell: Cell) -> str:
+    """The interval and n of a cell; an interval does not break."""
+    return f"{cell.interval.replace(' ', NO_BREAK)} {cell.n}".strip()

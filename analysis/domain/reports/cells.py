@@ -31,8 +31,10 @@ def cells(table: Table, row: Mapping[str, Value]) -> list[Cell]:
 
 def cell(column: Column, row: Mapping[str, Value]) -> Cell:
     """Write one value, with its interval where it has one."""
-    value = row.get(column.key)
     is_number = column.digits is not None
+    if column.key not in row:  # nothing was asked here
+        return Cell("", is_number=is_number)
+    value = row[column.key]
     if value is None:
         return Cell(UNDEFINED, is_number=is_number, is_undefined=True)
     if isinstance(value, bool):

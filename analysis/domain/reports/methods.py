@@ -12,7 +12,7 @@ from analysis.enums import Coders, Split
 from analysis.stats import bradley_terry, mace
 
 from ..results.schema import Row
-from ..results.settings import Settings
+from ..results.settings import GOLD, REFIT, TOPICS_AND_WORKERS, Settings
 from . import citing
 from .methods_of_writing import WRITING, enumerated
 from .shape import Methods
@@ -48,9 +48,10 @@ class Facts:
             return bool(self.rows.get(table)) or (table in self.names and table not in self.rows)
         return any(row.items() >= wanted.items() for row in self.rows.get(table, []))
 
-    def values(self, table: str, column: str) -> list[str]:
-        """Return the values of a column, each once, in their order."""
-        return list(dict.fromkeys(str(row[column]) for row in self.rows.get(table, [])))
+    def values(self, table: str, column: str, measured: str) -> list[str]:
+        """Return the values of a column, each once, in their order, of rows in which something was measured."""
+        rows = self.rows.get(table, [])
+        return list(dict.fromkeys(str(row[column]) for row in rows if row.get(measured) is not None))
 
 
 def methods(facts: Facts) -> Methods:
@@ -111,8 +112,8 @@ def _order(facts: Facts) -> str:
         return ""
     return (
         "Order effects are told by the alpha of pairs that were judged in both orders, each order alone and both "
-        "pooled, and by "
-        "that of the first and the second half of the questionnaires."
+        "pooled, "
+        f"and by that of the first {facts.settings.first_positions} items of a questionnaire and of the later ones."
     )
 
 
@@ -139,9 +140,16 @@ def _mace(facts: Facts) -> str:
 def _corrected(facts: Facts) -> str:
     if not facts.has("agreement", coders=Coders.CORRECTED):
         return ""
+    quarter = ""
+    if facts.has("agreement", coders=Coders.CORRECTED_QUARTER):
+        quarter = (
+            f" By the other rule the least competent {100 * facts.settings.least_competent:g} % of a dimension's "
+            "judges are "
+            f"left out, with at least {facts.settings.kept_votes} votes of each pair kept."
+        )
     return (
         "The corrected crowd leaves out the judgments of participants whose spam probability on the dimension exceeds "
-        f"{facts.settings.spam_threshold:g}."
+        f"{facts.settings.spam_threshold:g}.{quarter}"
     )
 
 
@@ -155,10 +163,11 @@ def _grades(facts: Facts) -> str:
     if not facts.has("grade_means"):
         return ""
     model = bradley_terry.Settings()
+    source = "gold labels" if facts.settings.grades_from == GOLD else "votes, each weighted by its judge's competence,"
     return (
-        "From the gold labels of each topic and dimension the responses' merits were fitted with the Bradley-Terry "
-        "model with "
-        f"ties [@rao1967] with a threshold of {model.threshold:g} on the log scale, regularised by a dummy of merit "
+        f"From the {source} of each topic and dimension the responses' merits were fitted with the Bradley-Terry model "
+        f"with ties [@rao1967] with a threshold of {model.threshold:g} on the log scale, regularised by a dummy of "
+        "merit "
         f"{model.dummy_merit:g} against which every response wins and loses with a weight of {model.dummy_weight:g} "
         "[@gienapp2020]. A response's grade is its rank by ascending merit within its topic."
     )
@@ -186,7 +195,7 @@ def _models(facts: Facts) -> str:
     if not facts.has("model_judges"):
         return ""
     names = {"combined": "all dimensions at once", "individual": "one dimension at a time"}
-    asked = [names.get(each, each) for each in facts.values("model_judges", "inference")]
+    asked = [names.get(each, each) for each in facts.values("model_judges", "inference", "items")]
     return (
         f"Language models judged the same pairs in both orders, asked for {enumerated(asked)}; their agreement with "
         "the gold "
@@ -196,10 +205,16 @@ def _models(facts: Facts) -> str:
 
 def _intervals(facts: Facts) -> str:
     settings = facts.settings
+    drawn = "topics and of the judges" if settings.resample == TOPICS_AND_WORKERS else "topics"
+    how = (
+        "with competences, labels and grades fitted anew in each"
+        if settings.bootstrap == REFIT
+        else ("conditional on the fitted competences")
+    )
     return (
-        f"Intervals are 95 % percentile intervals over {settings.resamples:,} bootstrap resamples of the topics, "
-        "conditional on the "
-        "fitted competences [@efron1993]."
+        f"Intervals are 95 % percentile intervals over {settings.resamples:,} bootstrap resamples of the {drawn}, "
+        f"{how} "
+        "[@efron1993]."
     )
 
 

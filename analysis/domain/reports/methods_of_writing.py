@@ -60,7 +60,7 @@ def _process(facts: Facts) -> str:
 
 
 def _metrics(facts: Facts) -> str:
-    found = [_METRICS.get(each, each) for each in facts.values("reference_metrics", "metric")]
+    found = [_METRICS.get(each, each) for each in facts.values("reference_metrics", "metric", "rho")]
     if not found:
         return ""
     return (

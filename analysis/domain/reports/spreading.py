@@ -4,7 +4,7 @@ Nothing is lost on the way: how many a number is of stands in a column of its ow
 the head where it is the same down a column, in the caption where it is the same everywhere, else with each number.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,7 +35,7 @@ def spread(table: Table, across: Sequence[str]) -> Table:
     rest = [column for column in others if column not in in_rows]
     if len(cells) < len(table.rows) or any(column.key != n for column in rest):
         return table
-    heads = list(dict.fromkeys(over for _row, over in cells))
+    heads = _ordered(dict.fromkeys(over for _row, over in cells), dict.fromkeys(row for row, _over in cells))
     at_head = bool(rest) and _is_settled_by(table.rows, over_of, n)
     counted = {over: row.get(n) for (_row, over), row in cells.items()}
     columns = [
@@ -49,11 +49,20 @@ def spread(table: Table, across: Sequence[str]) -> Table:
     rows = []
     for key in dict.fromkeys(row for row, _over in cells):
         mine = {over: cells[key, over] for over in heads if (key, over) in cells}
-        made: dict[str, Value] = dict(next(iter(mine.values())))
+        first = next(iter(mine.values()))
+        made: dict[str, Value] = {column.key: first.get(column.key) for column in (*kept, *in_rows)}
         for over, row in mine.items():
             made |= {_name(part, over): row.get(part) for part in (value.key, value.low, value.high, n) if part}
         rows.append(made)
     return replace(table, columns=tuple(columns), rows=tuple(rows), caption=_caption(table, in_rows))
+
+
+def _ordered(heads: Iterable[Key], rows: Iterable[Key]) -> list[Key]:
+    """Heads in the order in which they come; where rows are of the same things (a matrix), in that of the rows."""
+    found, of_rows = list(heads), list(rows)
+    in_rows = [row for row in of_rows if row in found]
+    rest = [head for head in found if head not in of_rows]
+    return [*in_rows, *rest] if len(in_rows) > len(found) / 2 else found
 
 
 def _caption(table: Table, in_rows: Sequence[Column]) -> str:

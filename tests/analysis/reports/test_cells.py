@@ -31,7 +31,7 @@ def test_shares_are_said_in_per_cent():
         ({"v": 0.5, "low": 0.25, "high": 0.75}, "0.50 [0.25, 0.75]"),
         ({"v": 0.5, "low": None, "high": None}, "0.50"),
         ({"v": None, "low": 0.1, "high": 0.2}, "–"),
-        ({}, "–"),
+        ({}, ""),
         ({"v": 7, "low": None, "high": None}, "7"),
         ({"v": "x"}, "x"),
         ({"v": True}, "yes"),

@@ -27,6 +27,9 @@ SAID = {
 }
 
 
+ROW = {"inference": "combined", "items": 3, "metric": "bertscore", "rho": 0.5}
+
+
 def facts(names=(), rows=None, **parameters) -> Facts:
     rows = rows or {}
     names = frozenset({"agreement", "mace", "grade_means", *names, *rows})
@@ -49,7 +52,7 @@ def test_parameters_and_sums_are_named():
 
 @pytest.mark.parametrize("table", SAID)
 def test_a_table_is_spoken_of_where_it_is_and_not_where_it_is_not(table):
-    rows = [{"inference": "combined", "metric": "bleu"}]
+    rows = [{"inference": "combined", "metric": "bleu", "rho": 0.5, "items": 3}]
     assert SAID[table] not in said()
     assert SAID[table] in said([table], {table: rows})
 
@@ -81,9 +84,23 @@ def test_search_and_known_labels_are_named_only_where_they_were():
 
 
 def test_metrics_are_those_that_were_computed():
-    text = said(rows={"reference_metrics": [{"metric": "bleu"}, {"metric": "rouge_l"}, {"metric": "bleu"}]})
+    rows = [
+        {"metric": name, "rho": rho}
+        for name, rho in (("bleu", 0.1), ("rouge_l", 0), ("bleu", 0.3), ("bertscore", None))
+    ]
+    text = said(rows={"reference_metrics": rows})
     assert "sentence-BLEU [@post2018] and ROUGE-L" in text
     assert "BERTScore" not in text
+
+
+def test_how_grades_and_intervals_are_made_is_said_as_it_was_chosen():
+    plain = said()
+    assert "From the gold labels of each topic" in plain
+    assert "resamples of the topics, conditional on" in plain
+    other = said(grades_from="votes", bootstrap="refit", resample="topics+workers")
+    assert "From the votes, each weighted" in other
+    assert "of the topics and of the judges, with competences, labels and grades fitted anew" in other
+    assert "conditional" not in other
 
 
 def test_simulated_judgments_are_said_to_be():
@@ -93,7 +110,7 @@ def test_simulated_judgments_are_said_to_be():
 
 
 def test_every_work_cited_is_listed_once_in_the_order_of_citing_and_no_other():
-    made = methods(facts([*SAID], {name: [{"inference": "combined", "metric": "bertscore"}] for name in SAID}))
+    made = methods(facts([*SAID], {name: [ROW] for name in SAID}))
     keys = list(dict.fromkeys(re.findall(r"\[@(\w+)\]", " ".join(made.paragraphs))))
     assert [each.key for each in made.references] == keys
     numbered = [citing.in_words(each, made.references) for each in made.paragraphs]
