@@ -28,11 +28,12 @@ from crowdrag.runs import kinds
 from crowdrag.runs.domain import executing, running
 from crowdrag.runs.enums import Queue, RunState
 from crowdrag.runs.models import Run
+from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.analysis import small_study
 from tests.analysis.rag import tiny
 from tests.at_once import together
-from tests.factories import ResponseFactory, StudyFactory
+from tests.factories import MembershipFactory, ResponseFactory, StudyFactory, UserFactory
 from writing.domain import erasing as writing_erasing
 from writing.models import Response
 
@@ -335,3 +336,54 @@ def test_the_database_digests_as_we_do(db):
 
 def test_an_identity_says_what_it_is():
     assert str(Identity("m", 3, "abc")) == "m, layer 3, abc"
+
+
+@pytest.fixture
+def page(study, client):
+    """The page of metrics as an editor sees it."""
+    user = UserFactory()
+    MembershipFactory(study=study, user=user, role=Role.EDITOR)
+    client.force_login(user)
+
+    def get() -> str:
+        answer = client.get(f"/studies/{study.slug}/results/metrics/")
+        assert answer.status_code == 200
+        return answer.content.decode()
+
+    return get
+
+
+def test_the_page_offers_to_compute_and_says_how_it_stands(page, study, client, settings, model):
+    settings.BERTSCORE_MODELS = [model]
+    analyse(study)
+    assert "No scores were computed yet" in page()
+    assert "6 texts to encode" in page()
+    assert "known after the first run" in page()
+    started = client.post(f"/studies/{study.slug}/results/bertscore/start/")
+    run = Run.objects.get(kind=scoring.KIND)
+    assert started.url.endswith(f"/runs/{run.key}/")
+    assert "BERTScores are being computed" in page()
+    running.wait(run)
+    assert "All 6 texts are encoded" in page()
+    assert "They came after the analysis shown here" in page()
+    analyse(study)
+    assert "came after" not in page()
+    assert client.get(f"/studies/{study.slug}/runs/{run.key}/").status_code == 200
+
+
+def test_the_page_says_why_a_run_failed(page, study, client, settings, tmp_path):
+    analyse(study)
+    settings.BERTSCORE_MODELS = [str(tmp_path / "<gone>"), "all-MiniLM-L6-v2"]
+    running.wait(scoring.start(study=study))
+    assert "There is no folder" in page()
+    assert "&lt;gone&gt;" in page()
+    assert "<select" in page()
+    refused = client.post(f"/studies/{study.slug}/results/bertscore/start/", {"model": "/etc"}, follow=True)
+    assert "not offered here" in refused.content.decode()
+
+
+def test_viewers_cannot_start_it(study, client):
+    user = UserFactory()
+    MembershipFactory(study=study, user=user, role=Role.VIEWER)
+    client.force_login(user)
+    assert client.post(f"/studies/{study.slug}/results/bertscore/start/").status_code == 403

@@ -185,7 +185,7 @@ def _note(run: Run, encoder: encoders.Encoder, done: _Done) -> None:
 
 
 def _result_url(run: Run) -> str:
-    return reverse("results", args=[run.study.slug])
+    return reverse("reference_metrics", args=[run.study.slug])
 
 
 def _told(run: Run) -> dict[str, Any]:

@@ -83,6 +83,14 @@ def test_rare_tokens_weigh_as_in_bert_score(small):
     )
 
 
+def test_one_embedding_a_text_is_the_mean_of_its_tokens(small):
+    encoder = encoders.load(str(small), device="cpu")
+    for text, found in zip(TEXTS, encoder.embed(TEXTS), strict=True):
+        mean = encoder.encode([text])[0].vectors.mean(axis=0)
+        np.testing.assert_allclose(found, mean / np.linalg.norm(mean), atol=1e-6)
+
+
+@pytest.mark.soak  # the library alone takes seconds to import
 def test_one_embedding_a_text_as_sentence_transformers_makes_it(bundled):
     library = pytest.importorskip("sentence_transformers").SentenceTransformer(
         str(checkpoints.find().folder), device="cpu"
