@@ -5,13 +5,13 @@ from django.utils.translation import gettext_lazy as _
 from .describing import Column, Figure, Table, count, estimate
 
 MEASURES = {
-    "alpha": _("Alpha of a dimension"),
-    "alpha_width": _("Width of its interval"),
+    "alpha": _("Alpha"),
+    "alpha_width": _("Width of alpha's interval"),
     "label_accuracy": _("Gold labels that are true"),
-    "mean_grade_width": _("Width of an origin's mean grade"),
-    "mean_grade_all_width": _("The same over all dimensions"),
+    "mean_grade_width": _("Width of a mean grade's interval"),
+    "mean_grade_all_width": _("Width of a mean grade's interval, all dimensions"),
     "difference": _("Models' mean grade less humans'"),
-    "difference_width": _("Width of this difference"),
+    "difference_width": _("Width of the interval of models less humans"),
     "power": _("Tests that find the difference"),
     "rank_width": _("Width of a response's grade"),
 }

@@ -27,13 +27,13 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
         for name in PANELS
         if any(row["measure"] == name for row in shown)
     ]
-    rows = [alt.hconcat(*panels[at : at + COLUMNS], spacing=30) for at in range(0, len(panels), COLUMNS)]
-    return spec(alt.vconcat(*rows, spacing=25))
+    return spec(alt.concat(*panels, columns=COLUMNS, align="all", spacing=25))
 
 
 def _points(tables: Tables) -> list[Row]:
     """Each figure of each design with what the design costs; hours where nothing is paid."""
     costs = {(row["k"], row["topics"]): row for row in tables["plan_costs"]}
+    present = {row["k"] for row in costs.values() if row["present"]}
     is_paid = any(row["total"] for row in costs.values())
     found = []
     for row in tables["plan"]:
@@ -44,7 +44,8 @@ def _points(tables: Tables) -> list[Row]:
         unit = gettext("Cost in %(currency)s") % {"currency": cost["currency"]} if is_paid else gettext("Hours")
         judges = gettext("%(k)s judges") % {"k": row["k"]}
         kept = {name: row[name] for name in ("measure", "topics", "value", "low", "high")}
-        found.append(kept | {"x": x, "unit": unit, "judges": judges, "present": cost["present"]})
+        marks = {"present": cost["present"], "named": row["k"] in present}
+        found.append(kept | marks | {"x": x, "unit": unit, "judges": judges})
     return found
 
 
@@ -55,8 +56,9 @@ def _panel(rows: list[Row], name: str, unit: str, colours: Spec) -> Any:
     palette = [colours[each] for each in ("human", "model", "system", "n")]
     domain = alt.Scale(domain=series, range=[palette[i % len(palette)] for i in range(len(series))])
     shapes = alt.Scale(domain=series, range=[SHAPES[i % len(SHAPES)] for i in range(len(series))])
+    axis = alt.Axis(format=",.0f", tickCount=5)
     base = alt.Chart(data(rows)).encode(
-        x=alt.X("x:Q", title=unit, axis=alt.Axis(format="~s", tickCount=5), scale=alt.Scale(zero=False, padding=12)),
+        x=alt.X("x:Q", title=unit, axis=axis, scale=alt.Scale(zero=False, nice=False, padding=14)),
         color=alt.Color("judges:N", scale=domain, title=gettext("Each pair by"), sort=series),
     )
     y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=False))
@@ -66,7 +68,14 @@ def _panel(rows: list[Row], name: str, unit: str, colours: Spec) -> Any:
     points = base.mark_point(filled=True, opacity=1, size=45).encode(
         y=y, shape=alt.Shape("judges:N", scale=shapes, title=gettext("Each pair by"), sort=series)
     )
-    counts = base.mark_text(dy=-11, fontSize=10).encode(y=y, text="topics:Q")
-    ring = base.mark_point(size=190, strokeWidth=2, shape="circle").encode(y=y).transform_filter("datum.present")
+    # Numbers of topics stand on one line alone: on the others the points are of the same ones.
+    counts = base.mark_text(dy=-15, fontSize=11).encode(y=y, text="topics:Q").transform_filter("datum.named")
+    ring = (
+        base.mark_point(filled=False, size=260, strokeWidth=2, shape="circle")
+        .encode(y=y)
+        .transform_filter("datum.present")
+    )
     layers = lines + rules + points + counts + ring
-    return layers.properties(width=330, height=170, title=str(MEASURES[name]))
+    return layers.properties(
+        width=330, height=170, title=alt.TitleParams(str(MEASURES[name]), frame="group", anchor="start")
+    )

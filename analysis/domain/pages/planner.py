@@ -6,6 +6,7 @@ from django.utils.translation import gettext as _
 
 from crowdrag.runs.domain import progress
 from crowdrag.runs.models import Run
+from crowdrag.studies.domain import money
 
 from ..captions.planned import MEASURES, STEPS
 from ..planning import working
@@ -39,12 +40,13 @@ def planner(run: Run | None) -> dict[str, Any]:
         | {"cells": [_cell(cells.get((cost["k"], cost["topics"], name)), digits) for name, digits in SHOWN.items()]}
         for cost in found["plan_costs"]
     ]
+    present = next(cost for cost in found["plan_costs"] if cost["present"])
     expected = run.summary.get("expected")
     return {
         "asked": asked,
         "designs": designs,
         "columns": [MEASURES[name] for name in SHOWN],
-        "present": next(cost for cost in found["plan_costs"] if cost["present"]),
+        "present": present | {"major": money.to_major(present["total"], present["currency"])},
         "next": _next(found["plan_next"]),
         "expected": expected,
         "is_paid": any(cost["total"] for cost in found["plan_costs"]),
