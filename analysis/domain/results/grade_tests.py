@@ -31,7 +31,7 @@ class _Cells:
         counts = np.asarray(self.inside.sum(axis=1)).ravel()
         counts = counts if grade.ndim == 1 else counts[:, None]
         sums = np.asarray(self.inside @ grade)
-        means = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+        means: Floats = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
         return means.reshape(*self.shape, *grade.shape[1:])
 
 

@@ -166,4 +166,4 @@ def _coded(names: list[str]) -> tuple[list[str], Ints]:
 
 
 def _is(column: Ints, value: int) -> np.ndarray:
-    return (column == value) | (value < 0)
+    return np.asarray((column == value) | (value < 0))

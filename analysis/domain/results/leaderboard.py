@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.stats import strengths
 from analysis.stats.bootstrap import Floats, stretch
@@ -141,7 +143,9 @@ class _Means:
             drawn = resampled.weights[:, topic]
             values = grade[own] if again is None else _again(graded, again, mine[own]).T
             n = drawn.sum(axis=1)
-            return np.divide((drawn * values).sum(axis=1), n, out=np.full(n.shape, np.nan), where=n > 0)
+            sums = (drawn * values).sum(axis=1)
+            found: Floats = np.divide(sums, n, out=np.full(n.shape, np.nan), where=n > 0)
+            return found
 
         return cls(
             mean=np.divide(sums, counts, out=np.full(people, np.nan), where=counts > 0),
@@ -165,8 +169,8 @@ class _Merits:
     point: Floats
     rank: Floats
     group: Ints
-    samples: Floats
-    ranks: Floats
+    samples: NDArray[np.floating[Any]]
+    ranks: NDArray[np.floating[Any]]
 
 
 def _merits(
@@ -204,7 +208,7 @@ def _merits(
     return _Merits(point, strengths.ranks(point), met.group, samples, ranks)
 
 
-def _interval(samples: Floats, point: float, further: float) -> tuple[float, float]:
+def _interval(samples: NDArray[np.floating[Any]], point: float, further: float) -> tuple[float, float]:
     """The percentile interval, stretched as few topics need it; NaN where nothing can be said."""
     defined = samples[~np.isnan(samples)]
     if np.isnan(further) or not defined.size:
@@ -213,7 +217,7 @@ def _interval(samples: Floats, point: float, further: float) -> tuple[float, flo
     return float(low), float(high)
 
 
-def _ranks(samples: Floats, further: float) -> tuple[float, float]:
+def _ranks(samples: NDArray[np.floating[Any]], further: float) -> tuple[float, float]:
     """The percentile interval of ranks, rounded outwards; their merits are stretched already."""
     defined = samples[~np.isnan(samples)]
     if np.isnan(further) or not defined.size:
@@ -264,4 +268,5 @@ def _by_topic(grade: Floats, topic: Ints, topics: int) -> Floats:
     sums = np.zeros((topics, grade.shape[1]))
     np.add.at(sums, topic, grade)
     counts = np.bincount(topic, minlength=topics)[:, None]
-    return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    means: Floats = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    return means

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -34,7 +35,8 @@ class Redrawn:
         """How often the judge of each vote was drawn, shape (n_votes, resamples of the block)."""
         if self.judges is None:
             return np.ones((len(coder), len(self.topics[block])))
-        return self.judges[block].T[coder]
+        heard: Floats = self.judges[block].T[coder]
+        return heard
 
 
 def redraw(fitted: Fitted, name: str, *, settings: Settings, seed: int, step: Callable[[str], None]) -> Redrawn | None:
@@ -68,7 +70,11 @@ def redraw(fitted: Fitted, name: str, *, settings: Settings, seed: int, step: Ca
                 annotator_weights=judges,
                 refit=settings.bootstrap == REFIT,
                 fixed=fit.known,
-                report=lambda done, said=said: step(f"{said}, {done:,} of {settings.resamples:,}"),
+                report=partial(_tell, step, said, settings.resamples),
             )
         )
     return Redrawn(drawn, judges, tuple(found))
+
+
+def _tell(step: Callable[[str], None], said: str, resamples: int, done: int) -> None:
+    step(f"{said}, {done:,} of {resamples:,}")
