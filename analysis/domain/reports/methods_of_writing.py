@@ -61,6 +61,8 @@ def _process(facts: Facts) -> str:
 
 def _metrics(facts: Facts) -> str:
     found = [_METRICS.get(each, each) for each in facts.values("reference_metrics", "metric", "rho")]
+    if encoder := facts.summary.get("bertscore"):
+        found = [f"{each} (embeddings of {encoder})" if each == _METRICS["bertscore"] else each for each in found]
     if not found:
         return ""
     return (
