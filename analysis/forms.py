@@ -43,6 +43,21 @@ class AnalysisForm(forms.Form):
         help_text=_("Empty: as many as the campaign asked for."),
     )
 
+    min_words = forms.IntegerField(
+        label=_("Words from which a text is a response"),
+        initial=DEFAULTS.min_words,
+        min_value=0,
+        max_value=10_000,
+        required=False,
+        help_text=_("Shorter ones are left out of lengths, and counted."),
+    )
+    density_bins = forms.IntegerField(
+        label=_("Parts of a text, for where citations stand"),
+        initial=DEFAULTS.density_bins,
+        min_value=2,
+        max_value=200,
+        required=False,
+    )
     reuse_limit = forms.FloatField(
         label=_("BLEU from which text counts as copied"),
         initial=DEFAULTS.reuse_limit,

@@ -27,7 +27,7 @@ LENGTHS = {
 EASES = {
     "flesch": _("Response"),
     "source_flesch": _("Cited passages"),
-    "difference": _("Response less cited passages"),
+    "difference": _("Difference"),
 }
 PASSAGES = {"cited": _("cited"), "uncited": _("not cited")}
 PROCESS = {

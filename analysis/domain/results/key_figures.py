@@ -14,9 +14,11 @@ from . import spending
 from .agreement import Mask
 from .family import Analysed, Tables
 from .fitting import Fitted
-from .margins import Resampling
-from .schema import Row, number
+from .margins import Resampling, cells
+from .schema import NOTE, Row, number
 from .settings import Settings, stream
+
+COUNTS = "no interval: one count by another, of all that there are"
 
 
 def family(analysed: Analysed) -> Tables:
@@ -39,7 +41,7 @@ def key_figure_rows(
     rows = [
         *_writing(inputs, settings, seed),
         *spending.writing(inputs, resampling),
-        *_judging(inputs, fitted, differentiable),
+        *_judging(inputs, fitted, differentiable, settings, seed),
     ]
     return [row if "unit" in row else row | {"unit": ""} for row in rows]
 
@@ -57,7 +59,7 @@ def _writing(inputs: Inputs, settings: Settings, seed: int) -> Iterator[Row]:
     for origin, people in sorted(by_origin.items()):
         yield _count(f"writers_{origin}", len(people))
         wrote = sum(response.origin == origin for response in responses)
-        yield _share(f"responses_per_writer_{origin}", wrote / len(people), len(people))
+        yield _quotient(f"responses_per_writer_{origin}", wrote, len(people))
     yield _count("non_responses", sum(response.words < settings.min_words for response in responses))
     full = [response for response in responses if response.words >= settings.min_words]
     yield _mean_words("words_per_response", full, settings, seed)
@@ -65,7 +67,9 @@ def _writing(inputs: Inputs, settings: Settings, seed: int) -> Iterator[Row]:
         yield _mean_words(f"words_per_response_{origin}", [r for r in full if r.origin == origin], settings, seed)
 
 
-def _judging(inputs: Inputs, fitted: Fitted, differentiable: Mask | None) -> Iterator[Row]:
+def _judging(
+    inputs: Inputs, fitted: Fitted, differentiable: Mask | None, settings: Settings, seed: int
+) -> Iterator[Row]:
     pool = fitted.pool
     pairs = [unit for unit in pool.units if unit[1] >= 0]
     votes = sum(len(fit.unit) for fit in fitted.fits)
@@ -79,11 +83,13 @@ def _judging(inputs: Inputs, fitted: Fitted, differentiable: Mask | None) -> Ite
         both = len(pairs) - len(set(zip(sides.low.tolist(), sides.high.tolist(), strict=True)))
         yield _count("pairs_in_both_orders", both)
     if differentiable is not None:
-        yield _share("differentiable_share", differentiable.mean(), len(differentiable))
+        weights = resample_weights(len(inputs.topics), settings.resamples, stream(seed, "topics of pairs"))
+        share = bootstrap(weighted_mean(differentiable.astype(float), pool.topic, len(inputs.topics)), weights)
+        yield {"name": "differentiable_share"} | cells(share, len(differentiable))
     yield _count("judges", judges)
     yield _count("judgments", votes)
     yield _count("judgments_surplus", len(pool.unit) - votes)
-    yield _share("judgments_per_judge", votes / judges, judges)
+    yield _quotient("judgments_per_judge", votes, judges)
     for pool_name in ("expert", "model", "pointwise"):
         if n := inputs.counts.get(pool_name):
             yield _count(f"judgments_{pool_name}", n)
@@ -95,8 +101,8 @@ def _count(name: str, value: int) -> Row:
     return {"name": name, "value": value, "low": None, "high": None, "n": value}
 
 
-def _share(name: str, value: float, n: int) -> Row:
-    return {"name": name, "value": number(value), "low": None, "high": None, "n": n}
+def _quotient(name: str, above: int, below: int) -> Row:
+    return {"name": name, "value": above / below, "low": None, "high": None, "n": below, NOTE: COUNTS}
 
 
 def _mean_words(name: str, responses: list[Response], settings: Settings, seed: int) -> Row:

@@ -85,7 +85,8 @@ def _row(name: str, statistic: Statistic, n: int, unit: str, resampling: Resampl
 
 
 def _plain(name: str, value: float, n: int, unit: str) -> Row:
-    return {"name": name, "value": value, "low": None, "high": None, "n": n, "unit": unit}
+    row: Row = {"name": name, "value": value, "low": None, "high": None, "n": n, "unit": unit}
+    return row if isinstance(value, int) else row | {NOTE: NO_TOPIC}
 
 
 def _or_nan(value: float | None) -> float:

@@ -32,6 +32,10 @@ class Command(BaseCommand):
             "--no-fix-known", dest="fix_known", action="store_const", const=False,
             help="do not fix labels that are known beforehand (of gold items)",
         )  # fmt: skip
+        parser.add_argument("--min-words", type=int, help=f"shorter texts are non-responses ({DEFAULTS.min_words})")
+        parser.add_argument(
+            "--density-bins", type=int, help=f"parts of a text, for where citations stand ({DEFAULTS.density_bins})"
+        )
         parser.add_argument(
             "--reuse-limit", type=float, help=f"BLEU below which a statement is no copy ({DEFAULTS.reuse_limit})"
         )
@@ -57,8 +61,8 @@ class Command(BaseCommand):
             raise CommandError(f"There is no study {study!r}. There are: {slugs or 'none; import one first'}.")
         if out.exists() and not out.is_dir():
             raise CommandError(f"{out} is a file: name a folder to write the tables into.")
-        names = (*CHOICES, "resamples", "restarts", "refine", "spam_threshold", "k", "pool", "fix_known", "reuse_limit",
-                 "bertscore")  # fmt: skip
+        names = (*CHOICES, "resamples", "restarts", "refine", "spam_threshold", "k", "pool", "fix_known", "min_words",
+                 "density_bins", "reuse_limit", "bertscore")  # fmt: skip
         parameters = {name: options[name] for name in names if options[name] is not None}
         try:
             run = analysing.start(study=found, seed=options["seed"], parameters=parameters)
