@@ -39,6 +39,8 @@ class Model:
     state: C = C.OPEN
     left: set[int] = field(default_factory=set)
     erased: set[int] = field(default_factory=set)
+    # Items that hold a response whose writer had it erased: nothing is asked of them any more.
+    gone: set[int] = field(default_factory=set)
     known: dict[int, Known] = field(default_factory=dict)
 
     def free(self, questionnaire: int) -> int:
@@ -109,7 +111,8 @@ class Model:
             return problems.HandedIn, one.state
         if one.person in self.left:
             return problems.LeftStudy, one.state
-        if len(one.answers) < len(self.items[one.questionnaire]) * QUESTIONS:
+        asked = self.items[one.questionnaire] - self.gone
+        if sum(item in asked for item, _dimension in one.answers) < len(asked) * QUESTIONS:
             return problems.Incomplete, one.state
         if one.state == S.ASSIGNED:
             return None, S.SUBMITTED

@@ -15,7 +15,7 @@ from annotation.domain import assignments, places
 from annotation.domain.assignments import problems
 from annotation.enums import AssignmentState as S
 from annotation.enums import CampaignState as C
-from annotation.models import Assignment, AssignmentPayment, Judgment, Place, QuestionnaireItem
+from annotation.models import Assignment, AssignmentPayment, Item, Judgment, Place, QuestionnaireItem
 from crowdrag.studies.domain import invariants, leaving
 from crowdrag.studies.models import Participant
 from tests.factories import NOW
@@ -50,6 +50,12 @@ class Assignments(RuleBasedStateMachine):
         )
         self.known = self.model.known
         self.people = [writer, *(self.here.judge() for _ in range(PEOPLE - 1))]
+
+    def written_by(self, person: Participant) -> set[int]:
+        """The items that hold a response of this person."""
+        items = Item.objects.filter(campaign=self.here.campaign)
+        held = items.filter(pair__a__participant=person) | items.filter(pair__b__participant=person)
+        return set(held.values_list("pk", flat=True))
 
     def _is_of(self, questionnaire: Any, writer: Participant) -> bool:
         pairs = [entry.item.pair for entry in questionnaire.entries.select_related("item__pair__a", "item__pair__b")]
@@ -139,7 +145,8 @@ class Assignments(RuleBasedStateMachine):
     def answer_the_rest(self, draw: int) -> None:
         if (one := self.pick(draw, S.ASSIGNED, *LOST)) is None or one.person in self.model.left:
             return
-        open_ = {(item, each.pk) for item in self.model.items[one.questionnaire] for each in self.here.dimensions}
+        asked = self.model.items[one.questionnaire] - self.model.gone
+        open_ = {(item, each.pk) for item in asked for each in self.here.dimensions}
         open_ -= set(one.answers)
         assignment = self.row(one)
         assert {(each.item, each.dimension) for each in assignments.missing(assignment)} == open_
@@ -244,6 +251,7 @@ class Assignments(RuleBasedStateMachine):
             one.state, one.lease = S.WITHDRAWN, None
         if erases:
             self.model.erased.add(person.pk)
+            self.model.gone |= self.written_by(person)
             for one in self.model.mine(person.pk):
                 one.session = ""
         # Somebody else comes now and then in place of who left; until then the one who left tries on.
