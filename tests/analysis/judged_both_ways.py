@@ -8,15 +8,16 @@ from tests.analysis import small_study
 from tests.analysis.small_study import Votes
 from tests.factories import StudyFactory
 
-# Six people. Three judged one order, three the other, and w1 one pair in both. The last pair was shown in one order.
+# Six people. Three judged one order, three the other, and w1 one pair in both,
+# differently. The last pair was shown in one order.
 PEOPLE: Votes = {
-    ("t1-x", "t1-y"): ("AAB...",),
-    ("t1-y", "t1-x"): ("B..BBN",),
+    ("t1-x", "t1-y"): ("ABB...",),
+    ("t1-y", "t1-x"): ("...BBN",),
     ("t1-x", "t1-z"): ("AAN...",),
-    ("t1-z", "t1-x"): ("...ABB",),
+    ("t1-z", "t1-x"): ("A..ABB",),
     ("t2-x", "t2-y"): ("BBB...",),
     ("t2-y", "t2-x"): ("...AAB",),
-    ("t2-x", "t2-z"): ("ABA...",),
+    ("t2-x", "t2-z"): ("AAN...",),
 }
 # The model wrote every y; what it said of two dimensions.
 MODEL: Votes = {
@@ -24,7 +25,7 @@ MODEL: Votes = {
     ("t1-y", "t1-x"): ("A", "N"),
     ("t1-x", "t1-z"): ("A", "A"),
     ("t1-z", "t1-x"): ("A", "B"),
-    ("t2-x", "t2-y"): ("A", "B"),
+    ("t2-x", "t2-y"): ("B", "B"),
     ("t2-y", "t2-x"): ("A", "A"),
 }
 NAMES = ("w1", "w2", "w3", "w4", "w5", "w6")

@@ -13,6 +13,8 @@ from crowdrag.studies.models import Participant
 from tests.analysis import judged_both_ways
 from tests.analysis.judged_both_ways import MODEL, WRITER
 from tests.analysis.test_results import row_of
+from writing.enums import Origin
+from writing.models import Response
 
 pytestmark = pytest.mark.django_db
 QUICK = Settings(resamples=60, restarts=2, refine=0)
@@ -54,8 +56,8 @@ def judged(tables, **where):
 
 @pytest.mark.parametrize(
     ("dimension", "units"),
-    # By hand, A the response of the lower id: B and turned A; A and turned A; A and turned A.
-    [("clear", ["BB", "AB", "AB"]), ("deep", ["BN", "AA", "BB"])],
+    # By hand, A the response of the lower id: B and turned A; A and turned A; B and turned A.
+    [("clear", ["BB", "AB", "BB"]), ("deep", ["BN", "AA", "BB"])],
 )
 def test_agreement_between_orders_is_of_judgments_turned_by_hand(tables, dimension, units):
     row = judged(tables, dimension=dimension)
@@ -94,7 +96,7 @@ def test_correlation_is_spearmans_with_the_other_dimensions(tables):
 def test_front_preference_leaves_neutral_judgments_out(tables):
     row = judged(tables, dimension="deep")
     assert (row["front_preference"], row["choices"]) == (pytest.approx(2 / 5), 5)
-    assert judged(tables, dimension="clear")["front_preference"] == pytest.approx(5 / 6)
+    assert judged(tables, dimension="clear")["front_preference"] == pytest.approx(4 / 6)
 
 
 def test_means_are_of_the_dimensions_on_which_something_can_be_said(tables):
@@ -106,7 +108,7 @@ def test_means_are_of_the_dimensions_on_which_something_can_be_said(tables):
 
 
 def test_preference_for_own_responses_stands_beside_that_of_the_gold_label(tables):
-    # Of the pairs with y the model chose y in 3 of 4: B, A, (A: x), A.
+    # Of the four pairs with y the model chose y each time: B, A, B, A.
     gold = gold_of(tables)
     pairs = [pair for pair in MODEL if any(side.endswith("y") for side in pair)]
     own = {pair: "A" if pair[0].endswith("y") else "B" for pair in pairs}
@@ -115,6 +117,7 @@ def test_preference_for_own_responses_stands_beside_that_of_the_gold_label(table
     people = np.mean([gold[pair] == own[pair] for pair in chosen])
     where = {"participant": WRITER, "inference": "combined", "dimension": "clear"}
     row = row_of(tables["model_self_preference"], **where)
+    assert (model, people) == (1.0, 0.75)
     assert (row["model"], row["gold"], row["difference"]) == (model, people, pytest.approx(model - people))
     assert (row["n"], row["undecided"]) == (len(chosen), 4 - len(chosen))
     assert row["low"] <= row["difference"] <= row["high"]
@@ -131,6 +134,16 @@ def test_the_same_model_with_another_prompt_is_known_as_the_writer():
     assert inputs.unpack(found.pack()).models == found.models
     rows = compute(found, settings=QUICK, seed=0).tables["model_self_preference"]
     assert {row["participant"] for row in rows} == {"judge"}
+
+
+def test_pairs_of_two_own_responses_tell_nothing_of_self_preference():
+    study = judged_both_ways.people()
+    judged_both_ways.model(study)
+    writer = Participant.objects.get(study=study, external_id=WRITER)
+    Response.objects.filter(study=study, external_id__endswith="x").update(origin=Origin.MODEL, participant=writer)
+    rows = tables_of(study)["model_self_preference"]
+    row = row_of(rows, inference="combined", dimension="clear")
+    assert row["n"] + row["undecided"] == 2  # the pair of x and z, in both orders
 
 
 def test_what_was_asked_again_does_not_count():
