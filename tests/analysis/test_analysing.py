@@ -9,7 +9,8 @@ from django.core.management import CommandError, call_command
 
 from analysis.domain import analysing, snapshots, tables
 from analysis.domain.results import COLUMNS
-from analysis.domain.results.settings import BadParameterError
+from analysis.domain.results.earlier import FITS
+from analysis.domain.results.settings import BadParameterError, Settings
 from analysis.models import Snapshot, Table
 from annotation.models import Assignment
 from crowdrag.runs.domain import executing, running
@@ -42,13 +43,14 @@ def test_run_stores_every_table_and_the_snapshot_at_once():
     study, by = small_study.make(), UserFactory()
     run = running.wait(analysing.start(study=study, by=by, parameters=QUICK))
     assert (run.state, run.error) == (RunState.DONE, "")
-    assert set(run.tables.values_list("name", flat=True)) == set(NAMES)
+    stored = set(run.tables.values_list("name", flat=True))
+    assert set(NAMES) | {FITS} <= stored
+    assert stored - {FITS} <= set(COLUMNS)
     snapshot = run.snapshot
     assert run.inputs_digest == snapshot.digest == snapshots.inputs(run).digest
     assert (snapshot.pool, snapshot.judgments, snapshot.responses) == ("crowd", 56, 6)
     assert run.summary == {"topics": 2, "pairs": 7, "participants": 4, "judgments": 56, "simulated": False}
-    defaults = {"pool": "CROWD", "spam_threshold": 0.7, "k": None, "min_words": 50, "fix_known": True}
-    assert run.parameters == QUICK | defaults
+    assert run.parameters == Settings(**QUICK).write()
     assert run.created_by == by
 
 
