@@ -1,5 +1,7 @@
 """Models as judges, of a study small enough to be turned by hand."""
 
+from dataclasses import replace
+
 import krippendorff
 import numpy as np
 import pytest
@@ -13,8 +15,6 @@ from crowdrag.studies.models import Participant
 from tests.analysis import judged_both_ways
 from tests.analysis.judged_both_ways import MODEL, WRITER
 from tests.analysis.test_results import row_of
-from writing.enums import Origin
-from writing.models import Response
 
 pytestmark = pytest.mark.django_db
 QUICK = Settings(resamples=60, restarts=2, refine=0)
@@ -139,10 +139,13 @@ def test_the_same_model_with_another_prompt_is_known_as_the_writer():
 def test_pairs_of_two_own_responses_tell_nothing_of_self_preference():
     study = judged_both_ways.people()
     judged_both_ways.model(study)
-    writer = Participant.objects.get(study=study, external_id=WRITER)
-    Response.objects.filter(study=study, external_id__endswith="x").update(origin=Origin.MODEL, participant=writer)
-    rows = tables_of(study)["model_self_preference"]
-    row = row_of(rows, inference="combined", dimension="clear")
+    found = loading.load(study)
+    as_if = tuple(
+        replace(each, origin="model", participant=WRITER) if each.name.endswith("x") else each
+        for each in found.responses
+    )
+    tables = compute(replace(found, responses=as_if), settings=QUICK, seed=0).tables
+    row = row_of(tables["model_self_preference"], inference="combined", dimension="clear")
     assert row["n"] + row["undecided"] == 2  # the pair of x and z, in both orders
 
 
