@@ -43,6 +43,28 @@ class AnalysisForm(forms.Form):
         help_text=_("Empty: as many as the campaign asked for."),
     )
 
+    least_competent = forms.FloatField(
+        label=_("Share of people that the other rule of correction leaves out"),
+        initial=DEFAULTS.least_competent,
+        min_value=0,
+        max_value=1,
+        required=False,
+    )
+    kept_votes = forms.IntegerField(
+        label=_("Votes of each pair that it keeps"),
+        initial=DEFAULTS.kept_votes,
+        min_value=1,
+        max_value=1000,
+        required=False,
+    )
+    first_positions = forms.IntegerField(
+        label=_("Items that are the first of a questionnaire"),
+        initial=DEFAULTS.first_positions,
+        min_value=1,
+        max_value=1000,
+        required=False,
+        help_text=_("Against the later ones, for order effects."),
+    )
     min_words = forms.IntegerField(
         label=_("Words from which a text is a response"),
         initial=DEFAULTS.min_words,

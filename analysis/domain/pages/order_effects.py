@@ -98,7 +98,7 @@ def _reasons(found: dict[str, list[Row]], labels: dict[str, str]) -> list[tuple[
                  for row in found["order_effects"]),
         *reasons((row, f"{labels.get(row['dimension'], row['dimension'])} ({Coders(row['coders']).label})")
                  for row in found["front_preferences"]),
-        *reasons((row, labels.get(row["dimension_1"], row["dimension_1"])) for row in found["interdependence"]),
+        *reasons((row, str(labels.get(row["dimension_1"], row["dimension_1"]))) for row in found["interdependence"]),
     ]  # fmt: skip
 
 

@@ -32,6 +32,15 @@ class Command(BaseCommand):
             "--no-fix-known", dest="fix_known", action="store_const", const=False,
             help="do not fix labels that are known beforehand (of gold items)",
         )  # fmt: skip
+        parser.add_argument(
+            "--least-competent", type=float,
+            help=f"share of people that the other rule of correction leaves out ({DEFAULTS.least_competent})",
+        )  # fmt: skip
+        parser.add_argument("--kept-votes", type=int, help=f"votes of a pair that it keeps ({DEFAULTS.kept_votes})")
+        parser.add_argument(
+            "--first-positions", type=int,
+            help=f"items that are the first of a questionnaire, for order effects ({DEFAULTS.first_positions})",
+        )  # fmt: skip
         parser.add_argument("--min-words", type=int, help=f"shorter texts are non-responses ({DEFAULTS.min_words})")
         parser.add_argument(
             "--density-bins", type=int, help=f"parts of a text, for where citations stand ({DEFAULTS.density_bins})"
@@ -62,7 +71,7 @@ class Command(BaseCommand):
         if out.exists() and not out.is_dir():
             raise CommandError(f"{out} is a file: name a folder to write the tables into.")
         names = (*CHOICES, "resamples", "restarts", "refine", "spam_threshold", "k", "pool", "fix_known", "min_words",
-                 "density_bins", "reuse_limit", "bertscore")  # fmt: skip
+                 "density_bins", "reuse_limit", "bertscore", "least_competent", "kept_votes", "first_positions")  # fmt: skip
         parameters = {name: options[name] for name in names if options[name] is not None}
         try:
             run = analysing.start(study=found, seed=options["seed"], parameters=parameters)
