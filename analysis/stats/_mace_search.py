@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.stats._mace_engine import Fits, Priors, State, Votes, iterate
+from analysis.stats.bootstrap import Floats
 from analysis.stats.draws import Draws
 
 Ints = NDArray[np.int64]
@@ -141,3 +142,14 @@ def concatenate(states: Sequence[State]) -> State:
         know=np.concatenate([state.know for state in states], axis=-1),
         strategy=np.concatenate([state.strategy for state in states], axis=-1),
     )
+
+
+def agreement(votes: Votes, ends: Fits | None, label: NDArray[np.int64]) -> Floats:
+    """How many of the starts give each item this label as the most probable one; NaN where there were none to ask."""
+    if ends is None:
+        return np.full(votes.items, np.nan)
+    restarts = ends.state.spam.shape[1]
+    same = np.zeros(votes.items)
+    for block in blocks(votes, restarts):
+        same += (votes.posterior(ends.state.take(block))[0].argmax(axis=0) == label[:, None]).sum(axis=1)
+    return np.asarray(same / restarts)

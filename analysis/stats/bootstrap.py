@@ -192,6 +192,15 @@ def bootstrap(statistic: Statistic, weights: Floats, *, level: float = 0.95) -> 
     Returns
     -------
     Interval
+
+    Examples
+    --------
+    The mean of six values of three topics, topics resampled:
+
+    >>> weights = resample_weights(3, 1000, np.random.default_rng(0))
+    >>> mean = bootstrap(weighted_mean([1, 2, 3, 4, 5, 6], [0, 0, 1, 1, 2, 2], 3), weights)
+    >>> mean.estimate, bool(mean.low < 3.5 < mean.high), mean.clusters
+    (3.5, True, 3)
     """
     clusters = weights.shape[1]
     estimate = statistic(np.ones((1, clusters)))[0]

@@ -195,6 +195,14 @@ def fit(tallies: Tallies, *, settings: Settings | None = None, start: Floats | N
     ValueError
         If the dummy has no weight, the threshold is negative, or there are ties and the threshold is 0, which makes
         them impossible.
+
+    Examples
+    --------
+    Three responses to one topic: 0 is better than 1, 1 is better than 2, 0 and 2 are tied.
+
+    >>> grades = fit(tally([0, 0, 0], [0, 1, 0], [1, 2, 2], [-1, -1, 0]))
+    >>> grades.grade[0].tolist(), bool(grades.converged[0])
+    ([3.0, 2.0, 1.0], True)
     """
     chosen = settings if settings is not None else Settings()
     if chosen.dummy_weight <= 0 or chosen.threshold < 0:

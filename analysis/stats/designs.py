@@ -245,7 +245,14 @@ def threshold(design: Design, expected: Expectation) -> float:
 
 
 def preferred(design: Design, expected: Expectation) -> float:
-    """How often the model's response is better, of pairs of a human's and a model's in which one is better."""
+    """How often the model's response is better, of pairs of a human's and a model's in which one is better.
+
+    Examples
+    --------
+    >>> people = competence(0.5, 0.2, dimensions=1, rng=np.random.default_rng(0))
+    >>> round(preferred(Design(topics=1, responses=2), Expectation(people, effect=0.0)), 3)
+    0.5
+    """
     t = threshold(design, expected)
     model, human = _better(expected.effect, expected.spread, t), _better(-expected.effect, expected.spread, t)
     return model / (model + human)

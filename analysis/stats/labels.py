@@ -39,6 +39,11 @@ def gold(posterior: ArrayLike) -> Ints:
     ------
     ValueError
         If the posterior does not have three columns.
+
+    Examples
+    --------
+    >>> [LABELS[code] for code in gold([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])]
+    ['a', 'b']
     """
     p = _posterior(posterior)
     ordered = p[:, TIE_ORDER]
@@ -113,6 +118,13 @@ def differentiable(counts: ArrayLike) -> Mask:
     ------
     ValueError
         If the counts do not have these three axes, or there is no dimension.
+
+    Examples
+    --------
+    One pair, seven dimensions, five votes each: five majorities are enough.
+
+    >>> bool(differentiable([[[3, 1, 1]] * 5 + [[2, 2, 1]] * 2])[0])
+    True
     """
     n = np.asarray(counts)
     if n.ndim != 3 or n.shape[1] == 0:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from analysis.stats._mace_engine import Fits, Priors, State, Votes
 from analysis.stats._mace_parts import connected, whole
-from analysis.stats._mace_search import Effort, blocks, search
+from analysis.stats._mace_search import Effort, agreement, search
 from analysis.stats.bootstrap import Floats
 from analysis.stats.draws import Draws
 from analysis.stats.judgments import Ints, Judgments, check
@@ -207,6 +207,15 @@ def fit(
         If an annotator judged an item more than once.
     ValueError
         If there is no start at all, or shapes do not fit.
+
+    Examples
+    --------
+    >>> item, person = [0, 0, 0, 1, 1, 1, 2, 2, 2], [0, 1, 2] * 3
+    >>> model = fit(item, person, [0, 0, 2, 2, 2, 0, 1, 1, 2], rng=np.random.default_rng(0))
+    >>> model.posterior.argmax(axis=1).tolist()
+    [0, 2, 1]
+    >>> bool(model.competence[2] < model.competence[:2].min())
+    True
     """
     chosen = settings if settings is not None else Settings()
     judged = check(item, annotator, label, units=items, coders=annotators, values=labels)
@@ -242,7 +251,7 @@ def fit(
         iterations=int(best.iterations.max(initial=0)),
         converged=bool(best.converged.all()),
         restart_log_likelihoods=np.zeros(0) if ends is None else ends.log_likelihood.sum(axis=0),
-        restart_agreement=_agreement(votes, ends, posterior[:, :, 0].argmax(axis=0)),
+        restart_agreement=agreement(votes, ends, posterior[:, :, 0].argmax(axis=0)),
         settings=chosen,
     )
 
@@ -381,16 +390,6 @@ def _state(earlier: Parameters, used: Ints, annotators: int) -> State:
     # A label that nobody had used has strategy 0, which EM could never leave.
     strategy[:, there, 0] = np.where(np.all(shares > 0, axis=0), shares, 1.0 / len(used))
     return State(spam, know, strategy)
-
-
-def _agreement(votes: Votes, ends: Fits | None, label: Ints) -> Floats:
-    if ends is None:
-        return np.full(votes.items, np.nan)
-    restarts = ends.state.spam.shape[1]
-    same = np.zeros(votes.items)
-    for block in blocks(votes, restarts):
-        same += (votes.posterior(ends.state.take(block))[0].argmax(axis=0) == label[:, None]).sum(axis=1)
-    return np.asarray(same / restarts)
 
 
 def _spread_labels(columns: Floats, used: NDArray[np.int64], labels: int) -> Floats:

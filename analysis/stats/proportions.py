@@ -72,6 +72,12 @@ def wilson(count: int, n: int, *, level: float = 0.95) -> Proportion:
     References
     ----------
     Wilson, Probable inference, the law of succession, and statistical inference (1927). JASA 22, 209-212.
+
+    Examples
+    --------
+    >>> share = wilson(8, 10)
+    >>> round(share.low, 3), round(share.high, 3)
+    (0.49, 0.943)
     """
     z = _quantile(level)
     if not 0 <= count <= n:

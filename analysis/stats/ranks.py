@@ -79,6 +79,15 @@ def rank_intervals(
     ------
     ValueError
         If `level` is not between 0 and 1 or there is no resample; and whatever `tally` raises.
+
+    Examples
+    --------
+    The first response wins against both others, twice each; how the others stand to each other is open.
+
+    >>> first, second, outcome = [0, 0, 1, 0, 0], [1, 2, 2, 1, 2], [-1, -1, 0, -1, -1]
+    >>> sure = rank_intervals([0] * 5, first, second, outcome, rng=np.random.default_rng(0))
+    >>> bool(sure.low[0, 0] > sure.low[0, 1])
+    True
     """
     if resamples < 1 or not 0.0 < level < 1.0:
         msg = f"a bootstrap needs at least one resample and a level between 0 and 1, not {resamples} and {level}"

@@ -29,10 +29,10 @@ def planner(request: HttpRequest, study: Study) -> HttpResponse:
     if request.method == "POST" and may_plan:
         form = PlanForm(request.POST, **options)
         if form.is_valid():
-            run = working.start(
+            made = working.start(
                 study=study, asked=form.asked(), by=request.user, seed=form.cleaned_data["seed"]  # type: ignore[arg-type]
             )  # fmt: skip
-            return redirect(working.result_url(run))
+            return redirect(working.result_url(made))
     else:
         form = PlanForm(initial=initial(known), **options)
     run = _asked_for(request, study)
