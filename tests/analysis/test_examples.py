@@ -1,0 +1,39 @@
+"""Examples in the docstrings of the pure packages do what they say."""
+
+import doctest
+import importlib
+import pkgutil
+from types import ModuleType
+
+import pytest
+
+PURE = ("analysis.stats", "analysis.text", "analysis.process", "analysis.ranking")
+#: What a reader meets first has an example.
+SHOWN = (
+    "analysis.stats.agreement", "analysis.stats.bootstrap", "analysis.stats.bradley_terry", "analysis.stats.labels",
+    "analysis.stats.mace", "analysis.stats.orientation", "analysis.stats.planning", "analysis.stats.proportions",
+    "analysis.stats.ranks", "analysis.stats.simulating", "analysis.text.statements",
+)  # fmt: skip
+
+
+def modules() -> list[str]:
+    return [
+        module.name
+        for name in PURE
+        for module in pkgutil.walk_packages(importlib.import_module(name).__path__, f"{name}.")
+    ]
+
+
+def examples(module: ModuleType) -> list[doctest.DocTest]:
+    return [each for each in doctest.DocTestFinder().find(module) if each.examples]
+
+
+@pytest.mark.parametrize("name", modules())
+def test_examples_do_what_they_say(name):
+    module = importlib.import_module(name)
+    assert not doctest.testmod(module).failed
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_what_a_reader_meets_first_has_an_example(name):
+    assert examples(importlib.import_module(name))
