@@ -218,7 +218,7 @@ def _correlation(labels: np.ndarray) -> float:
     varied = whole[:, whole.std(axis=0) > 0] if len(whole) > 1 else whole[:, :0]
     if varied.shape[1] < 2:
         return 0.0
-    matrix = np.corrcoef(varied.T.astype(np.float64))
+    matrix = np.atleast_2d(np.corrcoef(varied.T.astype(np.float64)))
     return float(matrix[np.triu_indices(len(matrix), 1)].mean())
 
 

@@ -251,13 +251,14 @@ def _differences(study: Simulated, grades: bradley_terry.Grades, weights: Floats
     lead = float(bootstrap(model, weights).estimate - bootstrap(human, weights).estimate)
     widths = []
     for d in range(grade.shape[2]):
-        sides = [_topic_means(grade[:, origin == who][:, :, [d]]) for who in (HUMAN, MODEL)]
+        own = grade[:, :, [d]]
+        sides = _topic_means(own[:, origin == HUMAN]), _topic_means(own[:, origin == MODEL])
         widths.append(_width(partial(_less, *sides), weights))
     p = []
     for which in np.unique(style):
-        own = [grade[:, (origin == who) & (style == which)] for who in (HUMAN, MODEL)]
-        if all(side.shape[1] for side in own):
-            paired = np.nanmean(own[1], axis=1) - np.nanmean(own[0], axis=1)
+        human_own, model_own = (grade[:, (origin == who) & (style == which)] for who in (HUMAN, MODEL))
+        if human_own.shape[1] and model_own.shape[1]:
+            paired = np.nanmean(model_own, axis=1) - np.nanmean(human_own, axis=1)
             p += [_signed_rank(column) for column in paired.T]
     # A test that could not be made has not found the difference.
     found = significance.adjusted(p) <= effort.significance

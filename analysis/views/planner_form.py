@@ -1,6 +1,7 @@
 """What a person says of a study that they plan."""
 
 from collections.abc import Iterable
+from dataclasses import fields
 from typing import Any, Final
 
 from django import forms
@@ -111,10 +112,13 @@ class PlanForm(forms.Form):
     def __init__(self, *args: Any, currency: str, source: str | None, **options: Any):
         super().__init__(*args, **options)
         self.currency = currency
-        for name in MONEY:
-            self.fields[name].of(currency)
+        for field in self.fields.values():
+            if isinstance(field, AmountField):
+                field.of(currency)
         latest = [(source, _("the latest analysis"))] if source else []
-        self.fields["source"].choices = [*latest, ("", _("nothing: all is said here"))]
+        choices = self.fields["source"]
+        assert isinstance(choices, forms.ChoiceField)
+        choices.choices = [*latest, ("", _("nothing: all is said here"))]
 
     def _named(self, names: Iterable[str]) -> list[forms.BoundField]:
         return [self[name] for name in names]
@@ -150,7 +154,7 @@ class PlanForm(forms.Form):
 
 def initial(found: dict[str, Any]) -> dict[str, Any]:
     """What a study says of itself, as the form shows it."""
-    usual = {name: field.default for name, field in Asked.__dataclass_fields__.items()}
+    usual: dict[str, Any] = {field.name: field.default for field in fields(Asked)}
     plain = {name: value for name, value in (usual | found).items() if name in PlanForm.base_fields}
     for name in PERCENT:
         if isinstance(plain.get(name), float):

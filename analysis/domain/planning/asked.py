@@ -128,8 +128,10 @@ class Asked:
             raise BadPlanError(f"A plan has no parameter {unknown[0]!r}; it has {', '.join(sorted(known))}.")
         if missing := sorted({"topics", "responses"} - set(parameters)):
             raise BadPlanError(f"A plan needs {' and '.join(missing)}.")
-        several = {name: tuple(parameters[name]) for name in ("more_topics", "more_k") if name in parameters}
-        return cls(**parameters | several)
+        given: dict[str, Any] = dict(parameters)
+        for name in {"more_topics", "more_k"} & set(given):
+            given[name] = tuple(given[name])
+        return cls(**given)
 
     def write(self) -> dict[str, Any]:
         """All parameters, as a run keeps them."""
