@@ -27,6 +27,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.stats import simulating
+
 A, N, B = -1, 0, 1  # a judgment as presented: a is the left response, b the right one
 
 DIMENSIONS = (
@@ -312,23 +314,19 @@ def answer(
     """
     perceived = settings.sharpness * _lead(pairs, merit) + person.lean
     perceived = perceived + rng.logistic(0, 1, perceived.shape)
-    honest = _verdict(perceived, _thresholds(settings))
+    honest = simulating.verdict(perceived, _thresholds(settings))
 
-    a, n, _ = person.strategy
+    a, n, b = person.strategy
     forced = np.array([dimension in settings.forced for dimension in settings.dimensions])
-    up_to_a = np.where(forced, a + n / 2, a)
-    up_to_n = np.where(forced, a + n / 2, a + n)
-    draw = rng.uniform(size=honest.shape)
-    drawn = np.where(draw < up_to_a, A, np.where(draw < up_to_n, N, B))
-
-    spammed = rng.uniform(size=honest.shape) < np.array(person.spam_probability)
-    return np.where(spammed, drawn, honest), spammed
+    strategy = np.where(forced[:, None], [a + n / 2, 0.0, n / 2 + b], [a, n, b])
+    label, spammed = simulating.answers(honest, np.array(person.spam_probability), strategy, rng)
+    return label + A, spammed  # labels count from 0
 
 
 def true_values(pair: Pair, *, merit: Mapping[str, Sequence[float]], settings: Settings) -> tuple[int, ...]:
     """Judge a pair as somebody without noise, lean or spam would."""
     lead = settings.sharpness * _lead([pair], merit)
-    return tuple(_verdict(lead, _thresholds(settings))[0].tolist())
+    return tuple((simulating.verdict(lead, _thresholds(settings))[0] + A).tolist())
 
 
 def _lead(pairs: Sequence[Pair], merit: Mapping[str, Sequence[float]]) -> NDArray[np.float64]:
@@ -339,10 +337,6 @@ def _lead(pairs: Sequence[Pair], merit: Mapping[str, Sequence[float]]) -> NDArra
 
 def _thresholds(settings: Settings) -> NDArray[np.float64]:
     return np.array([0.0 if dimension in settings.forced else settings.threshold for dimension in settings.dimensions])
-
-
-def _verdict(lead: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.int64]:
-    return np.where(lead > thresholds, A, np.where(lead < -thresholds, B, N))
 
 
 def _staff(
