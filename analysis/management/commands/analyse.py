@@ -1,5 +1,6 @@
 """Analyse a study's judgments and write every table and figure into a folder."""
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -70,9 +71,8 @@ class Command(BaseCommand):
             raise CommandError(f"There is no study {study!r}. There are: {slugs or 'none; import one first'}.")
         if out.exists() and not out.is_dir():
             raise CommandError(f"{out} is a file: name a folder to write the tables into.")
-        names = (*CHOICES, "resamples", "restarts", "refine", "spam_threshold", "k", "pool", "fix_known", "min_words",
-                 "density_bins", "reuse_limit", "bertscore", "least_competent", "kept_votes", "first_positions")  # fmt: skip
-        parameters = {name: options[name] for name in names if options[name] is not None}
+        names = [each.name for each in fields(Settings)]
+        parameters = {name: options[name] for name in names if options.get(name) is not None}
         try:
             run = analysing.start(study=found, seed=options["seed"], parameters=parameters)
         except (analysing.NothingToAnalyseError, BadParameterError) as error:
