@@ -38,7 +38,7 @@ def leaderboard(study: Study, state: State, *, dimension: str, page: str | None)
         "page": Paginator(_said(ranked), PER_PAGE).get_page(page),
         "ranked": len(ranked),
         "last": max((row["rank_high"] or row["rank"] for row in ranked), default=0),
-        "not_ranked": [row for row in people if row["rank"] is None],
+        "not_ranked": _not_ranked(rows, people),
         "origins": _said([row for row in here if row["kind"] == ORIGIN and row["rank"] is not None]),
         "apart": [row for row in ranked if (row["group"] or 1) > 1],
         "tests": [row | {"stars": marking.stars(row["p_adjusted"])} for row in tests[:TESTS_SHOWN]],
@@ -46,6 +46,13 @@ def leaderboard(study: Study, state: State, *, dimension: str, page: str | None)
         # Panels of the chart come four a line.
         "chart_height": _height(len([row for row in people if row["rank"] is not None]), len(names)),
     }
+
+
+def _not_ranked(rows: list[Row], people: list[Row]) -> list[Row]:
+    """Who has no rank here: those who met nobody on this dimension, and those graded on none, who stand under all."""
+    here = {row["participant"] for row in people}
+    nowhere = [row for row in rows if row["kind"] == PARTICIPANT and not row["n"] and row["participant"] not in here]
+    return [row for row in people if row["rank"] is None] + nowhere
 
 
 def _label(name: str, labels: dict[str, str]) -> str:
