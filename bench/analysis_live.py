@@ -1,0 +1,111 @@
+"""An update after 100 new judgments against a full analysis of the same: times faster, and the share of equal labels.
+
+On the sample (rows read, everything computed; texts too in the full analysis) and on a synthetic study of the paper's
+size, both with the last 100 judgments held out at first. Processor time: what else the machine does is not in it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+from bench._study import STUDY, sample
+
+NEW = 100
+FASTER, EQUAL = 20, 0.995
+REPEATS = 3
+
+
+def run() -> list[dict]:
+    """Both studies."""
+    with sample() as study:
+        if study is None:
+            print("  the sample is skipped: CROWDRAG_DATA is not set")
+            return _rows("synthetic, the paper's size", synthetic_study())
+        found = _rows("the sample", study.measure("bench.analysis_live:sample_study"))
+        return found + _rows("synthetic, the paper's size", study.measure("bench.analysis_live:synthetic_study"))
+
+
+def _rows(name: str, found: dict) -> list[dict]:
+    return [
+        {
+            "name": f"an update after {NEW} new judgments, times faster than a full analysis: {name}",
+            "ratio": found["full"] / found["update"],
+            "target": FASTER,
+            "detail": f"{found['full']:.2f} s / {found['update']:.3f} s of processor time, "
+            f"{found['judgments']:,} judgments; load {os.getloadavg()[0]:.1f}",
+        },
+        {
+            "name": f"labels of the update equal to the full analysis's, of {EQUAL:.1%} asked: {name}",
+            "ratio": found["equal"] / EQUAL,
+            "target": 1,
+            "detail": f"{found['equal']:.2%} of {found['labels']:,}; equal tables: {', '.join(found['tables'])}",
+        },
+    ]
+
+
+def sample_study() -> dict:
+    """The sample, read from the database each time."""
+    from analysis.domain import loading
+    from analysis.domain.texts import Texts
+    from crowdrag.studies.models import Study
+
+    study = Study.objects.get(slug=STUDY)
+    return _measured(lambda: loading.load(study), lambda inputs: Texts(study, inputs))
+
+
+def synthetic_study() -> dict:
+    """A synthetic study with texts."""
+    from tests.analysis import synthetic
+
+    whole = synthetic.with_texts(synthetic.study())
+    texts = list(synthetic.Texts(whole))
+    return _measured(lambda: whole, lambda _inputs: texts)
+
+
+def _measured(load: Callable[[], Any], texts: Callable[[Any], Any]) -> dict:
+    from analysis.domain.inputs import unpack
+    from analysis.domain.results import compute
+    from analysis.domain.results.earlier import Earlier
+    from analysis.domain.results.settings import Settings
+    from tests.analysis import synthetic
+
+    settings = Settings()
+    before = synthetic.without_last(load(), NEW)
+    base = compute(before, settings=settings, seed=0, texts=texts(before))
+    packed = before.pack()
+
+    def full() -> Any:
+        inputs = load()
+        return compute(inputs, settings=settings, seed=0, texts=texts(inputs)), inputs.pack()
+
+    def update() -> Any:
+        earlier = Earlier(unpack(packed), base.fits, base.tables)
+        inputs = load()
+        return compute(inputs, settings=settings, seed=0, earlier=earlier), inputs.pack()
+
+    (whole, _), slow = _processor(full, 1)
+    (part, _), quick = _processor(update, REPEATS)
+    labels = [
+        row["label"] == other["label"] for row, other in zip(part.tables["gold"], whole.tables["gold"], strict=True)
+    ]
+    return {
+        "full": slow,
+        "update": quick,
+        "equal": sum(labels) / len(labels),
+        "labels": len(labels),
+        "judgments": part.summary["judgments"],
+        "tables": [name for name, rows in part.tables.items() if rows == whole.tables[name]],
+    }
+
+
+def _processor(work: Callable[[], Any], repeats: int) -> tuple[Any, float]:
+    """What it returns, and the least of the processor times it took."""
+    times = []
+    for _ in range(repeats):
+        began = time.process_time()
+        found = work()
+        times.append(time.process_time() - began)
+    return found, min(times)

@@ -1,0 +1,87 @@
+"""The whole analysis of the sample: all tables and figures, 1,000 resamples, without BERTScore; by family.
+
+The run as a worker does it: rows read, tables computed and stored, then every figure drawn. Without CROWDRAG_DATA
+there is nothing to analyse, and nothing is measured.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from bench._study import STUDY, peak, sample
+
+SECONDS, BYTES = 60, 1.5 * 2**30
+
+
+def run() -> list[dict]:
+    """Analyse once, in a process of its own."""
+    with sample() as study:
+        if study is None:
+            print("  skipped: CROWDRAG_DATA is not set")
+            return []
+        found = study.measure("bench.analysis_whole:analyse")
+    for title, seconds in sorted(found["families"].items(), key=lambda item: -item[1]):
+        print(f"    {seconds:7.2f} s  {title}")
+    detail = (
+        f"{found['seconds']:.1f} s, of which {found['processor']:.1f} s of this process's processor; "
+        f"{found['tables']} tables, {found['charts']} figures, {found['resamples']} resamples, {os.cpu_count()} cores, "
+        f"load {os.getloadavg()[0]:.1f}"
+    )
+    return [
+        {
+            "name": f"the whole analysis of the sample: {SECONDS} s over the time taken",
+            "ratio": SECONDS / found["seconds"],
+            "target": 1,
+            "detail": detail,
+        },
+        {
+            "name": "the whole analysis of the sample: 1.5 GB over the peak memory of the process",
+            "ratio": BYTES / found["bytes"],
+            "target": 1,
+            "detail": f"{found['bytes'] / 2**20:.0f} MB",
+        },
+    ]
+
+
+def analyse() -> dict:
+    """Analyse the imported study and draw its figures; how long each part took."""
+    from analysis.domain import analysing, charts, tables
+    from crowdrag.runs import kinds
+    from crowdrag.runs.domain import claiming
+    from crowdrag.studies.models import Study
+
+    study = Study.objects.get(slug=STUDY)
+    spent: dict[str, float] = {}
+    at = {"title": "Reading the judgments", "since": time.perf_counter()}
+
+    def report(_done: int, _total: int, message: str) -> None:
+        now = time.perf_counter()
+        spent[at["title"]] = spent.get(at["title"], 0.0) + now - at["since"]
+        at.update(title=message.partition(":")[0], since=now)
+
+    began, used = time.perf_counter(), time.process_time()
+    run = analysing.start(study=study)
+    unit = claiming.claim(worker="bench", run=run)
+    assert unit is not None
+    effect = kinds.get(run.kind).work(kinds.Work(run, unit, report, lambda _effect: None))
+    report(0, 0, "Storing the tables")
+    claiming.complete(unit, effect=effect, total=1, message="")
+    report(0, 0, "Drawing the figures")
+    drawn = 0
+    for name in charts.CHARTS:
+        try:
+            charts.chart(study, run, name, "light", "svg")
+        except charts.EmptyChartError:
+            continue
+        drawn += 1
+    report(0, 0, "")
+    return {
+        "seconds": time.perf_counter() - began,
+        "processor": time.process_time() - used,
+        "bytes": peak(),
+        "families": spent,
+        "tables": len(tables.names(run)),
+        "charts": drawn,
+        "resamples": run.parameters["resamples"],
+    }
