@@ -16,7 +16,7 @@ from .shape import Column, Table, Value
 #: Two numbers are equal if they differ by less, in relation to their size: what another machine may add.
 TOLERANCE = 1e-9
 #: Of each table so many changes are shown, the largest first.
-SHOWN = 25
+SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -171,31 +171,27 @@ def changes_of(
 
 
 def moved(old: list[Row], new: list[Row], naming: Naming) -> Iterator[Change]:
-    """Participants whose place on the leaderboard changed, those that moved farthest first."""
-    was, now = _places(old), _places(new)
-    columns = {column.key: column for column in captions.table("leaderboard").columns}
+    """Ranks on the leaderboard that changed, those that moved farthest first."""
+    shape = long_table("leaderboard", [], {}, naming)
+    keys = _keys(shape)
+    was, now = (
+        {key: row for key, row in _by_key(rows, keys).items() if row["rank"] is not None} for rows in (old, new)
+    )
+    rank = next(column for column in shape.columns if column.key == "rank")
     found = []
-    for key in (key for key in now if key in was and was[key] != now[key]):
-        about = tuple(
-            str(naming.said(columns[name], key[place])) for place, name in enumerate(("participant", "dimension"))
+    for key in (key for key in now if key in was and was[key]["rank"] != now[key]["rank"]):
+        delta = float(now[key]["rank"] - was[key]["rank"])
+        ranks = [cell(rank, _said(rank, row, naming, "leaderboard")) for row in (was[key], now[key])]
+        found.append(
+            Change(_about(shape, keys, now[key], naming, "leaderboard"), rank.label, *ranks, delta, abs(delta))
         )
-        delta = now[key] - was[key]
-        cells = (Cell(str(was[key]), is_number=True), Cell(str(now[key]), is_number=True))
-        found.append(Change(about, "place", *cells, delta, abs(delta)))
     yield from sorted(found, key=lambda change: -change.size)[:SHOWN]
 
 
-def _places(rows: list[Row]) -> dict[tuple[str, str], int]:
-    """The place of each participant in each dimension, by mean grade; equal grades share the better place."""
-    grades: dict[str, list[float]] = {}
-    for row in rows:
-        if row["mean_grade"] is not None:
-            grades.setdefault(row["dimension"], []).append(row["mean_grade"])
-    return {
-        (row["participant"], row["dimension"]): 1 + sum(each > row["mean_grade"] for each in grades[row["dimension"]])
-        for row in rows
-        if row["mean_grade"] is not None
-    }
+def _about(shape: Table, keys: tuple[str, ...], row: Row, naming: Naming, name: str) -> tuple[str, ...]:
+    """Which row it is, in words; what all rows of a table leave empty is left out."""
+    said = (cell(each, _said(each, row, naming, name)) for each in shape.columns if each.key in keys)
+    return tuple(each.text for each in said if not each.is_undefined)
 
 
 def _made_by(old: Run, new: Run) -> Iterator[Difference]:
@@ -244,7 +240,7 @@ def _changes(
         if column.key in keys or not any(_differs(old.get(key), new.get(key)) for key in _parts(column, name)):
             continue
         was, now = old.get(column.key), new.get(column.key)
-        about = tuple(cell(each, _said(each, new, naming, name)).text for each in shape.columns if each.key in keys)
+        about = _about(shape, keys, new, naming, name)
         delta = _delta(was, now)
         size = abs(delta) / scales[column.key] if delta is not None and scales[column.key] else float(delta is None)
         yield Change(

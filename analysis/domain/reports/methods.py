@@ -184,10 +184,12 @@ def _tests(facts: Facts) -> str:
 
 
 def _leaderboard(facts: Facts) -> str:
+    if not facts.has("leaderboard"):
+        return ""
     return (
-        "Participants are ranked by their mean grade, with bootstrap intervals of the rank."
-        if facts.has("leaderboard")
-        else ""
+        "Participants are ranked by the merit of one such model a dimension over all topics, in which a participant "
+        "stands "
+        "for all of their responses; ranks have bootstrap intervals."
     )
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from .shape import Column, Table, Value
 
 #: Between a column's key and what it is spread over; in no key of a table.
@@ -35,9 +37,9 @@ def spread(table: Table, across: Sequence[str]) -> Table:
     rest = [column for column in others if column not in in_rows]
     if len(cells) < len(table.rows) or any(column.key != n for column in rest):
         return table
-    heads = _ordered(dict.fromkeys(over for _row, over in cells), dict.fromkeys(row for row, _over in cells))
+    heads = _ordered(dict.fromkeys(over for __, over in cells), dict.fromkeys(row for row, __ in cells))
     at_head = bool(rest) and _is_settled_by(table.rows, over_of, n)
-    counted = {over: row.get(n) for (_row, over), row in cells.items()}
+    counted = {over: row.get(n) for (__, over), row in cells.items()}
     columns = [
         *kept,
         *(
@@ -47,14 +49,15 @@ def spread(table: Table, across: Sequence[str]) -> Table:
         *(column for column in in_rows if not _is_everywhere(table.rows, column.key)),
     ]
     rows = []
-    for key in dict.fromkeys(row for row, _over in cells):
+    for key in dict.fromkeys(row for row, __ in cells):
         mine = {over: cells[key, over] for over in heads if (key, over) in cells}
         first = next(iter(mine.values()))
         made: dict[str, Value] = {column.key: first.get(column.key) for column in (*kept, *in_rows)}
         for over, row in mine.items():
             made |= {_name(part, over): row.get(part) for part in (value.key, value.low, value.high, n) if part}
         rows.append(made)
-    return replace(table, columns=tuple(columns), rows=tuple(rows), caption=_caption(table, in_rows))
+    in_cells = [column for column in rest if not at_head]
+    return replace(table, columns=tuple(columns), rows=tuple(rows), caption=_caption(table, in_rows, in_cells))
 
 
 def _ordered(heads: Iterable[Key], rows: Iterable[Key]) -> list[Key]:
@@ -65,10 +68,11 @@ def _ordered(heads: Iterable[Key], rows: Iterable[Key]) -> list[Key]:
     return [*in_rows, *rest] if len(in_rows) > len(found) / 2 else found
 
 
-def _caption(table: Table, in_rows: Sequence[Column]) -> str:
-    """The caption, with the numbers that are the same everywhere."""
+def _caption(table: Table, in_rows: Sequence[Column], in_cells: Sequence[Column]) -> str:
+    """The caption, with the numbers that are the same everywhere, and what stands in brackets."""
     said = [f"{column.label}: {table.rows[0][column.key]:,}." for column in in_rows
             if _is_everywhere(table.rows, column.key) and isinstance(table.rows[0].get(column.key), int)]  # fmt: skip
+    said += [_("In round brackets: %(what)s.") % {"what": column.label} for column in in_cells]
     return " ".join([table.caption, *said])
 
 

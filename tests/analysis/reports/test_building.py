@@ -86,7 +86,7 @@ def test_notes_say_each_reason_once_with_what_it_is_about():
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf"), None])
 def test_what_is_no_number_is_none(value):
-    made = building.table("grade_means", [{"dimension": "all", "mean": value}], {}, building.Naming({}, {}))
+    made = building.long_table("grade_means", [{"dimension": "all", "mean": value}], {}, building.Naming({}, {}))
     assert made.rows[0]["mean"] is None
     assert made.rows[0]["dimension"] == "All dimensions"
 
@@ -136,9 +136,10 @@ def test_packing_the_report_of_an_analysis_that_is_gone_is_rejected(run):
     assert "gone" in made.problems[0]["message"]
 
 
-@pytest.mark.parametrize("form", charts.MEDIA_TYPES)
-def test_each_figure_is_drawn_in_each_format(run, form):
-    drawn = charts.chart(run.study, run, "agreement", "light", form)
-    start = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF", "json": b"{"}[form]
-    assert drawn.startswith(start)
-    assert charts.chart(run.study, run, "agreement", "light", form) == drawn
+def test_a_figure_is_drawn_in_each_format(run):
+    starts = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF", "json": b"{"}
+    assert set(starts) == set(charts.MEDIA_TYPES)
+    for form, start in starts.items():
+        drawn = charts.chart(run.study, run, "agreement", "light", form)
+        assert drawn.startswith(start)
+        assert charts.chart(run.study, run, "agreement", "light", form) == drawn

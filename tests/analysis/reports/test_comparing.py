@@ -70,16 +70,27 @@ def test_labels_that_flipped_are_counted_apart_from_probabilities():
     assert (flip.column, str(flip.old), str(flip.new), flip.delta) == ("Label", "left", "right", None)
 
 
-def test_places_that_moved_the_farthest_come_first():
-    def board(**grades):
-        return [{"participant": name, "dimension": "all", "mean_grade": grade} for name, grade in grades.items()]
+def test_ranks_that_moved_the_farthest_come_first():
+    def board(**ranks):
+        return [
+            {
+                "kind": "participant",
+                "participant": name,
+                "origin": "human",
+                "dimension": "clear",
+                "rank": rank,
+                "rank_low": 1,
+                "rank_high": 4,
+            }
+            for name, rank in ranks.items()
+        ]
 
-    moved = list(comparing.moved(board(a=3, b=2, c=1, d=None), board(a=1, b=2, c=3, d=4), NAMING))
-    assert [(each.about[0], str(each.old), str(each.new)) for each in moved] == [
-        ("a", "1", "4"),
-        ("b", "2", "3"),
-        ("c", "3", "2"),
+    moved = list(comparing.moved(board(a=1, b=2, c=3, d=None), board(a=4, b=3, c=3, d=2), NAMING))
+    assert [(each.about[1], str(each.old), str(each.new)) for each in moved] == [
+        ("a", "1 [1, 4]", "4 [1, 4]"),
+        ("b", "2 [1, 4]", "3 [1, 4]"),
     ]
+    assert moved[0].about[-1] == "Clear"
 
 
 def test_rows_that_are_named_alike_are_compared_in_their_order():

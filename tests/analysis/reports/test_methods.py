@@ -15,7 +15,7 @@ SAID = {
     "order_effects": "Order effects",
     "interdependence": "Kendall's tau",
     "grade_tests": "Wilcoxon",
-    "leaderboard": "ranked by",
+    "leaderboard": "ranked by the merit",
     "model_judges": "Language models judged",
     "text_reuse": "Text reuse",
     "writing_process": "writing logs",
