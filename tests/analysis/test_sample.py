@@ -11,6 +11,7 @@ from typing import Any
 import krippendorff
 import numpy as np
 import pytest
+from scipy import stats
 
 from analysis.domain import inputs
 from analysis.domain.results import Results, compute
@@ -207,3 +208,50 @@ def test_models_are_graded_higher_as_published(results):
     # Table 7 prints 3.0 and 4.1 for the whole corpus.
     assert means["all", "human"]["low"] < 3.0 < means["all", "human"]["high"]
     assert means["all", "model"]["low"] < 4.1 < means["all", "model"]["high"]
+
+
+def test_differences_are_significant_where_scipy_says_so(results):
+    """From the table of grades alone: pairs by topic, scipy's test, and its adjustment over the whole table."""
+    grades: dict[tuple[str, str, str, str], list[float]] = defaultdict(list)
+    about = {row["response"]: row for row in lines("raw/study1_tasks")}
+    models = {row["response"]: row["style"] for row in lines("raw/study1_responses_llm")}
+    for row in results.tables["grades"]:
+        origin = "model" if row["response"] in models else "human"
+        style = models.get(row["response"]) or about[row["response"]]["style"]
+        grades[row["dimension"], row["topic"], style, origin].append(row["grade"])
+    topics = sorted({key[1] for key in grades})
+    for row in results.tables["grade_tests"]:
+        if row["comparison"] != "human - model":
+            continue
+        dimensions = DIMENSIONS if row["dimension"] == "all" else [row["dimension"]]
+        styles = ("bullet", "essay", "news") if row["style"] == "all" else [row["style"]]
+        sides = [
+            [np.mean([grades[d, topic, s, origin] for d in dimensions for s in styles]) for topic in topics]
+            for origin in ("human", "model")
+        ]
+        differences = np.round(np.subtract(*sides), 9)
+        package = stats.wilcoxon(differences)
+        assert row["n"] == 40
+        assert row["difference"] == pytest.approx(differences.mean())
+        assert (row["statistic"], row["p"]) == (package.statistic, pytest.approx(package.pvalue, rel=1e-6))
+    p = [row["p"] for row in results.tables["grade_tests"]]
+    assert [row["p_adjusted"] for row in results.tables["grade_tests"]] == pytest.approx(
+        stats.false_discovery_control(p).tolist()
+    )
+
+
+def test_significance_is_nearly_that_of_table_7(results):
+    """The paper: models above people over all styles and in most cells, not in logical coherence of essays."""
+    tests = {(row["dimension"], row["style"], row["comparison"]): row for row in results.tables["grade_tests"]}
+    above = {
+        (dimension, style)
+        for dimension in DIMENSIONS
+        for style in ("bullet", "essay", "news", "all")
+        if (row := tests[dimension, style, "human - model"])["p_adjusted"] < 0.05 and row["difference"] < 0
+    }
+    assert ("coherence_logical", "essay") not in above
+    assert len(above) >= 22
+    assert all((dimension, "all") in above for dimension in DIMENSIONS if "coherence_logical" not in dimension)
+    bullets = tests["coherence_logical", "all", "bullet - essay"]
+    assert bullets["p_adjusted"] < 0.001
+    assert bullets["difference"] > 1
