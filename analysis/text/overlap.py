@@ -56,6 +56,23 @@ class _Places:
         return cls(tuple(lengths), tuple(spans), of)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Words:
+    """A text in words: all in order, each once, and those that it has more than once with how often."""
+
+    tokens: list[str]
+    distinct: frozenset[str]
+    repeated: dict[str, int]
+
+    @classmethod
+    def read(cls, tokens: list[str]) -> _Words:
+        distinct = frozenset(tokens)
+        repeated = {}
+        if len(distinct) < len(tokens):
+            repeated = {word: count for word, count in Counter(tokens).items() if count > 1}
+        return cls(tokens, distinct, repeated)
+
+
 class Bleu:
     """Sentence-BLEU of pairs of texts, equal to ``sacrebleu``'s with its defaults for sentences.
 
@@ -91,8 +108,8 @@ class Bleu:
             raise ValueError(msg)
         self.max_order = max_order
         self.lowercase = lowercase
-        self._tokens: dict[str, list[str]] = {}
-        self._places: dict[tuple[str, ...], _Places] = {}
+        self._texts: dict[str, _Words] = {}
+        self._references: dict[tuple[str, ...], _Places] = {}
 
     def score(self, candidate: str, references: Sequence[str]) -> float:
         """BLEU of a candidate against one reference or several, from 0 to 100.
@@ -125,33 +142,46 @@ class Bleu:
         correct = self._matches(own, theirs)
         if not correct:
             return 0.0
-        return _bleu(correct, len(own), _nearest(len(own), theirs.lengths), min(self.max_order, len(own)))
+        length = len(own.tokens)
+        return _bleu(correct, length, _nearest(length, theirs.lengths), min(self.max_order, length))
 
-    def _words(self, text: str) -> list[str]:
-        if (found := self._tokens.get(text)) is None:
-            found = self._tokens[text] = tokens(text.lower() if self.lowercase else text)
+    def _words(self, text: str) -> _Words:
+        if (found := self._texts.get(text)) is None:
+            found = self._texts[text] = _Words.read(tokens(text.lower() if self.lowercase else text))
         return found
 
     def _placed(self, references: tuple[str, ...]) -> _Places:
-        if (found := self._places.get(references)) is None:
-            found = self._places[references] = _Places.read(map(self._words, references))
+        if (found := self._references.get(references)) is None:
+            found = self._references[references] = _Places.read(self._words(text).tokens for text in references)
         return found
 
-    def _matches(self, own: list[str], theirs: _Places) -> list[int]:
+    def _matches(self, own: _Words, theirs: _Places) -> list[int]:
         """How many of the candidate's n-grams are in the references, by order, until an order has none.
 
-        For each place of the candidate the bits say where the references have the n-gram that begins there, by its
-        last word: shifted by one and met with the places of the next word, they say so for the n-gram that is longer
-        by one. N-grams that match nowhere go no further, so that most of them are never made.
+        For each place of the candidate the bits say where the references have the n-gram that ends there: shifted by
+        one and met with the places of the next word, they say so for the n-gram that is longer by one. N-grams that
+        match nowhere go no further, so that most of them are never made.
         """
-        places = [theirs.of.get(word, 0) for word in own] + [0] * self.max_order
-        found = [(place, bits) for place, bits in enumerate(places) if bits]
-        matches = []
-        for n in range(1, self.max_order + 1):
-            if not found:
-                break
-            matches.append(_clipped([bits for _place, bits in found], theirs.spans))
-            found = [(place, longer) for place, bits in found if (longer := bits << 1 & places[place + n])]
+        shared = len(own.distinct & theirs.of.keys())
+        if not shared:
+            return []
+        again = [
+            _clip(count, bits, theirs) - 1 for word, count in own.repeated.items() if (bits := theirs.of.get(word))
+        ]
+        matches = [shared + sum(again)]
+        places = [*map(theirs.of.get, own.tokens), None]
+        found = [
+            (place, longer)
+            for place, bits, following in zip(range(1, len(places)), places, places[1:], strict=False)
+            if bits and following and (longer := bits << 1 & following)
+        ]
+        while found and len(matches) < self.max_order:
+            matches.append(_clipped([bits for _place, bits in found], theirs))
+            found = [
+                (place + 1, longer)
+                for place, bits in found
+                if (following := places[place + 1]) and (longer := bits << 1 & following)
+            ]
         return matches
 
 
@@ -227,17 +257,21 @@ def _common_length(words: Iterable[str], other: _Places) -> int:
     return length - row.bit_count()
 
 
-def _clipped(places: list[int], spans: tuple[int, ...]) -> int:
+def _clipped(places: list[int], other: _Places) -> int:
     """How many n-grams match, each at most as often as in the text that has it most often.
 
     Of two equal n-grams the places are equal, of two others they are not: places name what stands there.
     """
     if len(set(places)) == len(places):
         return len(places)
-    return sum(
-        count if count == 1 else min(count, max((bits & span).bit_count() for span in spans))
-        for bits, count in Counter(places).items()
-    )
+    return sum(1 if count == 1 else _clip(count, bits, other) for bits, count in Counter(places).items())
+
+
+def _clip(count: int, bits: int, other: _Places) -> int:
+    """A count, at most as large as in the text that has most of these places."""
+    if len(other.spans) == 1:
+        return min(count, bits.bit_count())
+    return min(count, max((bits & span).bit_count() for span in other.spans))
 
 
 def _bleu(correct: Sequence[int], length: int, reference_length: int, orders: int) -> float:

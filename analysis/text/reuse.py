@@ -68,16 +68,17 @@ def reuse(parsed: ParsedResponse, passages: Sequence[str], *, bleu: Bleu | None 
     """
     compare = bleu or measure()
     lines = {place: lines_of(passages[place]) for place in parsed.cited_passages}
+    comparable = {place for place in lines if _WORD.search(passages[place])}
     found = []
     for index, statement in enumerate(parsed.statements):
         text = statement.text
         has_words = bool(_WORD.search(text))
         for place in statement.citations:
-            score = compare.score(text, lines[place]) if has_words and lines[place] else float("nan")
+            score = compare.score(text, lines[place]) if has_words and place in comparable else float("nan")
             found.append(Reuse(index, place, score))
     return found
 
 
 def lines_of(passage: str) -> list[str]:
-    """The lines of a passage that hold words: an empty reference would only lift BLEU's penalty for brevity."""
-    return [line for line in passage.split("\n") if _WORD.search(line)]
+    """The lines of a passage but blank ones: an empty reference would only lift BLEU's penalty for brevity."""
+    return [line for line in passage.split("\n") if line.strip()]

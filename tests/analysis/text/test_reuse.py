@@ -50,7 +50,8 @@ def test_what_compares_is_shared_by_the_responses_of_a_topic():
 
 
 def test_blank_lines_are_no_references():
-    assert lines_of("One\n \n\n--\nTwo") == ["One", "Two"]
+    assert lines_of("One\n \n\n--\nTwo") == ["One", "--", "Two"]
+    assert math.isnan(reuse(parse("alpha [0]", passages=1), ["--\n..."])[0].bleu)
     # With an empty reference the length that comes nearest to one word would be none: no penalty for brevity.
     long = "alpha beta gamma delta epsilon"
     assert reuse(parse("alpha [0]", passages=1), [f"\n{long}"])[0].bleu < 5
