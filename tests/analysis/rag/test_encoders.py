@@ -64,13 +64,20 @@ def test_so_does_a_tiny_one(small, layer):
 def test_so_does_roberta_whose_words_begin_with_a_blank(tmp_path, monkeypatch):
     # bert-score asks for the blank before the first word in a way that transformers 5 does not hear: it is told here.
     folder = tiny.roberta(tmp_path / "roberta")
+    encoder = encoders.load(str(folder), layer=1, device="cpu")
     load = bert_score.utils.AutoTokenizer.from_pretrained
     monkeypatch.setattr(
         bert_score.utils.AutoTokenizer, "from_pretrained", lambda name, **_: load(name, add_prefix_space=True)
     )
-    encoder = encoders.load(str(folder), layer=1, device="cpu")
-    assert encoder.longest == 24
     np.testing.assert_allclose(ours(encoder), package(folder, 1), atol=1e-5)
+
+
+def test_positions_of_roberta_begin_after_the_padding(tmp_path):
+    folder = tiny.roberta(tmp_path / "roberta")
+    tiny.change_settings(folder, "tokenizer_config.json", model_max_length=10**30)
+    encoder = encoders.load(str(folder), device="cpu")
+    assert encoder.longest == 24  # of 26 positions
+    assert len(encoder.encode([LONG])[0].ids) == 24
 
 
 def test_rare_tokens_weigh_as_in_bert_score(small):

@@ -1,0 +1,137 @@
+"""Killed, cancelled, twice at once, and erased meanwhile: nothing is lost, done twice, or left."""
+
+import os
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from urllib.parse import urlsplit, urlunsplit
+
+import pytest
+from django.db import connection
+
+pytest.importorskip("torch", reason="the extra `neural` is not installed")
+
+from analysis.domain import erasing
+from analysis.domain.similarity import choosing, keeping, scoring
+from analysis.domain.texts import digest
+from analysis.models import Encoder, Encoding, Likeness
+from crowdrag.runs import kinds
+from crowdrag.runs.domain import executing, running
+from crowdrag.runs.enums import RunState
+from crowdrag.runs.models import Run
+from tests.analysis import small_study
+from tests.analysis.similarity.texts import compute, kept, set_texts, text_of
+from tests.at_once import together
+from writing.domain import erasing as writing_erasing
+from writing.models import Response
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def test_a_worker_that_dies_loses_one_topic_at_most(study, encoded, monkeypatch):
+    run = scoring.start(study=study)
+    keep, calls = keeping.keep, []
+
+    def dies(*args, **options):
+        if calls:
+            raise KeyboardInterrupt
+        calls.append(keep(*args, **options))
+
+    monkeypatch.setattr(keeping, "keep", dies)
+    with pytest.raises(KeyboardInterrupt):
+        executing.work_next(run)
+    monkeypatch.setattr(keeping, "keep", keep)
+    assert Likeness.objects.count() == 3
+    assert running.wait(run).state == RunState.DONE
+    assert Likeness.objects.count() == 6
+    assert sorted(encoded.values()) == [1, 1, 1, 2, 2, 2]
+
+
+def test_a_cancelled_run_keeps_what_it_has_and_goes_on_where_it_was(study, encoded, monkeypatch):
+    run = scoring.start(study=study)
+    report = kinds.Work.report
+    monkeypatch.setattr(
+        kinds.Work, "report", lambda self, done, *rest: (report(self, done, *rest), done and _cancel(run))
+    )
+    executing.work_next(run)
+    monkeypatch.setattr(kinds.Work, "report", report)
+    run.refresh_from_db()
+    assert (run.state, Likeness.objects.count()) == (RunState.CANCELLED, 3)
+    encoded.clear()
+    assert running.wait(running.resume(run=run)).state == RunState.DONE
+    assert (Likeness.objects.count(), len(encoded)) == (6, 3)
+
+
+def _cancel(run: Run) -> None:
+    running.cancel(run=run)
+    raise kinds.Cancelled
+
+
+def test_erasure_takes_what_was_made_of_the_text(db):
+    study = set_texts(small_study.make(), t1_x="the cat", t1_y="the cat")
+    compute(study)
+    writer = Response.objects.get(external_id="t1-x").participant
+    gone = {digest(text_of("t2-x"))}
+    writing_erasing.erase(writer, NOW)
+    erasing.erase(writer, NOW)
+    left = set(Encoding.objects.values_list("text", flat=True))
+    assert not left & gone
+    assert digest("the cat") in left  # somebody else wrote the same
+    assert not any(gone & set(pair) for pair in kept())
+    assert len(left) == 4
+
+
+def test_what_is_encoded_while_its_text_is_erased_is_not_kept(study):
+    run = scoring.start(study=study)
+    work = kinds.Work(run, run.units.get())
+    effects = []
+    work.keeper = effects.append
+    scoring.work(work)
+    writer = Response.objects.get(external_id="t1-x").participant
+    writing_erasing.erase(writer, NOW)
+    erasing.erase(writer, NOW)
+    for effect in effects:
+        effect()
+    left = set(Encoding.objects.values_list("text", flat=True))
+    assert left
+    assert not left & {digest(text_of("t1-x")), digest(text_of("t2-x"))}
+    assert all(set(pair) <= left for pair in kept())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_at_once_keep_everything_once():
+    study = set_texts(small_study.make())
+    runs = [scoring.start(study=study), scoring.start(study=study)]
+    scoring.load(str(choosing.offered()[0].model), 2)
+    together([lambda run=run: executing.work_next(run) for run in runs])
+    assert (Encoder.objects.count(), Encoding.objects.count(), Likeness.objects.count()) == (1, 6, 6)
+    assert Run.objects.filter(state=RunState.DONE).count() == 2
+
+
+@pytest.mark.soak
+@pytest.mark.django_db(transaction=True)
+def test_a_process_that_is_killed_loses_one_topic_at_most(settings, encoded):
+    settings.BERTSCORE_MODELS = ["all-MiniLM-L6-v2"]
+    votes = {(f"t{n}-x", f"t{n}-y"): ("AAAB", "AANB") for n in range(30)}
+    study = small_study.make(votes)
+    set_texts(study, **{f"t{n}_{letter}": f"{letter} {n} {'cat ' * 300}" for n in range(30) for letter in "xy"})
+    url = urlsplit(os.environ["DATABASE_URL"])
+    database = urlunsplit(url._replace(path="/" + str(connection.settings_dict["NAME"])))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "django", "bertscore", study.slug], cwd=settings.BASE_DIR,
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "crowdrag.settings", "DATABASE_URL": database},
+    )  # fmt: skip
+    ends_at = time.monotonic() + 120
+    while Likeness.objects.count() < 3:
+        assert time.monotonic() < ends_at
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    before = set(Encoding.objects.values_list("text", flat=True))
+    assert 6 <= len(before) < 60
+    run = running.wait(Run.objects.get(kind=scoring.KIND))  # when the lease of the dead has run out
+    assert run.state == RunState.DONE
+    assert (Encoding.objects.count(), Likeness.objects.count()) == (60, 30)
+    assert len(encoded) == 60 - len(before)
+    assert set(encoded.values()) == {1}

@@ -1,0 +1,143 @@
+"""BERTScore as a run: against bert-score, and each text encoded once."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("torch", reason="the extra `neural` is not installed")
+
+from analysis.domain import loading
+from analysis.domain.results.settings import BadParameterError
+from analysis.domain.similarity import choosing, keeping, reading, scoring
+from analysis.domain.texts import digest
+from analysis.models import Encoder, Encoding, Likeness
+from analysis.rag.encoders import Identity
+from analysis.text.bertscore import TokenEmbeddings, score
+from analysis.text.statements import without_markers
+from crowdrag.runs.domain import running
+from crowdrag.runs.enums import Queue, RunState
+from tests.analysis import small_study
+from tests.analysis.similarity.texts import compute, kept, set_texts
+from tests.factories import ResponseFactory, StudyFactory
+from writing.models import Response
+
+
+def test_scores_are_those_of_bert_score_a_pair_at_a_time(study, folder, encoded):
+    bert_score = pytest.importorskip("bert_score")
+    run = compute(study)
+    responses = list(Response.objects.filter(study=study).order_by("external_id"))
+    expected = {}
+    for one, other in combinations(responses, 2):
+        if one.topic_id != other.topic_id:
+            continue
+        first, second = sorted((one.text, other.text), key=digest)
+        clean = [[without_markers(first)], [without_markers(second)]]
+        found = bert_score.score(*clean, model_type=str(folder), num_layers=2, device="cpu")
+        expected[digest(first), digest(second)] = tuple(float(number[0]) for number in found)
+    rows = {(row.first, row.second): (row.precision, row.recall, row.f1) for row in Likeness.objects.all()}
+    assert rows.keys() == expected.keys()
+    assert len(rows) == 6
+    for pair, numbers in expected.items():
+        assert rows[pair] == pytest.approx(numbers, abs=1e-5)
+    assert set(encoded.values()) == {1}
+    assert Encoding.objects.count() == len(encoded) == run.summary["texts"] == 6
+    assert (run.summary["pairs"], run.summary["layer"], run.summary["device"]) == (6, 2, "cpu")
+
+
+def test_again_nothing_is_encoded_and_what_is_new_only_once(study, encoded):
+    compute(study)
+    encoded.clear()
+    again = compute(study)
+    assert (again.summary["texts"], again.summary["pairs"], dict(encoded)) == (0, 0, {})
+    topic = Response.objects.get(external_id="t1-x").topic
+    new = ResponseFactory(topic=topic, external_id="t1-new", text="the dog is loud [0]. a cat sat")
+    small_study.PairFactory(a=new, b=Response.objects.get(external_id="t1-x"))
+    more = compute(study)
+    assert dict(encoded) == {"the dog is loud. a cat sat": 1}
+    assert (more.summary["texts"], more.summary["pairs"], Likeness.objects.count()) == (1, 3, 9)
+
+
+def test_a_text_that_two_wrote_is_encoded_once(db, encoded):
+    study = set_texts(small_study.make(), t1_x="the cat", t1_y="the cat", t2_x="the cat")
+    compute(study)
+    assert encoded["the cat"] == 1
+    likenesses = reading.read(study, loading.load(study, pool="CROWD").responses)
+    used = replace(loading.load(study, pool="CROWD"), likenesses=likenesses)
+    place = {response.name: i for i, response in enumerate(used.responses)}
+    assert used.likeness(place["t1-x"], place["t1-y"]) == 1
+    assert used.likeness(place["t1-y"], place["t1-z"]) == used.likeness(place["t1-z"], place["t1-x"]) != 1
+    assert used.likeness(place["t1-x"], place["t2-y"]) == used.likeness(place["t2-x"], place["t2-y"])
+    assert used.likeness(place["t1-z"], place["t2-y"]) is None
+
+
+def test_an_empty_text_has_no_score(db):
+    study = set_texts(small_study.make(), t1_x="[0]")
+    compute(study)
+    undefined = {pair for pair, f1 in kept().items() if f1 is None}
+    assert len(undefined) == 2
+    assert all(digest("[0]") in pair for pair in undefined)
+
+
+def test_every_model_keeps_its_own(study, folder):
+    compute(study)
+    assert Encoder.objects.get().layer == 2
+    with pytest.raises(BadParameterError, match="not offered here; choose one of"):
+        scoring.start(study=study, model=f"{folder}:1")
+    with pytest.raises(BadParameterError, match="not offered"):
+        scoring.start(study=study, model="/etc")
+
+
+def test_models_are_named_with_their_layer():
+    assert choosing.read("roberta-large").layer == 17
+    assert choosing.read("roberta-large:5").layer == 5
+    assert choosing.read("all-MiniLM-L6-v2").layer is None
+    assert str(choosing.read("/models/x:y")) == "/models/x:y"
+
+
+def test_nothing_to_compare(db):
+    with pytest.raises(scoring.NothingToCompareError, match="two or more responses in pairs"):
+        scoring.start(study=StudyFactory())
+
+
+@pytest.mark.parametrize(("has", "queue"), [(True, Queue.GPU), (False, Queue.DEFAULT)])
+def test_it_runs_on_a_device_where_there_is_one(settings, has, queue):
+    settings.HAS_GPU_WORKER = has
+    assert scoring.queue() == queue
+
+
+def test_a_model_that_is_gone_fails_at_once_and_says_what_to_do(study, settings, tmp_path):
+    settings.BERTSCORE_MODELS = [str(tmp_path / "gone")]
+    run = running.wait(scoring.start(study=study))
+    assert run.state == RunState.FAILED
+    assert "There is no folder" in run.problems[0]["message"]
+    settings.BERTSCORE_MODELS = [choosing.offered()[0].model]
+
+
+@given(st.integers(0, 1000), st.integers(1, 40), st.integers(1, 400))
+def test_what_is_kept_is_what_was_encoded(seed, n, dimensions):
+    rng = np.random.default_rng(seed)
+    one, other = (
+        TokenEmbeddings(
+            rng.normal(size=(n, dimensions)).astype(np.float32), rng.integers(0, 30_000, n), rng.random(n) < 0.9
+        )
+        for _ in range(2)
+    )
+    read = [keeping.unpack(keeping.pack(text), n) for text in (one, other)]
+    assert read[0].ids.tolist() == one.ids.tolist()
+    assert read[0].weighted.tolist() == one.weighted.tolist()
+    before, after = score(one, other), score(*read)
+    assert (before.f1, before.precision) == pytest.approx((after.f1, after.precision), abs=1e-5, nan_ok=True)
+
+
+def test_the_database_digests_as_we_do(db):
+    study = set_texts(small_study.make(), t1_x="Köln – 157 m “high”\n\t🐱")
+    row = Response.objects.annotate(found=keeping.Digest("text")).get(study=study, external_id="t1-x")
+    assert row.found == digest(row.text)
+
+
+def test_an_identity_says_what_it_is():
+    assert str(Identity("m", 3, "abc")) == "m, layer 3, abc"
