@@ -38,7 +38,7 @@ THEMES = ("light", "dark")
 MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "json": "application/json"}
 VEGA_LITE = "6.4"
 #: Counted up when charts come to look otherwise, so that browsers fetch them again.
-DRAWING = 1
+DRAWING = 2
 
 
 @dataclass(frozen=True)

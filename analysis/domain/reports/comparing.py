@@ -181,10 +181,9 @@ def moved(old: list[Row], new: list[Row], naming: Naming) -> Iterator[Change]:
     found = []
     for key in (key for key in now if key in was and was[key]["rank"] != now[key]["rank"]):
         delta = float(now[key]["rank"] - was[key]["rank"])
-        ranks = [cell(rank, _said(rank, row, naming, "leaderboard")) for row in (was[key], now[key])]
-        found.append(
-            Change(_about(shape, keys, now[key], naming, "leaderboard"), rank.label, *ranks, delta, abs(delta))
-        )
+        before, after = (cell(rank, _said(rank, row, naming, "leaderboard")) for row in (was[key], now[key]))
+        about = _about(shape, keys, now[key], naming, "leaderboard")
+        found.append(Change(about, rank.label, before, after, delta, abs(delta)))
     yield from sorted(found, key=lambda change: -change.size)[:SHOWN]
 
 
