@@ -15,6 +15,8 @@ Ints = NDArray[np.int64]
 
 #: So many weights are held at a time: resamples are gone through in parts, so that large studies fit into memory.
 _AT_ONCE = 4_000_000
+#: So many things must share a value, on average, for equal ones to be counted together.
+_FEW = 4
 
 
 def weighted_ratio(numerator: ArrayLike, denominator: ArrayLike, cluster: ArrayLike, clusters: int) -> Statistic:
@@ -100,15 +102,14 @@ def weighted_quantile(values: ArrayLike, cluster: ArrayLike, clusters: int, quan
         msg = f"a quantile lies between 0 and 1, it is {quantile}"
         raise ValueError(msg)
     value, index = _known(values, cluster)
-    order = np.argsort(value, kind="stable")
-    value, index = value[order], index[order]
+    value, drawn = _ordered(value, index, clusters)
 
     def statistic(weights: Floats) -> Floats:
         found = np.full(len(weights), np.nan)
         if not value.size:
             return found
         for part in _parts(len(weights), value.size):
-            upto = np.cumsum(weights[part][:, index], axis=1)
+            upto = np.cumsum(drawn(weights[part]), axis=1)
             n = upto[:, -1]
             place = np.maximum(n - 1, 0) * quantile
             below = np.floor(place)
@@ -163,6 +164,21 @@ def weighted_spearman(first: ArrayLike, second: ArrayLike, cluster: ArrayLike, c
         return found
 
     return statistic
+
+
+def _ordered(value: Floats, index: Ints, clusters: int) -> tuple[Floats, Statistic]:
+    """Values in ascending order, and how often each of them is drawn: from weights to (resamples, n_values).
+
+    Where few values are distinct, such as counts, those that are equal go together.
+    """
+    distinct, place = np.unique(value, return_inverse=True)
+    if _FEW * distinct.size <= value.size and distinct.size * clusters <= _AT_ONCE:
+        cells = np.bincount(index * distinct.size + place, minlength=clusters * distinct.size)
+        counts = cells.reshape(clusters, distinct.size).astype(np.float64)
+        return distinct, lambda weights: weights @ counts
+    order = np.argsort(value, kind="stable")
+    ordered = index[order]
+    return value[order], lambda weights: weights[:, ordered]
 
 
 class _ranker:  # noqa: N801 -- used as a function

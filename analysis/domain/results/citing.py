@@ -139,9 +139,9 @@ def _pair_rows(
     for style in (*inputs.styles, ALL):
         for pair in pairs:
             if (style, pair) in by_key:
-                topic, value = (np.array(column) for column in zip(*by_key[style, pair], strict=True))
-                interval = resampling.interval(weighted_mean(value, topic, resampling.topics))
-                n = int(np.sum(~np.isnan(value)))
+                places, measured = (np.array(column) for column in zip(*by_key[style, pair], strict=True))
+                interval = resampling.interval(weighted_mean(measured, places, resampling.topics))
+                n = int(np.sum(~np.isnan(measured)))
                 rows.append({"style": style, "pair": pair} | cells(interval, n, name))
     return rows
 

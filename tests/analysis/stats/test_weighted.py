@@ -102,6 +102,16 @@ def test_parts_give_what_the_whole_gives(monkeypatch):
         np.testing.assert_array_equal(each(), before)
 
 
+@given(VALUES, WEIGHTS, st.sampled_from([0, 0.1, 0.5, 0.95]))
+def test_values_of_which_many_are_equal_give_the_same(rows, weights, quantile):
+    """Counted together, they are what numpy makes of them one by one."""
+    cluster, value, _ = columns(rows * 9)
+    found = weighted.weighted_quantile(value, cluster, CLUSTERS, quantile)(weights)
+    for drawn, of_one in zip(weights, found, strict=True):
+        data = [row[1] for row in written_out(rows * 9, drawn)]
+        assert of_one == pytest.approx(np.quantile(data, quantile)) if data else math.isnan(of_one)
+
+
 def test_the_interval_of_a_median_covers_it():
     """Coverage by simulation: 60 clusters of normal values, the truth is 0."""
     rng = np.random.default_rng(1)

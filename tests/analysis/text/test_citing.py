@@ -132,6 +132,11 @@ def test_binned_is_the_histogram_of_numpy(positions, bins):
         assert found.tolist() == exact
 
 
+def test_binned_by_hand():
+    assert binned([0, 0.49, 0.5, 1], 2).tolist() == [2, 2]
+    assert binned([], 3).tolist() == [0, 0, 0]
+
+
 def test_binned_refuses_what_is_no_position():
     with pytest.raises(ValueError, match="between 0 and 1"):
         binned([1.2], 4)
