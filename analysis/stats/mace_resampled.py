@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +23,7 @@ from analysis.stats.labels import TIE_ORDER
 from analysis.stats.mace import Mace, Parameters, Settings
 
 # Resamples are fitted beside each other, in blocks whose arrays stay about this small: they are gone through often.
-_BLOCK_BYTES = 8 * 2**20
+_BLOCK_BYTES = 2 * 2**20
 
 #: When a refit has settled. Labels have long settled when the likelihood moves by less than this from step to step.
 TOLERANCE = 1e-3
@@ -137,10 +138,14 @@ def resample(
 class _Block:
     """EM with weights of items and annotators that are others in each column."""
 
-    def __init__(self, votes: Votes, items: Floats, heard: Floats | None, priors: Priors) -> None:
+    def __init__(
+        self, votes: Votes, items: Floats, heard: Floats | None, priors: Priors, cells: Floats | None = None
+    ) -> None:
         self.votes, self.items, self.heard, self.priors = votes, np.ascontiguousarray(items), heard, priors
         # How many votes each annotator gave for each label on the items drawn.
-        self.cells = np.asarray(votes.by_annotator @ np.tile(self.items, (votes.labels, 1)))
+        given = votes.by_annotator @ np.tile(self.items, (votes.labels, 1)) if cells is None else cells
+        self.cells: Floats = np.asarray(given)
+        self.spoken: Floats = self.cells if heard is None else self.cells * heard
 
     def expect(self, state: State) -> tuple[Floats, Floats, Floats]:
         """The E-step: posterior of the items, likelihood of the columns, how far votes are knowledge."""
@@ -149,10 +154,8 @@ class _Block:
         true = spammed + state.know
         log_spammed = np.log(spammed).reshape(-1, columns)
         gain = np.log(true).reshape(-1, columns) - log_spammed
-        spoken = self.cells
         if self.heard is not None:
             gain *= self.heard
-            spoken = self.cells * self.heard
         evidence = (votes.by_item @ gain).reshape(votes.labels, votes.items, columns)
         votes.forbid(evidence)
         top = evidence.max(axis=0)
@@ -160,7 +163,7 @@ class _Block:
         np.exp(evidence, out=evidence)
         total = evidence.sum(axis=0)
         evidence /= total
-        likelihood = (self.items * (np.log(total) + top)).sum(axis=0) + (spoken * log_spammed).sum(axis=0)
+        likelihood = (self.items * (np.log(total) + top)).sum(axis=0) + (self.spoken * log_spammed).sum(axis=0)
         return evidence, likelihood, state.know / true
 
     def iterate(self, state: State, *, max_iter: int, tolerance: float) -> tuple[State, NDArray[np.bool_], int]:
@@ -182,14 +185,15 @@ class _Block:
                 settled.keep(~left)
                 running, state, part = running[~left], state.take(~left), part.take(~left)
                 posterior, knows = posterior[:, :, ~left], knows[:, :, ~left]
-            state = part.votes.update(posterior * part.items, knows, part.offsets())
+            state = part.votes.update(posterior * part.items, knows, part.offsets)
             steps += 1
 
     def take(self, columns: NDArray[np.bool_]) -> _Block:
         """The same of some of the columns."""
         heard = None if self.heard is None else self.heard[:, columns]
-        return _Block(self.votes, self.items[:, columns], heard, self.priors)
+        return _Block(self.votes, self.items[:, columns], heard, self.priors, self.cells[:, columns])
 
+    @cached_property
     def offsets(self) -> Offsets:
         """What the expected counts are added to, as `Votes.offsets`, of the items drawn."""
         counts = self.cells.reshape(self.votes.labels, self.votes.annotators, -1)
