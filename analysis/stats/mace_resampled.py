@@ -2,8 +2,9 @@
 
 A topic drawn twice brings its items twice, judged alike: each copy has the same posterior, and counts once more in
 what is learned of the annotators. An annotator drawn twice is two people who judge alike: each learns the same of
-themselves, and the posterior of their items hears them twice. So the topics' weights stand in the M-step alone, the workers' in the
-E-step alone, and a resample costs what a restart of `analysis.stats.mace` costs: it is one column of the same arrays.
+themselves, and the posterior of their items hears them twice. So the topics' weights stand in the M-step alone, the
+workers' in the E-step alone, and a resample costs what a restart of `analysis.stats.mace` costs: it is one column of
+the same arrays.
 """
 
 from __future__ import annotations
