@@ -16,10 +16,12 @@ from numpy.typing import ArrayLike
 from analysis.stats.bootstrap import Floats, resample_weights
 from analysis.stats.designs import HUMAN, MODEL, Competence, Design, Expectation, shifted
 from analysis.stats.labels import N
-from analysis.stats.planning import Effort, fit_agreement, fit_grades, fit_labels
+from analysis.stats.planning import Effort, fit_agreement, fit_grades, fit_labels, gold_of
 from analysis.stats.simulating import Simulated, simulate
 
-_ROUNDS = 8
+_ROUNDS = 12
+# Fitted merits grow less than the true ones: steps are longer than what is missing, short enough to settle.
+_STRETCH = 1.6
 _FURTHEST = 2.0  # no step is longer than this factor
 _LARGEST = 20.0  # merits further apart than this are told apart with certainty
 _LEAST_ALPHA = 0.02  # below it, agreement says nothing of how competent people are
@@ -146,13 +148,13 @@ def calibrate(
 def _nearer(at: Expectation, like: Found, seen: Found) -> Expectation:
     """A step towards merits and labels as they were found."""
     gain = max(seen.spread / at.spread, 0.1)
-    factor = float(np.clip(like.spread / max(seen.spread, 1e-6), 1 / _FURTHEST, _FURTHEST))
+    factor = float(np.clip((like.spread / max(seen.spread, 1e-6)) ** _STRETCH, 1 / _FURTHEST, _FURTHEST))
     return replace(
         at,
         spread=min(at.spread * factor, _LARGEST),
-        effect=float(np.clip(at.effect + (like.difference - seen.difference) / gain, -_LARGEST, _LARGEST)),
+        effect=float(np.clip(at.effect + _STRETCH * (like.difference - seen.difference) / gain, -_LARGEST, _LARGEST)),
         neutral=float(np.clip(at.neutral + like.neutral - seen.neutral, 0.0, 0.95)),
-        correlation=_share(at.correlation + like.correlation - seen.correlation),
+        correlation=_share(at.correlation + _STRETCH * (like.correlation - seen.correlation)),
     )
 
 
@@ -167,16 +169,17 @@ def _towards(at: Expectation, like: Found, seen: Found, topics: int) -> Expectat
     if np.isfinite([like.alpha_width, seen.alpha_width]).all():
         # Of independent topics whose alphas differ by so much, a 95 % interval of their mean is so wide:
         slope = (2 * NormalDist().inv_cdf(0.975) * max(like.alpha, _LEAST_ALPHA)) ** 2 / topics
-        square = at.difficulty**2 + (like.alpha_width**2 - seen.alpha_width**2) / slope / _FURTHEST
+        square = at.difficulty**2 + (like.alpha_width**2 - seen.alpha_width**2) / slope
         at = replace(at, difficulty=float(np.sqrt(np.clip(square, 0.0, _HARDEST**2))))
     return at
 
 
 def found_in(study: Simulated, rng: np.random.Generator, effort: Effort) -> Found | None:
     """Sum up a simulated study as `found` does a real one; None where MACE cannot be fitted."""
-    gold = fit_labels(study, rng, effort)
-    if gold is None:
+    posterior = fit_labels(study, rng, effort)
+    if posterior is None:
         return None
+    gold = gold_of(posterior)
     topics, responses, dimensions = study.merit.shape
     merit = fit_grades(study, gold).merit.reshape(topics, dimensions, responses).transpose(0, 2, 1)
     topic = np.repeat(np.arange(topics), responses)

@@ -1,7 +1,7 @@
 """What a design can find out: intervals, power and labels to expect, by analysing simulated studies (docs/methods).
 
 Every simulated study goes through the functions that analyse a real one: `mace`, `labels`, `bradley_terry`,
-`agreement`, `bootstrap`, `ranks`. What they find is averaged over studies.
+`agreement`, `bootstrap`, `significance`. What they find is averaged over studies.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 from scipy import stats
 
-from analysis.stats import agreement, bradley_terry, labels, mace, ranks, significance
+from analysis.stats import agreement, bradley_terry, labels, mace, significance
 from analysis.stats.bootstrap import Floats, Statistic, bootstrap, resample_weights, weighted_mean
 from analysis.stats.designs import HUMAN, MODEL, Design, Expectation, Ints
 from analysis.stats.proportions import wilson
@@ -46,7 +46,7 @@ class Effort:
     resamples : int
         Bootstrap resamples of topics.
     rank_resamples : int
-        Resamples of comparisons behind rank intervals; 0: they are not made.
+        Draws of labels behind rank intervals; 0: they are not made.
     significance : float
         Largest adjusted p that counts as a difference found.
     """
@@ -143,15 +143,16 @@ def analyse(study: Simulated, rng: np.random.Generator, *, effort: Effort | None
     chosen = effort if effort is not None else Effort()
     weights = resample_weights(study.design.topics, chosen.resamples, rng)
     found = dict.fromkeys(MEASURES, float("nan")) | fit_agreement(study, weights)
-    gold = fit_labels(study, rng, chosen)
-    if gold is None:
+    posterior = fit_labels(study, rng, chosen)
+    if posterior is None:
         return found
+    gold = gold_of(posterior)
     grades = fit_grades(study, gold)
     found["label_accuracy"] = float(np.mean(gold == study.truth))
     found |= _mean_grades(study, grades, weights)
     found |= _differences(study, grades, weights, chosen)
     if chosen.rank_resamples:
-        found["rank_width"] = _rank_width(study, gold, rng, chosen)
+        found["rank_width"] = _rank_width(study, posterior[0], rng, chosen)
     return found
 
 
@@ -172,10 +173,10 @@ def summarise(studies: Sequence[dict[str, float]]) -> dict[str, Estimate]:
     return {name: _estimate(np.array([study[name] for study in studies]), share=name in SHARES) for name in MEASURES}
 
 
-def fit_labels(study: Simulated, rng: np.random.Generator, effort: Effort) -> Ints | None:
-    """The gold labels of the simulated votes, (n_items, n_dimensions); None where MACE cannot be fitted."""
+def fit_labels(study: Simulated, rng: np.random.Generator, effort: Effort) -> Floats | None:
+    """How probable each label is, (n_dimensions, n_items, 3); None where MACE cannot be fitted."""
     how = mace.Settings(restarts=effort.restarts, refine=effort.refine)
-    columns = []
+    found = []
     for votes in study.label.T:
         try:
             model = mace.fit(
@@ -183,8 +184,13 @@ def fit_labels(study: Simulated, rng: np.random.Generator, effort: Effort) -> In
             )
         except (mace.SingleLabelError, mace.NoOverlapError):
             return None
-        columns.append(labels.gold(model.posterior))
-    return np.stack(columns, axis=1)
+        found.append(model.posterior)
+    return np.stack(found)
+
+
+def gold_of(posterior: Floats) -> Ints:
+    """The gold labels, (n_items, n_dimensions), of posteriors of shape (n_dimensions, n_items, 3)."""
+    return np.stack([labels.gold(each) for each in posterior], axis=1)
 
 
 def fit_grades(study: Simulated, gold: Ints) -> bradley_terry.Grades:
@@ -278,14 +284,20 @@ def _signed_rank(differences: Floats) -> float:
         return float("nan")
 
 
-def _rank_width(study: Simulated, gold: Ints, rng: np.random.Generator, effort: Effort) -> float:
-    """On the first dimension: the others are like it, and resampling comparisons is what takes longest."""
-    found = ranks.rank_intervals(
-        study.topic, study.first, study.second, gold[:, 0] - 1, rng=rng, problems=study.design.topics,
-        items=study.design.responses, resamples=effort.rank_resamples,
-    )  # fmt: skip
-    width = found.high - found.low
-    return float(np.nanmean(width)) if np.isfinite(width).any() else float("nan")
+def _rank_width(study: Simulated, posterior: Floats, rng: np.random.Generator, effort: Effort) -> float:
+    """How wide the intervals of grades are if labels are drawn from what the votes leave open, on one dimension."""
+    draws, topics = effort.rank_resamples, study.design.topics
+    below = np.cumsum(posterior, axis=1)[:, :2]
+    chance = rng.random((draws, len(study.topic)))
+    outcome = (chance >= below[:, 0]).astype(np.int64) + (chance >= below[:, 1]) - 1
+    problem = np.arange(draws)[:, None] * topics + study.topic
+    first, second = (np.broadcast_to(side, problem.shape).ravel() for side in (study.first, study.second))
+    tallies = bradley_terry.tally(
+        problem.ravel(), first, second, outcome.ravel(), problems=draws * topics, items=study.design.responses
+    )
+    grade = bradley_terry.fit(tallies).grade.reshape(draws, topics, study.design.responses)
+    low = np.quantile(grade, 0.025, axis=0, method="lower")
+    return float(np.nanmean(np.quantile(grade, 0.975, axis=0, method="higher") - low))
 
 
 def _estimate(values: Floats, *, share: bool) -> Estimate:

@@ -90,18 +90,28 @@ def source(study_id: int, key: str, seed: int) -> Source:
     used = inputs.unpack(bytes(Snapshot.objects.get(run=run).payload))
     settings = Settings.read(run.parameters)
     fitted = fitting.fit(used, used.pool, settings=settings, seed=run.seed, report=lambda _message: None, capped=True)
+    design, people, like = told_by(used, fitted, tables.read(run, "agreement", "grades"))
+    return Source(design, expecting.calibrate(design, people, like, rng=stream(seed, "plan expectation")))
+
+
+def told_by(
+    used: inputs.Inputs, fitted: Fitted, found: dict[str, list[Row]]
+) -> tuple[designs.Design, designs.Competence, expecting.Found]:
+    """What an analysis says of its design, its judges and its responses, from its inputs, fits and tables.
+
+    Raises
+    ------
+    UnusableSourceError
+        If it could fit or grade nothing.
+    """
     fits = [fit for fit in fitted.fits if fit.dimension.is_preference and fit.model is not None]
     if not fits:
         raise UnusableSourceError("The analysis has no fitted competences: say what to expect instead.")
     fits.sort(key=lambda fit: 0 not in fit.dimension.values)  # those that force a choice come last
-    found = tables.read(run, "agreement", "grades")
-    design = _design(used, fitted, fits)
     try:
-        like = _found(used, fits, found)
+        return _design(used, fitted, fits), _competence(fits), _found(used, fits, found)
     except expecting.NothingFoundError as error:
         raise UnusableSourceError(f"The analysis says too little: {error}.") from error
-    people = _competence(fits)
-    return Source(design, expecting.calibrate(design, people, like, rng=stream(seed, "plan expectation")))
 
 
 def _people(asked: Asked, found: designs.Competence, seed: int) -> designs.Competence:

@@ -85,12 +85,16 @@ def test_more_judges_and_better_ones_give_truer_labels():
     assert low["alpha"].value < able["alpha"].value
 
 
-def test_ranks_are_surer_where_more_is_compared():
+def test_ranks_are_surer_where_more_people_judge_and_certain_where_all_look():
     effort = Effort(restarts=2, rank_resamples=60)
-    expected = Expectation(people(0.1), spread=3.0)
-    sparse = planned(Design(topics=15, responses=6, dimensions=1, forced=0, pairs=6), expected, 3, effort=effort)
-    dense = planned(Design(topics=15, responses=6, dimensions=1, forced=0, both_orders=1.0), expected, 3, effort=effort)
-    assert dense["rank_width"].value < sparse["rank_width"].value
+    few, many, sure = (
+        planned(
+            Design(topics=15, responses=5, dimensions=1, forced=0, k=k), Expectation(people(spam)), 3, effort=effort
+        )
+        for k, spam in ((3, 0.6), (9, 0.6), (5, 0.0))
+    )
+    assert few["rank_width"].value > 1.3 * many["rank_width"].value
+    assert sure["rank_width"].value == pytest.approx(0.0, abs=0.01)
 
 
 def test_the_interval_of_an_expectation_narrows_with_simulations_and_one_has_none():
