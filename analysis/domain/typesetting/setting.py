@@ -16,11 +16,13 @@ from .pictures import clean
 if TYPE_CHECKING:
     from typst import PDFStandard
 
-#: For archives (PDF/A-2a) and for screen readers (PDF/UA): every letter must have a glyph, every picture a text.
-STANDARDS: "list[PDFStandard]" = ["a-2a", "ua-1"]
+#: For archives (PDF/A-2a) and for screen readers (PDF/UA): every letter has a glyph and can be copied, every picture
+#: has a text. Where shaped scripts (Arabic, Hindi) let a letter not be copied, PDF/A-2b, which asks for looks alone.
+STANDARDS: "tuple[list[PDFStandard], ...]" = (["a-2a", "ua-1"], ["a-2b"])
 FONTS = ["Libertinus Serif"]
 _MISSING = re.compile(r"the text `\"(.*?)\"` could not be displayed", re.DOTALL)
 _ESCAPED = re.compile(r"\\u\{([0-9a-f]+)\}")
+_UNCOPIED = "missing codepoints"
 _ATTEMPTS = 20
 #: A picture has no time of its own.
 _ALWAYS = datetime(2000, 1, 1, tzinfo=UTC)
@@ -51,28 +53,32 @@ def document(source: bytes, data: dict[str, Any], *, at: datetime) -> bytes:
     CannotSetError
         If Typst refuses the source.
     """
-    import typst  # only those who write a PDF load it
-
     written = json.dumps(data, ensure_ascii=False)
     problem = ""
-    for _attempt in range(_ATTEMPTS):
-        try:
-            return bytes(
-                typst.compile(
-                    source,
-                    format="pdf",
-                    sys_inputs={"data": written},
-                    timestamp=int(at.timestamp()),
-                    pdf_standards=STANDARDS,
-                )
-            )
-        except typst.TypstError as error:
-            problem = f"{error.message}\n{error.diagnostic}"
-        lacking = _undrawable(problem)
-        if not lacking:
+    for standards in STANDARDS:
+        for _attempt in range(_ATTEMPTS):
+            made, problem = _compiled(source, written, at, standards)
+            if made is not None:
+                return made
+            lacking = _undrawable(problem)
+            if not lacking:
+                break
+            written = "".join(code(each) if each in lacking else each for each in written)
+        if _UNCOPIED not in problem:
             break
-        written = "".join(code(each) if each in lacking else each for each in written)
     raise CannotSetError(problem)
+
+
+def _compiled(source: bytes, written: str, at: datetime, standards: "list[PDFStandard]") -> tuple[bytes | None, str]:
+    """The document, or what Typst has to say."""
+    import typst  # only those who write a PDF load it
+
+    inputs, time = {"data": written}, int(at.timestamp())
+    try:
+        made = typst.compile(source, format="pdf", sys_inputs=inputs, timestamp=time, pdf_standards=standards)
+    except typst.TypstError as error:
+        return None, f"{error.message}\n{error.diagnostic}"
+    return bytes(made), ""
 
 
 def _undrawable(said: str) -> set[str]:

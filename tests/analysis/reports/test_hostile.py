@@ -137,6 +137,11 @@ def test_letters_that_no_font_has_are_named_by_their_numbers():
     assert made.startswith(b"%PDF")
 
 
+@pytest.mark.parametrize("text", ["مرحبا بالعالم", "हिन्दी", "ไทย", "한국어", "👩‍👩‍👧 🇩🇪", "\u0627\u0301\u202e"])
+def test_any_script_can_stand_in_tables_and_charts(text):
+    assert as_pdf.write(report([text, *hostile.LETTERS], labels=[text, *hostile.LETTERS])).startswith(b"%PDF")
+
+
 def test_a_wrong_source_says_what_is_wrong():
     with pytest.raises(setting.CannotSetError, match="unknown variable"):
         setting.document(b'#set document(title: "x")\n#nothing', {}, at=setting._ALWAYS)
@@ -165,6 +170,12 @@ def test_latex_says_its_caption_and_undefined_is_a_dash():
     ]  # fmt: skip
     assert written[8:11] == [r"Name & \multicolumn{2}{r}{Value} & n \\", r"\midrule",
                              r"a\_b & 0.00 & {[}$-$1.00, 1.00{]} & 5 \\"]  # fmt: skip
+
+
+def test_where_latex_came_from_stays_within_its_comment():
+    written = as_latex.write(table(["x"]), source="a\n\\input{x}\r\\bye\u2028\x85%%").decode()
+    head = written[: written.index("\\begin{table}")]
+    assert all(line.startswith("%") for line in head.splitlines())
 
 
 @pytest.mark.parametrize("many", [False, True])
