@@ -9,9 +9,11 @@ import pytest
 from analysis.domain import loading
 from analysis.domain.results import compute
 from analysis.domain.results.settings import Settings
+from annotation.enums import Judges
 from tests.analysis import judged_both_ways, small_study
 from tests.analysis.judged_both_ways import PEOPLE
 from tests.analysis.test_results import row_of
+from tests.factories import DimensionFactory, StudyFactory
 
 pytestmark = pytest.mark.django_db
 QUICK = Settings(resamples=60, restarts=2, refine=0, first_positions=3)
@@ -141,3 +143,27 @@ def test_p_is_adjusted_over_the_dimensions_and_not_for_all_of_them():
     assert deep["p"] == pytest.approx(2 / 8)
     assert (clear["p_adjusted"], deep["p_adjusted"]) == (pytest.approx(0.75), pytest.approx(0.5))
     assert both["p_adjusted"] == both["p"]
+
+
+def test_options_that_are_no_choice_between_two_have_places_but_no_sides():
+    study = StudyFactory()
+    options = [{"value": value, "label": str(value)} for value in (-1, 0, 1, 2)]
+    DimensionFactory(study=study, name="clear", options=options)
+    small_study.responses(study, PEOPLE)
+    small_study.campaign(study, PEOPLE, names=judged_both_ways.NAMES, dimensions=["clear"], k=6)
+    tables = compute(loading.load(study), settings=QUICK, seed=0).tables
+    within = row_of(tables["order_effects"], dimension="clear", part="both")
+    assert within["alpha"] is None
+    assert "only choices between two responses" in within["note"]
+    assert row_of(tables["order_effects"], dimension="clear", part="first")["alpha"] is not None
+    assert tables["front_preferences"] == tables["interdependence"] == []
+
+
+def test_experts_may_be_the_analysed_pool():
+    study = judged_both_ways.people()
+    small_study.campaign(study, PEOPLE, judges=Judges.EXPERT, names=("e1", "e2", "e3", "e4", "e5", "e6"),
+                         dimensions=["clear"], k=6)  # fmt: skip
+    found = compute(loading.load(study, pool=Judges.EXPERT), settings=QUICK, seed=0).tables
+    crowd = tables_of()
+    assert [row["alpha"] for row in found["order_effects"]] == [row["alpha"] for row in crowd["order_effects"]]
+    assert {row["coders"] for row in found["front_preferences"]} == {"expert"}
