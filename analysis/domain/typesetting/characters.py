@@ -5,9 +5,8 @@ import unicodedata
 
 #: Characters that change the direction of what stands around them, or are not seen at all.
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-#: But these join or shape letters of real scripts and emoji.
+#: But these join or shape letters of real scripts and emoji; behind an ASCII letter they do nothing but hide.
 _SHAPING = {"\u200c", "\u200d"}
-_TAGS = range(0xE0020, 0xE0080)
 #: Longer words may break after so many letters, so that an id does not push a table off the page.
 LONGEST_WORD = 14
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-")
@@ -24,13 +23,13 @@ def visible(text: str) -> str:
 
     Texts of studies are written by others: a name must not be able to look like another, or to reorder a line.
     """
-    return "".join(_shown(each) for each in text)
+    return "".join(_shown(each, before) for before, each in zip(" " + text, text, strict=False))
 
 
-def _shown(character: str) -> str:
+def _shown(character: str, before: str) -> str:
     if character in {"\n", "\r", "\t"}:
         return " "
-    if character in _SHAPING or ord(character) in _TAGS:
+    if character in _SHAPING and not before.isascii():
         return character
     return code(character) if unicodedata.category(character) in _UNSEEN else character
 

@@ -49,6 +49,20 @@ def test_what_is_visible_is_seen_and_letters_stay(text):
     assert not set(said) & set("\u202e\u2066\u200b\ufeff\u2028\x00\x07")
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a\u200db", "a[U+200D]b"),
+        ("👩\u200d👧", "👩\u200d👧"),
+        ("\U000e0041tag", "[U+E0041]tag"),
+        ("a\nb", "a b"),
+        ("", ""),
+    ],
+)
+def test_what_joins_emoji_stays_and_what_hides_in_a_name_does_not(text, said):
+    assert visible(text) == said
+
+
 @given(st.text())
 def test_breaking_adds_nothing_that_is_seen(text):
     plain = text.replace("\u200b", "")

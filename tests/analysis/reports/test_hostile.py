@@ -137,9 +137,9 @@ def test_letters_that_no_font_has_are_named_by_their_numbers():
     assert made.startswith(b"%PDF")
 
 
-@pytest.mark.parametrize("text", ["مرحبا بالعالم", "हिन्दी", "ไทย", "한국어", "👩‍👩‍👧 🇩🇪", "\u0627\u0301\u202e"])
-def test_any_script_can_stand_in_tables_and_charts(text):
-    assert as_pdf.write(report([text, *hostile.LETTERS], labels=[text, *hostile.LETTERS])).startswith(b"%PDF")
+def test_any_script_can_stand_in_tables_and_charts():
+    texts = ["مرحبا بالعالم", "हिन्दी", "ไทย", "한국어", "👩‍👩‍👧 🇩🇪", "\u0627\u0301\u202e", *hostile.LETTERS]
+    assert as_pdf.write(report(texts, labels=texts)).startswith(b"%PDF")
 
 
 def test_a_wrong_source_says_what_is_wrong():
