@@ -172,7 +172,9 @@ def tally(
     return Tallies(wins.reshape(shape), ties.astype(np.float64), present)
 
 
-def fit(tallies: Tallies, *, settings: Settings | None = None, start: Floats | None = None) -> Grades:
+def fit(
+    tallies: Tallies, *, settings: Settings | None = None, start: Floats | None = None, errors: bool = True
+) -> Grades:
     """Fit all problems at once by Newton's method with a line search.
 
     Parameters
@@ -183,6 +185,8 @@ def fit(tallies: Tallies, *, settings: Settings | None = None, start: Floats | N
         The published constants by default.
     start : ndarray of shape (n_problems, n_items), optional
         Merits to start from (of a fit to similar comparisons); where NaN, the dummy's.
+    errors : bool
+        Whether standard errors are asked for; if not, they are NaN. Resamples have no use for them.
 
     Returns
     -------
@@ -218,7 +222,7 @@ def fit(tallies: Tallies, *, settings: Settings | None = None, start: Floats | N
         near = np.clip(start, chosen.dummy_merit - _FAR, chosen.dummy_merit + _FAR)
         merit = np.where(present & np.isfinite(near), near, merit)
     merit, at, iterations = _newton(wins, present, merit, chosen)
-    variance = np.diagonal(np.linalg.inv(at.hessian), axis1=1, axis2=2)
+    variance = np.diagonal(np.linalg.inv(at.hessian), axis1=1, axis2=2) if errors else np.full(merit.shape, np.nan)
     ties_constant = tallies.ties * np.log(np.expm1(2 * chosen.threshold)) if chosen.threshold > 0 else 0.0
     absent = ~present
     return Grades(
@@ -314,12 +318,13 @@ def _derivatives(wins: Floats, present: NDArray[np.bool_], merit: Floats, settin
     dummy = np.where(present, settings.dummy_weight, 0.0)
     # log P(dummy wins) is log P(item wins) less the item's lead
     value = np.einsum("pij,pij->p", wins, log_won) + (dummy * (2.0 * log_above - over)).sum(axis=1)
-    gradient = pull.sum(axis=2) - pull.sum(axis=1) + dummy * (2.0 * lost - 1.0)
+    # Sums along a few entries: einsum's loop is four times as fast as a reduction.
+    gradient = np.einsum("pij->pi", pull) - np.einsum("pij->pj", pull) + dummy * (2.0 * lost - 1.0)
     hessian = -(curve + curve.transpose(0, 2, 1))
     # Absent items get a curvature of 1, so that the matrix can be inverted; their gradient is 0 and they stay put.
     own = np.where(present, 2.0 * dummy * lost * (1.0 - lost), 1.0)
     diagonal = np.arange(merit.shape[1])
-    hessian[:, diagonal, diagonal] += own - hessian.sum(axis=2)
+    hessian[:, diagonal, diagonal] += own - np.einsum("pij->pi", hessian)
     return _Derivatives(value, gradient, hessian, np.linalg.norm(gradient, axis=1))
 
 

@@ -114,7 +114,7 @@ def rank_intervals(
         sample = tally(where, i[flat], j[flat], y[flat], weight=w[flat], problems=total, items=n_items)
         present = np.tile(data.present, (count, 1))
         start = np.tile(point, (count, 1))
-        fitted = fit(Tallies(sample.wins, sample.ties, present), settings=settings, start=start)
+        fitted = fit(Tallies(sample.wins, sample.ties, present), settings=settings, start=start, errors=False)
         not_converged += int((~fitted.converged).sum())
         grades.append(fitted.grade.reshape(count, n_problems, n_items))
         done += count

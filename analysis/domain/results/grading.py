@@ -210,7 +210,7 @@ def resampled_grades(graded: Graded, draw: Draw, resamples: int, step: Callable[
             items=places,
         )
         everybody = bradley_terry.Tallies(tallies.wins, tallies.ties, np.tile(present, (count, 1)))
-        fitted = bradley_terry.fit(everybody, start=np.tile(start, (count, 1)))
+        fitted = bradley_terry.fit(everybody, start=np.tile(start, (count, 1)), errors=False)
         found[:, block] = fitted.grade.reshape(count, problems, places)[:, graded.problem, graded.place].T
     return found
 
