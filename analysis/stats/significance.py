@@ -127,11 +127,13 @@ def rank_biserial(difference: ArrayLike, weights: Floats | None = None) -> Float
     """
     d = np.atleast_2d(np.asarray(difference, dtype=np.float64))
     w = np.ones(d.shape) if weights is None else weights
+    # Differences that are the same in every resample are sorted once.
+    order = np.argsort(np.where(np.isnan(d), np.inf, np.abs(d)), axis=1, kind="stable")
+    d = np.take_along_axis(d, order, axis=1)
+    w = w[:, order[0]] if len(order) == 1 else np.take_along_axis(w, order, axis=1)
     d, w = np.broadcast_arrays(d, w)
-    size = np.abs(d)
+    size, sign = np.abs(d), np.sign(d)
     counts = np.where(np.isnan(d) | (size <= _EQUAL), 0.0, w)
-    order = np.argsort(np.where(np.isnan(size), np.inf, size), axis=1, kind="stable")
-    size, sign, counts = (np.take_along_axis(part, order, axis=1) for part in (size, np.sign(d), counts))
     total = np.cumsum(counts, axis=1)
     # The mean rank of a run of equal sizes: half of all that lies before and up to its end, and a half more.
     begins = np.ones(size.shape, dtype=bool)

@@ -129,7 +129,11 @@ def tested_row(difference: Floats, weights: Floats, samples: Floats | None) -> R
 
     `samples`: the differences of each resample, shape (resamples, topics), where they are others there.
     """
-    n = int((~np.isnan(difference)).sum())
+    there = ~np.isnan(difference)
+    n = int(there.sum())
+    # Most pairs of participants met on few of the topics.
+    difference, weights = difference[there], weights[:, there]
+    samples = None if samples is None else samples[:, there]
     row: Row = {"statistic": None, "p": None, "p_adjusted": None}
     try:
         tested = significance.signed_rank(difference)

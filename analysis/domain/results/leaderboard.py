@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from analysis.stats import strengths
 from analysis.stats.bootstrap import Floats, stretch
@@ -234,12 +234,11 @@ def _tests(board: Board, graded: Graded, resampled: Resampled) -> Iterator[Row]:
     """Tests between participants graded on at least six topics in common: of fewer nothing could be significant."""
     who = board.whose[graded.response]
     topics = len(resampled.topics)
-    seen = np.zeros((len(board.names), topics), dtype=bool)
-    seen[who, resampled.topic] = True
-    enough = np.flatnonzero(seen.sum(axis=1) >= FEWEST)
-    together = [
-        (one, other) for one, other in combinations(enough.tolist(), 2) if (seen[one] & seen[other]).sum() >= FEWEST
-    ]
+    one, where = np.unique(np.stack([who, resampled.topic]), axis=1)
+    seen = sparse.coo_array((np.ones(len(one)), (one, where)), shape=(len(board.names), topics)).tocsr()
+    shared = sparse.triu(seen @ seen.T, k=1).tocoo()
+    enough = shared.data >= FEWEST
+    together = sorted(zip(shared.row[enough].tolist(), shared.col[enough].tolist(), strict=True))
     now = graded.comparable(graded.grade)
     for dimension in (*range(len(graded.comparisons.fits)), -1):
         mine = (graded.fit == dimension) | (dimension < 0)
