@@ -1,6 +1,7 @@
 """Plans of a study: the run, its tables, its page."""
 
 import json
+from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -17,7 +18,7 @@ from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
-from tests.analysis import small_study
+from tests.analysis import exported, small_study
 from tests.annotation import campaigns
 from tests.factories import MembershipFactory, StudyFactory
 
@@ -160,7 +161,7 @@ def test_what_to_expect_comes_from_an_earlier_analysis():
     assert run.state == RunState.DONE
     assert set(run.summary["expected"]) >= {"competence", "preferred", "neutral"}
     surer = expecting.expectation(
-        Asked(**SMALL | {"source": str(source.key), "preferred": 0.9, "neutral": 0.1, "competence": 0.8}),
+        Asked(**SMALL | {"source": str(source.key), "preferred": 0.9, "neutral": 0.1, "competence": 0.8, "competence_spread": 0.1}),
         study_id=study.pk, seed=0,
     )  # fmt: skip
     assert expecting.told(asked, surer)["preferred"] == pytest.approx(0.9)
@@ -255,3 +256,17 @@ def test_a_study_planned_is_not_taken_for_one_analysed():
     planned(study, simulations=2)
     assert analysing.state(study).run is None
     assert member_of(study).get(f"/studies/{study.slug}/results/tables/plan.csv").status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_plan_goes_into_the_archive_and_comes_out_again(tmp_path, settings):
+    settings.MEDIA_ROOT, settings.DATA_DIR = tmp_path / "files", tmp_path
+    study = StudyFactory()
+    run = planned(study, simulations=2)
+    other = StudyFactory()
+    assert exported.import_archive(other, Path(exported.export(study).file.path)).state == RunState.DONE
+    again = Run.objects.get(study=other, kind=working.KIND)
+    assert working.tables(again) == working.tables(run)
+    answer = member_of(other).get(f"/studies/{other.slug}/planner/")
+    assert answer.context["run"] == again
+    assert "What was expected" in answer.content.decode()
