@@ -68,6 +68,21 @@ def _cancel(run: Run) -> None:
     raise kinds.Cancelled
 
 
+def test_after_a_cancellation_nothing_comes(study, monkeypatch):
+    run = scoring.start(study=study)
+    score = scoring._score
+
+    def cancelled_meanwhile(*args):
+        effect = score(*args)
+        running.cancel(run=run)
+        return effect
+
+    monkeypatch.setattr(scoring, "_score", cancelled_meanwhile)
+    executing.work_next(run)
+    run.refresh_from_db()
+    assert (run.state, Encoding.objects.count(), Likeness.objects.count()) == (RunState.CANCELLED, 0, 0)
+
+
 def test_erasure_takes_what_was_made_of_the_text(db):
     study = set_texts(small_study.make(), t1_x="the cat", t1_y="the cat")
     compute(study)

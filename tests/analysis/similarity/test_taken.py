@@ -6,7 +6,7 @@ from django.core.management import CommandError, call_command
 pytest.importorskip("torch", reason="the extra `neural` is not installed")
 
 from analysis.domain import snapshots
-from analysis.domain.similarity import choosing, estimating, scoring
+from analysis.domain.similarity import choosing, estimating, reading, scoring
 from analysis.models import Encoder
 from crowdrag.runs.domain import running
 from crowdrag.runs.enums import RunState
@@ -26,7 +26,8 @@ def test_an_analysis_takes_the_scores_that_stand_and_they_are_in_its_digest(stud
     after, again, without = analyse(study), analyse(study), analyse(study, bertscore="none")
     assert after.inputs_digest == again.inputs_digest != before.inputs_digest == without.inputs_digest
     assert bertscore_rows(after) == bertscore_rows(again) != bertscore_rows(before) == bertscore_rows(without)
-    assert analyse(study, bertscore=model).inputs_digest == after.inputs_digest
+    named = reading.read(study, snapshots.inputs(after).responses, named=model)
+    assert named == snapshots.inputs(after).likenesses
     assert after.summary["bertscore"].startswith(f"{model.removesuffix(':2')}, layer 2, ")
     assert "bertscore" not in before.summary
     Encoder.objects.all().delete()
@@ -90,7 +91,10 @@ def test_the_page_offers_to_compute_and_says_how_it_stands(shown, study, client,
     assert "All 6 texts are encoded" in shown()
     assert "They came after the analysis shown here" in shown()
     analyse(study)
-    assert "came after" not in shown()
+    last = shown()
+    assert "came after" not in last
+    assert "Those shown here are of" in last
+    assert "Compute BERTScore" not in last  # there is nothing to compute
     assert client.get(f"/studies/{study.slug}/runs/{run.key}/").status_code == 200
 
 
