@@ -123,3 +123,14 @@ def test_rank_intervals_hold_the_grade(grades_from):
     for row in rows:
         assert 1 <= row["rank_low"] <= row["grade"] <= row["rank_high"] <= 3
     assert any(row["rank_low"] < row["rank_high"] for row in rows)
+
+
+def test_who_was_seen_on_two_topics_has_a_wide_interval():
+    """Who won on both of two topics, beside others seen on eight and ten, may be above all or only above the last."""
+    votes = votes_of(("zyx", "zyx", *("yxz",) * 8))
+    rare = {"t1-z": "rare", "t2-z": "rare"}
+    rows = people(tables_of(votes, writer=lambda name: rare.get(name, f"writer-{name[-1]}")))
+    row = row_of(rows, participant="rare")
+    assert (row["topics"], row["rank_low"], row["rank_high"]) == (2, 1, 3)
+    assert row["high"] - row["low"] > 4 * max(each["high"] - each["low"] for each in rows if each is not row)
+    assert row_of(rows, participant="writer-y")["rank_high"] <= 2
