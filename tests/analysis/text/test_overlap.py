@@ -104,6 +104,12 @@ def test_rouge_of_the_paper():
     assert rouge.score("the gunman kill police", "police killed the gunman") == pytest.approx(2 / 4)
 
 
+def test_rouge_compares_stems_unless_told_not_to():
+    theirs = ROUGE.score("the run of a cat", "the running of cats")["rougeL"].fmeasure
+    assert RougeL().score("the running of cats", "the run of a cat") == pytest.approx(theirs) == pytest.approx(8 / 9)
+    assert RougeL(stem=False).score("the running of cats", "the run of a cat") == pytest.approx(4 / 9)
+
+
 @given(st.lists(st.sampled_from("abc"), max_size=70), st.lists(st.sampled_from("abcd"), max_size=70))
 def test_the_longest_common_subsequence_is_that_of_the_table(first, second):
     table = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]
