@@ -1,5 +1,6 @@
 """What is kept of logs, what was paid, what an erasure leaves, and the page that shows it all."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -206,3 +207,15 @@ def test_state_of_a_task_that_is_not_submitted_is_of_no_interest(study):
     WritingTask.objects.filter(response__participant__external_id="author-0").update(state=TaskState.SUBMITTED)
     Response.objects.filter(participant__external_id="author-0").update(is_included=False)
     assert set(measured(load(study))) == {"author-1", "author-2"}
+
+
+def test_surveys_are_shown_and_every_table_has_a_name_of_its_own(study):
+    kind = Survey.objects.create(study=study, name="exit", kind=SurveyKind.EXIT, questions=[], created_at=NOW)
+    for number, task in enumerate(WritingTask.objects.filter(response__isnull=False).order_by("pk")):
+        SurveyAnswers.objects.create(survey=kind, task=task, answers={"glad": number, "hard": -number, "why": "words"})
+    again(study)
+    said = page(study).content.decode()
+    assert "Glad, Hard" in said
+    assert "Why" not in said  # words that people wrote are not analysed
+    names = re.findall(r'role="region" aria-label="([^"]+)"', said)
+    assert len(names) == len(set(names))

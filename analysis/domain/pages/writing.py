@@ -132,10 +132,13 @@ class _Maker:
         """How the answers to two questions go together, the closest first."""
         rows = [row for row in self.found["survey"] if row["statistic"] == "rho"]
         rows = sorted(rows, key=lambda row: -abs(row["value"] or 0))
-        return self._pivot(
+        made = self._pivot(
             "survey", rows, row=("question",), column=("statistic",), corner=_("Questions"),
             say={"statistic": STATISTICS},
         )  # fmt: skip
+        if made is not None:
+            made.title = _("Answers to two questions")
+        return made
 
     def process(self) -> Pivot | None:
         """Medians of what the logs say, a column for each style."""
