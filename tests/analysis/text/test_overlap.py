@@ -79,6 +79,13 @@ def test_bleu_of_a_text_with_itself_is_100_and_no_more():
     assert Bleu(max_order=8).score("two words", ["two words"]) == pytest.approx(100.0)
 
 
+def test_what_is_kept_of_one_reference_is_not_taken_for_several():
+    bleu = Bleu()
+    assert bleu.score("a b c", ["x"]) == 0.0
+    assert bleu.score("a b c", ["a b c", "x"]) == pytest.approx(100.0)
+    assert bleu.score("a b c", ["x"]) == 0.0
+
+
 def test_bleu_refuses_what_it_cannot_compare():
     with pytest.raises(NoReferenceError, match="at least one reference"):
         Bleu().score("a", [])
