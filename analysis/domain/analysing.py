@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -18,6 +18,7 @@ from crowdrag.runs import kinds
 from crowdrag.runs.domain import running
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
+from crowdrag.runs.models.run import RunQuerySet
 from crowdrag.studies.models import Study, User
 
 from ..models import Snapshot, Table
@@ -189,7 +190,7 @@ def state(study: Study, *, key: uuid.UUID | None = None, live: bool = False) -> 
     )
 
 
-def _shown(study: Study, done: QuerySet[Run], key: uuid.UUID | None, *, live: bool) -> tuple[Run | None, Run | None]:
+def _shown(study: Study, done: RunQuerySet, key: uuid.UUID | None, *, live: bool) -> tuple[Run | None, Run | None]:
     """The full analysis, and what is shown: it, or an update of it."""
     from .updating import working  # it needs what stands above
 

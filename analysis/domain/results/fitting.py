@@ -101,8 +101,8 @@ def fit(
         votes, seen, known = _votes(pool, place, settings, capped=capped)
         standing = None
         if earlier is not None and (before := earlier.place(dimension)) >= 0:
-            _counted, *saw = _votes(earlier.inputs.pools[name], before, settings, capped=capped)
-            standing = earlier.standing(inputs, name, dimension.name, seen, known, (saw[0], saw[1]))
+            _counted, saw, told = _votes(earlier.inputs.pools[name], before, settings, capped=capped)
+            standing = earlier.standing(inputs, name, dimension.name, seen, known, (saw, told))
         problem = _Problem(seen, (len(pool.units), len(pool.participants), len(dimension.domain)), known, keys)
         model, why = _model(problem, settings, stream(seed, f"mace {name} {dimension.name}"), standing)
         counts = count_values(*votes, units=problem.sizes[0], values=problem.sizes[2])
