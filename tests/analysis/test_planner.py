@@ -160,10 +160,8 @@ def test_what_to_expect_comes_from_an_earlier_analysis():
     run = running.wait(working.start(study=study, asked=asked))
     assert run.state == RunState.DONE
     assert set(run.summary["expected"]) >= {"competence", "preferred", "neutral"}
-    surer = expecting.expectation(
-        Asked(**SMALL | {"source": str(source.key), "preferred": 0.9, "neutral": 0.1, "competence": 0.8, "competence_spread": 0.1}),
-        study_id=study.pk, seed=0,
-    )  # fmt: skip
+    said = {"preferred": 0.9, "neutral": 0.1, "competence": 0.8, "competence_spread": 0.1}
+    surer = expecting.expectation(Asked(**SMALL | {"source": str(source.key)} | said), study_id=study.pk, seed=0)
     assert expecting.told(asked, surer)["preferred"] == pytest.approx(0.9)
     assert surer.neutral == 0.1
     assert (1 - surer.competence.spam).mean() == pytest.approx(0.8, abs=0.02)

@@ -97,6 +97,16 @@ def test_ranks_are_surer_where_more_people_judge_and_certain_where_all_look():
     assert sure["rank_width"].value == pytest.approx(0.0, abs=0.01)
 
 
+@pytest.mark.parametrize(
+    ("posterior", "width"), [((0.5, 0, 0.5), 1.0), ((1, 0, 0), 0.0), ((0, 0, 1), 0.0), ((0, 1, 0), 0.0)]
+)
+def test_a_grade_is_as_open_as_its_labels(posterior, width):
+    """Each is first as often as last where both labels are as probable, and stays where one is sure."""
+    rng = np.random.default_rng(3)
+    study = simulate(duel(10), Expectation(people(0.0)), rng)
+    assert planning._rank_width(study, np.tile(posterior, (10, 1)), rng, Effort(rank_resamples=60)) == width
+
+
 def test_the_interval_of_an_expectation_narrows_with_simulations_and_one_has_none():
     expected = Expectation(people(0.4), effect=0.5)
     few, many = (planned(Design(topics=15, responses=4, dimensions=1, forced=0), expected, n) for n in (4, 40))
