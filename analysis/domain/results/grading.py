@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.stats import bradley_terry
 from analysis.stats.bootstrap import Floats
@@ -19,6 +20,9 @@ from .settings import VOTES
 # So many small problems are fitted beside each other.
 _PROBLEMS_AT_ONCE = 4_000
 _TAIL = 0.025
+
+#: Grades of many resamples: whole and half numbers, which single precision holds exactly.
+Halves = NDArray[np.float32]
 
 #: From a block of resamples to outcomes and weights of the comparisons, each of shape (n_comparisons, resamples).
 Draw = Callable[[slice], tuple[Floats, Floats]]
@@ -128,7 +132,7 @@ class Resampled:
     topics: Ints
     topic: Ints
     weights: Floats
-    grade: Floats | None
+    grade: Halves | None
     draw: Draw | None
 
 
@@ -138,7 +142,7 @@ def comparisons_of(fitted: Fitted, grades_from: str) -> Comparisons | None:
     if not fits:
         return None
     parts: list[tuple[np.ndarray, ...]] = []
-    for d, fit in enumerate(fits):
+    for number, fit in enumerate(fits):
         assert fit.model is not None
         if grades_from == VOTES:
             unit, coder, outcome = fit.unit, fit.coder, fit.value - 1.0
@@ -147,7 +151,7 @@ def comparisons_of(fitted: Fitted, grades_from: str) -> Comparisons | None:
             unit = np.flatnonzero(fit.counts.sum(axis=1))
             coder, outcome = np.full(len(unit), -1), gold(fit.model.posterior)[unit] - 1.0
             weight = np.ones(len(unit))
-        parts.append((np.full(len(unit), d), unit, coder, outcome, weight))
+        parts.append((np.full(len(unit), number), unit, coder, outcome, weight))
     d, unit, coder, outcome, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
     pool, place = fitted.pool, _places(fitted)
     names, problem = np.unique(pool.topic[unit] * len(fits) + d, return_inverse=True)
@@ -159,7 +163,7 @@ def comparisons_of(fitted: Fitted, grades_from: str) -> Comparisons | None:
         problem=problem,
         first=place[pool.left[unit]],
         second=place[pool.right[unit]],
-        outcome=outcome,
+        outcome=outcome.astype(np.float64),
         weight=weight,
         problems=np.stack(np.divmod(names, len(fits)), axis=1),
     )
@@ -186,7 +190,7 @@ def grade(fitted: Fitted, comparisons: Comparisons) -> Graded:
     )
 
 
-def resampled_grades(graded: Graded, draw: Draw, resamples: int, step: Callable[[str], None]) -> Floats:
+def resampled_grades(graded: Graded, draw: Draw, resamples: int, step: Callable[[str], None]) -> Halves:
     """Grades of every resample, shape (n, resamples), fitted from where the grades stand."""
     c = graded.comparisons
     problems, places = len(c.problems), int(graded.place.max(initial=0)) + 1

@@ -16,7 +16,7 @@ from analysis.stats.significance import FEWEST
 from ..inputs import Inputs, Ints
 from . import grade_tests
 from .family import Analysed, Tables
-from .grading import Graded, Resampled
+from .grading import Graded, Halves, Resampled
 from .schema import NOTE, Row, number
 
 ALL = "all"
@@ -155,7 +155,7 @@ class _Means:
         )
 
 
-def _again(graded: Graded, grade: Floats, which: Ints) -> Floats:
+def _again(graded: Graded, grade: Halves, which: Ints) -> Floats:
     """Some of the grades of all resamples, on the scale that all topics share."""
     size, usual = graded.size[which][:, None], graded.usual
     values = grade[which].astype(np.float64)
