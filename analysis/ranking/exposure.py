@@ -76,7 +76,7 @@ def exposure(rankings: ArrayLike, items: int, *, counted: ArrayLike | None = Non
     rows = np.broadcast_to(np.arange(len(flat))[:, None], flat.shape)
     chosen = keep.reshape(flat.shape)
     found = np.bincount(rows[chosen] * items + flat[chosen], minlength=len(flat) * items)
-    return (found / given.shape[-2]).reshape(*given.shape[:-2], items)
+    return np.asarray((found / given.shape[-2]).reshape(*given.shape[:-2], items))
 
 
 def target(useful: ArrayLike, k: int, *, there: ArrayLike | None = None) -> Floats:
@@ -219,7 +219,7 @@ def between(value: ArrayLike, low: ArrayLike, high: ArrayLike) -> Floats:
     span = most - least
     found = np.divide(at - least, span, out=np.full(np.broadcast(at, span).shape, np.nan), where=span > 1e-12)
     near = (np.abs(found) < 1e-12) | (np.abs(found - 1) < 1e-12)
-    return np.where(near, np.round(found), found)
+    return np.asarray(np.where(near, np.round(found), found))
 
 
 def _masks(useful: ArrayLike, there: ArrayLike | None) -> tuple[Mask, Mask]:

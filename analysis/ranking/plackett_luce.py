@@ -175,7 +175,7 @@ def _with_replacement(block: Floats, samples: int, draws: int, rng: np.random.Ge
         found[query] = np.searchsorted(bounds, wanted, side="right")
     # Where rounding leads beyond the end, the last item that can be drawn.
     last = block.shape[-1] - 1 - np.argmax(weight[:, ::-1] > 0, axis=-1)
-    return np.minimum(found, last[:, None]).reshape(len(block), samples, draws)
+    return np.asarray(np.minimum(found, last[:, None]).reshape(len(block), samples, draws))
 
 
 def _first_new(drawn: Ints, cut: int) -> tuple[Ints, Ints]:

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.stats import kstest
 
 from analysis.stats import mace
-from analysis.stats.draws import _STEP, Draws, _mixed
 from analysis.stats._mace_parts import connected
+from analysis.stats.draws import _STEP, Draws, _mixed
 
 QUICK = mace.Settings(restarts=3, refine=2, max_iter=30)
 Votes = tuple[np.ndarray, np.ndarray, np.ndarray]
