@@ -344,7 +344,9 @@ def test_charts_are_drawn_and_kept(study, name, form, media_type, start):
 
 
 @pytest.mark.parametrize(
-    ("part", "queries"), [("", 10), ("competence/", 11), ("grades/", 12), ("pairs/", 12)]
+    ("part", "queries"),
+    [("", 11), ("competence/", 12), ("grades/", 14), ("pairs/", 13), ("leaderboard/", 10), ("writing/", 11),
+     ("order/", 10), ("metrics/", 17), ("models/", 10), ("report/", 71), ("analyses/", 13)],
 )  # fmt: skip
 @pytest.mark.parametrize("pairs", [1, 3])
 def test_pages_take_the_same_queries_for_one_and_three(part, queries, pairs, django_assert_num_queries):
@@ -363,9 +365,9 @@ def test_pair_and_participant_take_the_same_queries_for_one_and_three_judges(jud
     analyse(study)
     client = member_of(study)
     pair, person = Pair.objects.get(), Participant.objects.get(external_id="w1")
-    with django_assert_num_queries(17):
+    with django_assert_num_queries(18):
         client.get(address(study, f"pairs/{pair.pk}/"))
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(14):
         client.get(address(study, f"competence/{person.pk}/"))
 
 
