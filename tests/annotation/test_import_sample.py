@@ -114,17 +114,18 @@ def _the_logs_are_small(summary: dict[str, Any]) -> None:
     assert size <= 0.05 * texts
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
 def test_reading_the_sample_takes_little_memory() -> None:
     """In a process of its own, whose peak is nobody else's."""
     program = (
-        "import os, resource, django; django.setup(); from pathlib import Path;"
+        "import django; django.setup(); from pathlib import Path;"
         "from annotation.domain.imports import crowdrag25; from writing.domain.imports.problems import Problems;"
         "from writing.domain.imports.sources import Source, of_folder;"
         f"crowdrag25.read(Source(of_folder(Path({str(FOLDER)!r})), Problems()));"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+        # Not getrusage's: that peak is handed down by the process that started this one.
+        "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
     )
     environment = os.environ | {"DJANGO_SETTINGS_MODULE": "crowdrag.settings"}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
 
-    unit = 1 if sys.platform == "darwin" else 1024
-    assert int(done.stdout) * unit < 1024**3
+    assert int(done.stdout) * 1024 < 1024**3

@@ -91,6 +91,7 @@ def test_estimate_without_an_interval_draws_none() -> None:
     assert "svg" not in face.estimate(0.25, None, None, minimum=0, maximum=1)
     assert "[" not in face.estimate(0.25)
     assert "[" not in face.estimate(None, 0.1, 0.2, minimum=0, maximum=1)
+    assert "svg" not in face.estimate(1.0, 1.0, 1.0, minimum=1, maximum=1)  # one rank only: there is no way along it
 
 
 def test_interval_bar_marks_zero_and_stays_inside() -> None:

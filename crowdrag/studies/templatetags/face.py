@@ -213,7 +213,7 @@ def estimate(
             '<span class="estimate-range" title="{}">[{}, {}]</span>', title, figure(low, digits), figure(high, digits)
         )
         parts.append(span)
-        if minimum is not None and maximum is not None:
+        if minimum is not None and maximum is not None and minimum < maximum:  # else all of them are at one place
             parts.append(interval_bar(value, low, high, minimum, maximum))
     if n is not None:
         parts.append(format_html('<span class="estimate-n"><i>n</i>\u00a0{}</span>', f"{n:,}"))
