@@ -8,7 +8,7 @@ with the same parameters and seed, the same tables to the byte.
 import hashlib
 import json
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -366,7 +366,13 @@ def _likenesses(values: list[Any] | None) -> Likenesses | None:
 
 
 def _values(record: Dimension | Response | Answer | Process | Wage | Likenesses) -> list[Any]:
-    return [getattr(record, each.name) for each in fields(record)]
+    kind: type = type(record)
+    return [getattr(record, name) for name in _names(kind)]
+
+
+@cache
+def _names(record: type) -> list[str]:
+    return [each.name for each in fields(record)]
 
 
 def _bytes(array: Ints) -> bytes:

@@ -31,7 +31,7 @@ class Draws:
 
     def __init__(self, keys: NDArray[np.uint64], rng: np.random.Generator) -> None:
         seed = rng.integers(2**64, dtype=np.uint64)
-        self._state = _mixed(_mixed(keys) + seed)
+        self._state = mixed(mixed(keys) + seed)
         self._drawn = 0
 
     def uniform(self, times: int, width: int) -> Floats:
@@ -39,7 +39,7 @@ class Draws:
         first = 1 + self._drawn
         self._drawn += times * width
         number = np.arange(first, first + times * width, dtype=np.uint64).reshape(times, 1, width)
-        words = _mixed(self._state[:, None] + number * _STEP)
+        words = mixed(self._state[:, None] + number * _STEP)
         return np.asarray(((words >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52)
 
 
@@ -48,7 +48,7 @@ def key(*names: str) -> int:
     return int.from_bytes(hashlib.blake2b("\0".join(names).encode(), digest_size=8).digest(), "little")
 
 
-def _mixed(words: _Words) -> _Words:
+def mixed(words: _Words) -> _Words:
     """The finalizer of SplitMix64: each bit of the outcome depends on all bits of the word."""
     x = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -142,6 +142,42 @@ def add_up(met: Meetings, outcome: ArrayLike, weight: ArrayLike) -> tuple[Floats
     return np.asarray(won), np.asarray(lost)
 
 
+def add_up_strata(
+    met: Meetings, outcome: ArrayLike, weight: ArrayLike, stratum: ArrayLike, drawn: Floats
+) -> tuple[Floats, Floats]:
+    """Add up what each pair's comparisons say, where whole strata (topics) are drawn, so many times each.
+
+    As `add_up` with the weights ``weight[:, None] * drawn[:, stratum].T``, which would hold every comparison of every
+    resample: comparisons are added up within strata first, once for all resamples.
+
+    Parameters
+    ----------
+    met : Meetings
+    outcome, weight : array_like, shape (n_comparisons,)
+        As for `add_up`.
+    stratum : array_like of int, shape (n_comparisons,)
+        The stratum of each comparison, from 0.
+    drawn : ndarray of shape (n_columns, n_strata)
+        How often each stratum was drawn in each resample.
+
+    Returns
+    -------
+    won, lost : ndarray of shape (n_pairs, n_columns)
+        Weight of the wins of `met.low` and of `met.high`.
+    """
+    used = met.pair >= 0
+    y, w = (np.asarray(part, dtype=np.float64)[used] for part in (outcome, weight))
+    turned = np.where(met.flipped[used], 0.0 - y, y)
+    where = (met.pair[used], np.asarray(stratum, dtype=np.int64)[used])
+    times = np.ascontiguousarray(drawn.T, dtype=np.float64)
+    sides = (
+        sparse.coo_array((w * side, where), shape=(len(met.low), drawn.shape[1])).tocsr()
+        for side in (turned <= 0, turned >= 0)
+    )
+    won, lost = (np.asarray(side @ times) for side in sides)
+    return won, lost
+
+
 def fit(
     met: Meetings, won: Floats, lost: Floats, *, settings: Settings | None = None, start: Floats | None = None
 ) -> Strengths:

@@ -128,7 +128,7 @@ class _Context:
     dimensions: list[inputs.Dimension]
     responses: dict[str, int]
     topics: dict[str, int]
-    positions: dict[tuple[int, int], int]
+    positions: "_Positions"
     known: dict[int, list[tuple[int, int]]]
 
 
@@ -202,12 +202,35 @@ def _topics(responses: tuple[inputs.Response, ...], items: dict[int, _Item]) -> 
     return {name: i for i, name in enumerate(sorted(names))}
 
 
-def _positions(campaigns: dict[int, str]) -> dict[tuple[int, int], int]:
+@dataclass(frozen=True, eq=False)
+class _Positions:
+    """Where items stand in questionnaires: rows of questionnaire, item and position, sorted."""
+
+    rows: Rows
+
+    def of(self, questionnaire: NDArray[np.int64], item: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The position of each judgment's item, 0 where its questionnaire does not hold it."""
+        if not len(self.rows):
+            return np.zeros(len(item), dtype=np.int64)
+        # Items are counted along those that there are, so that a questionnaire and an item make one number.
+        items = np.unique(self.rows["item"])
+        held = self.rows["questionnaire"] * len(items) + np.searchsorted(items, self.rows["item"])
+        along = np.minimum(np.searchsorted(items, item), len(items) - 1)
+        asked = questionnaire * len(items) + along
+        found = np.minimum(np.searchsorted(held, asked), len(held) - 1)
+        return np.where((held[found] == asked) & (items[along] == item), self.rows["position"][found], 0)
+
+
+def _positions(campaigns: dict[int, str]) -> _Positions:
     """Positions by questionnaire and item. The first is 1, also in campaigns whose positions are counted from 0."""
     entries = QuestionnaireItem.objects.filter(questionnaire__campaign__in=campaigns)
-    from_0 = set(entries.filter(position=0).values_list("questionnaire__campaign", flat=True))
-    columns = ("questionnaire_id", "item_id", "position", "questionnaire__campaign")
-    return {(q, item): position + (campaign in from_0) for q, item, position, campaign in entries.values_list(*columns)}
+    from_0 = list(entries.filter(position=0).values_list("questionnaire__campaign", flat=True).distinct())
+    columns = {"questionnaire": "questionnaire_id", "item": "item_id", "position": "position",
+               "campaign": "questionnaire__campaign"}  # fmt: skip
+    dtype = [(name, np.int64) for name in columns]
+    rows = np.fromiter(entries.values_list(*columns.values()).iterator(chunk_size=CHUNK), dtype=dtype)
+    rows["position"] += np.isin(rows["campaign"], np.array(from_0, dtype=np.int64))
+    return _Positions(rows[np.lexsort((rows["item"], rows["questionnaire"]))])
 
 
 def _models(
@@ -244,7 +267,6 @@ def _pool(rows: Rows, place: dict[int, int], context: _Context) -> inputs.Pool:
     kept = came[np.sort(first)]
     start = np.r_[True, (np.diff(dimension[kept]) != 0) | (np.diff(unit[kept]) != 0)]
     begun = np.maximum.accumulate(np.where(start, np.arange(len(kept)), 0))
-    pairs = zip(rows["questionnaire"][kept].tolist(), rows["item"][kept].tolist(), strict=True)
     return inputs.Pool(
         participants=tuple(names[i] for i in order),
         units=tuple(units),
@@ -254,7 +276,7 @@ def _pool(rows: Rows, place: dict[int, int], context: _Context) -> inputs.Pool:
         value=value[kept],
         vote=np.arange(len(kept)) - begun,
         k=k[kept],
-        position=np.array([context.positions.get(pair, 0) for pair in pairs], dtype=np.int64),
+        position=context.positions.of(rows["questionnaire"][kept], rows["item"][kept]),
         row=rows["row"][kept],
         repeated=len(came) - len(kept),
         known=_known_units(

@@ -82,6 +82,14 @@ class Earlier:
         asked = (dimension.name, dimension.values)
         return next((i for i, each in enumerate(self.inputs.dimensions) if (each.name, each.values) == asked), -1)
 
+    def places(self, inputs: Inputs, pool: str) -> tuple[Ints, Ints]:
+        """The places now of the units and of the participants of an earlier pool; -1 of those that are gone."""
+        now, then = inputs.pools[pool], self.inputs.pools[pool]
+        return (
+            _translation(_units(self.inputs, then), _units(inputs, now)),
+            _translation(then.participants, now.participants),
+        )
+
     def standing(
         self,
         inputs: Inputs,
@@ -90,21 +98,24 @@ class Earlier:
         seen: Votes,
         known: Ints | None,
         before: tuple[Votes, Ints | None],
+        places: tuple[Ints, Ints],
     ) -> Standing | None:
         """Compare what MACE is to see with what it saw `before`; None where it was not fitted then."""
         parameters = self._parameters.get((pool, dimension), {})
         if not parameters:
             return None
-        now, then = inputs.pools[pool], self.inputs.pools[pool]
+        now = inputs.pools[pool]
         labels = len(next(iter(parameters.values()))["strategy"])
         start = _empty(len(now.participants), labels)
         for who, name in enumerate(now.participants):
             if name in parameters:
                 row = parameters[name]
                 start.spam[who], start.know[who], start.strategy[who] = row["spam"], row["know"], row["strategy"]
-        changed = _changed(inputs, now, seen, known, self.inputs, then, *before) | np.isnan(start.spam)
+        changed = _changed(now, seen, known, *before, places) | np.isnan(start.spam)
         settled = mace.Parameters(np.where(changed, np.nan, start.spam), start.know, start.strategy)
         judged = np.bincount(seen[1], minlength=len(changed)) > 0
+        if not (changed & judged).any():
+            return Standing(start, settled, 0)
         reached = mace.linked(seen[0], seen[1], changed & judged, items=len(now.units))
         return Standing(start, settled, int(np.count_nonzero(reached[seen[1]])))
 
@@ -116,18 +127,15 @@ def _empty(annotators: int, labels: int) -> mace.Parameters:
 
 
 def _changed(
-    inputs: Inputs,
     now: Pool,
     seen: Votes,
     known: Ints | None,
-    earlier: Inputs,
-    then: Pool,
     seen_then: Votes,
     known_then: Ints | None,
+    places: tuple[Ints, Ints],
 ) -> np.ndarray:
     """Who gave a judgment that is new, or judged a unit on which one is gone or whose label is known otherwise."""
-    unit_of = _translation(_units(earlier, then), _units(inputs, now))
-    coder_of = _translation(then.participants, now.participants)
+    unit_of, coder_of = places
     people, values = len(now.participants), 1 + max(int(each[2].max(initial=0)) for each in (seen, seen_then))
     unit, coder, value = seen
     u, c, v = unit_of[seen_then[0]], coder_of[seen_then[1]], seen_then[2]

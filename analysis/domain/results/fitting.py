@@ -94,15 +94,16 @@ def fit(
     """
     pool = inputs.pools[name]
     keys = np.array([key(participant) for participant in pool.participants], dtype=np.uint64)
+    places = None if earlier is None or name not in earlier.inputs.pools else earlier.places(inputs, name)
     fits = []
     for place in np.unique(pool.dimension).tolist():
         dimension = inputs.dimensions[place]
         report(f"Competence: {dimension.label}")
         votes, seen, known = _votes(pool, place, settings, capped=capped)
         standing = None
-        if earlier is not None and (before := earlier.place(dimension)) >= 0:
+        if earlier is not None and places is not None and (before := earlier.place(dimension)) >= 0:
             _counted, saw, told = _votes(earlier.inputs.pools[name], before, settings, capped=capped)
-            standing = earlier.standing(inputs, name, dimension.name, seen, known, (saw, told))
+            standing = earlier.standing(inputs, name, dimension.name, seen, known, (saw, told), places)
         problem = _Problem(seen, (len(pool.units), len(pool.participants), len(dimension.domain)), known, keys)
         model, why = _model(problem, settings, stream(seed, f"mace {name} {dimension.name}"), standing)
         counts = count_values(*votes, units=problem.sizes[0], values=problem.sizes[2])

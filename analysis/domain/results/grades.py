@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from analysis.stats.bootstrap import Interval, percentile_interval, resample_weights, resampled_mean
+from analysis.stats.bootstrap import Floats, Interval, percentile_interval, resample_weights, resampled_mean
 from analysis.stats.draws import Draws, key
 
 from ..inputs import Inputs, Ints
@@ -15,6 +15,9 @@ from .family import Analysed, Tables
 from .grading import Graded
 from .schema import NOTE, Row, number
 from .settings import VOTES, stream
+
+#: A topic and a dimension.
+Problem = tuple[str, str]
 
 ALL = "all"
 NOT_CONVERGED = "the fit did not converge"
@@ -74,9 +77,9 @@ def grade_rows(analysed: Analysed, graded: Graded) -> list[Row]:
 
 def _made(analysed: Analysed, graded: Graded) -> dict[tuple[str, str], list[Row]]:
     """Rows by topic and dimension."""
-    inputs, settings = analysed.inputs, analysed.settings
+    inputs = analysed.inputs
     names = [fit.dimension.name for fit in graded.comparisons.fits]
-    low, high = grading.rank_intervals(graded, _draw(analysed, graded), settings.resamples, analysed.step)
+    low, high = _rank_intervals(analysed, graded)
     found: dict[tuple[str, str], list[Row]] = {}
     for i, (topic, response, d) in enumerate(zip(graded.topic, graded.response, graded.fit, strict=True)):
         row: Row = {
@@ -97,6 +100,23 @@ def _made(analysed: Analysed, graded: Graded) -> dict[tuple[str, str], list[Row]
     return found
 
 
+def _rank_intervals(analysed: Analysed, graded: Graded) -> tuple[Floats, Floats]:
+    """Between which grades each stands, some topics and dimensions at a time: the draws of one are its own.
+
+    Votes are drawn from one stream for all.
+    """
+    problems, settings = len(graded.comparisons.problems), analysed.settings
+    cells = max(1, len(graded.comparisons.unit) * settings.resamples)
+    size = max(1, problems * grading.CELLS_AT_ONCE // cells) if settings.grades_from != VOTES else problems
+    ends = []
+    for begin in range(0, max(problems, 1), max(size, 1)):
+        some = (np.arange(problems) >= begin) & (np.arange(problems) < begin + size)
+        part = grading.only(graded, some)
+        ends.append(grading.rank_intervals(part, _draw(analysed, part), settings.resamples, analysed.step))
+    low, high = zip(*ends, strict=True)
+    return np.concatenate(low), np.concatenate(high)
+
+
 def _draw(analysed: Analysed, graded: Graded) -> grading.Draw:
     """Where the comparisons of each draw come from: the votes, or what they leave open of the labels."""
     c, seed = graded.comparisons, analysed.seed
@@ -104,26 +124,57 @@ def _draw(analysed: Analysed, graded: Graded) -> grading.Draw:
         return grading.of_votes_drawn(c, stream(seed, "votes of grades"))
     names = [fit.dimension.name for fit in c.fits]
     pairs = zip(c.unit.tolist(), c.fit.tolist(), strict=True)
-    keys = np.array([key(*analysed.inputs.sides(unit), names[d]) for unit, d in pairs], dtype=np.uint64)
-    return grading.of_labels_left_open(c, Draws(keys, stream(seed, "labels of grades")))
+    return grading.of_labels_left_open(c, _draws(analysed, [(*analysed.inputs.sides(u), names[d]) for u, d in pairs]))
 
 
-def _standing(analysed: Analysed) -> dict[tuple[str, str], list[Row]]:
-    """Rows of an earlier analysis by topic and dimension, where the labels of all pairs are what they were."""
+def _draws(analysed: Analysed, labels: list[tuple[str, str, str]]) -> Draws:
+    """What labels are drawn by, one of them by its left and right response and its dimension."""
+    keys = np.array([key(*label) for label in labels], dtype=np.uint64)
+    return Draws(keys, stream(analysed.seed, "labels of grades"))
+
+
+def _standing(analysed: Analysed) -> dict[Problem, list[Row]]:
+    """Rows of an earlier analysis by topic and dimension, where all labels are what they were, and all their draws."""
     if analysed.earlier is None or analysed.settings.grades_from == VOTES:
         return {}
     before = analysed.earlier.tables
     labels = _by_problem(analysed.inputs, analysed.tables["gold"])
-    found: dict[tuple[str, str], list[Row]] = {}
+    found: dict[Problem, list[Row]] = {}
     for row in before.get("grades", ()):
         found.setdefault((row["topic"], row["dimension"]), []).append(row)
     then = _by_problem(analysed.earlier.inputs, before.get("gold", ()))
-    return {problem: rows for problem, rows in found.items() if labels.get(problem, []) == then.get(problem)}
+    alike = {problem for problem in found if _labels(labels.get(problem, [])) == _labels(then.get(problem, []))}
+    redrawn = _drawn_otherwise(analysed, [(problem, then[problem], labels[problem]) for problem in alike])
+    return {problem: rows for problem, rows in found.items() if problem in alike and problem not in redrawn}
 
 
-def _by_problem(inputs: Inputs, gold: Sequence[Row]) -> dict[tuple[str, str], list[Row]]:
+def _labels(gold: list[Row]) -> list[tuple[str, str, str | None]]:
+    return [(row["response_a"], row["response_b"], row["label"]) for row in gold]
+
+
+def _drawn_otherwise(analysed: Analysed, labels: list[tuple[Problem, list[Row], list[Row]]]) -> set[Problem]:
+    """Which topics and dimensions have another label in one of the draws; of each: its labels before, and now."""
+    moved = [
+        (problem, row, other)
+        for problem, then, now in labels
+        if then != now
+        for row, other in zip(then, now, strict=True)
+        if row != other
+    ]
+    if not moved:
+        return set()
+    draws = _draws(analysed, [(row["response_a"], row["response_b"], row["dimension"]) for _problem, row, _ in moved])
+    chance = draws.uniform(analysed.settings.resamples, 1)[:, :, 0].T
+    before, now = (
+        grading.drawn_labels(chance, np.array([(row["p_a"], row["p_a"] + row["p_n"]) for row in rows]))
+        for rows in ([row for _, row, _ in moved], [row for _, _, row in moved])
+    )
+    return {moved[place][0] for place in np.flatnonzero((before != now).any(axis=1)).tolist()}
+
+
+def _by_problem(inputs: Inputs, gold: Sequence[Row]) -> dict[Problem, list[Row]]:
     topic = {response.name: response.topic for response in inputs.responses}
-    found: dict[tuple[str, str], list[Row]] = {}
+    found: dict[Problem, list[Row]] = {}
     for row in gold:
         found.setdefault((topic[row["response_a"]], row["dimension"]), []).append(row)
     return found

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from analysis.stats import bradley_terry
 from analysis.stats.bootstrap import Floats
+from analysis.stats.distinct import distinct
 from analysis.stats.draws import Draws
 from analysis.stats.labels import gold
 
@@ -19,6 +20,8 @@ from .settings import VOTES
 
 # So many small problems are fitted beside each other.
 _PROBLEMS_AT_ONCE = 4_000
+#: So many drawn comparisons are held at a time.
+CELLS_AT_ONCE = 1_000_000
 _TAIL = 0.025
 
 #: Grades of many resamples: whole and half numbers, which single precision holds exactly.
@@ -191,32 +194,55 @@ def grade(fitted: Fitted, comparisons: Comparisons) -> Graded:
 
 
 def resampled_grades(graded: Graded, draw: Draw, resamples: int, step: Callable[[str], None]) -> Halves:
-    """Grades of every resample, shape (n, resamples), fitted from where the grades stand."""
+    """Grades of every resample, shape (n, resamples), fitted from where the grades stand.
+
+    Draws that give a topic and dimension the same comparisons give it the same grades: they are fitted once.
+    """
     c = graded.comparisons
-    problems, places = len(c.problems), int(graded.place.max(initial=0)) + 1
-    start = np.full((problems, places), np.nan)
-    start[graded.problem, graded.place] = graded.merit
-    present = ~np.isnan(start)
+    order = np.argsort(c.problem, kind="stable")
+    rows = _Rows(graded, order, np.flatnonzero(np.diff(c.problem[order], prepend=-1)))
     found = np.empty((len(graded.grade), resamples), dtype=np.float32)
-    size = max(1, _PROBLEMS_AT_ONCE // problems)
+    size = max(1, CELLS_AT_ONCE // len(c.unit))
     for begin in range(0, resamples, size):
         block = slice(begin, min(begin + size, resamples))
-        count = block.stop - block.start
         step(f"Grades: resample {begin:,} of {resamples:,}")
-        outcome, weight = draw(block)
-        tallies = bradley_terry.tally(
-            (np.arange(count)[:, None] * problems + c.problem).ravel(),
-            np.tile(c.first, count),
-            np.tile(c.second, count),
-            outcome.T.ravel(),
-            weight=weight.T.ravel(),
-            problems=count * problems,
-            items=places,
-        )
-        everybody = bradley_terry.Tallies(tallies.wins, tallies.ties, np.tile(present, (count, 1)))
-        fitted = bradley_terry.fit(everybody, start=np.tile(start, (count, 1)), errors=False)
-        found[:, block] = fitted.grade.reshape(count, problems, places)[:, graded.problem, graded.place].T
+        outcome, weight = (part[order] for part in draw(block))
+        different = distinct(rows.begin, outcome, weight)
+        fitted = np.empty((len(different.group), rows.start.shape[1]), dtype=np.float32)
+        for first in range(0, len(fitted), _PROBLEMS_AT_ONCE):
+            some = slice(first, first + _PROBLEMS_AT_ONCE)
+            fitted[some] = rows.fit(different.group[some], different.column[some], outcome, weight)
+        found[:, block] = fitted[different.place[graded.problem], graded.place[:, None]]
     return found
+
+
+class _Rows:
+    """The comparisons of each problem one after another, and where fits start."""
+
+    def __init__(self, graded: Graded, order: Ints, begin: Ints) -> None:
+        c = graded.comparisons
+        self.begin, self.sizes = begin, np.diff(np.r_[begin, len(order)])
+        self.first, self.second = c.first[order], c.second[order]
+        self.start = np.full((len(c.problems), int(graded.place.max(initial=0)) + 1), np.nan)
+        self.start[graded.problem, graded.place] = graded.merit
+
+    def fit(self, problem: Ints, column: Ints, outcome: Floats, weight: Floats) -> Floats:
+        """Grades of some problems as some draws have them, shape (n, places)."""
+        sizes = self.sizes[problem]
+        number = np.repeat(np.arange(len(problem)), sizes)
+        row = np.arange(len(number)) - np.repeat(np.cumsum(sizes) - sizes - self.begin[problem], sizes)
+        drawn, start = np.repeat(column, sizes), self.start[problem]
+        tallies = bradley_terry.tally(
+            number,
+            self.first[row],
+            self.second[row],
+            outcome[row, drawn],
+            weight=weight[row, drawn],
+            problems=len(problem),
+            items=self.start.shape[1],
+        )
+        everybody = bradley_terry.Tallies(tallies.wins, tallies.ties, ~np.isnan(start))
+        return bradley_terry.fit(everybody, start=start, errors=False).grade
 
 
 def only(graded: Graded, problems: np.ndarray) -> Graded:
@@ -245,10 +271,15 @@ def of_labels_left_open(comparisons: Comparisons, draws: Draws) -> Draw:
 
     def draw(block: slice) -> tuple[Floats, Floats]:
         chance = draws.uniform(block.stop - block.start, 1)[:, :, 0].T
-        outcome = (chance >= below[:, :1]).astype(np.float64) + (chance >= below[:, 1:]) - 1.0
+        outcome = drawn_labels(chance, below)
         return outcome, np.ones_like(outcome)
 
     return draw
+
+
+def drawn_labels(chance: Floats, below: Floats) -> Floats:
+    """-1, 0 or 1, shape (n, resamples), by chance and by the probabilities of a, and of a or n, shape (n, 2)."""
+    return (chance >= below[:, :1]).astype(np.float64) + (chance >= below[:, 1:]) - 1.0
 
 
 def of_votes_drawn(comparisons: Comparisons, rng: np.random.Generator) -> Draw:

@@ -7,7 +7,7 @@ from analysis.stats.labels import LABELS, gold
 from ..inputs import Inputs
 from .family import Analysed, Tables
 from .fitting import Fitted
-from .schema import COLUMNS, NOTE, Row, number
+from .schema import COLUMNS, NOTE, Row, number, numbers
 
 UPDATED = "an update keeps what the full analysis found where no judgment came in: there are no restarts to compare"
 
@@ -43,15 +43,15 @@ def gold_rows(inputs: Inputs, fitted: Fitted) -> list[Row]:
         if not fit.dimension.is_preference:
             continue
         judged = np.flatnonzero(fit.counts.sum(axis=1))
-        posterior = fit.model.posterior if fit.model else None
-        labels = gold(posterior) if posterior is not None else None
+        posterior = None if fit.model is None else numbers(fit.model.posterior)
+        labels = None if fit.model is None else gold(fit.model.posterior).tolist()
         for unit in judged.tolist():
             left, right = fitted.pool.units[unit][:2]
             row: Row = {"response_a": names[left], "response_b": names[right], "dimension": fit.dimension.name}
             if posterior is None or labels is None:
                 rows.append(row | {"p_a": None, "p_n": None, "p_b": None, "label": None, NOTE: fit.problem})
                 continue
-            p_a, p_n, p_b = (number(p) for p in posterior[unit])
+            p_a, p_n, p_b = posterior[unit]
             rows.append(row | {"p_a": p_a, "p_n": p_n, "p_b": p_b, "label": LABELS[labels[unit]]})
     return rows
 

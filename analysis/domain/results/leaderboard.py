@@ -24,7 +24,7 @@ PARTICIPANT, ORIGIN = "participant", "origin"
 NEVER = "never compared with anybody else: not ranked"
 ONE_TOPIC = "graded on one topic: nothing says what another would change"
 APART = "no chain of comparisons joins this one with the largest group: the dummy alone does"
-# Comparisons by resamples that are held at a time.
+# Comparisons, topics or pairs by resamples that are held at a time.
 _AT_ONCE = 4_000_000
 _TAIL = 0.025
 
@@ -190,16 +190,15 @@ def _merits(
     further = np.array([stretch(int(number)) for number in topics])
     samples = np.empty((people, resamples), dtype=np.float32)
     ranks = np.empty((people, resamples), dtype=np.float32)
-    size = max(1, _AT_ONCE // max(len(mine), people))
+    size = max(1, _AT_ONCE // max(len(resampled.topics) if resampled.draw is None else len(mine), len(met.low), people))
     for begin in range(0, resamples, size):
         block = slice(begin, min(begin + size, resamples))
-        drawn = resampled.weights[block].T[topic]
         if resampled.draw is None:
-            outcome, weight = c.outcome[mine], c.weight[mine][:, None] * drawn
+            sums = strengths.add_up_strata(met, c.outcome[mine], c.weight[mine], topic, resampled.weights[block])
         else:
             outcome, weight = (part[mine] for part in resampled.draw(block))
-            weight = weight * drawn
-        merit = strengths.fit(met, *strengths.add_up(met, outcome, weight), start=point).merit
+            sums = strengths.add_up(met, outcome, weight * resampled.weights[block].T[topic])
+        merit = strengths.fit(met, *sums, start=point).merit
         samples[:, block] = merit
         # Who is not there stays where all topics put them, so that the others' ranks do not move up for it.
         apart = further[:, None] * (merit - point[:, None])

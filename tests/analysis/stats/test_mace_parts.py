@@ -8,7 +8,7 @@ from scipy.stats import kstest
 
 from analysis.stats import mace
 from analysis.stats._mace_parts import connected
-from analysis.stats.draws import _STEP, Draws, _mixed
+from analysis.stats.draws import _STEP, Draws, mixed
 
 QUICK = mace.Settings(restarts=3, refine=2, max_iter=30)
 Votes = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -138,7 +138,7 @@ def test_a_warm_start_of_the_changed_part_goes_uphill_from_where_it_was():
 def test_draws_are_those_of_splitmix64_and_uniform():
     # Published values: https://rosettacode.org/wiki/Pseudo-random_numbers/Splitmix64 (seed 1234567).
     state = np.uint64(1234567) + np.arange(1, 6, dtype=np.uint64) * _STEP
-    assert _mixed(state).tolist() == [
+    assert mixed(state).tolist() == [
         6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821,
     ]  # fmt: skip
     draws = Draws(np.arange(50, dtype=np.uint64), np.random.default_rng(0))

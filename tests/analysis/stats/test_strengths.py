@@ -115,3 +115,15 @@ def test_ranks_begin_with_the_best_and_equals_share_the_better():
     assert strengths.ranks(merit[:, 0]).tolist() == [2, 1, 2, 4]
     assert strengths.ranks(merit)[1:, 1].tolist() == [2, 1, 2]
     assert np.isnan(strengths.ranks(merit)[0, 1])
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.integers(1, 5))
+@settings(max_examples=40)
+def test_strata_add_up_to_what_their_comparisons_do(seed, participants, strata):
+    first, second, outcome, rng = random_meetings(seed, participants)
+    met = strengths.meetings(first, second, participants)
+    weight, stratum = rng.random(len(first)), rng.integers(0, strata, len(first))
+    drawn = rng.integers(0, 3, size=(7, strata)).astype(float)
+    one_by_one = strengths.add_up(met, outcome, weight[:, None] * drawn[:, stratum].T)
+    for found, expected in zip(strengths.add_up_strata(met, outcome, weight, stratum, drawn), one_by_one, strict=True):
+        assert found == pytest.approx(expected, abs=1e-12)
