@@ -263,7 +263,7 @@ def test_who_revised_is_not_asked_again(here: World, person: Participant, tab: C
     page = text_of(tab.get(own))
     assert f'You revised it; see <a href="{at("writing_task", here, fresh)}">' in page
     assert "to be revised" not in page
-    assert "ask them how and when" in page, "no platform sent them"
+    assert here.study.payment in page, "no platform sent them"
 
 
 def test_the_offer_says_what_it_is_before_anything_else(here: World) -> None:
