@@ -198,6 +198,7 @@ def peak_of(study: Study) -> int:
         tracemalloc.stop()
 
 
+@pytest.mark.soak
 def test_memory_does_not_grow_with_the_study() -> None:
     small, large = factories.StudyFactory(), factories.StudyFactory()
     filled(small, pairs=200, people=10)

@@ -114,6 +114,7 @@ def _the_logs_are_small(summary: dict[str, Any]) -> None:
     assert size <= 0.05 * texts
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
 def test_reading_the_sample_takes_little_memory() -> None:
     """In a process of its own, whose peak is nobody else's."""
