@@ -39,7 +39,7 @@ def report(run: Run) -> Report:
     return Report(
         title=f"{run.study.title}: analysis",
         about=about(run),
-        methods=methods_of(run, names, rows),
+        methods=methods_of(run, [name for name in names if sizes.get(name, True)], rows),
         sections=tuple(_sections(shown, {each.name: each for each in drawn(run)})),
     )
 
@@ -172,10 +172,10 @@ def _column(column: captions.Column) -> Column:
 def _row(row: Row, columns: Iterable[captions.Column], naming: Naming) -> dict[str, Value]:
     found: dict[str, Value] = {}
     for column in columns:
-        found[column.key] = naming.said(column, row.get(column.key))
+        found[column.key] = naming.said(column, row.get(column.key), row)
         for bound in (column.low, column.high):
             if bound:
-                found[bound] = naming.said(column, row.get(bound))
+                found[bound] = naming.said(replace(column, words=""), row.get(bound), row)
     return found
 
 
@@ -185,7 +185,7 @@ def _notes(rows: Iterable[Row], columns: Iterable[captions.Column], naming: Nami
     reasons: dict[str, list[str]] = {}
     for row in rows:
         if row.get(NOTE):
-            said = [naming.said(column, row.get(column.key)) for column in named]
+            said = [naming.said(column, row.get(column.key), row) for column in named]
             reasons.setdefault(str(row[NOTE]), []).append(", ".join(str(each) for each in said if each is not None))
     for reason, places in reasons.items():
         more = f"; and {len(places) - SHOWN_ABOUT} more" if len(places) > SHOWN_ABOUT else ""

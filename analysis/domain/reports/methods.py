@@ -11,12 +11,15 @@ from typing import Any
 from analysis.enums import Coders, Split
 from analysis.stats import bradley_terry, mace
 
+from .. import captions
+from ..captions.compared import MEASURES
 from ..results.schema import Row
 from ..results.settings import GOLD, REFIT, TOPICS_AND_WORKERS, Settings
 from . import citing
 from .methods_of_writing import WRITING, enumerated
 from .shape import Methods
 
+CONDITIONAL = "conditional on the fitted competences"
 _POOLS = {"CROWD": "the crowd", "EXPERT": "experts", "MODEL": "language models"}
 
 
@@ -47,6 +50,28 @@ class Facts:
         if not wanted:
             return bool(self.rows.get(table)) or (table in self.names and table not in self.rows)
         return any(row.items() >= wanted.items() for row in self.rows.get(table, []))
+
+    def measured(self, table: str, column: str, **wanted: str) -> bool:
+        """Say whether a table holds a number in this column (in rows with these values).
+
+        A table may have rows that only say why there is no number: what they are about was not done. Of a large table,
+        whose rows are not read here, one row is enough.
+        """
+        if table not in self.rows:
+            return table in self.names and not wanted
+        return any(row.items() >= wanted.items() and row.get(column) is not None for row in self.rows[table])
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether one number of the tables has an interval over topics."""
+        return any(
+            row[column] is not None
+            for name, rows in self.rows.items()
+            if captions.table(name).section != "planning"
+            for row in rows
+            for column in row
+            if column == "low" or column.endswith("_low")
+        )
 
     def values(self, table: str, column: str, measured: str) -> list[str]:
         """Return the values of a column, each once, in their order, of rows in which something was measured."""
@@ -85,10 +110,10 @@ def _votes(facts: Facts) -> str:
 
 
 def _alpha(facts: Facts) -> str:
-    if not facts.has("agreement"):
+    if not facts.measured("agreement", "alpha"):
         return ""
     splits = ""
-    if facts.has("agreement", split=Split.DIFFERENTIABLE):
+    if facts.measured("agreement", "alpha", split=Split.DIFFERENTIABLE):
         splits = (
             " We also report it for differentiable pairs, which have a majority (more than half of the votes) on more "
             "than "
@@ -103,12 +128,12 @@ def _alpha(facts: Facts) -> str:
 
 def _others(facts: Facts) -> str:
     said = [word for key, word in ((Coders.EXPERT, "of experts"), (Coders.POINTWISE, "of pointwise ratings"))
-            if facts.has("agreement", coders=key)]  # fmt: skip
+            if facts.measured("agreement", "alpha", coders=key)]  # fmt: skip
     return f"Beside it stands the agreement {enumerated(said)}." if said else ""
 
 
 def _order(facts: Facts) -> str:
-    if not facts.has("order_effects"):
+    if not facts.measured("order_effects", "alpha"):
         return ""
     return (
         "Order effects are told by the alpha of pairs that were judged in both orders, each order alone and both "
@@ -118,7 +143,7 @@ def _order(facts: Facts) -> str:
 
 
 def _mace(facts: Facts) -> str:
-    if not facts.has("mace"):
+    if not facts.measured("mace", "log_likelihood"):
         return ""
     fixed = mace.Settings()
     search = (
@@ -138,10 +163,10 @@ def _mace(facts: Facts) -> str:
 
 
 def _corrected(facts: Facts) -> str:
-    if not facts.has("agreement", coders=Coders.CORRECTED):
+    if not facts.measured("agreement", "alpha", coders=Coders.CORRECTED):
         return ""
     quarter = ""
-    if facts.has("agreement", coders=Coders.CORRECTED_QUARTER):
+    if facts.measured("agreement", "alpha", coders=Coders.CORRECTED_QUARTER):
         quarter = (
             f" By the other rule the least competent {100 * facts.settings.least_competent:g} % of a dimension's "
             "judges are "
@@ -154,13 +179,13 @@ def _corrected(facts: Facts) -> str:
 
 
 def _tau(facts: Facts) -> str:
-    if not facts.has("interdependence"):
+    if not facts.measured("interdependence", "tau"):
         return ""
     return "The interdependence of two dimensions is Kendall's tau between their gold labels [@kendall1938]."
 
 
 def _grades(facts: Facts) -> str:
-    if not facts.has("grade_means"):
+    if not facts.measured("grade_means", "mean"):
         return ""
     model = bradley_terry.Settings()
     source = "gold labels" if facts.settings.grades_from == GOLD else "votes, each weighted by its judge's competence,"
@@ -174,7 +199,7 @@ def _grades(facts: Facts) -> str:
 
 
 def _tests(facts: Facts) -> str:
-    if not facts.has("grade_tests"):
+    if not facts.measured("grade_tests", "p"):
         return ""
     return (
         "Differences between grades were tested with Wilcoxon's signed-rank test, paired by topic [@wilcoxon1945], "
@@ -184,39 +209,43 @@ def _tests(facts: Facts) -> str:
 
 
 def _leaderboard(facts: Facts) -> str:
-    if not facts.has("leaderboard"):
+    if not facts.measured("leaderboard", "rank"):
         return ""
+    spread = "; ranks have bootstrap intervals" if facts.measured("leaderboard", "rank_low") else ""
     return (
         "Participants are ranked by the merit of one such model a dimension over all topics, in which a participant "
         "stands "
-        "for all of their responses; ranks have bootstrap intervals."
+        f"for all of their responses{spread}."
     )
 
 
 def _models(facts: Facts) -> str:
-    if not facts.has("model_judges"):
+    if not any(facts.measured("model_judges", each) for each in MEASURES):
         return ""
     names = {"combined": "all dimensions at once", "individual": "one dimension at a time"}
     asked = [names.get(each, each) for each in facts.values("model_judges", "inference", "items")]
-    return (
-        f"Language models judged the same pairs in both orders, asked for {enumerated(asked)}; their agreement with "
-        "the gold "
-        "labels is Krippendorff's alpha with the model and the gold label as the two coders."
+    orders = " in both orders" if facts.measured("model_judges", "alpha_orders") else ""
+    gold = (
+        "; their agreement with the gold labels is Krippendorff's alpha with the model and the gold label as the two "
+        "coders"
+        if facts.measured("model_judges", "alpha_gold")
+        else ""
     )
+    return f"Language models judged the same pairs{orders}, asked for {enumerated(asked)}{gold}."
 
 
 def _intervals(facts: Facts) -> str:
+    if not facts.has_interval:
+        return ""
     settings = facts.settings
     drawn = "topics and of the judges" if settings.resample == TOPICS_AND_WORKERS else "topics"
-    how = (
-        "with competences, labels and grades fitted anew in each"
-        if settings.bootstrap == REFIT
-        else ("conditional on the fitted competences")
-    )
+    how = ""
+    if facts.measured("mace", "log_likelihood"):
+        refitted = settings.bootstrap == REFIT
+        how = f", {'with competences, labels and grades fitted anew in each' if refitted else CONDITIONAL}"
     return (
-        f"Intervals are 95 % percentile intervals over {settings.resamples:,} bootstrap resamples of the {drawn}, "
-        f"{how} "
-        "[@efron1993]."
+        f"Intervals are 95 % percentile intervals over {settings.resamples:,} bootstrap resamples of the "
+        f"{drawn}{how} [@efron1993]."
     )
 
 

@@ -28,11 +28,11 @@ def _lengths(facts: Facts) -> str:
 
 def _overlap(facts: Facts) -> str:
     said = []
-    if facts.has("citation_overlap"):
+    if facts.measured("citation_overlap", "jaccard"):
         said.append("the Jaccard coefficient of the sets of passages that two responses cite")
-    if facts.has("citation_order"):
+    if facts.measured("citation_order", "rho"):
         said.append("Spearman's rho between positions of the passages that both hold [@spearman1904]")
-    if facts.has("citation_ranks"):
+    if facts.measured("citation_ranks", "probability"):
         said.append("the probability that the passage at a rank is cited")
     return f"The choice of passages is described by {enumerated(said)}." if said else ""
 
@@ -48,11 +48,13 @@ def _reuse(facts: Facts) -> str:
 
 
 def _readability(facts: Facts) -> str:
-    return "Readability is Flesch's reading ease [@flesch1948]." if facts.has("responses") else ""
+    told = "readability" not in facts.names or facts.measured("readability", "value")
+    return "Readability is Flesch's reading ease [@flesch1948]." if facts.has("responses") and told else ""
 
 
 def _process(facts: Facts) -> str:
-    if not facts.has("writing_process"):
+    told = "writing_process_means" not in facts.names or facts.measured("writing_process_means", "value")
+    if not (facts.has("writing_process") and told):
         return ""
     return (
         "From the writing logs we measured time, pauses, bursts, revisions, and the share of the text that was pasted."

@@ -143,3 +143,11 @@ def test_a_figure_is_drawn_in_each_format(run):
         drawn = charts.chart(run.study, run, "agreement", "light", form)
         assert drawn.startswith(start)
         assert charts.chart(run.study, run, "agreement", "light", form) == drawn
+
+
+def test_of_one_judge_the_methods_claim_no_fit_and_notes_tell_undefined_from_no_interval():
+    votes = {pair: tuple(answers[0] for answers in letters) for pair, letters in small_study.VOTES.items()}
+    report = reports.report(analyse(small_study.make(votes)))
+    said = " ".join(report.methods.paragraphs)
+    for word in ("MACE", "corrected crowd", "Krippendorff", "Kendall", "Order effects", "Bradley-Terry"):
+        assert word not in said

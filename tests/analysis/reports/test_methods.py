@@ -27,14 +27,16 @@ SAID = {
 }
 
 
-ROW = {"inference": "combined", "items": 3, "metric": "bertscore", "rho": 0.5}
+ROW = {"inference": "combined", "items": 3, "metric": "bertscore", "rho": 0.5, "alpha": 0.5, "tau": 0.5, "p": 0.1,
+       "rank": 1, "alpha_gold": 0.5, "jaccard": 0.5, "probability": 0.5}  # fmt: skip
 
 
 def facts(names=(), rows=None, **parameters) -> Facts:
     rows = rows or {}
     names = frozenset({"agreement", "mace", "grade_means", *names, *rows})
-    rows = {"agreement": [{"split": "complete", "coders": "crowd"}], "mace": [{"dimension": "d"}],
-            "grade_means": [{"dimension": "d"}]} | rows  # fmt: skip
+    rows = {"agreement": [{"split": "complete", "coders": "crowd", "alpha": 0.1, "low": 0.0}],
+            "mace": [{"dimension": "d", "log_likelihood": -1.0}],
+            "grade_means": [{"dimension": "d", "mean": 1.5}]} | rows  # fmt: skip
     return Facts(Settings(**parameters), 7, "0.1.0+abc", SUMMARY, names, rows)
 
 
@@ -52,7 +54,7 @@ def test_parameters_and_sums_are_named():
 
 @pytest.mark.parametrize("table", SAID)
 def test_a_table_is_spoken_of_where_it_is_and_not_where_it_is_not(table):
-    rows = [{"inference": "combined", "metric": "bleu", "rho": 0.5, "items": 3}]
+    rows = [ROW | {"metric": "bleu"}]
     assert SAID[table] not in said()
     assert SAID[table] in said([table], {table: rows})
 
@@ -68,7 +70,7 @@ def test_the_corrected_crowd_the_splits_and_others_are_named_where_they_are():
     assert "differentiable" not in plain
     assert "experts" not in plain
     rows = [
-        {"split": split, "coders": coders}
+        {"split": split, "coders": coders, "alpha": 0.1}
         for split in ("complete", "differentiable")
         for coders in ("crowd", "corrected", "expert")
     ]
@@ -76,6 +78,51 @@ def test_the_corrected_crowd_the_splits_and_others_are_named_where_they_are():
     assert "exceeds 0.6" in full
     assert "four sevenths" in full
     assert "of experts" in full
+
+
+#: What a run holds whose judges share no item: rows without numbers, with the reason.
+NOTHING = {
+    "agreement": [{"split": split, "coders": coders, "alpha": None, "low": None, "note": "no item has two judgments"}
+                  for split in ("complete", "differentiable") for coders in ("crowd", "corrected", "expert")],
+    "mace": [{"dimension": "d", "log_likelihood": None, "note": "no item has two judgments"}],
+} | {name: [{"low": None, "note": "why"}] for name in (
+    "grade_means", "order_effects", "interdependence", "grade_tests", "leaderboard", "model_judges",
+    "citation_overlap", "citation_order", "citation_ranks", "reference_metrics",
+)}  # fmt: skip
+
+
+def test_rows_without_a_number_are_nothing_that_was_done():
+    text = said(rows=NOTHING)
+    for word in ("MACE", "corrected crowd", "Krippendorff", "differentiable", "experts", "Kendall", "Order effects",
+                 "Bradley-Terry", "Wilcoxon", "ranked", "Language models judged", "choice of passages",
+                 "reference-based", "resamples", "Intervals", "competence"):  # fmt: skip
+        assert word not in text
+    assert "4,200 judgments" in text
+    assert "CrowdRAG 0.1.0+abc" in text
+
+
+def test_one_dimension_that_could_be_fitted_is_enough():
+    rows = {"mace": [*NOTHING["mace"], {"dimension": "e", "log_likelihood": -3.0}]}
+    assert "MACE" in said(rows=rows)
+
+
+def test_resamples_are_promised_where_one_number_has_an_interval():
+    alone = {"agreement": [{"split": "complete", "coders": "crowd", "alpha": 0.1, "low": None}]}
+    assert "resamples" not in said(rows=alone)
+    assert "1,000 bootstrap resamples" in said(
+        rows=alone | {"order_differences": [{"largest_low": 0.0}]}, resamples=1000
+    )
+    assert "resamples" not in said(rows=alone | {"plan": [{"low": 0.1}]})
+    unfitted = NOTHING | {"key_figures": [{"low": 1.0}]}
+    assert "competences" not in said(rows=unfitted)
+    assert "resamples of the topics [" in said(rows=unfitted)
+
+
+def test_ranks_are_said_to_have_intervals_where_they_have():
+    row = {"rank": 1, "rank_low": None}
+    assert "merit of one such model" in said(rows={"leaderboard": [row]})
+    assert "ranks have bootstrap intervals" not in said(rows={"leaderboard": [row]})
+    assert "ranks have bootstrap intervals" in said(rows={"leaderboard": [row | {"rank_low": 1}]})
 
 
 def test_search_and_known_labels_are_named_only_where_they_were():
