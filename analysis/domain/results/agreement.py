@@ -128,8 +128,8 @@ def _alpha(
         return {"alpha": None, "low": None, "high": None, "items": 0, "judgments": 0, NOTE: fit.problem}
     # What counts for alpha are units with at least two judgments; the figures say how many those are.
     pairable = mask & (counts.sum(axis=1) > 1)
-    used = np.where(pairable[:, None], counts, 0)
-    sizes = {"items": int(pairable.sum()), "judgments": int(used.sum())}
+    used = counts[pairable]
+    sizes = {"items": len(used), "judgments": int(used.sum())}
     how = _how(fit)
     try:
         point = agreement.alpha(used, **how)
@@ -137,7 +137,7 @@ def _alpha(
         note = str(error) if mask.any() else NO_ITEMS
         return {"alpha": None, "low": None, "high": None, **sizes, NOTE: note}
     if samples is None:
-        per_topic = agreement.topic_coincidences(used, topic, topics=weights.shape[1])
+        per_topic = agreement.topic_coincidences(used, topic[pairable], topics=weights.shape[1])
         samples = agreement.resampled_alpha(per_topic, weights, **how)
     clusters = len(np.unique(topic[pairable]))
     interval = percentile_interval(point, samples, clusters=clusters)
