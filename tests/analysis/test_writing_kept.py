@@ -1,13 +1,15 @@
 """What is kept of logs, what was paid, what an erasure leaves, and the page that shows it all."""
 
+import json
 import re
 from datetime import timedelta
 
 import pytest
 from django.test import Client
 
-from analysis.domain import analysing, erasing, inputs, loading
+from analysis.domain import analysing, charts, erasing, inputs, loading, tables
 from analysis.domain.loading import processes
+from analysis.domain.reports import building
 from analysis.models import LogMeasures, Snapshot, Table
 from analysis.process import measures
 from annotation.models import Assignment, Campaign
@@ -209,13 +211,24 @@ def test_state_of_a_task_that_is_not_submitted_is_of_no_interest(study):
     assert set(measured(load(study))) == {"author-1", "author-2"}
 
 
-def test_surveys_are_shown_and_every_table_has_a_name_of_its_own(study):
-    kind = Survey.objects.create(study=study, name="exit", kind=SurveyKind.EXIT, questions=[], created_at=NOW)
+def test_surveys_are_shown_in_the_studys_own_words_and_every_table_has_a_name_of_its_own(study):
+    options = [{"value": 0, "label": "not in the least"}, {"value": 1, "label": "rather"}]
+    asked = [{"name": "glad", "text": "Are you glad of it?", "options": options}]
+    kind = Survey.objects.create(study=study, name="exit", kind=SurveyKind.EXIT, questions=asked, created_at=NOW)
     for number, task in enumerate(WritingTask.objects.filter(response__isnull=False).order_by("pk")):
         SurveyAnswers.objects.create(survey=kind, task=task, answers={"glad": number, "hard": -number, "why": "words"})
     again(study)
     said = page(study).content.decode()
-    assert "Glad, Hard" in said
+    assert "Are you glad of it? / Hard (after)" in said
     assert "Why" not in said  # words that people wrote are not analysed
     names = re.findall(r'role="region" aria-label="([^"]+)"', said)
     assert len(names) == len(set(names))
+    run = study.runs.filter(kind=analysing.KIND).newest_first().first()
+    drawn = json.dumps(charts.specification(study, run, "survey"))
+    assert "Are you glad of it? (after)" in drawn
+    assert "not in the least" in drawn
+    printed = building.whole_table(run, "survey")
+    shares = [row for row in printed.rows if row["statistic"] == "share"]
+    assert {"question": "Are you glad of it? (after)", "option": "rather"}.items() <= shares[1].items()
+    assert "name" not in {column.key for column in printed.columns}
+    assert tables.read(run, "survey")["survey"][0]["name"] == "glad_mean"  # files keep the names

@@ -25,8 +25,8 @@ class Column:
     n : str
         The column with how many it is of. It may have a column of its own, too.
     words : str or mapping
-        How to say its values: "dimension", "style", "origin", "figure" (of key figures and surveys), "id" (ids, which
-        pages shorten), or the words of each value.
+        How to say its values: "dimension", "style", "origin", "figure" (of key figures), "question" and "answer" (of
+        surveys), "id" (ids, which pages shorten), or the words of each value.
     share : bool
         Whether it is a share, said in per cent.
     is_key : bool

@@ -41,15 +41,15 @@ TABLES = {
             "share of each answer, and Spearman's rho of each two questions, with 95 % bootstrap intervals over topics."
         ),
         (
-            FIGURE,
+            Column("name", _("Figure")),
             Column("kind", _("Asked")),
-            Column("question", _("Question")),
+            Column("question", _("Question"), words="question"),
             Column("statistic", _("Statistic"), words=STATISTICS),
-            Column("option", _("Answer"), 0, is_key=True),
+            Column("option", _("Answer"), words="answer", is_key=True),
             estimate("value", _("Value"), n="n"),
             count("n", _("n")),
         ),
-        unprinted=("question", "option"),
+        unprinted=("name", "kind"),
     ),
     "responses": Table(
         "writing",

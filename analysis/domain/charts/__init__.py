@@ -14,6 +14,7 @@ from crowdrag.studies.models import Study
 
 from .. import captions, tables
 from ..pages import words
+from ..pages.questions import Questions
 from ..typesetting import setting
 from ..typesetting.characters import visible
 from . import (
@@ -38,7 +39,7 @@ THEMES = ("light", "dark")
 MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "json": "application/json"}
 VEGA_LITE = "6.4"
 #: Counted up when charts come to look otherwise, so that browsers fetch them again.
-DRAWING = 2
+DRAWING = 3
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,8 @@ def specification(study: Study, run: Run, name: str, theme: str = "light") -> Sp
 def of_rows(study: Study, name: str, theme: str, rows: Tables, parameters: Spec) -> Spec:
     """Return a chart of rows that no run may hold yet; raises `EmptyChartError` as `specification` does."""
     look = _looks()
-    labels = Labels(words.dimensions(study), words.styles(study))
+    questions = Questions.of(study) if "survey" in rows else Questions()
+    labels = Labels(words.dimensions(study), words.styles(study), questions)
     colours = look["categories"][theme] | {"ground": look[theme]["background"]}
     made = CHARTS[name].make(rows, labels, colours, parameters)
     return made | {"description": str(captions.figure(name).alt), "config": look[theme]}

@@ -1,8 +1,9 @@
 """What makes of charts share: names in words, data, the frame."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from ..pages.questions import Questions
 from ..results.schema import Row
 
 Spec = dict[str, Any]
@@ -20,6 +21,7 @@ class Labels:
 
     dimensions: dict[str, str]
     styles: dict[str, str]
+    questions: Questions = field(default_factory=Questions)
 
     def dimension(self, row: Row) -> str:
         """Return the label of a row's dimension."""

@@ -1,10 +1,11 @@
 """What writers said, and what their logs say."""
 
+import textwrap
+
 import numpy as np
 from django.utils.translation import gettext
 
 from ..captions.behaviour import PROCESS
-from ..pages import words
 from .making import Labels, Spec, Tables, data, refuse_empty, spec
 
 #: The measures that are drawn, in this order, where a log says them.
@@ -13,6 +14,8 @@ SHOWN = (
     "passages_opened", "away_seconds",
 )  # fmt: skip
 BINS = 20
+#: Questions stand over their panel in lines of so many letters; no question needs more lines to be told from others.
+QUESTION_WIDTH, QUESTION_LINES, LINE = 34, 4, "|"
 #: A few logs that lie open over night would stretch an axis: what lies beyond this quantile is counted at its end.
 LAST = 0.98
 
@@ -23,8 +26,9 @@ def survey(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> S
 
     shown = [
         {
-            "question": words.question(row["question"], row["kind"]),
-            "answer": f"{row['option']:g}",
+            "question": _wrapped(labels.questions.text(row)),
+            "answer": labels.questions.answer(row),
+            "option": row["option"],
             "share": row["value"],
             "low": row["low"],
             "high": row["high"],
@@ -33,17 +37,25 @@ def survey(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> S
         if row["statistic"] == "share" and row["value"] is not None
     ]
     refuse_empty(shown)
-    answers = sorted({row["answer"] for row in shown}, key=float)
+    answers = list(dict.fromkeys(row["answer"] for row in sorted(shown, key=lambda row: row["option"])))
     base = alt.Chart().encode(y=alt.Y("answer:N", sort=answers, title=None))
-    percent = alt.Axis(format="%", tickCount=3)
+    percent = alt.Axis(format="%", values=[0, 0.5, 1])
     bars = base.mark_bar(color=colours["a"], opacity=0.8).encode(
         x=alt.X("share:Q", title=gettext("Share of answers"), axis=percent, scale=alt.Scale(domain=[0, 1]))
     )
     rules = base.mark_rule(strokeWidth=2, color=colours["b"]).encode(x="low:Q", x2="high:Q")
     questions = list(dict.fromkeys(row["question"] for row in shown))
     panel = (bars + rules).properties(width=140, height=alt.Step(16))
-    facet = alt.Facet("question:N", sort=questions, title=None)
-    return spec(panel.facet(facet, columns=4, data=data(shown)).resolve_scale(y="independent"))
+    header = alt.Header(labelExpr=f"split(datum.label, '{LINE}')", labelLimit=0)
+    facet = alt.Facet("question:N", sort=questions, title=None, header=header)
+    return spec(panel.facet(facet, columns=3, data=data(shown)).resolve_scale(y="independent"))
+
+
+def _wrapped(question: str) -> str:
+    """A question in lines that fit over a panel; a very long one is cut."""
+    lines = textwrap.wrap(question.replace(LINE, " "), QUESTION_WIDTH)
+    more = len(lines) > QUESTION_LINES
+    return LINE.join(lines[:QUESTION_LINES]) + ("…" if more else "")
 
 
 def writing_process(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:

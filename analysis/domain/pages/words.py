@@ -65,10 +65,14 @@ def figure(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def question(name: str, kind: str = "") -> str:
-    """Return what a survey's question is called in words; those of two have both."""
-    said = ", ".join(part.strip().replace("_", " ").capitalize() for part in name.split(","))
-    return said if not kind else f"{said} ({SURVEY_KINDS.get(kind, kind)})"
+def question(name: str) -> str:
+    """Return what a survey's question that has no text is called in words."""
+    return name.strip().replace("_", " ").capitalize()
+
+
+def asked(text: str, kind: str) -> str:
+    """Return a question with when it was asked."""
+    return f"{text} ({SURVEY_KINDS.get(kind, kind)})"
 
 
 def dimensions(study: Study) -> dict[str, str]:

@@ -17,12 +17,14 @@ from ..captions.written import SETS
 from ..charts import CHARTS
 from ..results.schema import NOTE, Row
 from . import words
+from .questions import Questions
+from .reasons import by_table
 
 RESPONSES_PER_PAGE = 25
 SHOWN = ("mean", "median")
 READ = (
     "lengths", "readability", "citation_overlap", "citation_order", "citation_rank_medians", "survey",
-    "writing_process_means", "responses",
+    "writing_process_means", "responses", "text_reuse_shares",
 )  # fmt: skip
 #: The chart of Figure 3 comes with the table of text reuse.
 REUSE = "text_reuse"
@@ -62,7 +64,7 @@ def writing(study: Study, state: State, *, page: str | None) -> dict[str, Any]:
     found = tables.read(state.run, *READ)
     there = set(tables.names(state.run))
     styles = words.styles(study)
-    made = _Maker(found, styles, state.run.parameters)
+    made = _Maker(found, styles, Questions.of(study), state.run.parameters)
     shown = Paginator(found["responses"], RESPONSES_PER_PAGE).get_page(page)
     return {
         "lengths": made.lengths(),
@@ -79,15 +81,18 @@ def writing(study: Study, state: State, *, page: str | None) -> dict[str, Any]:
             for row in shown
         ],
         "has_reuse": REUSE in there and REUSE in CHARTS,
-        "notes": sorted({row[NOTE] for name in READ for row in found[name] if row.get(NOTE)}),
+        "reuse": made.reuse(),
+        "notes": by_table(found, READ),
     }
 
 
 class _Maker:
     """Makes the tables of the page from rows."""
 
-    def __init__(self, found: dict[str, list[Row]], styles: dict[str, str], parameters: dict[str, Any]) -> None:
-        self.found, self.styles, self.parameters = found, styles, parameters
+    def __init__(
+        self, found: dict[str, list[Row]], styles: dict[str, str], asked: Questions, parameters: dict[str, Any]
+    ) -> None:
+        self.found, self.styles, self.asked, self.parameters = found, styles, asked, parameters
 
     def lengths(self) -> Pivot | None:
         """Mean and median by style, a group for each measure, columns for each origin."""
@@ -112,6 +117,17 @@ class _Maker:
             digits=lambda _each: 1,
         )  # fmt: skip
 
+    def reuse(self) -> Pivot | None:
+        """Share of statements that are no copies, by style and origin, in per cent: what Figure 3 is about."""
+        rows = [
+            row | {key: None if row[key] is None else 100 * row[key] for key in ("share", "low", "high")}
+            for row in self.found["text_reuse_shares"]
+        ]
+        return self._pivot(
+            "text_reuse_shares", rows, row=("style",), column=("origin",), corner=_("Style"), value="share",
+            say={}, digits=lambda _each: 1,
+        )  # fmt: skip
+
     def ease(self) -> Pivot | None:
         """Median reading ease of responses, of what they cite, and the difference, by style and origin."""
         rows = [row for row in self.found["readability"] if row["statistic"] == "median"]
@@ -133,7 +149,7 @@ class _Maker:
         rows = [row for row in self.found["survey"] if row["statistic"] == "rho"]
         rows = sorted(rows, key=lambda row: -abs(row["value"] or 0))
         made = self._pivot(
-            "survey", rows, row=("question",), column=("statistic",), corner=_("Questions"),
+            "survey", rows, row=("question", "kind"), column=("statistic",), corner=_("Questions"),
             say={"statistic": STATISTICS},
         )  # fmt: skip
         if made is not None:
@@ -190,7 +206,7 @@ class _Maker:
     def _said(self, names: Key, key: Key, say: dict[str, Any]) -> str:
         """A key in words."""
         if "question" in names:
-            return words.question(*key)
+            return self.asked.text(dict(zip(names, key, strict=True)))
         parts = []
         for name, part in zip(names, key, strict=True):
             if name == "style":

@@ -8,9 +8,9 @@ from crowdrag.runs.models import Run
 
 from ...models import Snapshot
 from .. import captions, charts, snapshots, tables
-from ..results.schema import COLUMNS, NOTE, Row
+from ..results.schema import COLUMNS, Row
 from ..results.settings import Settings
-from . import methods
+from . import methods, noting
 from .naming import Naming
 from .shape import About, Chart, Column, Methods, Report, Section, Table, Value
 from .spreading import spread
@@ -19,7 +19,6 @@ from .spreading import spread
 MOST_ROWS = 400
 #: Packages whose versions a result may hang on; the run keeps those of all.
 PACKAGES = ("numpy", "scipy", "sacrebleu", "rouge-score", "torch", "transformers", "altair", "vl-convert-python")
-SHOWN_ABOUT = 3
 
 
 def report(run: Run) -> Report:
@@ -58,15 +57,16 @@ def long_table(
     """Build one table with the columns and rows that it is stored with."""
     said = captions.table(name)
     columns = said.columns or tuple(_undescribed(key, rows) for key in COLUMNS.get(name, ()))
+    shown = tuple(_row(row, columns, naming) for row in rows)
     return Table(
         name=name,
         title=str(said.title),
         caption=captions.caption(said.caption, dict(parameters)),
         columns=tuple(_column(column) for column in columns),
-        rows=tuple(_row(row, columns, naming) for row in rows),
+        rows=shown,
         size=len(rows) if size is None else size,
         is_whole=size is None,
-        notes=tuple(_notes(rows, columns, naming)),
+        notes=tuple(noting.notes(rows, shown, columns, said.unprinted)),
     )
 
 
@@ -177,19 +177,6 @@ def _row(row: Row, columns: Iterable[captions.Column], naming: Naming) -> dict[s
             if bound:
                 found[bound] = naming.said(replace(column, words=""), row.get(bound), row)
     return found
-
-
-def _notes(rows: Iterable[Row], columns: Iterable[captions.Column], naming: Naming) -> Iterator[str]:
-    """Why values are undefined: each reason once, with what it is about."""
-    named = [column for column in columns if column.digits is None]
-    reasons: dict[str, list[str]] = {}
-    for row in rows:
-        if row.get(NOTE):
-            said = [naming.said(column, row.get(column.key), row) for column in named]
-            reasons.setdefault(str(row[NOTE]), []).append(", ".join(str(each) for each in said if each is not None))
-    for reason, places in reasons.items():
-        more = f"; and {len(places) - SHOWN_ABOUT} more" if len(places) > SHOWN_ABOUT else ""
-        yield f"{'; '.join(places[:SHOWN_ABOUT])}{more}: {reason}"
 
 
 def _plain(value: Any) -> Value:

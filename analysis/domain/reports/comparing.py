@@ -260,7 +260,7 @@ def _said(column: Column, row: Row, naming: Naming, name: str) -> dict[str, Valu
     """The values of one column of a row, in words."""
     words = next((each for each in captions.table(name).columns if each.key == column.key), None)
     said = words or captions.Column(column.key, column.label, column.digits)
-    return {key: naming.said(said, row.get(key)) for key in (column.key, column.low, column.high) if key}
+    return {key: naming.said(said, row.get(key), row) for key in (column.key, column.low, column.high) if key}
 
 
 def _differs(was: Any, now: Any) -> bool:

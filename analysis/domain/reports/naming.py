@@ -1,7 +1,7 @@
 """Values of tables in words: dimensions, styles, origins, key figures."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from crowdrag.studies.models import Study
@@ -9,6 +9,8 @@ from crowdrag.studies.models import Study
 from ..captions import Column
 from ..captions.describing import Words
 from ..pages import words
+from ..pages.questions import Questions
+from ..results.schema import Row
 from .shape import Value
 
 
@@ -18,14 +20,19 @@ class Naming:
 
     dimensions: Mapping[str, str]
     styles: Mapping[str, str]
+    questions: Questions = field(default_factory=Questions)
 
     @classmethod
     def of(cls, study: Study) -> "Naming":
-        """Read the names of a study's dimensions and styles, in two queries."""
-        return cls(words.dimensions(study), words.styles(study))
+        """Read the names of a study's dimensions, styles and questions, in three queries."""
+        return cls(words.dimensions(study), words.styles(study), Questions.of(study))
 
-    def said(self, column: Column, value: Any) -> Value:
-        """Return a value as it is shown: names in words, NaN and the infinite as None."""
+    def said(self, column: Column, value: Any, row: Row) -> Value:
+        """Return a value of a row as it is shown: names in words, NaN and the infinite as None."""
+        if column.words == "question":
+            return self.questions.text(row)
+        if column.words == "answer":
+            return self.questions.answer(row)
         if value is None or (isinstance(value, float) and not -float("inf") < value < float("inf")):
             return None
         if isinstance(value, str):
