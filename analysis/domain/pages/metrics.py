@@ -10,7 +10,7 @@ from ..captions.written import METRICS, RANKINGS
 from ..results.reference_metrics import NO_BERTSCORE
 from ..results.schema import NOTE, Row
 from . import bertscore, words
-from .order_effects import reasons
+from .reasons import reasons
 
 #: In the order of the paper's table: best and worst alone first, then the whole ranking; the neural metric first.
 SHOWN_RANKINGS = ("best_worst", "full")

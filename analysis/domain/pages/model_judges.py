@@ -12,7 +12,7 @@ from ..analysing import State
 from ..captions.compared import INFERENCES, MEASURES, SIZES
 from ..results.schema import Row
 from . import words
-from .order_effects import reasons
+from .reasons import reasons
 
 MODELS_PER_PAGE = 5
 NAMES = ("model_judges", "model_self_preference")

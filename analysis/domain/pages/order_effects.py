@@ -1,6 +1,5 @@
 """The page about order effects and about how far the dimensions say the same."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from analysis.enums import Coders
@@ -9,8 +8,9 @@ from crowdrag.studies.models import Study
 from .. import captions, tables
 from ..analysing import State
 from ..captions.compared import EFFECTS, PAIRS, PARTS
-from ..results.schema import NOTE, Row
+from ..results.schema import Row
 from . import words
+from .reasons import reasons
 
 NAMES = ("order_effects", "order_differences", "front_preferences", "interdependence")
 
@@ -100,13 +100,3 @@ def _reasons(found: dict[str, list[Row]], labels: dict[str, str]) -> list[tuple[
                  for row in found["front_preferences"]),
         *reasons((row, str(labels.get(row["dimension_1"], row["dimension_1"]))) for row in found["interdependence"]),
     ]  # fmt: skip
-
-
-def reasons(rows: Iterable[tuple[Row, str]]) -> list[tuple[str, str]]:
-    """What could not be said, and why: each reason once, with what it is about."""
-    about: dict[str, dict[str, None]] = {}
-    for row, place in rows:
-        for reason in str(row.get(NOTE, "")).split("; "):
-            if reason:
-                about.setdefault(reason, {})[place] = None
-    return [(reason, ", ".join(places)) for reason, places in about.items()]

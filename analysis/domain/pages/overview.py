@@ -12,6 +12,7 @@ from .. import tables
 from ..analysing import State
 from ..results.schema import Row
 from . import words
+from .reasons import reasons
 
 HEADLINE = ("topics_judged", "responses_judged", "pairs", "judges", "judgments", "differentiable_share")
 
@@ -51,7 +52,7 @@ def overview(study: Study, state: State) -> dict[str, Any]:
         "others": _grid(others, found["agreement_means"], labels),
         "quarter": _grid(quarter, found["agreement_means"], labels),
         "parameters": state.run.parameters,
-        "notes": _notes(found["agreement"], labels),
+        "notes": reasons((row, _place(row, labels)) for row in found["agreement"]),
         "threshold": state.run.parameters.get("spam_threshold", 0.7),
         "models": [row | {"label": labels.get(row["dimension"], row["dimension"])} for row in found["mace"]],
     }
@@ -73,12 +74,6 @@ def _grid(rows: list[Row], means: list[Row], labels: dict[str, str]) -> dict[str
     }
 
 
-def _notes(rows: list[Row], labels: dict[str, str]) -> list[tuple[str, str]]:
-    """What could not be said, and why: each reason once, with what it is about."""
-    about: dict[str, list[str]] = {}
-    for row in rows:
-        if "note" in row:
-            name = labels.get(row["dimension"], row["dimension"])
-            place = f"{name} ({Coders(row['coders']).label}, {Split(row['split']).label})"
-            about.setdefault(row["note"], []).append(place)
-    return [(reason, ", ".join(places)) for reason, places in about.items()]
+def _place(row: Row, labels: dict[str, str]) -> str:
+    name = labels.get(row["dimension"], row["dimension"])
+    return f"{name} ({Coders(row['coders']).label}, {Split(row['split']).label})"

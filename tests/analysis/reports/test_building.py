@@ -78,9 +78,12 @@ def test_a_table_that_grew_too_long_is_counted_too(run, monkeypatch):
 
 def test_notes_say_each_reason_once_with_what_it_is_about():
     rows = [{"dimension": f"d{n}", "split": "complete", "coders": "crowd", "note": "too few"} for n in range(5)]
+    rows.append({"dimension": "d5", "split": "complete", "coders": "crowd", "alpha": 0.1, "low": 0.0, "high": 0.2})
     naming = building.Naming({}, {})
     made = building.table("agreement", rows, {"spam_threshold": 0.6}, naming)
-    assert made.notes == ("d0, all pairs, crowd; d1, all pairs, crowd; d2, all pairs, crowd; and 2 more: too few",)
+    assert made.notes == (
+        "Not defined (too few): d0, all pairs, crowd; d1, all pairs, crowd; d2, all pairs, crowd; and 2 more",
+    )
     assert "exceeds 0.6." in made.caption
 
 
