@@ -9,7 +9,8 @@ from django.utils.safestring import SafeString
 
 from crowdrag.studies.templatetags.face import figure
 
-from ..domain import captions
+from ..domain import captions, charts
+from ..domain.captions import missing
 from ..domain.pages import marking
 from ..domain.reports import cells
 from ..domain.reports.shape import Table, Value
@@ -35,14 +36,23 @@ def result_chart(context: template.Context, name: str, width: int = 736, height:
     said = captions.figure(name)
     return {
         "study": context["study"], "run": run, "name": name, "width": width, "height": height, "alt": said.alt,
-        "caption": captions.caption(said.caption, run.parameters),
+        "caption": missing.promised(
+            captions.caption(said.caption, run.parameters), charts.CHARTS[name].tables, context.get("no_intervals", {})
+        ),
     }  # fmt: skip
 
 
 @register.simple_tag(takes_context=True)
 def table_caption(context: template.Context, name: str) -> str:
     """The caption that a table has everywhere: `<caption>{% table_caption "agreement" %}</caption>`."""
-    return captions.caption(captions.table(name).caption, context["run"].parameters)
+    caption = captions.caption(captions.table(name).caption, context["run"].parameters)
+    return missing.promised(caption, [name], context.get("no_intervals", {}))
+
+
+@register.simple_tag(takes_context=True)
+def promised(context: template.Context, caption: str, name: str) -> str:
+    """A caption of a page's own about a table: `{% promised caption "agreement" as caption %}`."""
+    return missing.promised(caption, [name], context.get("no_intervals", {}))
 
 
 @register.filter

@@ -9,8 +9,10 @@ from writing.models import Response
 
 from .. import tables
 from ..analysing import State
+from ..captions import missing
 from ..results.schema import Row
 from . import marking, words
+from .reasons import by_table
 
 TOPICS_PER_PAGE = 10
 
@@ -27,6 +29,8 @@ def grades(study: Study, state: State, *, topic: str, page: str | None) -> dict[
     shown = Paginator(chosen, TOPICS_PER_PAGE).get_page(page)
     return {
         "means": _means(found["grade_means"], labels, words.styles(study), marking.marks(found["grade_tests"], styles)),
+        "no_intervals": missing.without_intervals(found),
+        "notes": by_table(found, found),
         "tests": marking.tests(found["grade_tests"], labels, styles),
         "significant": any(row["p_adjusted"] is not None for row in found["grade_tests"]),
         "dimensions": [(name, labels.get(name, name)) for name in dimensions],

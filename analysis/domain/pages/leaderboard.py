@@ -9,6 +9,7 @@ from crowdrag.studies.models import Study
 
 from .. import tables
 from ..analysing import State
+from ..captions import missing
 from ..results.leaderboard import ORIGIN, PARTICIPANT
 from ..results.schema import Row
 from . import marking, words
@@ -35,6 +36,7 @@ def leaderboard(study: Study, state: State, *, dimension: str, page: str | None)
         "dimensions": [(name, _label(name, labels)) for name in sorted(names, key=lambda name: name != words.ALL)],
         "dimension": chosen,
         "dimension_label": _label(chosen, labels),
+        "no_intervals": missing.without_intervals(found),
         "page": Paginator(_said(ranked), PER_PAGE).get_page(page),
         "ranked": len(ranked),
         "last": max((row["rank_high"] or row["rank"] for row in ranked), default=0),

@@ -7,6 +7,7 @@ from crowdrag.studies.models import Study
 
 from .. import captions, tables
 from ..analysing import State
+from ..captions import missing
 from ..captions.compared import EFFECTS, PAIRS, PARTS
 from ..results.schema import Row
 from . import words
@@ -20,6 +21,7 @@ def order_effects(study: Study, state: State) -> dict[str, Any]:
     if state.run is None:
         return {}
     found = tables.read(state.run, *NAMES)
+    without = missing.without_intervals(found)
     labels = words.dimensions(study) | {words.ALL: str(words.EVERY_DIMENSION)}
     return {
         "effects": _effects(found["order_effects"], found["order_differences"], labels),
@@ -28,9 +30,16 @@ def order_effects(study: Study, state: State) -> dict[str, Any]:
         "notes": _reasons(found, labels),
         "has_alpha": any(row["alpha"] is not None for row in found["order_effects"]),
         "has_tau": any(row["tau"] is not None for row in found["interdependence"]),
-        "captions": {name: captions.caption(captions.table(name).caption, state.run.parameters) for name in NAMES},
+        "captions": {
+            name: missing.promised(
+                captions.caption(captions.table(name).caption, state.run.parameters), [name], without
+            )
+            for name in NAMES
+        },
         "drawn": {
-            name: captions.caption(captions.figure(name).caption, state.run.parameters)
+            name: missing.promised(
+                captions.caption(captions.figure(name).caption, state.run.parameters), [name], without
+            )
             for name in ("order_effects", "interdependence")
         },
     }

@@ -10,6 +10,7 @@ from crowdrag.studies.models import Study
 
 from .. import tables
 from ..analysing import State
+from ..captions import missing
 from ..results.schema import Row
 from . import words
 from .reasons import reasons
@@ -54,6 +55,7 @@ def overview(study: Study, state: State) -> dict[str, Any]:
         "parameters": state.run.parameters,
         "notes": reasons((row, _place(row, labels)) for row in found["agreement"]),
         "threshold": state.run.parameters.get("spam_threshold", 0.7),
+        "no_intervals": missing.without_intervals(found),
         "models": [row | {"label": labels.get(row["dimension"], row["dimension"])} for row in found["mace"]],
     }
 

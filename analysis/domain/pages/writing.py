@@ -12,6 +12,7 @@ from crowdrag.studies.models import Study
 
 from .. import captions, tables
 from ..analysing import State
+from ..captions import missing
 from ..captions.behaviour import EASES, LENGTHS, PASSAGES, PROCESS, PROCESS_SHARES, STATISTICS
 from ..captions.written import SETS
 from ..charts import CHARTS
@@ -82,6 +83,7 @@ def writing(study: Study, state: State, *, page: str | None) -> dict[str, Any]:
         ],
         "has_reuse": REUSE in there and REUSE in CHARTS,
         "reuse": made.reuse(),
+        "no_intervals": made.without,
         "notes": by_table(found, READ),
     }
 
@@ -93,6 +95,7 @@ class _Maker:
         self, found: dict[str, list[Row]], styles: dict[str, str], asked: Questions, parameters: dict[str, Any]
     ) -> None:
         self.found, self.styles, self.asked, self.parameters = found, styles, asked, parameters
+        self.without = missing.without_intervals(found)
 
     def lengths(self) -> Pivot | None:
         """Mean and median by style, a group for each measure, columns for each origin."""
@@ -187,7 +190,7 @@ class _Maker:
             corner=corner,
             columns=[self._said(column, key, say) for key in columns],
             title=str(described.title),
-            caption=captions.caption(described.caption, self.parameters),
+            caption=missing.promised(captions.caption(described.caption, self.parameters), [name], self.without),
         )
         for group_key in dict.fromkeys(_key(each, group) for each in rows):
             lines = dict.fromkeys(_key(each, row) for each in rows if _key(each, group) == group_key)

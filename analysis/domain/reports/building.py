@@ -8,6 +8,7 @@ from crowdrag.runs.models import Run
 
 from ...models import Snapshot
 from .. import captions, charts, snapshots, tables
+from ..captions import missing
 from ..results.schema import COLUMNS, Row
 from ..results.settings import Settings
 from . import methods, noting
@@ -39,7 +40,7 @@ def report(run: Run) -> Report:
         title=f"{run.study.title}: analysis",
         about=about(run),
         methods=methods_of(run, [name for name in names if sizes.get(name, True)], rows),
-        sections=tuple(_sections(shown, {each.name: each for each in drawn(run)})),
+        sections=tuple(_sections(shown, {each.name: each for each in drawn(run, rows)})),
     )
 
 
@@ -61,7 +62,9 @@ def long_table(
     return Table(
         name=name,
         title=str(said.title),
-        caption=captions.caption(said.caption, dict(parameters)),
+        caption=missing.promised(
+            captions.caption(said.caption, dict(parameters)), [name], missing.without_intervals({name: rows})
+        ),
         columns=tuple(_column(column) for column in columns),
         rows=shown,
         size=len(rows) if size is None else size,
@@ -83,8 +86,9 @@ def whole_table(run: Run, name: str) -> Table:
     return table(name, tables.read(run, name)[name], run.parameters, Naming.of(run.study))
 
 
-def drawn(run: Run) -> Iterator[Chart]:
-    """Build the charts that the run holds something for."""
+def drawn(run: Run, rows: Mapping[str, list[Row]]) -> Iterator[Chart]:
+    """Build the charts that the run holds something for; `rows` of its tables that a report reads whole."""
+    without = missing.without_intervals(rows)
     for name in charts.CHARTS:
         try:
             spec = charts.specification(run.study, run, name)
@@ -92,6 +96,7 @@ def drawn(run: Run) -> Iterator[Chart]:
             continue
         said = captions.figure(name)
         caption = captions.caption(said.caption, run.parameters)
+        caption = missing.promised(caption, charts.CHARTS[name].tables, without)
         yield Chart(name, str(said.title), caption, str(said.alt), spec)
 
 
