@@ -7,11 +7,12 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from crowdrag.runs.models import Run
 from crowdrag.studies.templatetags.face import figure
 
 from ..domain import captions, charts
 from ..domain.captions import missing
-from ..domain.pages import marking
+from ..domain.pages import marking, reports
 from ..domain.reports import cells
 from ..domain.reports.shape import Table, Value
 from ..domain.typesetting import characters
@@ -53,6 +54,12 @@ def table_caption(context: template.Context, name: str) -> str:
 def promised(context: template.Context, caption: str, name: str) -> str:
     """A caption of a page's own about a table: `{% promised caption "agreement" as caption %}`."""
     return missing.promised(caption, [name], context.get("no_intervals", {}))
+
+
+@register.filter
+def departures(run: Run) -> str:
+    """The parameters of an analysis that are not the defaults, in a row: "refine 0, resamples 100"."""
+    return ", ".join(f"{name} {'–' if value is None else value}" for name, value in reports.departures(run))
 
 
 @register.filter

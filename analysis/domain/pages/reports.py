@@ -26,6 +26,8 @@ class Listed:
 
     Attributes
     ----------
+    judgments, surplus : int
+        How many counted, and how many were put aside.
     parameters : list of (str, object)
         Those that differ from the defaults.
     is_current : bool
@@ -34,6 +36,8 @@ class Listed:
 
     run: Run
     snapshot: Snapshot
+    judgments: int
+    surplus: int
     parameters: list[tuple[str, Any]]
     is_current: bool
 
@@ -61,12 +65,19 @@ def analyses(study: Study, *, page: str | None) -> dict[str, Any]:
         Listed(
             run=run,
             snapshot=snapshots[run.pk],
-            parameters=[(name, value) for name, value in run.parameters.items() if DEFAULTS.get(name) != value],
+            judgments=(counted := run.summary.get("judgments", snapshots[run.pk].judgments)),
+            surplus=max(snapshots[run.pk].judgments - counted, 0),
+            parameters=departures(run),
             is_current=not run.stale_at and snapshots[run.pk].mark == now,
         )
         for run in shown
     ]
     return {"page": shown, "rows": rows}
+
+
+def departures(run: Run) -> list[tuple[str, Any]]:
+    """Return the parameters of a run that differ from the defaults."""
+    return [(name, value) for name, value in run.parameters.items() if name in DEFAULTS and DEFAULTS[name] != value]
 
 
 def choices(study: Study) -> list[Run]:

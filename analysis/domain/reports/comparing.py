@@ -53,6 +53,11 @@ class Change:
     delta: float | None
     size: float
 
+    @property
+    def is_interval_alone(self) -> bool:
+        """Whether the number is the same and only its interval is another."""
+        return self.delta is not None and abs(self.delta) <= TOLERANCE
+
 
 @dataclass(frozen=True)
 class TableChanges:

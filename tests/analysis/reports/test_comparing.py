@@ -48,6 +48,9 @@ def test_rows_that_came_and_went_are_counted():
 def test_an_interval_that_changed_alone_is_a_change_too():
     found = compared("grade_means", [mean("clear", 3.0)], [mean("clear", 3.0, 2.0)])
     assert [(change.delta, change.size) for change in found.changes] == [(0.0, 0.0)]
+    assert found.changes[0].is_interval_alone
+    moved = compared("grade_means", [mean("clear", 3.0)], [mean("clear", 3.5, 2.0)])
+    assert not moved.changes[0].is_interval_alone
 
 
 @pytest.mark.parametrize(

@@ -127,12 +127,26 @@ def test_analyses_are_listed_with_what_made_them_and_whether_they_are_current():
     analyse(study, seed=4, spam_threshold=0.6)
     shown = text(member_of(study).get(address(study, "analyses/")))
     assert "<code>spam_threshold</code> 0.6" in shown
+    lede = " ".join(shown.split('class="lede"')[1].split("</p>")[0].split())
+    for said in ("with", "refine 0", "resamples 30", "restarts 3", "spam_threshold 0.6"):
+        assert said in lede
+    assert "pool" not in lede
     assert "current" in shown
     Assignment.objects.filter(participant__external_id="w4").update(is_included=False)
     analyse(study)
     shown = text(member_of(study).get(address(study, "analyses/")))
     assert shown.count("data changed since") == 1
     assert shown.count('name="a"') == 2
+
+
+def test_the_list_counts_as_the_pages_do_and_sets_surplus_judgments_apart():
+    study = small_study.make()
+    run = analyse(study, k=3)
+    shown = " ".join(text(member_of(study).get(address(study, "analyses/"))).split())
+    counted, read = run.summary["judgments"], run.snapshot.judgments
+    assert counted < read
+    assert f"{counted} judgments" in shown
+    assert f'data-value="{counted}">{counted} <span class="estimate-n">+ {read - counted} surplus</span>' in shown
 
 
 def test_two_analyses_are_compared():
