@@ -1,5 +1,6 @@
 r"""Tables and the methods paragraph as LaTeX: booktabs, with caption and label, ready for `\input`."""
 
+import re
 from collections.abc import Sequence
 
 from ..typesetting.characters import visible
@@ -14,13 +15,19 @@ _ESCAPED = str.maketrans({
     "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}", "[": "{[}", "]": "{]}",
     "*": "{*}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "<": r"\textless{}",
     ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}",
-    "'": r"\textquotesingle{}", "\u202f": r"\,", "\u00a0": "~", UNDEFINED: "--", MINUS: "$-$", "-": "{-}",
+    "'": r"\textquotesingle{}", "\u202f": r"\,", "\u00a0": "~", UNDEFINED: "--", MINUS: "$-$",
 })  # fmt: skip
+_DASHES = re.compile(r"(--+)")
+#: Letters across the text of a page, upright at 10 points, and how many more go in at smaller ones.
+LETTERS = 72
+SIZES = ((1.0, ""), (1.1, r"\small"), (1.25, r"\footnotesize"), (1.45, r"\scriptsize"))
+#: Across a page that is turned.
+TURNED = 1.6
 
 
 def write(table: Table, *, source: str = "") -> bytes:
     """Write a table as LaTeX; one of many rows as a longtable, which breaks over pages."""
-    packages = r"\usepackage{booktabs,longtable}" if _is_long(table) else r"\usepackage{booktabs}"
+    packages = rf"\usepackage{{{','.join(_packages(table))}}}"
     lines = [
         f"% {packages}  % \\usepackage[T1]{{fontenc}} and textcomp; letters beyond Latin need LuaLaTeX or XeLaTeX",
         *([f"% {comment(source)}"] if source else []),
@@ -46,7 +53,32 @@ def comment(text: str) -> str:
 
 def escape(text: str) -> str:
     """Write a text so that LaTeX sets it as it is, whatever stands in it."""
-    return visible(text).translate(_ESCAPED)
+    parts = _DASHES.split(visible(text))
+    # Of two hyphens or more LaTeX makes a dash.
+    return "".join("{-}" * len(part) if _DASHES.fullmatch(part) else part.translate(_ESCAPED) for part in parts)
+
+
+def _packages(table: Table) -> list[str]:
+    more = ["longtable"] if _is_long(table) else []
+    return ["booktabs", *more, *([("pdflscape" if more else "rotating")] if _fit(table)[1] else [])]
+
+
+def _fit(table: Table) -> tuple[str, bool]:
+    """The size of the letters with which a table goes on a page, and whether it must be turned for that."""
+    written = [cells(table, row) for row in table.rows]
+    width = sum(
+        2 + max([_heading(column.label), *(len(str(row[at])) for row in written)])
+        for at, column in enumerate(table.columns)
+    )
+    for is_turned in (False, True):
+        for more, size in SIZES:
+            if width <= LETTERS * more * (TURNED if is_turned else 1.0):
+                return size, is_turned
+    return r"\tiny", True
+
+
+def _heading(label: str) -> int:
+    return len(visible(label))
 
 
 def _is_long(table: Table) -> bool:
@@ -54,11 +86,14 @@ def _is_long(table: Table) -> bool:
 
 
 def _short(table: Table) -> list[str]:
+    size, is_turned = _fit(table)
+    kind = "sidewaystable" if is_turned else "table"
     return [
-        r"\begin{table}",
+        rf"\begin{{{kind}}}",
         r"\centering",
         rf"\caption{{{escape(table.caption or table.title)}}}",
         rf"\label{{tab:{table.name}}}",
+        *([rf"{size}\setlength{{\tabcolsep}}{{3pt}}"] if size else []),
         rf"\begin{{tabular}}{{{_alignment(table)}}}",
         r"\toprule",
         _head(table),
@@ -66,12 +101,15 @@ def _short(table: Table) -> list[str]:
         *_body(table),
         r"\bottomrule",
         r"\end{tabular}",
-        r"\end{table}",
+        rf"\end{{{kind}}}",
     ]
 
 
 def _long(table: Table) -> list[str]:
+    size, is_turned = _fit(table)
     return [
+        *([r"\begin{landscape}"] if is_turned else []),
+        *([rf"\begingroup{size}\setlength{{\tabcolsep}}{{3pt}}"] if size else []),
         rf"\begin{{longtable}}{{{_alignment(table)}}}",
         rf"\caption{{{escape(table.caption or table.title)}}}\label{{tab:{table.name}}}\\",
         r"\toprule",
@@ -86,6 +124,8 @@ def _long(table: Table) -> list[str]:
         r"\endlastfoot",
         *_body(table),
         r"\end{longtable}",
+        *([r"\endgroup"] if size else []),
+        *([r"\end{landscape}"] if is_turned else []),
     ]
 
 

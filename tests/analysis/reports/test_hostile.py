@@ -158,7 +158,8 @@ def test_pdf_reads_no_file_and_loads_no_package():
 COMMANDS_OF_OURS = {
     "begin", "end", "centering", "caption", "label", "toprule", "midrule", "bottomrule", "multicolumn",
     "textasciitilde", "textasciicircum", "textless", "textgreater", "textbar", "textquotedbl", "textasciigrave",
-    "textquotesingle", "textbackslash", "endfirsthead", "endhead", "endlastfoot",
+    "textquotesingle", "textbackslash", "small", "footnotesize", "scriptsize", "tiny", "setlength", "tabcolsep",
+    "begingroup", "endgroup", "endfirsthead", "endhead", "endlastfoot",
 }  # fmt: skip
 
 
@@ -204,7 +205,8 @@ def test_latex_compiles_with_hostile_texts_and_writes_nothing(tmp_path, many):
         (tmp_path / f"t{place}.tex").write_bytes(as_latex.write(table(part, caption=part[0]), source=part[0]))
         inputs.append(rf"\input{{t{place}}}\clearpage")
     document = "\n".join([
-        r"\documentclass{article}", r"\usepackage[T1]{fontenc}", r"\usepackage{textcomp,booktabs,longtable}",
+        r"\documentclass{article}", r"\usepackage[T1]{fontenc}",
+        r"\usepackage{textcomp,booktabs,longtable,rotating,pdflscape}",
         r"\begin{document}", *inputs, r"\end{document}",
     ])  # fmt: skip
     (tmp_path / "all.tex").write_text(document)
