@@ -38,7 +38,7 @@ def result_chart(context: template.Context, name: str, width: int = 736, height:
     return {
         "study": context["study"], "run": run, "name": name, "width": width, "height": height, "alt": said.alt,
         "caption": missing.promised(
-            captions.caption(said.caption, run.parameters), charts.CHARTS[name].tables, context.get("no_intervals", {})
+            captions.caption(said.caption, run.parameters), charts.CHARTS[name].tables, context.get("no_intervals") or {}
         ),
     }  # fmt: skip
 
@@ -47,13 +47,13 @@ def result_chart(context: template.Context, name: str, width: int = 736, height:
 def table_caption(context: template.Context, name: str) -> str:
     """The caption that a table has everywhere: `<caption>{% table_caption "agreement" %}</caption>`."""
     caption = captions.caption(captions.table(name).caption, context["run"].parameters)
-    return missing.promised(caption, [name], context.get("no_intervals", {}))
+    return missing.promised(caption, [name], context.get("no_intervals") or {})
 
 
 @register.simple_tag(takes_context=True)
 def promised(context: template.Context, caption: str, name: str) -> str:
     """A caption of a page's own about a table: `{% promised caption "agreement" as caption %}`."""
-    return missing.promised(caption, [name], context.get("no_intervals", {}))
+    return missing.promised(caption, [name], context.get("no_intervals") or {})
 
 
 @register.filter

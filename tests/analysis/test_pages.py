@@ -345,7 +345,7 @@ def test_charts_are_drawn_and_kept(study, name, form, media_type, start):
 
 @pytest.mark.parametrize(
     ("part", "queries"),
-    [("", 11), ("competence/", 12), ("grades/", 14), ("pairs/", 13), ("leaderboard/", 10), ("writing/", 11),
+    [("", 11), ("competence/", 12), ("grades/", 14), ("pairs/", 13), ("leaderboard/", 10), ("writing/", 12),
      ("order/", 10), ("metrics/", 17), ("models/", 10), ("report/", 71), ("analyses/", 13)],
 )  # fmt: skip
 @pytest.mark.parametrize("pairs", [1, 3])
