@@ -1,5 +1,8 @@
 """Wide tables as LaTeX go on a page: smaller, closer, and turned where that is not enough."""
 
+import shutil
+import subprocess
+
 import pytest
 
 from analysis.domain.reports import as_latex
@@ -39,3 +42,22 @@ def test_hyphens_are_in_braces_only_where_latex_would_make_a_dash():
     assert as_latex.escape("Bradley-Terry") == "Bradley-Terry"
     assert as_latex.escape("a--b ---") == "a{-}{-}b {-}{-}{-}"
     assert as_latex.escape("-_-") == r"-\_-"
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="there is no pdflatex here")
+@pytest.mark.parametrize("rows", [2, 50])
+def test_on_paper_nothing_runs_over_the_margin(tmp_path, rows):
+    inputs = []
+    for columns in range(2, 10):
+        (tmp_path / f"t{columns}.tex").write_bytes(as_latex.write(table(columns, rows)))
+        inputs.append(rf"\input{{t{columns}}}\clearpage")
+    (tmp_path / "all.tex").write_text("\n".join([
+        r"\documentclass{article}", r"\usepackage[T1]{fontenc}", r"\usepackage{booktabs,longtable,rotating,pdflscape}",
+        r"\begin{document}", *inputs, r"\end{document}",
+    ]))  # fmt: skip
+    done = subprocess.run(
+        ["pdflatex", "-no-shell-escape", "-interaction=nonstopmode", "-halt-on-error", "all.tex"],
+        cwd=tmp_path, capture_output=True, text=True, check=False, errors="replace",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "Overfull" not in done.stdout
