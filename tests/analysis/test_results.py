@@ -185,6 +185,17 @@ def test_one_judge_alone_is_an_error_that_is_shown():
     assert {row["note"] for row in tables["competence"]} == {
         "no item has two judgments: let several people judge the same items, or fix known labels"
     }
+    share = row_of(tables["key_figures"], name="differentiable_share")
+    assert (share["value"], share["n"]) == (None, 0)
+    assert "always its own majority" in share["note"]
+    for split in ("differentiable", "minimal"):
+        assert "two people or more" in row_of(tables["agreement"], dimension="clear", split=split, coders="crowd")["note"]
+
+
+def test_pairs_of_one_vote_are_in_neither_split():
+    tables = tables_of({**VOTES, ("t2-y", "t2-z"): ("A...", "A...")})
+    share = row_of(tables["key_figures"], name="differentiable_share")
+    assert (share["n"], row_of(tables["key_figures"], name="pairs")["value"]) == (6, 7)
 
 
 def test_key_figures_count_what_there_is():

@@ -21,7 +21,7 @@ from .schema import NOTE, Row, number
 from .settings import Settings, stream
 
 Mask = NDArray[np.bool_]
-NO_ITEMS = "no presented pair is in this split"
+NO_ITEMS = "no presented pair that two people or more judged is in this split"
 ONE_TOPIC = "an interval over topics needs at least two topics"
 
 
@@ -69,12 +69,17 @@ def _parts(analysed: Analysed) -> Iterator[tuple[Fitted, str, str | None, dict[s
 
 
 def split_masks(fitted: Fitted) -> dict[str, Mask]:
-    """Which units are differentiable, by the votes of all their judges; all of them where pairs were not compared."""
+    """Which units are differentiable, by the votes of all their judges; all of them where pairs were not compared.
+
+    Pairs that nobody but one judged are neither differentiable nor not: one vote is always its own majority.
+    """
     preferences = [fit.counts for fit in fitted.fits if fit.dimension.is_preference]
     masks = {Split.COMPLETE.value: np.ones(len(fitted.pool.units), dtype=bool)}
     if preferences:
-        told_apart = differentiable(np.stack(preferences, axis=1))
-        masks |= {Split.DIFFERENTIABLE.value: told_apart, Split.MINIMAL.value: ~told_apart}
+        votes = np.stack(preferences, axis=1)
+        several = votes.sum(axis=2).max(axis=1) > 1
+        told_apart = differentiable(votes)
+        masks |= {Split.DIFFERENTIABLE.value: told_apart & several, Split.MINIMAL.value: ~told_apart & several}
     return masks
 
 

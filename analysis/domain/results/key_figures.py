@@ -19,6 +19,7 @@ from .schema import NOTE, Row, number
 from .settings import Settings, stream
 
 COUNTS = "no interval: one count by another, of all that there are"
+ONE_VOTE = "no pair was judged by two people or more: one vote is always its own majority"
 
 
 def family(analysed: Analysed) -> Tables:
@@ -26,7 +27,7 @@ def family(analysed: Analysed) -> Tables:
     rows = key_figure_rows(
         analysed.inputs,
         analysed.main,
-        differentiable=analysed.masks.get(Split.DIFFERENTIABLE),
+        masks=analysed.masks,
         settings=analysed.settings,
         seed=analysed.seed,
     )
@@ -34,14 +35,14 @@ def family(analysed: Analysed) -> Tables:
 
 
 def key_figure_rows(
-    inputs: Inputs, fitted: Fitted, *, differentiable: Mask | None, settings: Settings, seed: int
+    inputs: Inputs, fitted: Fitted, *, masks: dict[str, Mask], settings: Settings, seed: int
 ) -> list[Row]:
     """Counts, and means with their intervals."""
     resampling = Resampling.of(inputs.responses, settings, seed)
     rows = [
         *_writing(inputs, settings, seed),
         *spending.writing(inputs, resampling),
-        *_judging(inputs, fitted, differentiable, settings, seed),
+        *_judging(inputs, fitted, masks, settings, seed),
     ]
     return [row if "unit" in row else row | {"unit": ""} for row in rows]
 
@@ -67,9 +68,7 @@ def _writing(inputs: Inputs, settings: Settings, seed: int) -> Iterator[Row]:
         yield _mean_words(f"words_per_response_{origin}", [r for r in full if r.origin == origin], settings, seed)
 
 
-def _judging(
-    inputs: Inputs, fitted: Fitted, differentiable: Mask | None, settings: Settings, seed: int
-) -> Iterator[Row]:
+def _judging(inputs: Inputs, fitted: Fitted, masks: dict[str, Mask], settings: Settings, seed: int) -> Iterator[Row]:
     pool = fitted.pool
     pairs = [unit for unit in pool.units if unit[1] >= 0]
     votes = sum(len(fit.unit) for fit in fitted.fits)
@@ -82,10 +81,8 @@ def _judging(
         sides = canonical([unit[0] for unit in pairs], [unit[1] for unit in pairs])
         both = len(pairs) - len(set(zip(sides.low.tolist(), sides.high.tolist(), strict=True)))
         yield _count("pairs_in_both_orders", both)
-    if differentiable is not None:
-        weights = resample_weights(len(inputs.topics), settings.resamples, stream(seed, "topics of pairs"))
-        share = bootstrap(weighted_mean(differentiable.astype(float), pool.topic, len(inputs.topics)), weights)
-        yield {"name": "differentiable_share"} | cells(share, len(differentiable))
+    if Split.DIFFERENTIABLE in masks:
+        yield _differentiable(inputs, fitted, masks, settings, seed)
     yield _count("judges", judges)
     yield _count("judgments", votes)
     yield _count("judgments_surplus", len(pool.unit) - votes)
@@ -95,6 +92,18 @@ def _judging(
             yield _count(f"judgments_{pool_name}", n)
     labels = sum(int((fit.counts.sum(axis=1) > 0).sum()) for fit in fitted.fits)
     yield from spending.judging(inputs, votes, labels)
+
+
+def _differentiable(inputs: Inputs, fitted: Fitted, masks: dict[str, Mask], settings: Settings, seed: int) -> Row:
+    """The share of differentiable pairs, of those that several people judged."""
+    name, told_apart = "differentiable_share", masks[Split.DIFFERENTIABLE]
+    said = told_apart | masks[Split.MINIMAL]
+    if not said.any():
+        return {"name": name, "value": None, "low": None, "high": None, "n": 0, NOTE: ONE_VOTE}
+    weights = resample_weights(len(inputs.topics), settings.resamples, stream(seed, "topics of pairs"))
+    values, topic = told_apart[said].astype(float), fitted.pool.topic[said]
+    share = bootstrap(weighted_mean(values, topic, len(inputs.topics)), weights)
+    return {"name": name} | cells(share, len(values))
 
 
 def _count(name: str, value: int) -> Row:

@@ -21,7 +21,8 @@ def writing(inputs: Inputs, resampling: Resampling) -> Iterator[Row]:
     """Time and pay of responses, where logs and payments say them."""
     topic = resampling.places(inputs.responses)
     place = np.array([process.response for process in inputs.processes], dtype=np.int64)
-    for name, measure in (("minutes_per_response", "seconds"), ("active_minutes_per_response", "active_seconds")):
+    # Active minutes lead: a page left open over night is in the others.
+    for name, measure in (("active_minutes_per_response", "active_seconds"), ("minutes_per_response", "seconds")):
         minutes = np.array([_or_nan(process.measures.get(measure)) / MINUTE for process in inputs.processes])
         n = int(np.sum(~np.isnan(minutes)))
         if n:
