@@ -189,7 +189,8 @@ def test_one_judge_alone_is_an_error_that_is_shown():
     assert (share["value"], share["n"]) == (None, 0)
     assert "always its own majority" in share["note"]
     for split in ("differentiable", "minimal"):
-        assert "two people or more" in row_of(tables["agreement"], dimension="clear", split=split, coders="crowd")["note"]
+        alpha = row_of(tables["agreement"], dimension="clear", split=split, coders="crowd")
+        assert "two people or more" in alpha["note"]
 
 
 def test_pairs_of_one_vote_are_in_neither_split():
