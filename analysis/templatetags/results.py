@@ -38,7 +38,9 @@ def result_chart(context: template.Context, name: str, width: int = 736, height:
     return {
         "study": context["study"], "run": run, "name": name, "width": width, "height": height, "alt": said.alt,
         "caption": missing.promised(
-            captions.caption(said.caption, run.parameters), charts.CHARTS[name].tables, context.get("no_intervals") or {}
+            captions.caption(said.caption, run.parameters),
+            charts.CHARTS[name].tables,
+            context.get("no_intervals") or {},
         ),
     }  # fmt: skip
 
