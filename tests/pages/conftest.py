@@ -2,11 +2,14 @@
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.management.base import CommandError
+from django.test import TransactionTestCase
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page
 
 from crowdrag.studies.models import User
@@ -30,6 +33,25 @@ SWITCHES = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _emptied_in_the_end() -> Iterator[None]:
+    """Empty the tables again where a request that was still on its way locked some of them in another order."""
+    empty = TransactionTestCase._fixture_teardown
+
+    def patiently(case: TransactionTestCase) -> None:
+        for left in (2, 1, 0):
+            try:
+                return empty(case)
+            except CommandError:
+                if not left:
+                    raise
+                time.sleep(2)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", patiently)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
