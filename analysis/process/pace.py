@@ -61,7 +61,7 @@ class Activity:
     events, changes : int
         Events of every kind; those that changed the text.
     seconds : float
-        From the first to the last event; NaN of fewer than two events: one moment is no length of time.
+        From the first to the last event; NaN without events.
     active_seconds : float
         The same without the gaps in which nothing happened for longer than `thresholds.idle`.
     pauses : tuple of Pause
@@ -135,13 +135,12 @@ def activity(events: Iterable[Event] | Log, *, thresholds: Thresholds = DEFAULTS
     for begin, end in groups(log.changes, together=thresholds.together):
         counter.take(log.changes[begin:end])
     counter.close(BurstEnd.END)
-    has_length = len(log.times) > 1
     steps = [other - one for one, other in pairwise(log.times)]
     return Activity(
         events=log.events,
         changes=len(log.changes),
-        seconds=sum(steps) / 1000 if has_length else NAN,
-        active_seconds=sum(step for step in steps if step <= thresholds.idle) / 1000 if has_length else NAN,
+        seconds=sum(steps) / 1000 if log.times else NAN,
+        active_seconds=sum(step for step in steps if step <= thresholds.idle) / 1000 if log.times else NAN,
         pauses=tuple(counter.pauses),
         bursts=tuple(counter.bursts),
         revisions=tuple(counter.revisions),

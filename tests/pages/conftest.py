@@ -4,6 +4,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -41,13 +42,12 @@ def _emptied_in_the_end() -> Iterator[None]:
     empty = TransactionTestCase._fixture_teardown
 
     def patiently(case: TransactionTestCase) -> None:
-        for left in (2, 1, 0):
-            try:
-                return empty(case)
-            except CommandError:
-                if not left:
-                    raise
-                time.sleep(2)
+        for _again in range(2):
+            with suppress(CommandError):
+                empty(case)
+                return
+            time.sleep(2)
+        empty(case)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", patiently)

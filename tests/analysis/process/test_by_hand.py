@@ -99,12 +99,6 @@ def test_a_copy_of_ones_own_typing_is_typing():
     assert found.pasted_share == 0.0
 
 
-def test_one_event_is_a_moment_and_no_length_of_time():
-    found = activity([["s", 0, 0, 0, "All at once.", "pasted", ""]])
-    assert np.isnan([found.seconds, found.active_seconds, found.typing_rate]).all()
-    assert found.produced == len("All at once.")
-
-
 def test_a_paste_in_several_splices_is_one():
     halves = [["s", 100, 0, 0, QUOTE[:20], "pasted", ""], ["s", 104, 20, 0, QUOTE[20:], "pasted", ""]]
     (paste,) = provenance(halves, PASSAGES).arrivals
