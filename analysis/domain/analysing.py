@@ -22,7 +22,7 @@ from crowdrag.runs.models.run import RunQuerySet
 from crowdrag.studies.models import Study, User
 
 from ..models import Snapshot, Table
-from . import freshness, loading, tables
+from . import freshness, loading, snapshots, tables
 from .inputs import Inputs
 from .results import Results, compute
 from .results.earlier import FITS
@@ -89,16 +89,7 @@ def work(work: kinds.Work) -> Callable[[], None]:
 
 
 def _store(run: Run, inputs: Inputs, results: Results, mark: dict[str, int], taken_at: datetime) -> None:
-    Snapshot.objects.create(
-        run=run,
-        pool=inputs.pool,
-        digest=inputs.digest,
-        judgments=len(inputs.main.unit),
-        responses=len(inputs.responses),
-        mark=mark,
-        payload=inputs.pack(),
-        created_at=taken_at,
-    )
+    snapshots.keep(run=run, inputs=inputs, mark=mark, taken_at=taken_at)
     kept = results.tables | {FITS: results.fits}
     Table.objects.bulk_create(Table(run=run, name=name, rows=rows) for name, rows in kept.items())
     running.note(run=run, summary={**results.summary, **_scores(inputs)}, inputs_digest=inputs.digest)

@@ -22,11 +22,7 @@ def write(run: Run, folder: Path) -> list[Path]:
     for name in tables.names(run):
         for form in ("json", "csv"):
             files[folder / f"{name}.{form}"] = tables.write(run, name, form)
-    for name in charts.CHARTS:
-        try:
-            spec = charts.specification(run.study, run, name)
-        except charts.EmptyChartError:
-            continue
+    for name, spec in charts.specifications(run):
         for form in ("json", "svg"):
             files[folder / FIGURES / f"{name}.{form}"] = charts.draw(spec, form)
     report = reports.report(run)

@@ -1,7 +1,7 @@
 """Charts as Vega-Lite specifications made by Altair, drawn here as SVG or PNG: the same for page, file and paper."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -33,7 +33,7 @@ from . import (
 from .making import EmptyChartError, Labels, Spec, Tables
 
 __all__ = ["CHARTS", "DRAWING", "MEDIA_TYPES", "THEMES", "EmptyChartError", "UnknownChartError", "chart", "draw",
-           "is_known", "of_rows", "specification"]  # fmt: skip
+           "is_known", "of_rows", "specification", "specifications"]  # fmt: skip
 
 THEMES = ("light", "dark")
 MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "json": "application/json"}
@@ -69,11 +69,29 @@ def specification(study: Study, run: Run, name: str, theme: str = "light") -> Sp
     return of_rows(study, name, theme, tables.read(run, *CHARTS[name].tables), run.parameters)
 
 
+def specifications(run: Run) -> Iterator[tuple[str, Spec]]:
+    """Yield every chart that a run holds something for, by name; what they show is read once for all of them."""
+    rows = tables.read(run, *dict.fromkeys(table for each in CHARTS.values() for table in each.tables))
+    labels = _labels(run.study, rows)
+    for name, each in CHARTS.items():
+        try:
+            yield name, _made(name, "light", {table: rows[table] for table in each.tables}, run.parameters, labels)
+        except EmptyChartError:
+            continue
+
+
 def of_rows(study: Study, name: str, theme: str, rows: Tables, parameters: Spec) -> Spec:
     """Return a chart of rows that no run may hold yet; raises `EmptyChartError` as `specification` does."""
-    look = _looks()
+    return _made(name, theme, rows, parameters, _labels(study, rows))
+
+
+def _labels(study: Study, rows: Tables) -> Labels:
     questions = Questions.of(study) if "survey" in rows else Questions()
-    labels = Labels(words.dimensions(study), words.styles(study), questions)
+    return Labels(words.dimensions(study), words.styles(study), questions)
+
+
+def _made(name: str, theme: str, rows: Tables, parameters: Spec, labels: Labels) -> Spec:
+    look = _looks()
     colours = look["categories"][theme] | {"ground": look[theme]["background"]}
     made = CHARTS[name].make(rows, labels, colours, parameters)
     return made | {"description": str(captions.figure(name).alt), "config": look[theme]}

@@ -89,11 +89,7 @@ def whole_table(run: Run, name: str) -> Table:
 def drawn(run: Run, rows: Mapping[str, list[Row]]) -> Iterator[Chart]:
     """Build the charts that the run holds something for; `rows` of its tables that a report reads whole."""
     without = missing.without_intervals(rows)
-    for name in charts.CHARTS:
-        try:
-            spec = charts.specification(run.study, run, name)
-        except charts.EmptyChartError:
-            continue
+    for name, spec in charts.specifications(run):
         said = captions.figure(name)
         caption = captions.caption(said.caption, run.parameters)
         caption = missing.promised(caption, charts.CHARTS[name].tables, without)

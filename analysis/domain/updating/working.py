@@ -17,7 +17,7 @@ from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
 from crowdrag.studies.models import User
 
-from ...models import Snapshot, Table
+from ...models import Table
 from .. import freshness, loading, snapshots, tables
 from ..inputs import Inputs
 from ..results import Results, compute
@@ -74,16 +74,7 @@ def _rows(run: Run, name: str) -> list[list[dict[str, Any]]]:
 def _store(
     run: Run, base: Run, inputs: Inputs, results: Results, mark: dict[str, int], taken_at: datetime, since: int
 ) -> None:
-    Snapshot.objects.create(
-        run=run,
-        pool=inputs.pool,
-        digest=inputs.digest,
-        judgments=len(inputs.main.unit),
-        responses=len(inputs.responses),
-        mark=mark,
-        payload=inputs.pack(),
-        created_at=taken_at,
-    )
+    snapshots.keep(run=run, inputs=inputs, mark=mark, taken_at=taken_at)
     Table.objects.bulk_create(Table(run=run, name=name, rows=rows) for name, rows in results.tables.items())
     running.note(run=run, summary=results.summary | {OF: str(base.key), "since": since}, inputs_digest=inputs.digest)
     _forget_older(run)
