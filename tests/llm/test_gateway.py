@@ -134,6 +134,18 @@ async def _one(endpoint, study):
     return await gateway.complete(endpoint=endpoint, request=request, study=study, purpose="test")
 
 
+@pytest.fixture
+def no_loop():
+    """This thread without the event loop that tests in a browser leave running in their process."""
+    from asyncio import _get_running_loop, _set_running_loop
+
+    running = _get_running_loop()
+    _set_running_loop(None)
+    yield
+    _set_running_loop(running)
+
+
+@pytest.mark.usefixtures("no_loop")
 def test_asynchronous_code_can_ask_too(endpoint, study):
     from asgiref.sync import async_to_sync
 

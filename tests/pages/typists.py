@@ -16,7 +16,8 @@ from writing.models import LogBatch, WritingTask
 
 OPEN = "#text:not([disabled]):not([readonly])"
 LOG = "**/writing/log/"
-PATIENCE = 40_000
+# Long: on a busy machine several tries of half a minute may follow each other. What is tested is that nothing is lost.
+PATIENCE = 120_000
 # Every moment at which the page says "saved", with the text that was in the field then.
 WATCH = """() => {
   const say = () => {
@@ -77,8 +78,12 @@ class Typist:
                 self.page.keyboard.press("Backspace")
                 self.typed = self.typed[:-1]
 
-    def await_saved(self, page: Page | None = None) -> None:
-        (page or self.page).wait_for_selector("#save-state[data-state=saved]", timeout=PATIENCE)
+    def await_saved(self) -> None:
+        try:
+            self.page.wait_for_selector("#save-state[data-state=saved]", timeout=PATIENCE)
+        except Error as error:
+            state = self.page.eval_on_selector("#save-state", "state => [state.dataset.state, state.innerText]")
+            raise AssertionError([state, self.done]) from error
 
     def shown(self) -> str:
         return self.page.input_value("#text")
