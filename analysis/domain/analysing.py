@@ -20,6 +20,7 @@ from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
 from crowdrag.runs.models.run import RunQuerySet
 from crowdrag.studies.models import Study, User
+from writing.models import Response
 
 from ..models import Snapshot, Table
 from . import freshness, loading, snapshots, tables
@@ -43,20 +44,21 @@ def start(
     parameters: dict[str, Any] | None = None,
     now: datetime | None = None,
 ) -> Run:
-    """Start an analysis of a study's judgments.
+    """Start an analysis of a study: of what was written, and of what was judged as far as it was.
 
     Raises
     ------
     BadParameterError
         If a parameter is unknown or out of its range, or the seed negative.
     NothingToAnalyseError
-        If the pool holds no judgment that counts.
+        If there is neither a response nor a judgment that counts.
     """
     if seed < 0:
         raise BadParameterError(f"The seed must not be negative, it is {seed}.")
     settings = Settings.read(parameters or {})
-    if not Judgment.objects.of_study(study).pool(settings.pool).pairwise().exists():
-        raise NothingToAnalyseError(settings.pool)
+    responses = Response.objects.filter(study=study).included()
+    if not responses.exists() and not Judgment.objects.of_study(study).counted().exists():
+        raise NothingToAnalyseError
     run = running.start(study=study, kind=KIND, parameters=settings.write(), by=by, seed=seed, now=now)
     for update in Run.objects.filter(study=study, kind=UPDATE).active():
         with suppress(running.NotActiveError):  # it ended in this moment
@@ -90,7 +92,8 @@ def work(work: kinds.Work) -> Callable[[], None]:
 
 def _store(run: Run, inputs: Inputs, results: Results, mark: dict[str, int], taken_at: datetime) -> None:
     snapshots.keep(run=run, inputs=inputs, mark=mark, taken_at=taken_at)
-    kept = results.tables | {FITS: results.fits}
+    # An update begins with fits: where nobody has judged yet, it is left to a full analysis.
+    kept = results.tables | ({FITS: results.fits} if len(inputs.main.unit) else {})
     Table.objects.bulk_create(Table(run=run, name=name, rows=rows) for name, rows in kept.items())
     running.note(run=run, summary={**results.summary, **_scores(inputs)}, inputs_digest=inputs.digest)
 
@@ -134,6 +137,8 @@ class State:
         How many judgments more count now (negative: fewer).
     judgments : int
         How many judgments count now, of all pools.
+    responses : int
+        How many responses count now.
     """
 
     run: Run | None
@@ -144,6 +149,7 @@ class State:
     changed: bool
     added: int
     judgments: int
+    responses: int
 
     @property
     def is_update(self) -> bool:
@@ -178,6 +184,7 @@ def state(study: Study, *, key: uuid.UUID | None = None, live: bool = False) -> 
         changed=now != then,
         added=now["judgments"] - then["judgments"],
         judgments=now["judgments"],
+        responses=now["responses"],
     )
 
 

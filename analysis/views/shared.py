@@ -31,6 +31,8 @@ PAGES = (
     ("report", _("Report")),
     ("analyses", _("Analyses")),
 )
+#: Of these, the pages that show nothing without judgments.
+OF_JUDGMENTS = ("competence", "grades", "leaderboard", "pairs", "order_results", "reference_metrics")
 
 
 def state_of(request: HttpRequest, study: Study, *, live: bool = False) -> analysing.State:
@@ -52,6 +54,8 @@ def context(request: HttpRequest, state: analysing.State, page: str) -> dict[str
         "asked_for": _key(request) is not None,
         "result_page": page,
         "result_pages": PAGES,
+        "not_judged": state.run is not None and state.run.summary.get("judgments") == 0,
+        "needs_judgments": page in OF_JUDGMENTS,
         "section": "results",
         "form": AnalysisForm(),
         "may_analyse": request.study_role >= Role.EDITOR,  # type: ignore[attr-defined]

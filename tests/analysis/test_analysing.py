@@ -116,14 +116,15 @@ def test_start_refuses_what_cannot_be_analysed():
     assert not Run.objects.exists()
 
 
-def test_judgments_that_vanish_before_the_run_fail_it_with_the_cure():
+def test_all_that_vanishes_before_the_run_fails_it_with_the_cure():
     study = small_study.make()
     run = analysing.start(study=study, parameters=QUICK)
     Assignment.objects.update(is_included=False)
+    Response.objects.update(is_included=False)
     executing.work_next(run)
     run.refresh_from_db()
     assert run.state == RunState.FAILED
-    assert "There are no accepted and included judgments" in run.problems[0]["message"]
+    assert "no accepted and included judgments" in run.problems[0]["message"]
     assert not Table.objects.exists()
     assert not Snapshot.objects.exists()
 

@@ -108,7 +108,7 @@ def test_start_with_a_bad_parameter_says_so(study, given, said):
 def test_start_without_judgments_says_so():
     study = StudyFactory()
     answer = member_of(study, Role.EDITOR).post(address(study, "analyse/"), follow=True)
-    assert "There are no accepted and included judgments" in next(str(m) for m in answer.context["messages"])
+    assert "no included responses and no accepted" in next(str(m) for m in answer.context["messages"])
 
 
 def test_only_editors_may_start_and_only_by_post(study):

@@ -158,7 +158,7 @@ def test_judgments_that_vanish_fail_an_update_with_the_cure(study):
     Assignment.objects.update(is_included=False)
     executing.work_next(begun)
     begun.refresh_from_db()
-    assert "There are no accepted and included judgments" in begun.problems[0]["message"]
+    assert "No judgment counts any more" in begun.problems[0]["message"]
 
 
 def test_who_is_erased_leaves_the_fits_and_the_updates(study):

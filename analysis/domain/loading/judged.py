@@ -46,12 +46,12 @@ Rows = NDArray[Any]
 
 
 class NothingToAnalyseError(Exception):
-    """The pool holds no judgment."""
+    """The study has neither responses nor judgments that count."""
 
-    def __init__(self, pool: str):
+    def __init__(self) -> None:
         super().__init__(
-            f"There are no accepted and included judgments of pairs by the {Judges(pool).label} in this study. "
-            "Import some, or collect them with a pairwise campaign; then analyse again."
+            "There are no included responses and no accepted and included judgments in this study. "
+            "Import some, or collect them; then analyse again."
         )
 
 
@@ -68,12 +68,12 @@ class _Item:
 
 
 def load(study: Study, *, pool: str = Judges.CROWD) -> inputs.Inputs:
-    """Read what an analysis of this pool needs.
+    """Read what an analysis of this pool needs; the pool is empty where nobody has judged yet.
 
     Raises
     ------
     NothingToAnalyseError
-        If the pool holds no judgment that counts.
+        If there is neither a response nor a judgment that counts.
     """
     campaigns = _campaigns(study, pool)
     rows = _judgments(study, campaigns)
@@ -83,9 +83,10 @@ def load(study: Study, *, pool: str = Judges.CROWD) -> inputs.Inputs:
     main = pool.lower()
     asked = (main, EXPERT, POINTWISE, COMBINED, INDIVIDUAL)
     found = {name: rows[names == name] for name in asked if np.any(names == name)}
-    if main not in found:
-        raise NothingToAnalyseError(pool)
     wrote = written.load(study)
+    if not found and not wrote.responses:
+        raise NothingToAnalyseError
+    found.setdefault(main, rows[:0])
     responses = wrote.responses
     dimensions, place = _dimensions(campaigns, found)
     context = _Context(

@@ -16,6 +16,8 @@ from . import words
 from .reasons import reasons
 
 HEADLINE = ("topics_judged", "responses_judged", "pairs", "judges", "judgments", "differentiable_share")
+#: The same of a study that nobody has judged yet.
+WRITTEN = ("topics", "responses", "judgments")
 
 
 @dataclass(frozen=True)
@@ -40,13 +42,14 @@ def overview(study: Study, state: State) -> dict[str, Any]:
         for row in found["key_figures"]
     ]  # fmt: skip
     by_name = {row["name"]: row for row in figures}
+    headline = HEADLINE if state.run.summary.get("judgments", 0) else WRITTEN
     own = [Coders(state.run.parameters.get("pool", "crowd").lower()), Coders.CORRECTED]
     crowd = [row for row in found["agreement"] if row["coders"] in own and row["split"] != Split.EXPERT_PAIRS]
     quarter = [row for row in found["agreement"] if row["coders"] == Coders.CORRECTED_QUARTER]
     # The crowd on the pairs that experts judged stands beside the experts.
     others = [row for row in found["agreement"] if row not in crowd and row not in quarter]
     return {
-        "headline": [by_name[name] for name in HEADLINE if name in by_name],
+        "headline": [by_name[name] for name in headline if name in by_name],
         "figures": figures,
         "surplus": by_name["judgments_surplus"]["value"] if "judgments_surplus" in by_name else 0,
         "agreement": _grid(crowd, found["agreement_means"], labels),

@@ -38,8 +38,8 @@ def beside(topics: int, k: int) -> dict[str, tuple[int, ...]]:
 
 
 def latest(study: Study) -> str | None:
-    """The key of the latest finished analysis, from which expectations are taken."""
-    runs = Run.objects.filter(study=study, kind=analysing.KIND, state=RunState.DONE, snapshot__isnull=False)
+    """The key of the latest finished analysis of judgments, from which expectations are taken."""
+    runs = Run.objects.filter(study=study, kind=analysing.KIND, state=RunState.DONE, snapshot__judgments__gt=0)
     run = runs.newest_first().first()
     return str(run.key) if run else None
 

@@ -45,6 +45,11 @@ class Facts:
     rows: Mapping[str, list[Row]]
     has_known: bool = False
 
+    @property
+    def is_judged(self) -> bool:
+        """Whether the analysed pool held judgments."""
+        return self.summary.get("judgments") != 0
+
     def has(self, table: str, **wanted: str) -> bool:
         """Say whether a table holds a row with these values; without values, whether it holds a row at all."""
         if not wanted:
@@ -92,6 +97,12 @@ def _paragraph(sentences: Iterable[Callable[[Facts], str]], facts: Facts) -> str
 
 def _data(facts: Facts) -> str:
     sums = facts.summary
+    if not facts.is_judged:
+        figures = {row["name"]: row["value"] for row in facts.rows.get("key_figures", [])}
+        return (
+            f"We analysed {_count(figures, 'responses', 'response')} to {_count(figures, 'topics', 'topic')}, "
+            "following the procedure of CrowdRAG-25 [@gienapp2025]; judgments of pairs had not been collected."
+        )
     simulated = " of a simulated crowd" if sums.get("simulated") else ""
     who = _POOLS.get(facts.settings.pool, facts.settings.pool.lower())
     return (
@@ -104,6 +115,8 @@ def _data(facts: Facts) -> str:
 
 
 def _votes(facts: Facts) -> str:
+    if not facts.is_judged:
+        return ""
     k = facts.settings.k
     first = f"the first {k} votes" if k else "as many votes as its campaign had asked for, the first ones,"
     return f"Of each presented pair {first} counted; each order of a pair is a unit of its own."

@@ -94,6 +94,8 @@ def of_pairs(
     redrawn: Redrawn | None = None,
 ) -> tuple[list[Row], list[Row]]:
     """Rows of one pool: its own coders and, if named, the corrected ones; and the means over dimensions."""
+    if not fitted.fits:
+        return [], []
     topics, topic = np.unique(fitted.pool.topic, return_inverse=True)
     if redrawn is None:
         weights = resample_weights(len(topics), settings.resamples, stream(seed, f"topics of {coders}"))

@@ -69,6 +69,12 @@ def _writing(inputs: Inputs, settings: Settings, seed: int) -> Iterator[Row]:
 
 
 def _judging(inputs: Inputs, fitted: Fitted, masks: dict[str, Mask], settings: Settings, seed: int) -> Iterator[Row]:
+    counts = {name: inputs.counts.get(name) for name in ("expert", "model", "pointwise")}
+    others = [_count(f"judgments_{name}", n) for name, n in counts.items() if n]
+    if not fitted.fits:
+        yield _count("judgments", 0)
+        yield from others
+        return
     pool = fitted.pool
     pairs = [unit for unit in pool.units if unit[1] >= 0]
     votes = sum(len(fit.unit) for fit in fitted.fits)
@@ -87,9 +93,7 @@ def _judging(inputs: Inputs, fitted: Fitted, masks: dict[str, Mask], settings: S
     yield _count("judgments", votes)
     yield _count("judgments_surplus", len(pool.unit) - votes)
     yield _quotient("judgments_per_judge", votes, judges)
-    for pool_name in ("expert", "model", "pointwise"):
-        if n := inputs.counts.get(pool_name):
-            yield _count(f"judgments_{pool_name}", n)
+    yield from others
     labels = sum(int((fit.counts.sum(axis=1) > 0).sum()) for fit in fitted.fits)
     yield from spending.judging(inputs, votes, labels)
 

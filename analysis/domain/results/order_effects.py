@@ -92,6 +92,8 @@ Parts = dict[tuple[str, str], dict[str, Estimate]]
 def _by_order(inputs: Inputs, main: Fitted, settings: Settings, seed: int) -> Parts:
     """Alpha of each part by dimension and effect, and the means over dimensions."""
     found: Parts = {}
+    if not main.fits:
+        return found
     for effect, make in ((WITHIN, _within), (ACROSS, _across)):
         topics, topic = _topics(main, effect)
         weights = resample_weights(
@@ -203,9 +205,9 @@ def _front_preferences(analysed: Analysed) -> Iterator[Row]:
     """The share of choices for the first response, by pool of people, pairs and dimension."""
     pools = [analysed.inputs.pool, *(name for name in (EXPERT,) if name != analysed.inputs.pool)]
     for name in pools:
-        if name not in analysed.fitted:
+        fitted = analysed.fitted.get(name)
+        if fitted is None or not fitted.fits:
             continue
-        fitted = analysed.fitted[name]
         pair, _, sizes = _pairs(fitted)
         rng = stream(analysed.seed, f"topics of front preference {name}")
         topics, topic = np.unique(fitted.pool.topic, return_inverse=True)

@@ -42,9 +42,10 @@ class Redrawn:
 def redraw(fitted: Fitted, name: str, *, settings: Settings, seed: int, step: Callable[[str], None]) -> Redrawn | None:
     """Draw topics, and judges if they are asked for, and find the labels of each resample.
 
-    None where labels are the same in every resample: then there is nothing to keep, and families draw topics alone.
+    None where labels are the same in every resample, or there are none: then there is nothing to keep, and families
+    draw topics alone.
     """
-    if not settings.redraws:
+    if not settings.redraws or not fitted.fits:
         return None
     pool = fitted.pool
     topics, topic = np.unique(pool.topic, return_inverse=True)

@@ -32,8 +32,10 @@ KEPT = 2
 
 SUPERSEDED = gettext_lazy("A newer full analysis is there: this update is of an older one.")
 NOT_KEPT = gettext_lazy(
-    "The full analysis kept nothing that an update could begin with: an earlier version made it. Analyse again."
+    "The full analysis kept nothing that an update could begin with: it had no judgments, or an earlier version "
+    "made it. Analyse again."
 )
+NO_JUDGMENTS = gettext_lazy("No judgment counts any more: an update has nothing to begin with. Analyse again.")
 
 
 def start(base: Run, *, by: User | None = None, now: datetime | None = None) -> Run:
@@ -60,6 +62,8 @@ def work(work: kinds.Work) -> Callable[[], None]:
         inputs = loading.load(run.study, pool=settings.pool)
     except loading.NothingToAnalyseError as error:
         raise kinds.Rejected([{"message": str(error)}]) from error
+    if not len(inputs.main.unit):
+        raise kinds.Rejected([{"message": str(NO_JUDGMENTS)}])
     inputs = replace(inputs, likenesses=before.likenesses)
     earlier = Earlier(before, kept.pop(FITS), kept)
     results = compute(inputs, settings=settings, seed=run.seed, report=work.report, earlier=earlier)

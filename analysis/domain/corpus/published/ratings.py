@@ -46,7 +46,7 @@ class Analysis:
 def latest(study: Study) -> Analysis | None:
     """Return the study's latest finished analysis of the crowd's judgments, or None where there is none."""
     runs = Run.objects.filter(study=study, kind=analysing.KIND, state=RunState.DONE, snapshot__pool=CROWD)
-    run = runs.filter(tables__name="gold").select_related("snapshot").newest_first().first()
+    run = runs.filter(tables__name="gold", snapshot__judgments__gt=0).select_related("snapshot").newest_first().first()
     return None if run is None else Analysis(run, inputs.unpack(bytes(run.snapshot.payload)))
 
 
