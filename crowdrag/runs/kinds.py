@@ -69,6 +69,14 @@ class Work:
         self.keeper(effect)
 
 
+@dataclass(frozen=True)
+class Later:
+    """A planned unit of a later stage: it waits until all units of earlier stages are done."""
+
+    stage: int
+    payload: dict[str, Any] = field(default_factory=dict)
+
+
 def one_unit(_run: Run) -> Iterable[dict[str, Any]]:
     """Plan a run whose work is one unit."""
     return [{}]
@@ -83,7 +91,8 @@ class Kind:
     name
         its name for good, as in `import.crowdrag25`.
     plan
-        payloads of the units, called in the transaction that creates them; may set the run's `inputs_digest`.
+        payloads of the units, called in the transaction that creates them; may set the run's `inputs_digest`. One that
+        needs what others found is `Later`.
     work
         the long part of a unit: computes, reads, calls models, and writes nothing to the database. It returns the
         effect, or None if there is none. The effect runs in the transaction that marks the unit done: exactly once,
@@ -102,7 +111,7 @@ class Kind:
     title: str | Promise
     work: Callable[[Work], Effect | None]
     queue: str = Queue.DEFAULT
-    plan: Callable[[Run], Iterable[dict[str, Any]]] = one_unit
+    plan: Callable[[Run], Iterable[dict[str, Any] | Later]] = one_unit
     finish: Callable[[Run], None] | None = None
     result_url: Callable[[Run], str | None] | None = None
     told: Callable[[Run], dict[str, Any]] | None = None

@@ -24,7 +24,7 @@ def locked(pk: int) -> Run:
 
 def conclude(pk: int, *, now: datetime | None = None) -> None:
     """End a run if nothing of it is open any more; `finish` runs in the same transaction, so exactly once."""
-    if Unit.objects.filter(run=pk).open().exists():
+    if Unit.objects.filter(run=pk).going_on().exists():
         return
     try:
         with transaction.atomic():
@@ -41,12 +41,13 @@ def conclude(pk: int, *, now: datetime | None = None) -> None:
 
 def _conclude(pk: int, now: datetime | None) -> None:
     run = locked(pk)
-    if not run.is_active or run.units.open().exists():
+    if not run.is_active or Unit.objects.filter(run=run).going_on().exists():
         return
     failed = run.units.filter(state=UnitState.FAILED)
     if first := failed.order_by("position").first():
         n = failed.count()
         more = f" ({n} units failed; this is the first.)" if n > 1 else ""
+        claiming.close_open(run, now=now)  # later stages
         end(run, state=RunState.FAILED, error=first.error + more, now=now)
         return
     if (finish := kinds.get(run.kind).finish) is not None:

@@ -65,7 +65,7 @@ def start(
         created_by=by,
         created_at=now,
     )
-    units = (Unit(run=run, position=i, payload=payload, due_at=now) for i, payload in enumerate(what.plan(run)))
+    units = (_unit(run, i, planned, now) for i, planned in enumerate(what.plan(run)))
     count = len(Unit.objects.bulk_create(units, batch_size=BATCH))
     run.save(update_fields=["inputs_digest", "summary", "parameters"])  # what the plan found out
     if count:
@@ -74,6 +74,11 @@ def start(
         concluding.conclude(run.pk, now=now)
         run.refresh_from_db()
     return run
+
+
+def _unit(run: Run, position: int, planned: dict[str, Any] | kinds.Later, now: datetime) -> Unit:
+    later = planned if isinstance(planned, kinds.Later) else kinds.Later(0, planned)
+    return Unit(run=run, position=position, stage=later.stage, payload=later.payload, due_at=now)
 
 
 @transaction.atomic

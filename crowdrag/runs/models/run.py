@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import Study
 
-from ..enums import ACTIVE, OPEN, Queue, RunState, UnitState
+from ..enums import ACTIVE, Queue, RunState, UnitState
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -26,10 +26,10 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.order_by("-created_at", "-id")
 
     def concludable(self) -> "RunQuerySet":
-        """Keep active runs without an open unit: they only wait to be concluded."""
+        """Keep active runs with no unit that is still to be done: they only wait to be concluded."""
         from .unit import Unit
 
-        return self.active().filter(~models.Exists(Unit.objects.filter(run=models.OuterRef("pk"), state__in=OPEN)))
+        return self.active().filter(~models.Exists(Unit.objects.filter(run=models.OuterRef("pk")).going_on()))
 
     def with_unit_counts(self) -> "RunQuerySet":
         """Annotate units (`units_total`, `units_done`, `units_failed`), their `inner_done` and `inner_total`."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 
 from ..enums import ACTIVE, OPEN, UnitState
 from .run import Run
@@ -19,15 +19,25 @@ class UnitQuerySet(models.QuerySet["Unit"]):
 
     def due(self, moment: Any) -> "UnitQuerySet":
         """Keep those that a worker may claim."""
-        return self.filter(state=UnitState.PENDING, due_at__lte=moment, run__state__in=ACTIVE)
+        pending = self.filter(state=UnitState.PENDING, due_at__lte=moment, run__state__in=ACTIVE)
+        return pending.filter(Q(stage=0) | ~Exists(_earlier().exclude(state=UnitState.DONE)))
+
+    def going_on(self) -> "UnitQuerySet":
+        """Keep those that are not over, but for those that will never be due: a unit of an earlier stage failed."""
+        return self.open().exclude(Exists(_earlier().filter(state=UnitState.FAILED)))
 
     def stale(self, moment: Any) -> "UnitQuerySet":
         """Keep those whose worker has let its lease run out."""
         return self.filter(state=UnitState.CLAIMED, lease_until__lt=moment)
 
 
+def _earlier() -> "models.QuerySet[Unit]":
+    """Units of the same run in earlier stages."""
+    return Unit.objects.filter(run=OuterRef("run"), stage__lt=OuterRef("stage"))
+
+
 class Unit(models.Model):
-    """One unit of work.
+    """One unit of work. Units of a later stage wait until those of all earlier ones are done.
 
     `fence` counts claims: only the claim that holds the current fence may complete the unit, so a worker whose lease
     was taken over commits nothing (docs/adr/0009-runs.md). `attempts` counts failures of the work itself, `lost`
@@ -36,6 +46,7 @@ class Unit(models.Model):
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="units")
     position = models.PositiveIntegerField()
+    stage = models.PositiveSmallIntegerField(default=0)
     payload = models.JSONField(default=dict, blank=True, encoder=DjangoJSONEncoder)
     state = models.CharField(max_length=10, choices=UnitState.choices, default=UnitState.PENDING)
     due_at = models.DateTimeField()

@@ -25,6 +25,16 @@ def planned(run: Run) -> Iterable[dict[str, Any]]:
     return [{"i": i} for i in range(run.parameters.get("units", 1))]
 
 
+def in_stages(run: Run) -> Iterable[kinds.Later]:
+    return [kinds.Later(stage) for stage, units in enumerate(run.parameters["stages"]) for _ in range(units)]
+
+
+def staged(work: kinds.Work) -> Callable[[], None]:
+    if work.unit.position in work.run.parameters.get("fail", []):
+        raise OSError("not yet")
+    return lambda: mark(work)
+
+
 def tiny(work: kinds.Work) -> Callable[[], None]:
     time.sleep(work.run.parameters.get("seconds", 0.02))
     return lambda: mark(work)
@@ -83,7 +93,7 @@ def finished(run: Run) -> None:
 ALL = [
     kinds.Kind(name=f"test.{work.__name__}", title=work.__name__.capitalize(), plan=planned, work=work, finish=finished)
     for work in (tiny, slow, slow_effect, dying, failing, breaking, rejecting)
-]
+] + [kinds.Kind(name="test.staged", title="Staged", plan=in_stages, work=staged)]
 
 
 def register_all() -> None:
