@@ -5,9 +5,9 @@ No Django, no model: only shapes. docs/methods/experiments.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ class Document:
     is_helpful : bool or None
         What the data says of it (it states a true answer, say); None where it says nothing. No method reads it but
         the ones that are given the truth on purpose.
+    author, style, answer : str
+        Of a passage in a bank (self-preference): who wrote it, in which style, and which answer to the question it
+        states, be it true or false; "" where the data does not say.
     """
 
     id: str
@@ -38,6 +41,9 @@ class Document:
     title: str = ""
     score: float | None = None
     is_helpful: bool | None = None
+    author: str = ""
+    style: str = ""
+    answer: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,9 @@ class Query:
     documents : tuple of Document
     metric : str
         The name of the answer metric that the data asks for (`answers.METRICS`); "" where the experiment chooses.
+    facts : mapping of str to JSON value
+        What else the data says of the question; only methods that know a name read it (a bank's `perplexity` by author,
+        `knowledge` by model).
     """
 
     id: str
@@ -61,6 +70,7 @@ class Query:
     answers: tuple[str, ...]
     documents: tuple[Document, ...] = ()
     metric: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
