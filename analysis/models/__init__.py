@@ -2,9 +2,10 @@
 
 from .encoder import Encoder
 from .encoding import Encoding
+from .finding import Finding
 from .likeness import Likeness
 from .measures import LogMeasures
 from .snapshot import Snapshot
 from .table import Table
 
-__all__ = ["Encoder", "Encoding", "Likeness", "LogMeasures", "Snapshot", "Table"]
+__all__ = ["Encoder", "Encoding", "Finding", "Likeness", "LogMeasures", "Snapshot", "Table"]

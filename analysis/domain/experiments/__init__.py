@@ -1,0 +1,1 @@
+"""Experiments on what retrieval does to generation, as runs (docs/methods/experiments.md)."""

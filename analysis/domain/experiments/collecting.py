@@ -1,0 +1,138 @@
+"""The questions of a run: the study's own topics, or a file that somebody handed in.
+
+A collection is read once in the request that starts a run and once in each process that works on it; its digest is the
+run's inputs digest, so that a run never goes on with other questions than it began with.
+"""
+
+import hashlib
+import json
+from collections import OrderedDict, defaultdict
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from analysis.rag.shapes import Collection, Document, Query
+from analysis.stats.chance import stream
+from analysis.text.statements import without_markers
+from crowdrag.runs.models import Run, Upload
+from crowdrag.studies.models import Study
+from writing.enums import Origin
+from writing.models import Response, RetrievedPassage, Topic
+
+from . import reading
+from .reading import BadCollectionError
+
+__all__ = ["BadCollectionError", "collection", "digest", "of_run", "of_study", "path_of"]
+
+STUDY = "study"
+#: What answers of a study's topics are measured by: they are long texts.
+STUDY_METRIC = "rouge_l"
+#: Collections that a process keeps.
+KEPT = 2
+
+
+def collection(parameters: Mapping[str, Any], study: Study, *, seed: int = 0) -> Collection:
+    """Read the questions of a run by its parameters `collection` and `queries`.
+
+    Parameters
+    ----------
+    parameters : mapping
+        `collection`: {"source": "study", "style": NAME or ""} or {"source": FORMAT, "upload": primary key};
+        `queries`: how many at most, drawn with the seed and left in the data's order; 0 or missing: all.
+
+    Raises
+    ------
+    BadCollectionError
+        If there is no such source or upload, or the file is not what it is said to be: with file and line.
+    """
+    asked = parameters.get("collection") or {"source": STUDY}
+    if not isinstance(asked, Mapping):
+        raise BadCollectionError(_("The collection is an object with a source, not %(given)r.") % {"given": asked})
+    source = asked.get("source", STUDY)
+    found = of_study(study, asked.get("style") or "") if source == STUDY else _of_upload(study, source, asked)
+    return drawn(found, parameters.get("queries") or 0, seed)
+
+
+def drawn(found: Collection, most: int, seed: int) -> Collection:
+    """Draw so many queries at most; those that are drawn stay in their order. 0: all."""
+    if not most or most >= len(found.queries):
+        return found
+    places = stream(seed, "experiment queries").choice(len(found.queries), size=most, replace=False)
+    return replace(found, queries=tuple(found.queries[place] for place in sorted(places)))
+
+
+def of_study(study: Study, style: str = "") -> Collection:
+    """The study's current topics: their passages in the order of the ranking, people's responses as right answers.
+
+    A response counts that is included, not erased, by a person, and in the style where one is named; without its citation
+    markers. A topic without one has no answer, one without passages is left out and counted.
+    """
+    answers: dict[str, list[str]] = defaultdict(list)
+    responses = Response.objects.filter(study=study, origin=Origin.HUMAN, erased_at__isnull=True).included()
+    responses = responses.filter(style__name=style) if style else responses
+    for topic, text in responses.order_by("external_id").values_list("topic__external_id", "text"):
+        if text.strip():
+            answers[topic].append(without_markers(text).strip())
+    documents: dict[int, list[Document]] = defaultdict(list)
+    retrieved = RetrievedPassage.objects.filter(topic__study=study).order_by("topic_id", "rank", "pk")
+    for row in retrieved.select_related("passage"):
+        passage = row.passage
+        documents[row.topic_id].append(Document(passage.external_id, passage.text, passage.title, row.score))
+    topics = list(Topic.objects.filter(study=study).current().order_by("external_id", "pk"))
+    queries = tuple(
+        Query(topic.external_id, topic.query, tuple(answers[topic.external_id]), tuple(documents[topic.pk]),
+              metric=STUDY_METRIC)
+        for topic in topics if documents[topic.pk]
+    )  # fmt: skip
+    bare = len(topics) - len(queries)
+    return Collection(study.slug, queries, (("no passages", bare),) if bare else ())
+
+
+def _of_upload(study: Study, source: str, asked: Mapping[str, Any]) -> Collection:
+    upload = Upload.objects.filter(study=study, pk=asked.get("upload") or 0).first()
+    if upload is None:
+        raise BadCollectionError(_("The file is not among those that were uploaded to this study."))
+    return reading.read(source, Path(upload.file.path))
+
+
+def path_of(run: Run) -> Path | None:
+    """Where the uploaded file of a run lies; None of a run on the study's topics."""
+    upload = Upload.objects.filter(
+        study=run.study_id, pk=run.parameters.get("collection", {}).get("upload") or 0
+    ).first()
+    return None if upload is None else Path(upload.file.path)
+
+
+def digest(found: Collection) -> str:
+    """SHA-256 of all that a collection holds: equal ones ask the same."""
+    written = json.dumps(asdict(found) | {"name": ""}, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(written.encode()).hexdigest()
+
+
+_kept: OrderedDict[int, Collection] = OrderedDict()
+
+
+def of_run(run: Run) -> Collection:
+    """Read the questions of a run that is planned; a process keeps the last ones.
+
+    Raises
+    ------
+    BadCollectionError
+        If they are others than the run was planned with.
+    """
+    if run.pk not in _kept:
+        found = collection(run.parameters, run.study, seed=run.seed)
+        if digest(found) != run.inputs_digest:
+            raise BadCollectionError(
+                _(
+                    "The questions are others than when this run was started: start it anew, so that all of it is of one kind."
+                )
+            )
+        _kept[run.pk] = found
+        while len(_kept) > KEPT:
+            _kept.popitem(last=False)
+    _kept.move_to_end(run.pk)
+    return _kept[run.pk]

@@ -1,0 +1,223 @@
+"""What an experiment says of itself, and where the frame finds it: pages, command and reports follow from this.
+
+An experiment is written as a value `Experiment` in a package of its own and registered when the app is ready:
+
+    EXPERIMENT = Experiment(
+        name="fair", title=_("Fair ranking"), about=_("..."), parameters=Parameters, fields=(Field(...), ...),
+        collections=("study", "qa"), stages=(Stage("utility", _("Utility of each list"), work),),
+        tables=tables, table_names=("fair_exposure", ...), estimate=estimate, methods=methods,
+    )
+
+    def register() -> None:
+        experiment.register(EXPERIMENT)   # makes the run kind "experiment.fair", too
+
+A run's parameters are flat: the frame's own (`COMMON`) beside the experiment's. docs/methods/experiments.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+
+from django.utils.functional import Promise
+
+from analysis.rag.shapes import Collection
+
+from ..results.schema import Row
+from ..results.settings import BadParameterError
+
+if TYPE_CHECKING:
+    from ..reports.shape import Methods
+    from .job import Job
+
+__all__ = ["COMMON", "EXPERIMENTS", "BadParameterError", "Estimate", "Experiment", "Field", "Parameters", "Stage",
+           "each_query", "get", "register"]  # fmt: skip
+
+#: Parameters of every experiment, which the frame reads:
+#: `collection`: {"source": "study"} or {"source": FORMAT, "upload": primary key, "name": ..., "sha256": ...};
+#: `generator`: "endpoint:NAME" or "model:NAME", as `generating.generator` reads it; `queries`: how many at most, drawn
+#: with the run's seed, 0 for all.
+COMMON = ("collection", "generator", "queries")
+PREFIX = "experiment."
+
+
+class Parameters(Protocol):
+    """An experiment's own parameters: a frozen dataclass, all of whose fields have defaults."""
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+        """Read them; what is missing has its default.
+
+        Raises
+        ------
+        BadParameterError
+            Names the parameter, what it is and what it may be. An unknown name is refused as well.
+        """
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write all of them as JSON values, so that a run says what it was made with."""
+        ...
+
+
+@dataclass(frozen=True)
+class Field:
+    """One parameter as the form and the command offer it; its default is the dataclass's.
+
+    Attributes
+    ----------
+    name : str
+        The dataclass's field.
+    label, help : str
+        In the reader's language: what it is, and what it does or costs.
+    kind : str
+        "integer", "number", "text", "flag", "choice" (one of `choices`), "choices" (several of them), "numbers" (a list,
+        written with commas), "model" (a generator other than the run's; "" for none).
+    least, most : float or None
+        Bounds, of every number of a list; of "text" the most letters.
+    choices : tuple of (str, str)
+        Value and label.
+    is_advanced : bool
+        Whether it stands behind "more".
+    """
+
+    name: str
+    label: str | Promise
+    kind: Literal["integer", "number", "text", "flag", "choice", "choices", "numbers", "model"]
+    help: str | Promise = ""
+    least: float | None = None
+    most: float | None = None
+    choices: tuple[tuple[str, str | Promise], ...] = ()
+    is_advanced: bool = False
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run would ask of generators at most, before anything is asked: calls are of distinct prompts.
+
+    Attributes
+    ----------
+    calls, prompt_tokens, completion_tokens : int
+        An upper bound where it depends on what comes out; `note` says so.
+    seconds : float
+        Work beside the generator's (training, ranking), on two cores.
+    queries, left_out : int
+        Questions that take part; those that cannot (no gold answer, say).
+    note : str
+    """
+
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float = 0.0
+    queries: int = 0
+    left_out: int = 0
+    note: str = ""
+
+
+Payload = dict[str, Any]
+
+
+def each_query(batch: int = 1) -> Callable[[Collection, Any], Iterable[Payload]]:
+    """Units of so many queries each, in the collection's order; `Job.queries` returns those of a unit."""
+
+    def units(collection: Collection, parameters: Any) -> Iterable[Payload]:
+        names = [query.id for query in collection.queries]
+        return ({"queries": names[at : at + batch]} for at in range(0, len(names), batch))
+
+    return units
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage: its units may go on at once, and wait for all of the stage before.
+
+    Attributes
+    ----------
+    name : str
+        Keys of its findings begin with "NAME:".
+    title : str
+        What the progress says.
+    work : callable(Job) -> mapping of str to JSON value
+        What one unit found, by key (the query's id, say, without the stage's name). It writes nothing; equal inputs,
+        parameters and seed find the same. `Job` has the payload, the generator (counted), earlier findings, chance.
+    units : callable(Collection, parameters) -> payloads
+    """
+
+    name: str
+    title: str | Promise
+    work: Callable[[Job], Mapping[str, Any]]
+    units: Callable[[Collection, Any], Iterable[Payload]] = field(default_factory=each_query)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A kind of experiment.
+
+    Attributes
+    ----------
+    name : str
+        The run kind is "experiment.NAME".
+    title, about : str
+        What it is called; in some sentences, what it asks and what comes of it.
+    parameters : type
+        Reads its own parameters (not `COMMON`).
+    fields : tuple of Field
+        How they are asked for.
+    collections : tuple of str
+        What it can be run on: "study", and formats of uploaded files ("qa", "lamp", "bank").
+    stages : tuple of Stage
+    tables : callable(Job) -> dict of str to rows
+        The result tables by name (in analysis.domain.results.schema.COLUMNS, captions beside), from all findings: the
+        run's last unit, after all stages.
+    table_names : tuple of str
+        In the order of the report; the headline one first.
+    estimate : callable(Collection, parameters) -> Estimate
+    methods : callable(Run, rows by table) -> Methods
+        The paragraph for a paper, with references (analysis/domain/reports/methods.py shows how one is written).
+    queue : str
+        A worker of the "gpu" queue takes it, with a device or without.
+    """
+
+    name: str
+    title: str | Promise
+    about: str | Promise
+    parameters: type[Parameters]
+    fields: tuple[Field, ...]
+    collections: tuple[str, ...]
+    stages: tuple[Stage, ...]
+    tables: Callable[[Job], Mapping[str, list[Row]]]
+    table_names: tuple[str, ...]
+    estimate: Callable[[Collection, Any], Estimate]
+    methods: Callable[[Any, Mapping[str, list[Row]]], Methods]
+    queue: str = "gpu"
+
+    @property
+    def kind(self) -> str:
+        """The name of its runs' kind."""
+        return PREFIX + self.name
+
+    def own(self, parameters: Mapping[str, Any]) -> Parameters:
+        """Read the experiment's own parameters out of a run's; raises `BadParameterError`."""
+        return self.parameters.from_dict({name: value for name, value in parameters.items() if name not in COMMON})
+
+
+EXPERIMENTS: dict[str, Experiment] = {}
+
+
+def register(experiment: Experiment) -> Experiment:
+    """Make an experiment known, and its runs; called once when the app is ready."""
+    from . import staging
+
+    EXPERIMENTS[experiment.name] = experiment
+    staging.register(experiment)
+    return experiment
+
+
+def get(name: str) -> Experiment:
+    """Return an experiment by its name or its runs' kind; raises `LookupError` that names those there are."""
+    try:
+        return EXPERIMENTS[name.removeprefix(PREFIX)]
+    except KeyError:
+        raise LookupError(f"There is no experiment {name!r}; there are {', '.join(EXPERIMENTS) or 'none'}.") from None

@@ -1,0 +1,129 @@
+"""An experiment as a kind of run: units of each stage, then one that makes the tables of all that was found."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from analysis.rag.shapes import Collection, Generator
+from crowdrag.runs import kinds
+from crowdrag.runs.domain import artifacts, running
+from crowdrag.runs.models import Run
+
+from ...models import Table
+from . import collecting, findings
+from .experiment import BadParameterError, Experiment
+from .job import Job
+
+TABLES = "tables"
+
+
+class MakerMissingError(LookupError):
+    """No generator can be made."""
+
+
+def plan(experiment: Experiment, run: Run) -> Iterable[dict[str, Any] | kinds.Later]:
+    """Plan all units; the collection's digest becomes the run's."""
+    try:
+        own = experiment.own(run.parameters)
+        collection = collecting.collection(run.parameters, run.study, seed=run.seed)
+    except (BadParameterError, collecting.BadCollectionError) as error:
+        raise kinds.Rejected(problems(error)) from error
+    if not collection.queries:
+        raise kinds.Rejected([{"message": _("There are no questions to ask.")}])
+    run.inputs_digest = collecting.digest(collection)
+    run.summary |= {"collection": collection.name, "queries": len(collection.queries)}
+    if collection.left_out:
+        run.summary["left_out"] = dict(collection.left_out)
+    found: list[dict[str, Any] | kinds.Later] = []
+    for number, stage in enumerate(experiment.stages):
+        units = stage.units(collection, own)
+        found += [kinds.Later(number, {"stage": stage.name} | payload) for payload in units]
+    return [*found, kinds.Later(len(experiment.stages), {"stage": TABLES})]
+
+
+def work(experiment: Experiment, work: kinds.Work) -> Callable[[], None]:
+    """Work on one unit: what it found is kept in its effect."""
+    run, name = work.run, work.unit.payload["stage"]
+    try:
+        job = Job(
+            run=run,
+            collection=collecting.of_run(run),
+            parameters=experiment.own(run.parameters),
+            payload=work.unit.payload,
+            make=partial(generator, run),
+            reporter=work.report,
+        )
+        if name == TABLES:
+            return _tabulate(experiment, job)
+        stage = next(each for each in experiment.stages if each.name == name)
+        job.report(0, 0, str(stage.title))
+        found = stage.work(job)
+    except (BadParameterError, collecting.BadCollectionError) as error:
+        raise kinds.Rejected(problems(error)) from error
+    return partial(_keep, job, {f"{name}:{key}": data for key, data in found.items()})
+
+
+def _keep(job: Job, found: dict[str, Any]) -> None:
+    findings.keep(job.run, found, usage=job.usage)
+    _publish(job)
+
+
+def _tabulate(experiment: Experiment, job: Job) -> Callable[[], None]:
+    job.report(0, 0, _("Tables"))
+    made = experiment.tables(job)
+    if unknown := sorted(set(made) - set(experiment.table_names)):
+        raise ValueError(f"{experiment.name} makes tables that it does not name: {', '.join(unknown)}.")
+    return partial(_conclude, job, {name: made[name] for name in experiment.table_names if name in made})
+
+
+def _conclude(job: Job, made: dict[str, Any]) -> None:
+    Table.objects.bulk_create(Table(run=job.run, name=name, rows=rows) for name, rows in made.items())
+    _publish(job)
+    running.note(run=job.run, summary={"usage": asdict(findings.usage(job.run))})
+
+
+def _publish(job: Job) -> None:
+    for name, path, media_type in job.files:
+        artifacts.publish(run=job.run, name=name, path=path, media_type=media_type)
+
+
+def generator(run: Run, named: str = "") -> Generator:
+    """Make a generator of a run: its own, or another one by name."""
+    from . import generating
+
+    parameters = run.parameters | ({"generator": named} if named else {})
+    made: Generator = generating.generator(parameters, run.study)
+    return made
+
+
+def problems(error: Exception) -> list[dict[str, Any]]:
+    """What is wrong with an input, as a run shows it."""
+    return getattr(error, "problems", None) or [{"message": str(error)}]
+
+
+def result_url(run: Run) -> str:
+    """Where an experiment's run is read."""
+    return reverse("experiment_result", args=[run.study.slug, run.key])
+
+
+def register(experiment: Experiment) -> None:
+    """Make the experiment's runs known."""
+    kinds.register(
+        kinds.Kind(
+            name=experiment.kind,
+            title=experiment.title,
+            queue=experiment.queue,
+            plan=partial(plan, experiment),
+            work=partial(work, experiment),
+            result_url=result_url,
+        )
+    )
+
+
+def size(experiment: Experiment, collection: Collection, own: Any) -> int:
+    """How many units a run of this collection has."""
+    return 1 + sum(1 for stage in experiment.stages for _unit in stage.units(collection, own))
