@@ -67,8 +67,8 @@ def drawn(found: Collection, most: int, seed: int) -> Collection:
 def of_study(study: Study, style: str = "") -> Collection:
     """The study's current topics: their passages in the order of the ranking, people's responses as right answers.
 
-    A response counts that is included, not erased, by a person, and in the style where one is named; without its citation
-    markers. A topic without one has no answer, one without passages is left out and counted.
+    A response counts that is included, not erased, by a person, and in the style where one is named; without its
+    citation markers. A topic without one has no answer, one without passages is left out and counted.
     """
     answers: dict[str, list[str]] = defaultdict(list)
     responses = Response.objects.filter(study=study, origin=Origin.HUMAN, erased_at__isnull=True).included()
@@ -127,9 +127,7 @@ def of_run(run: Run) -> Collection:
         found = collection(run.parameters, run.study, seed=run.seed)
         if digest(found) != run.inputs_digest:
             raise BadCollectionError(
-                _(
-                    "The questions are others than when this run was started: start it anew, so that all of it is of one kind."
-                )
+                _("The questions are others than when this run was started: start it anew, so that all is of one kind.")
             )
         _kept[run.pk] = found
         while len(_kept) > KEPT:

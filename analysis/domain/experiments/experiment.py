@@ -72,8 +72,8 @@ class Field:
     label, help : str
         In the reader's language: what it is, and what it does or costs.
     kind : str
-        "integer", "number", "text", "flag", "choice" (one of `choices`), "choices" (several of them), "numbers" (a list,
-        written with commas), "model" (a generator other than the run's; "" for none).
+        "integer", "number", "text", "flag", "choice" (one of `choices`), "choices" (several of them), "numbers" (a
+        list, written with commas), "model" (a generator other than the run's; "" for none).
     least, most : float or None
         Bounds, of every number of a list; of "text" the most letters.
     choices : tuple of (str, str)
