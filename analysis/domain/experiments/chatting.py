@@ -15,7 +15,7 @@ from crowdrag.llm.models import Endpoint
 from crowdrag.studies.models import Study
 
 #: What a constrained answer is called in its JSON document.
-CHOICE = "answer"
+CHOICE = "choice"
 # A server may set white space between the parts of a document.
 _SPACE = 16
 
