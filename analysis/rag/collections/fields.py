@@ -1,0 +1,208 @@
+"""Files of JSON objects, read strictly: what is wrong is said with its file, line and field, and what belongs there."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+_SHOWN = 60
+_GZIP = b"\x1f\x8b"
+
+
+class BadCollectionError(ValueError):
+    """A file of questions or documents is not as it should be.
+
+    Attributes
+    ----------
+    file : str
+        Its name, without its folder.
+    place : str
+        `line 3`, or `question 3` in a file that is one list.
+    field : str
+        As it is named there; "" where the whole line is meant.
+    expected : str
+        What belongs there.
+    """
+
+    def __init__(self, file: str, place: str, field: str, expected: str, found: object = None) -> None:
+        self.file, self.place, self.field, self.expected = file, place, field, expected
+        where = ", ".join(part for part in (file, place, field) if part)
+        super().__init__(f"{where}: {expected} expected" + (f", found {_shown(found)}" if found is not None else ""))
+
+
+@dataclass(frozen=True)
+class Fields:
+    """One JSON object with the place it stands at. Each method reads a field, or raises BadCollectionError."""
+
+    file: str
+    place: str
+    data: dict[str, Any]
+    prefix: str = ""
+
+    def has(self, name: str) -> bool:
+        """Whether the field is there and not null."""
+        return self.data.get(name) is not None
+
+    def wrong(self, name: str, expected: str) -> BadCollectionError:
+        """The error that a field is not as expected."""
+        found = self.data.get(name) if name in self.data else "nothing"
+        return BadCollectionError(
+            self.file, self.place, self.prefix + name, expected, found if found is not None else "null"
+        )
+
+    def text(self, name: str) -> str:
+        """Read a text that is not blank; white space around it is taken away."""
+        found = self.data.get(name)
+        if not isinstance(found, str) or not found.strip():
+            raise self.wrong(name, "a text that is not blank")
+        return found.strip()
+
+    def optional_text(self, name: str) -> str:
+        """Read a text that may be blank or missing; "" then."""
+        found = self.data.get(name)
+        if found is None:
+            return ""
+        if not isinstance(found, str):
+            raise self.wrong(name, "a text")
+        return found.strip()
+
+    def key(self, name: str) -> str:
+        """Read an id: a text that is not blank, or a whole number, which becomes a text."""
+        found = self.data.get(name)
+        if isinstance(found, int) and not isinstance(found, bool):
+            return str(found)
+        if not isinstance(found, str) or not found.strip():
+            raise self.wrong(name, "an id (a text that is not blank, or a whole number)")
+        return found.strip()
+
+    def whole(self, name: str) -> int:
+        """Read a whole number."""
+        found = self.data.get(name)
+        if not isinstance(found, int) or isinstance(found, bool):
+            raise self.wrong(name, "a whole number")
+        return found
+
+    def optional_number(self, name: str) -> float | None:
+        """Read a finite number, or None where there is none."""
+        return self.number(name) if self.has(name) else None
+
+    def number(self, name: str) -> float:
+        """Read a finite number; a text that is one counts, as in files of retrieval results."""
+        found = self.data.get(name)
+        try:
+            value = float(found) if isinstance(found, int | float | str) and not isinstance(found, bool) else math.nan
+        except (ValueError, OverflowError):
+            value = math.nan
+        if not math.isfinite(value):
+            raise self.wrong(name, "a finite number")
+        return value
+
+    def optional_flag(self, name: str) -> bool | None:
+        """Read true or false, or None where there is neither."""
+        found = self.data.get(name)
+        if found is not None and not isinstance(found, bool):
+            raise self.wrong(name, "true or false")
+        return found
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Read a list of texts; blank ones are let through."""
+        found = self.data.get(name)
+        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+            raise self.wrong(name, "a list of texts")
+        return tuple(each.strip() for each in found)
+
+    def entries(self, name: str) -> list[Any]:
+        """Read a list of whatever."""
+        found = self.data.get(name)
+        if not isinstance(found, list):
+            raise self.wrong(name, "a list")
+        return found
+
+    def objects(self, name: str) -> list[Fields]:
+        """Read a list of objects, each with its own place."""
+        return [self.inside(f"{name}[{i}]", each) for i, each in enumerate(self.entries(name))]
+
+    def inside(self, name: str, data: object) -> Fields:
+        """Take an object that stands in this one."""
+        if not isinstance(data, dict):
+            raise BadCollectionError(self.file, self.place, self.prefix + name, "an object", data)
+        return Fields(self.file, self.place, data, f"{self.prefix}{name}.")
+
+
+def opened(path: Path) -> BinaryIO:
+    """Open a file for reading, unpacked if it is gzipped, whatever its name.
+
+    Raises
+    ------
+    BadCollectionError
+        If there is no such file.
+    """
+    try:
+        with path.open("rb") as file:
+            is_packed = file.read(2) == _GZIP
+    except OSError as error:
+        raise BadCollectionError(path.name, "", "", "a file that can be read", error.strerror) from error
+    return cast("BinaryIO", gzip.open(path, "rb")) if is_packed else path.open("rb")
+
+
+def lines(path: Path) -> Iterator[Fields]:
+    """Read the objects of JSON lines, one a line, blank lines skipped, gzipped or not.
+
+    Raises
+    ------
+    BadCollectionError
+        If a line is no JSON object, or the file is cut off or not UTF-8.
+    """
+    file, number = opened(path), 0
+    try:
+        with file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield parsed(path.name, f"line {number}", line)
+    except (EOFError, gzip.BadGzipFile, OSError) as error:
+        raise BadCollectionError(path.name, f"line {number + 1}", "", "a whole gzip file", str(error)) from error
+
+
+def parsed(file: str, place: str, line: bytes) -> Fields:
+    """Parse one JSON object."""
+    found = _json(file, place, line)
+    if not isinstance(found, dict):
+        raise BadCollectionError(file, place, "", "a JSON object", found)
+    return Fields(file, place, found)
+
+
+def whole(path: Path) -> Any:
+    """Read a file that is one JSON value, gzipped or not."""
+    try:
+        with opened(path) as file:
+            data = file.read()
+    except (EOFError, gzip.BadGzipFile) as error:
+        raise BadCollectionError(path.name, "", "", "a whole gzip file", str(error)) from error
+    return _json(path.name, "", data)
+
+
+def _json(file: str, place: str, data: bytes) -> Any:
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise BadCollectionError(file, place, twice, "each field once", "it twice")
+        return found
+
+    try:
+        return json.loads(data.decode("utf-8-sig"), object_pairs_hook=once)
+    except UnicodeDecodeError as error:
+        raise BadCollectionError(file, place, "", "text in UTF-8", f"byte {error.start}") from error
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise BadCollectionError(file, place, "", "JSON", str(error)) from error
+
+
+def _shown(found: object) -> str:
+    text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False, default=str)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

@@ -1,0 +1,77 @@
+"""A collection divided: the same questions fall into the same fold on every machine, in whatever order they stand."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..shapes import Collection, Query
+
+
+class TooFewQueriesError(ValueError):
+    """There are fewer queries than folds."""
+
+
+def numbers(queries: Sequence[Query], *, n: int = 5, seed: int = 0) -> NDArray[np.int64]:
+    """Say which fold each query is in.
+
+    Queries are put in order by a digest of the seed and their id, and dealt out in turn: folds differ by at most one
+    query in size.
+
+    Parameters
+    ----------
+    queries : sequence of Query
+        With different ids.
+    n : int
+        How many folds.
+    seed : int
+        Another seed, another division.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_queries,)
+        From 0 to n - 1.
+
+    Raises
+    ------
+    TooFewQueriesError
+        If there are fewer queries than folds.
+    """
+    if not 1 <= n <= len(queries):
+        raise TooFewQueriesError(f"{len(queries)} queries cannot be divided into {n} folds: ask for fewer folds.")
+    ids = [query.id for query in queries]
+    if len(set(ids)) < len(ids):
+        raise ValueError("two queries have one id: folds are by id")
+    order = sorted(range(len(ids)), key=lambda place: hashlib.sha256(f"{seed}\0{ids[place]}".encode()).digest())
+    fold = np.empty(len(ids), dtype=np.int64)
+    fold[order] = np.arange(len(ids)) % n
+    return fold
+
+
+def divided(collection: Collection, fold: int, *, n: int = 5, seed: int = 0) -> tuple[Collection, Collection]:
+    """Divide a collection into all other folds (to learn from) and one (to test on).
+
+    Parameters
+    ----------
+    collection : Collection
+    fold : int
+        From 0 to n - 1.
+    n, seed : int
+        As for `numbers`.
+
+    Returns
+    -------
+    (Collection, Collection)
+        Queries in their order; names and what was left out stay.
+    """
+    if not 0 <= fold < n:
+        msg = f"there are folds 0 to {n - 1}, not {fold}"
+        raise ValueError(msg)
+    where = numbers(collection.queries, n=n, seed=seed)
+    train = tuple(query for query, number in zip(collection.queries, where, strict=True) if number != fold)
+    test = tuple(query for query, number in zip(collection.queries, where, strict=True) if number == fold)
+    return replace(collection, queries=train), replace(collection, queries=test)
