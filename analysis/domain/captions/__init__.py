@@ -27,6 +27,9 @@ SECTIONS: dict[str, Words] = {
     "metrics": _("Reference-based metrics"),
     "models": _("Language models as judges"),
     "planning": _("Planning"),
+    "fair": _("Fair ranking"),
+    "uplift": _("Uplift"),
+    "self_preference": _("Self-preference"),
 }
 
 TABLES: dict[str, Table] = {name: each for module in _MODULES for name, each in module.TABLES.items()}

@@ -14,15 +14,11 @@ from crowdrag.runs.domain import artifacts, running
 from crowdrag.runs.models import Run
 
 from ...models import Table
-from . import collecting, findings
+from . import collecting, findings, generating
 from .experiment import BadParameterError, Experiment
 from .job import Job
 
 TABLES = "tables"
-
-
-class MakerMissingError(LookupError):
-    """No generator can be made."""
 
 
 def plan(experiment: Experiment, run: Run) -> Iterable[dict[str, Any] | kinds.Later]:
@@ -93,11 +89,8 @@ def _publish(job: Job) -> None:
 
 def generator(run: Run, named: str = "") -> Generator:
     """Make a generator of a run: its own, or another one by name."""
-    from . import generating
-
-    parameters = run.parameters | ({"generator": named} if named else {})
-    made: Generator = generating.generator(parameters, run.study)
-    return made
+    parameters = {"generator": named or run.parameters.get("generator")}
+    return generating.generator(parameters, study=run.study, purpose=run.kind)
 
 
 def problems(error: Exception) -> list[dict[str, Any]]:
