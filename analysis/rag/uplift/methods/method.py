@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ...checkpoints import BUNDLED
 from ...shapes import Document, Generator, Output, Query
 from ..labels import Labelled, Metric
 
@@ -29,7 +30,9 @@ class Settings:
     metric : "em" or "f1"
         What methods that learn from scores learn from.
     encoder : str
-        Any name, folder or bundle that `checkpoints.find` knows: what rerankers, classifiers and retrievers start from.
+        Any name, folder or bundle that `checkpoints.find` knows: what rerankers start from.
+    embedder : str
+        The same, for one vector a text: what questions and documents are compared by (SKR, Adaptive-RAG, AAR).
     device : str or None
         `cpu`, `cuda`; None takes a CUDA device where there is one.
     epochs : int
@@ -44,6 +47,7 @@ class Settings:
     max_tokens: int = 32
     metric: Metric = "f1"
     encoder: str = "roberta-base"
+    embedder: str = BUNDLED
     device: str | None = None
     epochs: int = 10
     learning_rate: float = 1e-5
