@@ -1,7 +1,7 @@
 """How good a generated answer is: the measures of the question-answering and personalisation benchmarks.
 
 Answers are normalised as the benchmarks' own scripts do: exact match and F1 as SQuAD (Rajpurkar et al. 2016), errors
-of ratings as LaMP (Salemi et al. 2024).
+of ratings as LaMP (Salemi et al. 2024). `METRICS` holds them by name.
 """
 
 from __future__ import annotations
@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from analysis.text.overlap import RougeL
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -120,6 +123,102 @@ def absolute_error(answer: str, gold: float, *, low: float = 1.0, high: float = 
     """
     given = number(answer)
     return abs(given - gold) if given is not None else max(gold - low, high - gold)
+
+
+def accuracy(answer: str, gold: Sequence[str]) -> float:
+    """1 if the answer is one of the right ones but for white space around it, else 0 (LaMP-1 and 2).
+
+    As LaMP's script compares labels: nothing is normalised, and "[1]." is not "[1]".
+
+    Examples
+    --------
+    >>> accuracy(" [1]\n", ["[1]"]), accuracy("[1].", ["[1]"])
+    (1.0, 0.0)
+    """
+    return float(answer.strip() in {each.strip() for each in _some(gold)})
+
+
+def rating_error(answer: str, gold: Sequence[str]) -> float:
+    """How far a rating is from the right one, on LaMP-3's scale of 1 to 5; see `absolute_error`.
+
+    Raises
+    ------
+    NoGoldAnswerError
+        If there is no right rating, or none that is a number.
+
+    Examples
+    --------
+    >>> rating_error("3", ["5"]), rating_error("good", ["2"])
+    (2.0, 3.0)
+    """
+    numbers = [found for each in _some(gold) if (found := number(each)) is not None]
+    if not numbers:
+        raise NoGoldAnswerError(f"a rating is scored against a number, not {gold[0]!r}")
+    return min(absolute_error(answer, each) for each in numbers)
+
+
+def squared_rating_error(answer: str, gold: Sequence[str]) -> float:
+    """The square of `rating_error`: the root of its mean is the RMSE."""
+    return rating_error(answer, gold) ** 2
+
+
+def rouge_1(answer: str, gold: Sequence[str]) -> float:
+    """ROUGE-1 F1 with the right answer that it is closest to, without stemming, as LaMP has it (4 to 7).
+
+    Examples
+    --------
+    >>> rouge_1("The cat sat", ["a cat sat down", "no"])
+    0.5714285714285715
+    """
+    from rouge_score.rouge_scorer import RougeScorer  # imported when needed: web processes never score
+
+    scorer = RougeScorer(["rouge1"], use_stemmer=False)
+    return max(float(scorer.score(each, answer)["rouge1"].fmeasure) for each in _some(gold))
+
+
+def rouge_l(answer: str, gold: Sequence[str]) -> float:
+    """ROUGE-L F1 with the right answer that it is closest to, without stemming, as LaMP has it (4 to 7).
+
+    Examples
+    --------
+    >>> rouge_l("The cat sat", ["a cat sat down", "no"])
+    0.5714285714285715
+    """
+    scorer = RougeL(stem=False)
+    return max(scorer.score(answer, each) for each in _some(gold))
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A measure of answers.
+
+    Attributes
+    ----------
+    name : str
+    score : callable
+        From an answer and the right ones to a number.
+    worst : float or None
+        None where more is better. Of an error: the largest it can be.
+    """
+
+    name: str
+    score: Callable[[str, Sequence[str]], float]
+    worst: float | None = None
+
+
+#: All measures by name. `em` and `f1` are for questions with short answers; LaMP's tasks name theirs.
+METRICS = {
+    metric.name: metric
+    for metric in (
+        Metric("em", exact_match),
+        Metric("f1", f1),
+        Metric("accuracy", accuracy),
+        Metric("mae", rating_error, worst=4.0),
+        Metric("mse", squared_rating_error, worst=16.0),
+        Metric("rouge_1", rouge_1),
+        Metric("rouge_l", rouge_l),
+    )
+}
 
 
 def _f1(answer: str, gold: str) -> float:
