@@ -132,7 +132,7 @@ def accuracy(answer: str, gold: Sequence[str]) -> float:
 
     Examples
     --------
-    >>> accuracy(" [1]\n", ["[1]"]), accuracy("[1].", ["[1]"])
+    >>> accuracy(" [1] ", ["[1]"]), accuracy("[1].", ["[1]"])
     (1.0, 0.0)
     """
     return float(answer.strip() in {each.strip() for each in _some(gold)})
