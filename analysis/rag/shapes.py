@@ -34,6 +34,9 @@ class Document:
     author, style, answer : str
         Of a passage in a bank (self-preference): who wrote it, in which style, and which answer to the question it
         states, be it true or false; "" where the data does not say.
+    label : str
+        What the data says of it beside its text (LaMP: a film's tag, a review's score, an email's subject). Prompts may
+        state it; no retriever reads it.
     """
 
     id: str
@@ -44,6 +47,7 @@ class Document:
     author: str = ""
     style: str = ""
     answer: str = ""
+    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,10 @@ class Query:
     documents : tuple of Document
     metric : str
         The name of the answer metric that the data asks for (`answers.METRICS`); "" where the experiment chooses.
+    sought : str
+        What retrievers look for, where it is not the whole question (LaMP); "" where it is.
+    task : str
+        A task with prompts of its own (`collections.lamp.prompted`); "" for plain questions.
     facts : mapping of str to JSON value
         What else the data says of the question; only methods that know a name read it (a bank's `perplexity` by author,
         `knowledge` by model).
@@ -70,6 +78,8 @@ class Query:
     answers: tuple[str, ...]
     documents: tuple[Document, ...] = ()
     metric: str = ""
+    sought: str = ""
+    task: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 

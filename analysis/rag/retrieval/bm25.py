@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..shapes import Document, Floats, Query
-from .reading import NoDocumentsError, passage
+from ..shapes import Floats, Query
+from .reading import NoDocumentsError, passage, some, wanted
 
 #: How the formula is written; they differ in a word's weight. With `robertson` and `atire` a word that most documents
 #: have may count nothing.
@@ -139,27 +139,14 @@ class BM25:
         """
         texts = [passage(document) for document in some(query)]
         if self._index is None:
-            return Index(texts, self.settings).scores(query.question)
+            return Index(texts, self.settings).scores(wanted(query))
         places = [self._place(text) for text in texts]
-        return self._index.scores(query.question)[places]
+        return self._index.scores(wanted(query))[places]
 
     def _place(self, text: str) -> int:
         if text not in self._places:
             raise KeyError(f"words were weighed over other documents, without {text[:60]!r}: make it over these")
         return self._places[text]
-
-
-def some(query: Query) -> tuple[Document, ...]:
-    """The query's documents.
-
-    Raises
-    ------
-    NoDocumentsError
-        If it has none.
-    """
-    if not query.documents:
-        raise NoDocumentsError(f"question {query.id} has no documents: leave it out, or retrieve some from a corpus")
-    return query.documents
 
 
 def _tokens(texts: Sequence[str], settings: Settings) -> list[list[str]]:
