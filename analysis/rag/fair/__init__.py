@@ -1,0 +1,1 @@
+"""Fair RAG: what fair rankings do to what a generator says and to whom it cites (fair_rag; design 7.7)."""
