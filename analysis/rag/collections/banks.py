@@ -5,15 +5,12 @@ The published files hold 300 questions of Natural Questions and of MS MARCO. doc
 
 from __future__ import annotations
 
-import hashlib
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from ..shapes import Collection, Document, Query
+from .candidates import mixed
 from .fields import BadCollectionError, lines
 
 #: Passages that state the true answer, and those in which a false one stands instead, by field.
@@ -23,11 +20,8 @@ FIELDS = (*TRUE, *FALSE)
 #: Who wrote a passage.
 AUTHORS = ("human", "gpt", "llama")
 
-_TWICE = "passage equal to another of its question"
-
-
-class TooFewQuestionsError(ValueError):
-    """Passages of other questions are asked for, and there are not that many."""
+#: How the passages of a bank are written; other styles stand in files of their own (`styles`).
+STYLE = "normal"
 
 
 @dataclass(frozen=True)
@@ -89,8 +83,11 @@ def _questions(path: Path) -> Iterator[Question]:
         )
 
 
-def read(path: Path | str, *, name: str = "", others: int = 0, rng: np.random.Generator | None = None) -> Collection:
-    """Read a bank as questions with candidate documents: its true and false passages, and some of other questions.
+def read(path: Path | str, *, name: str = "") -> Collection:
+    """Read a bank as questions with candidate documents: their true and false passages.
+
+    `candidates.without_repeats` takes equal texts away (published banks have some, where a false answer could not be
+    put in), `candidates.with_others` adds passages of other questions.
 
     Parameters
     ----------
@@ -98,74 +95,40 @@ def read(path: Path | str, *, name: str = "", others: int = 0, rng: np.random.Ge
         As for `questions`.
     name : str, optional
         The collection's; by default the file's name up to `_passages`.
-    others : int
-        How many passages of other questions each question gets: any of their true and false ones, each equally likely
-        and none twice.
-    rng : numpy.random.Generator, optional
-        Draws them; needed if `others` is above 0.
 
     Returns
     -------
     Collection
-        Query ids are `nq-17`; documents' ids the passage's field, `human_true`, and `18:gpt_false` for one of question
-        18. `is_helpful` is True for those that state the true answer by their field. Documents stand in an order that
-        says nothing of them, by a digest, so that a tie is not broken in favour of the true ones. Of passages of one
-        question that are equal texts, one stays, a true one if there is; the others are counted in `left_out`.
+        Query ids are `nq-17`; documents' ids the passage's field, `human_true`. A document says its author, its style
+        (`normal`), the answer that it states, and by `is_helpful` whether that is the true one. They stand in the order
+        of `candidates.mixed`, so that a tie is not broken in favour of the true ones.
 
     Raises
     ------
     BadCollectionError
         As `questions`, or if there is no question.
-    TooFewQuestionsError
-        If other questions have fewer than `others` passages.
     """
     path = Path(path)
     name = name or path.name.split(".")[0].removesuffix("_passages")
     found = questions(path)
     if not found:
         raise BadCollectionError(path.name, "", "", "at least one question", "none")
-    if others and rng is None:
-        raise ValueError("passages of other questions are drawn: hand in the generator that draws them")
-    left_out: Counter[str] = Counter()
-    own = [_documents(each, left_out) for each in found]
-    drawn = _drawn(found, own, others, rng) if rng is not None and others else [()] * len(found)
-    queries = tuple(
-        Query(f"{name}-{each.index}", each.question, (each.answer,), _mixed(each, (*mine, *strangers)))
-        for each, mine, strangers in zip(found, own, drawn, strict=True)
+    return Collection(name, tuple(_query(name, each) for each in found))
+
+
+def _query(name: str, question: Question) -> Query:
+    key = f"{name}-{question.index}"
+    documents = (_document(question, field, text) for field, text in question.passages.items())
+    return Query(key, question.question, (question.answer,), mixed(key, documents))
+
+
+def _document(question: Question, field: str, text: str) -> Document:
+    """`human_false_gpt` is a person's passage with the false answer that GPT thought of."""
+    author, _, truth = field.partition("_")
+    is_true = field in TRUE
+    answer = (
+        question.answer
+        if is_true
+        else question.false_answers[truth.removeprefix("false_") if author == "human" else author]
     )
-    return Collection(name, queries, tuple(sorted(left_out.items())))
-
-
-def _documents(question: Question, left_out: Counter[str]) -> tuple[Document, ...]:
-    """True ones first, so that of equal texts a true one stays."""
-    kept: dict[str, Document] = {}
-    for field, text in question.passages.items():
-        if text in kept:
-            left_out[_TWICE] += 1
-        else:
-            kept[text] = Document(field, text, is_helpful=field in TRUE)
-    return tuple(kept.values())
-
-
-def _drawn(
-    found: Sequence[Question], own: Sequence[tuple[Document, ...]], n: int, rng: np.random.Generator
-) -> list[tuple[Document, ...]]:
-    """For each question, n documents of the others'; a document is drawn by its place among all."""
-    pool = [replace(each, id=f"{q.index}:{each.id}") for q, mine in zip(found, own, strict=True) for each in mine]
-    drawn, start = [], 0
-    for mine in own:
-        others = len(pool) - len(mine)
-        if n > others:
-            raise TooFewQuestionsError(f"{n} passages of other questions are asked for, and there are {others}")
-        picks = rng.choice(others, size=n, replace=False)
-        picks[picks >= start] += len(mine)
-        drawn.append(tuple(replace(pool[pick], is_helpful=False) for pick in picks.tolist()))
-        start += len(mine)
-    return drawn
-
-
-def _mixed(question: Question, documents: tuple[Document, ...]) -> tuple[Document, ...]:
-    def digest(document: Document) -> bytes:
-        return hashlib.sha256(f"{question.index}\0{document.id}".encode()).digest()
-
-    return tuple(sorted(documents, key=digest))
+    return Document(field, text, is_helpful=is_true, author=author, style=STYLE, answer=answer)

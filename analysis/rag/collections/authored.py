@@ -1,0 +1,206 @@
+"""Passages with their authors, for experiments on whom a model prefers (self_preference): one file, or all of a data set.
+
+docs/methods/self-preference.md. What stands here says who wrote each passage, in which style, with which answer, and
+what the data knows of models beside: their answers without a passage, and perplexities.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..shapes import Collection, Document, Query
+from . import banks
+from .fields import BadCollectionError, Fields, lines
+
+#: What the files of a data set are called: `nq_passages.jsonl.gz`, `nq_knowledge_llama.jsonl.gz`.
+_PART = re.compile(r"(?:.*_)?(?P<part>passages|writing_styles|knowledge|perplexity)(?:_(?P<of>\w+))?\.jsonl(?:\.gz)?")
+#: The published files name one model by its maker.
+_MODELS = {"openai": "gpt"}
+#: No honest data set of this kind comes near it.
+LARGEST = 512 * 2**20
+
+Questions = dict[int, Query]
+
+
+def read(path: Path | str, *, name: str = "") -> Collection:
+    """Read passages by author.
+
+    Parameters
+    ----------
+    path : Path or str
+        JSON lines, gzipped or not, of one of two kinds: the published bank (`nq_passages.jsonl.gz`), or one object a
+        question with `id`, `question`, `golden_answers` and `documents`, each with `id`, `text`, `author`, and where it
+        is known `style`, `answer`, `is_true`. Or a ZIP archive of the files of a published data set (`nq_*.jsonl.gz`):
+        styles, models' answers and perplexities then come with it.
+    name : str, optional
+        The collection's; by default the file's name.
+
+    Returns
+    -------
+    Collection
+        Documents say author, style, answer, and by `is_helpful` whether it is true. `facts` may hold `knowledge`, by
+        model {"answers", "truth", "correct"}, and `perplexity`, by author, of true passages.
+
+    Raises
+    ------
+    BadCollectionError
+        With file, line and field.
+    """
+    path = Path(path)
+    if not zipfile.is_zipfile(path):
+        called = name or path.name.split(".")[0].removesuffix("_passages")
+        return Collection(called, tuple(_single(path, called)))
+    with tempfile.TemporaryDirectory() as folder:
+        parts = _unpacked(path, Path(folder))
+        called = name or path.name.split(".")[0]
+        return _together(path, parts, called)
+
+
+def _single(path: Path, name: str) -> list[Query]:
+    first = next(iter(lines(path)), None)
+    if first is None:
+        raise BadCollectionError(path.name, "", "", "at least one question", "none")
+    if first.has("documents"):
+        return _own(path)
+    return list(_bank(path, name).values())
+
+
+def _bank(path: Path, name: str) -> Questions:
+    """The published bank: its passages by author, with the answers that stand in them."""
+    return {
+        each.index: Query(f"{name}-{each.index}", each.question, (each.answer,), tuple(_documents(each)))
+        for each in banks.questions(path)
+    }
+
+
+def _documents(question: banks.Question) -> Iterable[Document]:
+    for field, text in question.passages.items():
+        author, truth, *of = field.split("_")
+        is_true = truth == "true"
+        answer = question.answer if is_true else question.false_answers[of[0] if of else author]
+        yield Document(field, text, is_helpful=is_true, author=author, style="normal", answer=answer)
+
+
+def _own(path: Path) -> list[Query]:
+    """Our own form: a question a line, authors with its documents."""
+    found: dict[str, Query] = {}
+    for row in lines(path):
+        key = row.key("id")
+        if key in found:
+            raise row.wrong("id", "an id that no line before has")
+        documents = tuple(_document(each) for each in row.objects("documents"))
+        if twice := [each for each, n in Counter(document.id for document in documents).items() if n > 1]:
+            raise row.wrong("documents", f"documents with different ids, not {twice[0]!r} twice")
+        gold = row.texts("golden_answers") if row.has("golden_answers") else ()
+        found[key] = Query(key, row.text("question"), tuple(filter(None, gold)), documents)
+    return list(found.values())
+
+
+def _document(row: Fields) -> Document:
+    return Document(
+        row.key("id"),
+        row.text("text"),
+        row.optional_text("title"),
+        is_helpful=row.optional_flag("is_true"),
+        author=row.text("author"),
+        style=row.optional_text("style"),
+        answer=row.optional_text("answer"),
+    )
+
+
+def _unpacked(path: Path, folder: Path) -> dict[tuple[str, str], Path]:
+    """Unpack the files of a data set, each under a name of ours: an archive's own names are not trusted."""
+    found: dict[tuple[str, str], Path] = {}
+    with zipfile.ZipFile(path) as archive:
+        if sum(each.file_size for each in archive.infolist()) > LARGEST:
+            raise BadCollectionError(path.name, "", "", f"at most {LARGEST // 2**20} MB of files", "more")
+        for each in archive.infolist():
+            called = each.filename.rsplit("/", 1)[-1]
+            matched = _PART.fullmatch(called)
+            if matched is None:
+                continue
+            key = (matched["part"], matched["of"] or "")
+            if key in found:
+                raise BadCollectionError(path.name, called, "", "one file of each kind", "two")
+            found[key] = folder / called
+            found[key].write_bytes(archive.read(each))
+    return found
+
+
+def _together(path: Path, parts: dict[tuple[str, str], Path], name: str) -> Collection:
+    if ("passages", "") not in parts:
+        raise BadCollectionError(path.name, "", "", "a file of passages (*_passages.jsonl.gz)", "none")
+    questions = _bank(parts["passages", ""], name)
+    left_out: Counter[str] = Counter()
+    adders: dict[str, Callable[[Questions, Fields, str], bool]] = {
+        "writing_styles": _add_styles,
+        "knowledge": _add_knowledge,
+        "perplexity": _add_perplexity,
+    }
+    for (part, of), file in sorted(parts.items()):
+        if part in adders:
+            unknown = sum(not adders[part](questions, row, _MODELS.get(of, of)) for row in lines(file))
+            if unknown:
+                left_out[f"{part} of questions that the bank does not have"] += unknown
+    return Collection(name, tuple(questions.values()), tuple(sorted(left_out.items())))
+
+
+def _add_styles(questions: Questions, row: Fields, _of: str) -> bool:
+    """Passages in other styles; those that the bank has already stay as they are there."""
+    index = row.whole("index")
+    if (query := questions.get(index)) is None:
+        return False
+    fields = [(author, style) for author in banks.AUTHORS for style in ("qa", "long")]
+    more = [
+        Document(f"{author}_{style}", text, is_helpful=True, author=author, style=style, answer=query.answers[0])
+        for author, style in fields
+        if (text := row.optional_text(f"{author}_{style}"))
+    ]
+    questions[index] = replace(query, documents=(*query.documents, *more))
+    return True
+
+
+def _add_knowledge(questions: Questions, row: Fields, of: str) -> bool:
+    said = {"answers": list(row.texts("answers")), "truth": row.text("truth"), "correct": row.whole("correct_of_5")}
+    return _add_fact(questions, row, "knowledge", {of: said})
+
+
+def _add_perplexity(questions: Questions, row: Fields, _of: str) -> bool:
+    return _add_fact(questions, row, "perplexity", {each: row.optional_number(each) for each in banks.AUTHORS})
+
+
+def _add_fact(questions: Questions, row: Fields, fact: str, said: dict[str, Any]) -> bool:
+    index = row.whole("index")
+    if (query := questions.get(index)) is None:
+        return False
+    facts = {**query.facts, fact: {**query.facts.get(fact, {}), **said}}
+    questions[index] = replace(query, facts=facts)
+    return True
+
+
+def write(queries: Sequence[Query]) -> Iterable[dict[str, Any]]:
+    """Write questions with authors in our own form, which `read` reads: one object a line."""
+    for query in queries:
+        yield {
+            "id": query.id,
+            "question": query.question,
+            "golden_answers": list(query.answers),
+            "documents": [
+                {
+                    "id": each.id,
+                    "text": each.text,
+                    "author": each.author,
+                    "style": each.style,
+                    "answer": each.answer,
+                    "is_true": each.is_helpful,
+                }
+                for each in query.documents
+            ],
+        }

@@ -1,0 +1,117 @@
+"""Candidate documents of a collection's questions: equal ones taken away, those of other questions added."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from ..shapes import Collection, Document, Query
+
+#: Why `without_repeats` leaves a document out.
+REPEATED = "document equal to another of its question"
+
+
+class TooFewDocumentsError(ValueError):
+    """More documents of other questions are asked for than there are."""
+
+
+def without_repeats(collection: Collection) -> Collection:
+    """Of documents of one question that are equal texts, keep one: the first helpful one, if any is, else the first.
+
+    Parameters
+    ----------
+    collection : Collection
+
+    Returns
+    -------
+    Collection
+        What was taken away is counted in `left_out`, beside what was before.
+    """
+    queries = [replace(query, documents=_distinct(query.documents)) for query in collection.queries]
+    removed = sum(len(query.documents) for query in collection.queries) - sum(len(each.documents) for each in queries)
+    left_out = Counter(dict(collection.left_out)) + Counter({REPEATED: removed})
+    return replace(collection, queries=tuple(queries), left_out=tuple(sorted(left_out.items())))
+
+
+def with_others(collection: Collection, n: int, rng: np.random.Generator) -> Collection:
+    """Give each question documents of other questions beside its own.
+
+    Parameters
+    ----------
+    collection : Collection
+    n : int
+        How many: any of the others' documents, each equally likely and none twice. A text that the question has
+        already, by itself or from another question, is not drawn.
+    rng : numpy.random.Generator
+        Draws them, question by question.
+
+    Returns
+    -------
+    Collection
+        A document of another question is called by its question's id, `nq-18:gpt_false`, and `is_helpful` is False: it
+        was written for another question. Scores that came with the data are taken from it, as they say how well it fits
+        that one. All documents are put in the order of `mixed`.
+
+    Raises
+    ------
+    TooFewDocumentsError
+        If the other questions have fewer than n.
+    """
+    if n < 0:
+        raise ValueError("a number of documents is 0 or more")
+    pool = [(place, each) for place, query in enumerate(collection.queries) for each in query.documents]
+    queries = []
+    for place, query in enumerate(collection.queries):
+        strangers = _drawn(place, query, pool, collection, n, rng)
+        queries.append(replace(query, documents=mixed(query.id, (*query.documents, *strangers))))
+    return replace(collection, queries=tuple(queries))
+
+
+def mixed(query: str, documents: Iterable[Document]) -> tuple[Document, ...]:
+    """Put documents in an order that says nothing of them, the same everywhere: by a digest of both ids.
+
+    Where scores are equal, rankings are in the documents' order: if helpful ones stood first, a ranker that knows
+    nothing would look as if it did.
+    """
+    return tuple(sorted(documents, key=lambda each: hashlib.sha256(f"{query}\0{each.id}".encode()).digest()))
+
+
+def _distinct(documents: tuple[Document, ...]) -> tuple[Document, ...]:
+    kept: dict[tuple[str, str], int] = {}
+    for place, each in enumerate(documents):
+        key = (each.title, each.text)
+        if key not in kept or (each.is_helpful and not documents[kept[key]].is_helpful):
+            kept[key] = place
+    return tuple(documents[place] for place in sorted(kept.values()))
+
+
+def _drawn(
+    place: int,
+    query: Query,
+    pool: list[tuple[int, Document]],
+    collection: Collection,
+    n: int,
+    rng: np.random.Generator,
+) -> list[Document]:
+    """Documents in random order are taken until there are n: as drawing without replacement among those that differ."""
+    seen = {(each.title, each.text) for each in query.documents}
+    drawn: list[Document] = []
+    for pick in rng.permutation(len(pool)).tolist() if n else ():
+        owner, document = pool[pick]
+        text = (document.title, document.text)
+        if owner == place or text in seen:
+            continue
+        seen.add(text)
+        name = f"{collection.queries[owner].id}:{document.id}"
+        drawn.append(replace(document, id=name, is_helpful=False, score=None))
+        if len(drawn) == n:
+            return drawn
+    if n:
+        raise TooFewDocumentsError(
+            f"question {query.id}: the other questions have {len(drawn)} documents that differ, not {n}: ask for fewer"
+        )
+    return drawn
