@@ -1,4 +1,4 @@
-"""Passages with their authors, for experiments on whom a model prefers (self_preference): one file, or all of a data set.
+"""Passages with their authors, for experiments on whom a model prefers: a file, or a data set's files.
 
 docs/methods/self-preference.md. What stands here says who wrote each passage, in which style, with which answer, and
 what the data knows of models beside: their answers without a passage, and perplexities.
@@ -10,8 +10,9 @@ import re
 import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,9 @@ from .fields import BadCollectionError, Fields, lines
 _PART = re.compile(r"(?:.*_)?(?P<part>passages|writing_styles|knowledge|perplexity)(?:_(?P<of>\w+))?\.jsonl(?:\.gz)?")
 #: The published files name one model by its maker.
 _MODELS = {"openai": "gpt"}
+_STYLES = "styles of questions that the bank does not have"
+_KNOWLEDGE = "answers without a passage to questions that the bank does not have"
+_PERPLEXITY = "perplexities whose question is not known"
 #: No honest data set of this kind comes near it.
 LARGEST = 512 * 2**20
 
@@ -46,7 +50,8 @@ def read(path: Path | str, *, name: str = "") -> Collection:
     -------
     Collection
         Documents say author, style, answer, and by `is_helpful` whether it is true. `facts` may hold `knowledge`, by
-        model {"answers", "truth", "correct"}, and `perplexity`, by author, of true passages.
+        model {"answers", "truth", "correct"}, and `perplexity`, by author, of true passages. Perplexities carry numbers
+        alone: they are known where the models' answers, which are numbered alike, say which question that is.
 
     Raises
     ------
@@ -139,23 +144,41 @@ def _together(path: Path, parts: dict[tuple[str, str], Path], name: str) -> Coll
         raise BadCollectionError(path.name, "", "", "a file of passages (*_passages.jsonl.gz)", "none")
     questions = _bank(parts["passages", ""], name)
     left_out: Counter[str] = Counter()
-    adders: dict[str, Callable[[Questions, Fields, str], bool]] = {
-        "writing_styles": _add_styles,
-        "knowledge": _add_knowledge,
-        "perplexity": _add_perplexity,
-    }
+    for (part, _of), file in sorted(parts.items()):
+        if part == "writing_styles":
+            left_out[_STYLES] += sum(not _add_styles(questions, row) for row in lines(file))
+    numbers: dict[int, int] = {}
     for (part, of), file in sorted(parts.items()):
-        if part in adders:
-            unknown = sum(not adders[part](questions, row, _MODELS.get(of, of)) for row in lines(file))
-            if unknown:
-                left_out[f"{part} of questions that the bank does not have"] += unknown
-    return Collection(name, tuple(questions.values()), tuple(sorted(left_out.items())))
+        if part == "knowledge":
+            rows = list(lines(file))
+            numbers = _numbers(questions, rows)
+            left_out[_KNOWLEDGE] += sum(
+                not _add_fact(questions, numbers, row, "knowledge", {_MODELS.get(of, of): _said(row)}) for row in rows
+            )
+    for (part, _of), file in sorted(parts.items()):
+        if part == "perplexity":
+            left_out[_PERPLEXITY] += sum(
+                not _add_fact(questions, numbers, row, "perplexity", _perplexities(row)) for row in lines(file)
+            )
+    return Collection(name, tuple(questions.values()), tuple(sorted((+left_out).items())))
 
 
-def _add_styles(questions: Questions, row: Fields, _of: str) -> bool:
-    """Passages in other styles; those that the bank has already stay as they are there."""
-    index = row.whole("index")
-    if (query := questions.get(index)) is None:
+def _numbers(questions: Questions, rows: Sequence[Fields]) -> dict[int, int]:
+    """Which question of the bank each number of the other files means: their true answers, in the files' order, say it.
+
+    The files are not numbered alike: the bank of MS MARCO leaves numbers out, that of Natural Questions questions.
+    """
+    indices = list(questions)
+    truths = [questions[index].answers[0].lower() for index in indices]
+    theirs = [row.text("truth").lower() for row in rows]
+    blocks = SequenceMatcher(None, truths, theirs, autojunk=False).get_matching_blocks()
+    return {rows[block.b + i].whole("index"): indices[block.a + i] for block in blocks for i in range(block.size)}
+
+
+def _add_styles(questions: Questions, row: Fields) -> bool:
+    """Add passages in other styles; the normal ones are those of the bank."""
+    query = questions.get(row.whole("index"))
+    if query is None or query.question != row.text("question"):
         return False
     fields = [(author, style) for author in banks.AUTHORS for style in ("qa", "long")]
     more = [
@@ -163,23 +186,23 @@ def _add_styles(questions: Questions, row: Fields, _of: str) -> bool:
         for author, style in fields
         if (text := row.optional_text(f"{author}_{style}"))
     ]
-    questions[index] = replace(query, documents=(*query.documents, *more))
+    questions[row.whole("index")] = replace(query, documents=(*query.documents, *more))
     return True
 
 
-def _add_knowledge(questions: Questions, row: Fields, of: str) -> bool:
-    said = {"answers": list(row.texts("answers")), "truth": row.text("truth"), "correct": row.whole("correct_of_5")}
-    return _add_fact(questions, row, "knowledge", {of: said})
+def _said(row: Fields) -> dict[str, Any]:
+    return {"answers": list(row.texts("answers")), "truth": row.text("truth"), "correct": row.whole("correct_of_5")}
 
 
-def _add_perplexity(questions: Questions, row: Fields, _of: str) -> bool:
-    return _add_fact(questions, row, "perplexity", {each: row.optional_number(each) for each in banks.AUTHORS})
+def _perplexities(row: Fields) -> dict[str, float | None]:
+    return {author: row.optional_number(author) for author in banks.AUTHORS}
 
 
-def _add_fact(questions: Questions, row: Fields, fact: str, said: dict[str, Any]) -> bool:
-    index = row.whole("index")
-    if (query := questions.get(index)) is None:
+def _add_fact(questions: Questions, numbers: dict[int, int], row: Fields, fact: str, said: dict[str, Any]) -> bool:
+    index = numbers.get(row.whole("index"))
+    if index is None:
         return False
+    query = questions[index]
     facts = {**query.facts, fact: {**query.facts.get(fact, {}), **said}}
     questions[index] = replace(query, facts=facts)
     return True
