@@ -78,19 +78,8 @@ def _single(path: Path, name: str) -> list[Query]:
 
 
 def _bank(path: Path, name: str) -> Questions:
-    """The published bank: its passages by author, with the answers that stand in them."""
-    return {
-        each.index: Query(f"{name}-{each.index}", each.question, (each.answer,), tuple(_documents(each)))
-        for each in banks.questions(path)
-    }
-
-
-def _documents(question: banks.Question) -> Iterable[Document]:
-    for field, text in question.passages.items():
-        author, truth, *of = field.split("_")
-        is_true = truth == "true"
-        answer = question.answer if is_true else question.false_answers[of[0] if of else author]
-        yield Document(field, text, is_helpful=is_true, author=author, style="normal", answer=answer)
+    """The published bank, by the numbers that other files of the data set name its questions by."""
+    return {int(query.id.rpartition("-")[2]): query for query in banks.read(path, name=name).queries}
 
 
 def _own(path: Path) -> list[Query]:

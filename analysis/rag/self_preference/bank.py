@@ -177,8 +177,8 @@ def style_of(passage: Document) -> str:
 
 
 def authors(queries: Iterable[Query], evaluator: str = "") -> list[str]:
-    """All authors: the evaluator first, people last, the others as they occur."""
-    found = dict.fromkeys(passage.author for query in queries for passage in query.documents)
+    """All authors: the evaluator first, people last, the others by their names."""
+    found = sorted({passage.author for query in queries for passage in query.documents})
     rest = [name for name in found if name not in {evaluator, HUMAN}]
     return [name for name in (evaluator,) if name in found] + rest + [name for name in (HUMAN,) if name in found]
 
