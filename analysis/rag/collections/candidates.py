@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -97,10 +97,9 @@ def _drawn(
     n: int,
     rng: np.random.Generator,
 ) -> list[Document]:
-    """Documents in random order are taken until there are n: as drawing without replacement among those that differ."""
     seen = {(each.title, each.text) for each in query.documents}
     drawn: list[Document] = []
-    for pick in rng.permutation(len(pool)).tolist() if n else ():
+    for pick in _places(len(pool), n, rng):
         owner, document = pool[pick]
         text = (document.title, document.text)
         if owner == place or text in seen:
@@ -110,8 +109,18 @@ def _drawn(
         drawn.append(replace(document, id=name, is_helpful=False, score=None))
         if len(drawn) == n:
             return drawn
-    if n:
-        raise TooFewDocumentsError(
-            f"question {query.id}: the other questions have {len(drawn)} documents that differ, not {n}: ask for fewer"
-        )
-    return drawn
+    if not n:
+        return drawn
+    raise TooFewDocumentsError(
+        f"question {query.id}: the other questions have {len(drawn)} documents that differ, not {n}: ask for fewer"
+    )
+
+
+def _places(size: int, n: int, rng: np.random.Generator) -> Iterator[int]:
+    """Places in random order, all of them in the end; one may come twice, which counts as a text that is there already.
+
+    Few are needed of many, so that the first are drawn with replacement, which touches few.
+    """
+    if n and size:
+        yield from rng.integers(size, size=4 * n + 8).tolist()
+        yield from rng.permutation(size).tolist()

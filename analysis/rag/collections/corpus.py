@@ -1,0 +1,200 @@
+"""A large file of documents to search, one JSON object a line, held on disk: memory does not grow with its texts.
+
+As FlashRAG writes it, `id` and `contents`, whose first line is the title; or `id`, `title` and `text`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from array import array
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..shapes import Document
+from .fields import BadCollectionError, Fields, opened, parsed
+
+#: Documents in a block, where the caller does not say.
+BLOCK = 1024
+
+
+def document(row: Fields) -> Document:
+    """Read one document: `id`, and `text` with perhaps `title`, or else `contents`; `score` and `is_helpful` if there.
+
+    `hasanswer`, as DPR calls it, is read as `is_helpful`.
+
+    Raises
+    ------
+    BadCollectionError
+        If there is no text.
+    """
+    if row.has("text"):
+        title, text = row.optional_text("title"), row.text("text")
+    elif row.has("contents"):
+        title, text = parts(row.text("contents"))
+    else:
+        raise row.wrong("contents", "contents (title, line break, text) or text")
+    return Document(
+        id=row.key("id"),
+        text=text,
+        title=title,
+        score=row.optional_number("score"),
+        is_helpful=row.optional_flag("is_helpful" if row.has("is_helpful") else "hasanswer"),
+    )
+
+
+def parts(contents: str) -> tuple[str, str]:
+    """Divide contents into title and text, as FlashRAG does: the first line is the title. A single line is all text.
+
+    Examples
+    --------
+    >>> parts('"Aaron"\\nAaron is a prophet.'), parts("Aaron is a prophet.")
+    (('Aaron', 'Aaron is a prophet.'), ('', 'Aaron is a prophet.'))
+    """
+    title, _, text = contents.strip().partition("\n")
+    if not text.strip():
+        return "", title.strip()
+    title = title.strip()
+    if len(title) > 1 and title[0] == title[-1] == '"':
+        title = title[1:-1].strip()
+    return title, text.strip()
+
+
+class Corpus:
+    """Documents of a file, by place or by id. Open it with `Corpus.open`; it is a context manager.
+
+    Texts stay on disk; in memory are 24 bytes a document. A gzipped file is unpacked into a temporary one.
+    """
+
+    def __init__(self, name: str, file: IO[bytes], starts: NDArray[np.int64], keys: NDArray[np.uint64]) -> None:
+        self.name = name
+        self._file = file
+        self._starts = starts
+        self._order = np.argsort(keys, kind="stable")
+        self._keys = keys[self._order]
+
+    @classmethod
+    def open(cls, path: Path | str) -> Self:
+        """Read a corpus through once, checking each line.
+
+        Parameters
+        ----------
+        path : Path or str
+            JSON lines, gzipped or not.
+
+        Raises
+        ------
+        BadCollectionError
+            If a line is not a document, an id stands twice, or there is no document.
+        """
+        path = Path(path)
+        file = _on_disk(path)
+        try:
+            made = cls(path.name, file, *_found(path.name, file))
+            made._once()
+        except BaseException:
+            file.close()
+            raise
+        return made
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def __getitem__(self, place: int) -> Document:
+        """Read the document at a place, from 0."""
+        self._file.seek(int(self._starts[place]))
+        return document(parsed(self.name, f"document {place + 1}", self._file.readline()))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def blocks(self, size: int = BLOCK) -> Iterator[tuple[int, list[Document]]]:
+        """Read all documents in order: where each block begins, and its documents.
+
+        Other documents may be read in between.
+        """
+        for start in range(0, len(self), size):
+            self._file.seek(int(self._starts[start]))
+            block: list[Document] = []
+            while start + len(block) < min(start + size, len(self)):
+                if (line := self._file.readline()).strip():
+                    block.append(document(parsed(self.name, f"document {start + len(block) + 1}", line)))
+            yield start, block
+
+    def place(self, key: str) -> int:
+        """Find a document by its id.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        """
+        for place in self._alike(_digest(key)):
+            if self[place].id == key:
+                return place
+        raise KeyError(f"{self.name} has no document {key!r}")
+
+    def documents(self, places: Sequence[int]) -> list[Document]:
+        """Read some documents by their places."""
+        return [self[place] for place in places]
+
+    def _alike(self, digest: int) -> list[int]:
+        sought = np.uint64(digest)
+        low, high = (int(np.searchsorted(self._keys, sought, side=side)) for side in ("left", "right"))
+        return [int(place) for place in self._order[low:high]]
+
+    def _once(self) -> None:
+        """Ids whose digests are equal are compared themselves."""
+        repeated = np.flatnonzero(self._keys[1:] == self._keys[:-1])
+        for at in repeated.tolist():
+            ids = [self[place].id for place in self._alike(int(self._keys[at]))]
+            twice = next((each for each in ids if ids.count(each) > 1), None)
+            if twice is not None:
+                raise BadCollectionError(self.name, "", "id", "an id that no other document has", f"{twice!r} twice")
+
+
+def _found(name: str, file: IO[bytes]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+    """Where documents begin, and digests of their ids."""
+    starts, digests, place = array("q"), array("Q"), 0
+    for number, line in enumerate(file, 1):
+        if line.strip():
+            starts.append(place)
+            digests.append(_digest(document(parsed(name, f"line {number}", line)).id))
+        place += len(line)
+    if not starts:
+        raise BadCollectionError(name, "", "", "at least one document", "none")
+    return np.array(starts, dtype=np.int64), np.array(digests, dtype=np.uint64)
+
+
+def _digest(key: str) -> int:
+    return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), "big")
+
+
+def _on_disk(path: Path) -> IO[bytes]:
+    file = opened(path)
+    if not hasattr(file, "fileobj"):  # not gzipped
+        return file
+    unpacked = tempfile.TemporaryFile(prefix="corpus-")  # noqa: SIM115 -- the corpus closes it, which removes it
+    try:
+        with file:
+            shutil.copyfileobj(file, unpacked, 1 << 20)
+    except (EOFError, OSError) as error:
+        unpacked.close()
+        raise BadCollectionError(path.name, "", "", "a whole gzip file", str(error)) from error
+    unpacked.seek(0)
+    return unpacked

@@ -1,0 +1,269 @@
+"""LaMP, personalisation in seven tasks (Salemi et al. 2024): inputs with a user's profile, and what the user wrote.
+
+The query is the input, a profile's items are its documents. What retrievers look for and read, and how a prompt states
+the items, is LaMP's own (its paper's Table 8 and its rankers), by task.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..shapes import Collection, Document, Query
+from .fields import BadCollectionError, Fields, whole
+
+NO_TEXT = "profile item without text"
+REPEATED = "profile item that stands twice"
+NO_QUESTION = "output without a question"
+
+
+@dataclass(frozen=True)
+class Task:
+    """One of LaMP's tasks.
+
+    Attributes
+    ----------
+    number : int
+    about : str
+    metric : str
+        A name of `answers.METRICS`.
+    opening : pattern
+        How its inputs begin.
+    sought : pattern
+        What retrievers look for: its groups, joined by a blank.
+    text, title, label : str
+        Fields of a profile's item: what retrievers read, and what prompts state beside; "" for none.
+    stated : str
+        How a prompt states an item.
+    joined : str
+        How a prompt is made of the items and the input.
+    """
+
+    number: int
+    about: str
+    metric: str
+    opening: re.Pattern[str]
+    sought: re.Pattern[str]
+    text: str
+    title: str = ""
+    label: str = ""
+    stated: str = '"{title}" is the title for "{text}"'
+    joined: str = "{items}. {input}"
+
+    @property
+    def name(self) -> str:
+        """As in the paper: `LaMP-3`."""
+        return f"LaMP-{self.number}"
+
+
+def _opening(words: str) -> re.Pattern[str]:
+    return re.compile(rf"\s*{re.escape(words)}", re.IGNORECASE)
+
+
+_AFTER_COLON = re.compile(r":(.*)", re.DOTALL)
+# In a first task's input, where the author's other papers are put.
+_REFERENCE = re.compile(r'(?<="), (?=which reference is related)', re.IGNORECASE)
+
+#: The tasks by number.
+TASKS = {
+    task.number: task
+    for task in (
+        Task(1, "which of two papers an author cites", "accuracy",
+             _opening("For an author who has written the paper with the title"),
+             re.compile(r'\[1\]:\s*"(.*)"\s*\[2\]:\s*"(.*)"', re.DOTALL),
+             text="abstract", title="title", stated='"{title}"', joined="{input}"),
+        Task(2, "a film's tag", "accuracy", _opening("Which tag does this movie relate to"),
+             re.compile(r"description:(.*)", re.DOTALL), text="description", label="tag",
+             stated='the tag for the movie: "{text}" is "{label}"'),
+        Task(3, "a review's score, 1 to 5", "mae", _opening("What is the score of the following review"),
+             re.compile(r"review:(.*)", re.DOTALL), text="text", label="score",
+             stated='{label} is the score for "{text}"'),
+        Task(4, "an article's headline", "rouge_l", _opening("Generate a headline for the following article"),
+             re.compile(r"article:(.*)", re.DOTALL), text="text", title="title"),
+        Task(5, "a paper's title", "rouge_l", _opening("Generate a title for the following abstract"), _AFTER_COLON,
+             text="abstract", title="title", joined="{items}. Following the given patterns {input}"),
+        Task(6, "an email's subject", "rouge_l", _opening("Generate a subject for the following email"), _AFTER_COLON,
+             text="text", label="title", stated='"{label}" is the title for "{text}"'),
+        Task(7, "a tweet in the user's words", "rouge_l", _opening("Paraphrase the following tweet"), _AFTER_COLON,
+             text="text", stated='"{text}"',
+             joined="{items} are written by a person. Following the given patterns {input}"),
+    )
+}  # fmt: skip
+
+
+def read(
+    path: Path | str, outputs: Path | str | None = None, *, task: int | str | None = None, name: str = ""
+) -> Collection:
+    """Read a task's questions with their profiles, and the right outputs.
+
+    Parameters
+    ----------
+    path : Path or str
+        `dev_questions.json`: a list of objects with id, input, profile; with `output` in each as well, no second file
+        is needed (LaMP's script that merges them writes such). Gzipped or not.
+    outputs : Path or str, optional
+        `dev_outputs.json`: task and golds, a list of objects with id and output.
+    task : int or str, optional
+        1 to 7 or `LaMP-3`; by default as `outputs` says, else by how the first input begins.
+    name : str, optional
+        The collection's; by default the task's.
+
+    Returns
+    -------
+    Collection
+        Documents' texts (and titles) are what LaMP's rankers read; `label` is what only prompts state. A question
+        whose output is not there has no answer, one with an empty profile no documents: both stay. Items of a profile
+        without any text, items that stand in it twice, and outputs of no question are left out and counted.
+
+    Raises
+    ------
+    BadCollectionError
+        With file, question and field of what is wrong; if an input is of another task.
+    """
+    path = Path(path)
+    rows = _rows(path, whole(path), "question")
+    golds, told = _golds(Path(outputs)) if outputs is not None else ({}, None)
+    found = _task(rows[0], task if task is not None else told)
+    left_out: Counter[str] = Counter()
+    queries: dict[str, Query] = {}
+    for row in rows:
+        query = _query(row, found, golds, left_out)
+        if query.id in queries:
+            raise row.wrong("id", "an id that no question before has")
+        queries[query.id] = query
+    left_out[NO_QUESTION] = len(golds.keys() - queries.keys())
+    counted = tuple(sorted((reason, n) for reason, n in left_out.items() if n))
+    return Collection(name or found.name, tuple(queries.values()), counted)
+
+
+def prompted(query: Query, documents: Sequence[Document], *, most_words: int = 0) -> str:
+    """Say a task's input with items of the profile as LaMP does; the input alone without any.
+
+    Parameters
+    ----------
+    query : Query
+        Of `read`.
+    documents : sequence of Document
+        In the order in which they are stated.
+    most_words : int
+        Texts of items are cut after so many words; 0: whole. LaMP cuts by tokens, to what fits the model.
+
+    Raises
+    ------
+    ValueError
+        If the query is of no task.
+    """
+    task = by_name(query.task)
+    if not documents:
+        return query.question
+    items = ", and ".join(_stated(task, document, most_words) for document in documents)
+    if task.number == 1:
+        return _REFERENCE.sub(lambda _: f", and {items}, ", query.question, count=1)
+    return task.joined.format(items=items, input=query.question)
+
+
+def by_name(name: int | str) -> Task:
+    """Find a task: 3, "3", "LaMP-3" or "LaMP_3".
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    found = re.fullmatch(r"(?:LaMP[-_ ]?)?([1-7])", str(name).strip(), re.IGNORECASE)
+    if found is None:
+        raise ValueError(f"LaMP has tasks 1 to 7, not {name!r}")
+    return TASKS[int(found.group(1))]
+
+
+def _stated(task: Task, document: Document, most_words: int) -> str:
+    text = document.text
+    if most_words:
+        text = " ".join(text.split()[:most_words])
+    return task.stated.format(text=text, title=document.title, label=document.label)
+
+
+def _rows(path: Path, data: Any, kind: str) -> list[Fields]:
+    if not isinstance(data, list) or not data:
+        raise BadCollectionError(path.name, "", "", f"a list with at least one {kind}", data)
+    rows = []
+    for number, each in enumerate(data, 1):
+        if not isinstance(each, dict):
+            raise BadCollectionError(path.name, f"{kind} {number}", "", "an object", each)
+        rows.append(Fields(path.name, f"{kind} {number}", each))
+    return rows
+
+
+def _golds(path: Path) -> tuple[dict[str, str], str]:
+    data = whole(path)
+    if not isinstance(data, dict):
+        raise BadCollectionError(path.name, "", "", "an object with task and golds", data)
+    about = Fields(path.name, "", data)
+    golds: dict[str, str] = {}
+    for row in _rows(path, about.entries("golds"), "gold"):
+        key = row.key("id")
+        if key in golds:
+            raise row.wrong("id", "an id that no gold before has")
+        golds[key] = _said(row, "output")
+    return golds, about.text("task")
+
+
+def _task(first: Fields, told: int | str | None) -> Task:
+    if told is not None:
+        try:
+            return by_name(told)
+        except ValueError as error:
+            raise BadCollectionError(first.file, "", "task", "LaMP_1 to LaMP_7", told) from error
+    opened = first.text("input")
+    for task in TASKS.values():
+        if task.opening.match(opened):
+            return task
+    raise first.wrong("input", "an input that begins as one of LaMP's tasks does, or the task beside the file,")
+
+
+def _query(row: Fields, task: Task, golds: dict[str, str], left_out: Counter[str]) -> Query:
+    key, asked = row.key("id"), row.text("input")
+    if (sought := task.sought.search(asked)) is None:
+        raise row.wrong("input", f"an input of {task.name} ({task.about})")
+    answer = _said(row, "output") if row.has("output") else golds.get(key, "")
+    return Query(
+        id=key,
+        question=asked,
+        answers=(answer,) if answer else (),
+        documents=_documents(row, task, left_out),
+        metric=task.metric,
+        sought=" ".join(part.strip() for part in sought.groups()),
+        task=task.name,
+    )
+
+
+def _documents(row: Fields, task: Task, left_out: Counter[str]) -> tuple[Document, ...]:
+    kept: dict[str, Document] = {}
+    for item in row.objects("profile"):
+        found = Document(
+            id=item.key("id"),
+            text=_said(item, task.text),
+            title=_said(item, task.title) if task.title else "",
+            label=_said(item, task.label) if task.label else "",
+        )
+        if not (found.text or found.title):
+            left_out[NO_TEXT] += 1
+        elif kept.setdefault(found.id, found) is not found:
+            if found != kept[found.id]:
+                raise item.wrong("id", "one item for each id")
+            left_out[REPEATED] += 1
+    return tuple(kept.values())
+
+
+def _said(row: Fields, name: str) -> str:
+    """A field that must be there and may be blank; scores stand there as texts or as numbers."""
+    found = row.data.get(name)
+    if isinstance(found, int | float) and not isinstance(found, bool):
+        return str(found)
+    if not isinstance(found, str):
+        raise row.wrong(name, "a text")
+    return found.strip()

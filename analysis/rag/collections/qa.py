@@ -1,0 +1,113 @@
+"""Questions with answers as FlashRAG writes them (Jin et al. 2025): JSON lines of id, question, golden_answers.
+
+Candidate documents stand in the line, or are named by their ids in a corpus, or are retrieved from one later
+(`retrieval.search`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from ..answers import METRICS
+from ..shapes import Collection, Document, Query
+from .corpus import Corpus, document
+from .fields import BadCollectionError, Fields, lines
+
+#: Where documents may stand in a line: our name, DPR's, and that of FlashRAG's results (inside `output`).
+PLACES = ("documents", "ctxs", "retrieval_result")
+BLANK_ANSWER = "blank answer"
+TWICE = "document named twice for its question"
+
+
+def read(path: Path | str, *, name: str = "", corpus: Corpus | None = None, metric: str = "") -> Collection:
+    """Read questions.
+
+    Parameters
+    ----------
+    path : Path or str
+        JSON lines, gzipped or not. docs/guides/collections.md shows the fields.
+    name : str, optional
+        The collection's; by default the file's name up to its first dot.
+    corpus : Corpus, optional
+        Where documents are looked up that a line names by their ids.
+    metric : str, optional
+        A name of `answers.METRICS` for all questions; a line's own `metric` goes before.
+
+    Returns
+    -------
+    Collection
+        Questions in the file's order, documents in their line's. A question without answers or without documents
+        stays: what needs them leaves it out and counts it. Blank answers, and documents whose id stands twice in one
+        line, are left out and counted.
+
+    Raises
+    ------
+    BadCollectionError
+        With file, line and field of what is wrong.
+    """
+    path = Path(path)
+    seen: set[str] = set()
+    left_out: Counter[str] = Counter()
+    queries = []
+    for row in lines(path):
+        query = _query(row, corpus, metric, left_out)
+        if query.id in seen:
+            raise row.wrong("id", "an id that no line before has")
+        seen.add(query.id)
+        queries.append(query)
+    if not queries:
+        raise BadCollectionError(path.name, "", "", "at least one question", "none")
+    return Collection(name or path.name.split(".")[0], tuple(queries), tuple(sorted(left_out.items())))
+
+
+def _query(row: Fields, corpus: Corpus | None, metric: str, left_out: Counter[str]) -> Query:
+    answers = row.texts("golden_answers")
+    left_out[BLANK_ANSWER] += sum(not each for each in answers)
+    own = row.optional_text("metric") or metric
+    if own and own not in METRICS:
+        raise row.wrong("metric", f"one of {', '.join(METRICS)}")
+    return Query(
+        id=row.key("id"),
+        question=row.text("question"),
+        answers=tuple(each for each in answers if each),
+        documents=_documents(row, corpus, left_out),
+        metric=own,
+    )
+
+
+def _documents(row: Fields, corpus: Corpus | None, left_out: Counter[str]) -> tuple[Document, ...]:
+    inside = row.inside("output", row.data["output"]) if row.has("output") else row
+    holders = [(each, place) for each in dict.fromkeys((row, inside)) for place in PLACES if each.has(place)]
+    if not holders:
+        return ()
+    if len(holders) > 1:
+        raise holders[1][0].wrong(holders[1][1], "documents in one place only")
+    holder, place = holders[0]
+    kept: dict[str, Document] = {}
+    for i, each in enumerate(holder.entries(place)):
+        found = _document(holder, f"{place}[{i}]", each, corpus)
+        if found.id in kept:
+            if found != kept[found.id]:
+                raise holder.wrong(f"{place}[{i}].id", "one text for each id")
+            left_out[TWICE] += 1
+        kept.setdefault(found.id, found)
+    return tuple(kept.values())
+
+
+def _document(holder: Fields, name: str, data: Any, corpus: Corpus | None) -> Document:
+    if isinstance(data, dict):
+        return document(holder.inside(name, data))
+    if not isinstance(data, str | int) or isinstance(data, bool):
+        raise BadCollectionError(holder.file, holder.place, holder.prefix + name, "a document or the id of one", data)
+    if corpus is None:
+        raise BadCollectionError(
+            holder.file, holder.place, holder.prefix + name, "a document (ids need a corpus beside the file)", data
+        )
+    try:
+        return corpus[corpus.place(str(data))]
+    except KeyError:
+        raise BadCollectionError(
+            holder.file, holder.place, holder.prefix + name, f"an id that {corpus.name} has", data
+        ) from None
