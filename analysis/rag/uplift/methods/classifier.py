@@ -37,7 +37,7 @@ class Classifier:
 
     def classes(self, vectors: Floats) -> Ints:
         """The most probable class of each vector; of equally probable ones the first. Shape (n,)."""
-        return self.probabilities(vectors).argmax(axis=1)
+        return np.asarray(self.probabilities(vectors).argmax(axis=1), dtype=np.int64)
 
 
 def fit(vectors: Floats, labels: Ints, classes: int, *, penalty: float = 1.0) -> Classifier:

@@ -33,6 +33,9 @@ class Settings:
         Any name, folder or bundle that `checkpoints.find` knows: what rerankers start from.
     embedder : str
         The same, for one vector a text: what questions and documents are compared by (SKR, Adaptive-RAG, AAR).
+    cross_encoder : str
+        The same, for a cross-encoder that was trained on relevance elsewhere (`BAAI/bge-reranker-base` in the paper)
+        and is used as it is; "": one is trained from `encoder`.
     device : str or None
         `cpu`, `cuda`; None takes a CUDA device where there is one.
     epochs : int
@@ -48,6 +51,7 @@ class Settings:
     metric: Metric = "f1"
     encoder: str = "roberta-base"
     embedder: str = BUNDLED
+    cross_encoder: str = ""
     device: str | None = None
     epochs: int = 10
     learning_rate: float = 1e-5

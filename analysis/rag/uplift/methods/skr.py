@@ -1,6 +1,6 @@
 """SKR: whether to retrieve is decided by how it went with similar questions (Wang et al., EMNLP Findings 2023).
 
-Self-knowledge guided retrieval augmentation in its nearest-neighbour form, the one that its authors found best. Training
+Self-knowledge guided retrieval augmentation in its nearest-neighbour form, which its authors found best. Training
 questions on which the retriever's documents made the answer better, or worse, are remembered; a new question is
 answered with documents unless among its nearest ones `worse` is more frequent than among all.
 

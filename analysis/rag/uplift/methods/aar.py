@@ -1,0 +1,152 @@
+"""AAR: a retriever that learns which documents a generator likes (Yu et al., ACL 2023).
+
+The augmentation-adapted retriever takes as positive what the source model prefers together with what people marked, as
+negative the hard ones among the rest, and trains a bi-encoder by contrast. The adapted retriever is then a plug-in
+before any generator.
+
+Simplified: the preference is how well the generator answers with the document alone (the likelihood of the right
+answer where the generator gives likelihoods, else the answer's score) instead of the cross-attention of a T5 that reads
+all documents at once; people's marks are stood in for by documents that contain a right answer; negatives are the
+query's other candidates instead of those of a refreshed index; and of the bi-encoder only a linear map of the
+question's embedding is trained, from the identity: score(q, d) = q W d. The loss is convex in W, so nothing in it is
+random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ...shapes import Document, Generator, NoLikelihoodsError, Query
+from ..labels import Labelled
+from ..prompts import prompt
+from . import adapter
+from .containment import contains_answer
+from .embedding import Embed, Floats, embedder, text
+from .method import Answered, NotPossibleError, Settings, Training
+from .standard import read
+
+#: How far W may leave the identity: the held-out queries choose.
+PENALTIES = (1.0, 10.0, 100.0)
+_FILE = "adapter.npy"
+
+
+class Aar:
+    """The first documents by a retriever that is adapted to the generator.
+
+    Parameters
+    ----------
+    settings : Settings
+    preferred : int
+        How many documents of a query the generator prefers (the paper's K).
+    embed : callable, optional
+        By default the sentence encoder that the settings name.
+    """
+
+    name = "aar"
+
+    def __init__(self, settings: Settings | None = None, *, preferred: int = 2, embed: Embed | None = None) -> None:
+        self.settings = settings or Settings()
+        self.preferred = preferred
+        self._embed = embed or embedder(self.settings.embedder, self.settings.device)
+        self._adapter: Floats | None = None
+
+    def fit(self, training: Training) -> None:
+        """Learn from each query that has a document to prefer and one to put behind it.
+
+        Raises
+        ------
+        NotPossibleError
+            If no query has both.
+        """
+        queries = self._contrasts(training.labelled, training)
+        if not queries:
+            raise NotPossibleError(
+                f"AAR learns from queries of which the generator prefers some documents to others, and there is none "
+                f"among {len(training.labelled)} training queries: train on more, or label more documents of each."
+            )
+        held_out = self._contrasts(training.held_out, training)
+        penalties = PENALTIES if held_out else PENALTIES[1:2]
+        found = []
+        for done, penalty in enumerate(penalties):
+            found.append(adapter.fit(queries, penalty=penalty))
+            training.report(done + 1, len(penalties), "adapting")
+        losses = [adapter.contrast(each, held_out)[0] if held_out else 0.0 for each in found]
+        self._adapter = found[int(np.argmin(losses))]
+
+    def save(self, folder: Path) -> None:
+        """Write the linear map."""
+        np.save(folder / _FILE, self._fitted(), allow_pickle=False)
+
+    def load(self, folder: Path) -> None:
+        """Read what `save` wrote."""
+        self._adapter = np.load(folder / _FILE, allow_pickle=False)
+
+    def ranked(self, query: Query, documents: Sequence[Document]) -> list[Document]:
+        """The documents by the adapted retriever, the best first; equal ones as they came."""
+        learnt = self._fitted()
+        vectors = self._embed([query.question, *(text(each) for each in documents)])
+        order = np.argsort(-(vectors[0] @ learnt @ vectors[1:].T), kind="stable")
+        return [documents[place] for place in order]
+
+    def answer(self, query: Query, documents: Sequence[Document], generator: Generator) -> Answered:
+        """Ask with the first documents of the adapted retriever. See `method.Method`."""
+        given = self.ranked(query, documents)[: self.settings.feed] if documents else ()
+        return read(query, given, generator, self.settings)
+
+    def _contrasts(self, labelled: Sequence[Labelled], training: Training) -> list[adapter.Contrast]:
+        found = []
+        for each in labelled:
+            positive = self._positive(each, training.generator)
+            if positive.any() and not positive.all():
+                vectors = self._embed([each.query.question, *(text(document) for document in each.documents)])
+                found.append(adapter.Contrast(vectors[0], vectors[1:], positive))
+        return found
+
+    def _positive(self, labelled: Labelled, generator: Generator) -> adapter.Bools:
+        """What the generator prefers, or what contains a right answer."""
+        if not labelled.documents or not labelled.query.answers:
+            return np.zeros(len(labelled.documents), dtype=np.bool_)
+        liked = most_preferred(self._preferences(labelled, generator), self.preferred)
+        marked = [contains_answer(each, labelled.query.answers) for each in labelled.documents]
+        return np.asarray(liked | np.array(marked), dtype=np.bool_)
+
+    def _preferences(self, labelled: Labelled, generator: Generator) -> Floats:
+        asked = [prompt(labelled.query.question, [each]) for each in labelled.documents]
+        try:
+            return generator.likelihoods(asked, [labelled.query.answers[0]] * len(asked))
+        except NoLikelihoodsError:
+            return labelled.scores_alone
+
+    def _fitted(self) -> Floats:
+        if self._adapter is None:
+            raise NotPossibleError("AAR has learnt nothing yet: fit it first.")
+        return self._adapter
+
+
+def most_preferred(preferences: Floats, count: int) -> adapter.Bools:
+    """Which documents are among the most preferred: at most `count`, all of them above the query's mean.
+
+    Parameters
+    ----------
+    preferences : ndarray, shape (n_documents,)
+        Never NaN. All equal: none is preferred.
+    count : int
+        Of equal ones at the edge the earlier.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_documents,)
+
+    Examples
+    --------
+    >>> most_preferred(np.array([0.0, 1.0, 0.9, 0.8]), 2)
+    array([False,  True,  True, False])
+    """
+    chosen = np.zeros(len(preferences), dtype=np.bool_)
+    if len(preferences) and np.ptp(preferences) > 0:
+        first = np.argsort(-preferences, kind="stable")[:count]
+        chosen[first] = preferences[first] > preferences.mean()
+    return chosen

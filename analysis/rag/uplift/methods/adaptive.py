@@ -1,0 +1,187 @@
+"""Adaptive-RAG: a question's complexity decides between no, one and several retrieval steps (Jeong et al., NAACL 2024).
+
+A classifier of questions is trained on labels that nobody writes: the simplest of the three strategies whose answer to
+a training question is right; where none is, what the data set is made of (questions of one hop: one step).
+
+Simplified: a logistic regression on sentence embeddings instead of a fine-tuned T5-large. Several steps interleave
+thoughts and retrieval as in the paper, which takes IRCoT (Trivedi et al., ACL 2023), but retrieval is among the query's
+candidates, by embeddings, as a thought's words may ask for any of them and no corpus need be there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import IntEnum
+from pathlib import Path
+
+import numpy as np
+
+from ... import answers
+from ...shapes import Document, Generator, Message, Output, Prompt, Query
+from ..labels import Labelled
+from ..prompts import QUESTION, reference
+from . import classifier
+from .classifier import Classifier
+from .embedding import Embed, embedder, text
+from .method import Answered, NotPossibleError, Settings, Training
+from .standard import read
+
+THINK = (
+    "Think about the question step by step, based on the given documents. Write the next thought only, as one short "
+    "sentence that says which fact is still missing. If nothing is missing, write: So the answer is: and the answer."
+    "\nThe following are given documents.\n\n{reference}"
+)
+#: What a thought says that needs no further step.
+DONE = "the answer is"
+_FILE = "classifier.json"
+
+
+class Complexity(IntEnum):
+    """How many retrieval steps a question needs: A, B and C of the paper."""
+
+    NONE = 0
+    ONE = 1
+    SEVERAL = 2
+
+
+class Adaptive:
+    """As many retrieval steps as the question seems to need.
+
+    Parameters
+    ----------
+    settings : Settings
+    otherwise : Complexity or None
+        The label of a training question that no strategy answers right: ONE for data sets of one hop, SEVERAL for
+        those of more; None leaves it out.
+    steps : int
+        The most thoughts of one question.
+    penalty : float
+        The classifier's ridge.
+    embed : callable, optional
+        By default the sentence encoder that the settings name.
+    """
+
+    name = "adaptive"
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        otherwise: Complexity | None = Complexity.ONE,
+        steps: int = 3,
+        penalty: float = 1.0,
+        embed: Embed | None = None,
+    ) -> None:
+        self.settings = settings or Settings()
+        self.otherwise = otherwise
+        self.steps = steps
+        self.penalty = penalty
+        self._embed = embed or embedder(self.settings.embedder, self.settings.device)
+        self._classifier: Classifier | None = None
+
+    def fit(self, training: Training) -> None:
+        """Ask training questions with ever more steps until the answer is right, and learn from the question which.
+
+        Raises
+        ------
+        NotPossibleError
+            If no training question has a label.
+        """
+        questions, labels = [], []
+        for done, each in enumerate(training.labelled):
+            label = self._label(each, training.generator)
+            if label is not None:
+                questions.append(each.query.question)
+                labels.append(label)
+            training.report(done + 1, len(training.labelled), "complexity")
+        if not labels:
+            raise NotPossibleError(
+                f"Adaptive-RAG learns from questions that a strategy answers right, and there is none among "
+                f"{len(training.labelled)} training questions: train on more, or name a label for the others."
+            )
+        self._classifier = classifier.fit(
+            self._embed(questions), np.array(labels, dtype=np.int64), len(Complexity), penalty=self.penalty
+        )
+
+    def save(self, folder: Path) -> None:
+        """Write the classifier."""
+        found = self._fitted()
+        intercepts = [each if np.isfinite(each) else None for each in found.intercepts.tolist()]
+        learnt = {"coefficients": found.coefficients.tolist(), "intercepts": intercepts}
+        (folder / _FILE).write_text(json.dumps(learnt), encoding="utf-8")
+
+    def load(self, folder: Path) -> None:
+        """Read what `save` wrote."""
+        learnt = json.loads((folder / _FILE).read_text(encoding="utf-8"))
+        intercepts = [-np.inf if each is None else each for each in learnt["intercepts"]]
+        self._classifier = Classifier(np.array(learnt["coefficients"]), np.array(intercepts))
+
+    def complexity(self, question: str) -> Complexity:
+        """How many steps the question seems to need."""
+        return Complexity(int(self._fitted().classes(self._embed([question]))[0]))
+
+    def answer(self, query: Query, documents: Sequence[Document], generator: Generator) -> Answered:
+        """Ask with as many steps as the question seems to need. See `method.Method`."""
+        match self.complexity(query.question) if documents else Complexity.NONE:
+            case Complexity.NONE:
+                return read(query, (), generator, self.settings)
+            case Complexity.ONE:
+                return read(query, documents[: self.settings.feed], generator, self.settings)
+            case Complexity.SEVERAL:
+                return self.several(query, documents, generator)
+
+    def several(self, query: Query, documents: Sequence[Document], generator: Generator) -> Answered:
+        """Think and retrieve in turns, then answer with all that was retrieved.
+
+        Each step reads half of `Settings.feed` documents more: first the retriever's best, then those most similar to
+        the question with the last thought. It ends when a thought has the answer, there was none, no document is left
+        or `steps` thoughts are made. `prompt_tokens` counts the thoughts' prompts too.
+        """
+        more = max(1, -(-self.settings.feed // 2))
+        given, left = list(documents[:more]), list(documents[more:])
+        thoughts: list[str] = []
+        outputs: list[Output] = []
+        for _step in range(self.steps):
+            (output,) = generator.generate([self._thinking(query, given, thoughts)])
+            outputs.append(output)
+            thought = " ".join(output.text.split())
+            if not thought or DONE in thought.lower() or not left:
+                break
+            thoughts.append(thought)
+            chosen = self._closest(f"{query.question} {thought}", left)[:more]
+            given += chosen
+            left = [each for each in left if each not in chosen]
+        last = read(query, given, generator, self.settings)
+        tokens = sum(each.prompt_tokens for each in outputs) + last.prompt_tokens
+        return replace(last, prompt_tokens=tokens, outputs=(*outputs, *last.outputs))
+
+    def _label(self, labelled: Labelled, generator: Generator) -> Complexity | None:
+        """The simplest strategy that is right: dearer ones are then not paid for."""
+        query, documents = labelled.query, labelled.documents
+        if not query.answers:
+            return None
+        if answers.exact_match(labelled.without, query.answers):
+            return Complexity.NONE
+        if documents:
+            one = read(query, documents[: self.settings.feed], generator, self.settings)
+            if answers.exact_match(one.text, query.answers):
+                return Complexity.ONE
+            if answers.exact_match(self.several(query, documents, generator).text, query.answers):
+                return Complexity.SEVERAL
+        return self.otherwise
+
+    def _thinking(self, query: Query, documents: Sequence[Document], thoughts: Sequence[str]) -> Prompt:
+        system = Message("system", THINK.format(reference=reference(documents)))
+        said = QUESTION.format(question=query.question).removesuffix("Answer:") + "Thoughts: " + " ".join(thoughts)
+        return Prompt((system, Message("user", said.strip())), max_tokens=max(self.settings.max_tokens, 48))
+
+    def _closest(self, words: str, documents: Sequence[Document]) -> list[Document]:
+        vectors = self._embed([words, *(text(each) for each in documents)])
+        return [documents[place] for place in np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")]
+
+    def _fitted(self) -> Classifier:
+        if self._classifier is None:
+            raise NotPossibleError("Adaptive-RAG has learnt nothing yet: fit it first.")
+        return self._classifier

@@ -1,0 +1,167 @@
+"""A plain cross-encoder reranker: documents by how relevant they are to the question, whatever the generator makes of
+them (in the paper bge-reranker-base, Xiao et al. 2024).
+
+A model that was trained elsewhere is used as it is (`Settings.cross_encoder`). Without one, two logits on the encoder
+that uplift's reranker starts from are trained point by point on relevance: what the data says of a document
+(`Document.is_helpful`), else whether it contains a right answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import checkpoints
+from ...shapes import Document, Generator, Query
+from .. import reranker, training
+from ..labels import Labelled
+from ..losses import Weights
+from .containment import contains_answer
+from .embedding import text
+from .method import Answered, NotPossibleError, Settings, Training
+from .standard import read
+
+Floats = NDArray[np.float64]
+_FOLDER = "cross_encoder"
+
+
+class CrossEncoder:
+    """The first documents by relevance."""
+
+    name = "cross_encoder"
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings or Settings()
+        self._trained: reranker.Reranker | None = None
+        self._ready: Ready | None = None
+
+    def fit(self, training_split: Training) -> None:
+        """Train on relevance; nothing if a trained model is named.
+
+        Raises
+        ------
+        NotPossibleError
+            If no document is relevant, all are, or there is none.
+        """
+        if self.settings.cross_encoder:
+            return
+        labelled = [judged for each in training_split.labelled if (judged := relevance(each)) is not None]
+        labels = {label for each in labelled for label in each.helpful.tolist()}
+        if len(labels) < 2:
+            raise NotPossibleError(
+                f"A cross-encoder learns from relevant and irrelevant documents, and there are not both among the "
+                f"{len(training_split.labelled)} training queries: name a trained one, or train on more queries."
+            )
+        held_out = [judged for each in training_split.held_out if (judged := relevance(each)) is not None]
+        self._trained = reranker.start(self.settings.encoder, rng=training_split.rng, device=self.settings.device)
+        training.train(self._trained, labelled, rng=training_split.rng, held_out=held_out,
+                       schedule=schedule(self.settings, bool(held_out)), report=training_split.report)  # fmt: skip
+
+    def save(self, folder: Path) -> None:
+        """Write the trained model; nothing if it is one from elsewhere."""
+        if not self.settings.cross_encoder:
+            self._fitted().save(folder / _FOLDER, {"method": self.name})
+
+    def load(self, folder: Path) -> None:
+        """Read what `save` wrote."""
+        if not self.settings.cross_encoder:
+            self._trained = reranker.load(folder / _FOLDER, device=self.settings.device)
+
+    def answer(self, query: Query, documents: Sequence[Document], generator: Generator) -> Answered:
+        """Ask with the first documents by relevance. See `method.Method`."""
+        given: Sequence[Document] = ()
+        if documents:
+            order = np.argsort(-self.scores(query.question, documents), kind="stable")
+            given = [documents[place] for place in order[: self.settings.feed]]
+        return read(query, given, generator, self.settings)
+
+    def scores(self, question: str, documents: Sequence[Document]) -> Floats:
+        """How relevant each document is, shape (n_documents,); higher is better."""
+        if not self.settings.cross_encoder:
+            return self._fitted().probabilities(question, documents)
+        if self._ready is None:
+            self._ready = Ready(self.settings.cross_encoder, self.settings.device)
+        return self._ready.scores(question, documents)
+
+    def _fitted(self) -> reranker.Reranker:
+        if self._trained is None:
+            raise NotPossibleError("The cross-encoder has learnt nothing yet: fit it first.")
+        return self._trained
+
+
+class Ready:
+    """A cross-encoder that was trained on relevance elsewhere: one logit, or two of which the second is relevant.
+
+    Raises
+    ------
+    NotPossibleError
+        If the model has another number of logits.
+    checkpoints.NeuralPartsMissingError, checkpoints.ModelMissingError
+    """
+
+    def __init__(self, model: str, device: str | None = None) -> None:
+        try:
+            import torch
+            from transformers import AutoModelForSequenceClassification, AutoTokenizer
+        except ImportError as error:
+            raise checkpoints.missing_parts() from error
+        folder = checkpoints.find(model).folder
+        self._torch = torch
+        self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self._tokenizer: Any = AutoTokenizer.from_pretrained(folder)
+        loaded: Any = AutoModelForSequenceClassification.from_pretrained(
+            folder, use_safetensors=True, dtype=torch.float32
+        )
+        if loaded.config.num_labels > 2:
+            raise NotPossibleError(f"{model} tells {loaded.config.num_labels} classes apart: name one for relevance.")
+        self._model = loaded.to(self._device).eval()
+
+    def scores(self, question: str, documents: Sequence[Document]) -> Floats:
+        """The relevant logit less the irrelevant one, shape (n_documents,); cut to what the model reads at once."""
+        longest = min(self._tokenizer.model_max_length, 512)
+        encoded = self._tokenizer(
+            [question] * len(documents), [text(each) for each in documents], padding=True,
+            truncation="longest_first", max_length=longest, return_tensors="pt",
+        ).to(self._device)  # fmt: skip
+        with self._torch.inference_mode():
+            logits = self._model(**encoded).logits.double().cpu().numpy()
+        return np.asarray(logits[:, -1] - (logits[:, 0] if logits.shape[1] == 2 else 0))
+
+
+def relevance(labelled: Labelled) -> Labelled | None:
+    """The query as if a relevant document alone made its answer right: what a reranker of relevance learns from.
+
+    Parameters
+    ----------
+    labelled : Labelled
+        What the generator answered is not looked at.
+
+    Returns
+    -------
+    Labelled or None
+        Uplift 1 for relevant documents, 0 for others. None if the query has no document or no right answer.
+    """
+    query = labelled.query
+    if not labelled.documents or not query.answers:
+        return None
+    right = max(query.answers, key=len)
+    alone = tuple(right if is_relevant(each, query.answers) else "" for each in labelled.documents)
+    return replace(labelled, without="", alone=alone, metric="em")
+
+
+def is_relevant(document: Document, answers: Sequence[str]) -> bool:
+    """Whether the data says that the document helps; where it says nothing, whether it contains a right answer."""
+    return contains_answer(document, answers) if document.is_helpful is None else document.is_helpful
+
+
+def schedule(settings: Settings, is_watched: bool) -> training.Schedule:
+    """Point-wise training as long as uplift's; with held-out queries it stops early."""
+    return training.Schedule(
+        epochs=settings.epochs, learning_rate=settings.learning_rate, queries=settings.batch,
+        weights=Weights(point=1.0, pair=0.0, list=0.0), patience=2 if is_watched else None,
+    )  # fmt: skip

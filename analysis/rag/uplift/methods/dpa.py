@@ -1,0 +1,103 @@
+"""DPA-RAG: a reranker, and a generator, aligned with what the generator can use (Dong et al., WWW 2025).
+
+Dual preference alignment. Outside: documents that turn a wrong answer right are aligned knowledge, those that turn a
+right one wrong unaligned; queries with either train a reranker by three objectives at once (point by point, pair by
+pair, by contrast), weighed by multiple-gradient descent. Inside: the generator learns which documents to trust.
+
+Simplified: outside without the five ways to write more questions by a large model (rephrasing, complexity,
+decomposition, constraint, SPARQL), and with pairs ordered by answer score alone, without a reward model beside the
+retriever's similarity; aligned and unaligned are by the comparison's metric. Inside, the authors fine-tune the
+generator in a stage in which it says which documents are aligned; a generator behind an interface is not ours to
+train, so its prompt says what this training is for: that documents may mislead, and that what it knows itself counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ...shapes import Document, Generator, Message, Prompt, Query
+from .. import reranker
+from ..labels import Labelled
+from ..prompts import prompt
+from . import dpa_training
+from .method import Answered, NotPossibleError, Settings, Training, answered
+
+ALIGNMENT = (
+    "Some of the given documents may be wrong or beside the question. Rely on those that fit what you know, and on "
+    "your own knowledge where none does."
+)
+_FOLDER = "dpa"
+
+
+class Dpa:
+    """The first documents by the generator's preference, with a prompt that lets it doubt them.
+
+    Parameters
+    ----------
+    settings : Settings
+    self_alignment : bool
+        Whether the prompt has `ALIGNMENT`. Without, the prompt is every other method's.
+    """
+
+    name = "dpa"
+
+    def __init__(self, settings: Settings | None = None, *, self_alignment: bool = True) -> None:
+        self.settings = settings or Settings()
+        self.self_alignment = self_alignment
+        self._trained: reranker.Reranker | None = None
+
+    def fit(self, training: Training) -> None:
+        """Train the reranker on queries with aligned or unaligned documents.
+
+        Raises
+        ------
+        NotPossibleError
+            If there is no such query.
+        """
+        preferences = preferred(training.labelled)
+        if not preferences:
+            raise NotPossibleError(
+                f"DPA-RAG learns from documents that change whether an answer is right, and there is none in "
+                f"{len(training.labelled)} training queries: train on more, or with another metric."
+            )
+        self._trained = reranker.start(self.settings.encoder, rng=training.rng, device=self.settings.device)
+        dpa_training.train(self._trained, preferences, self.settings, held_out=preferred(training.held_out),
+                           rng=training.rng, report=training.report)  # fmt: skip
+
+    def save(self, folder: Path) -> None:
+        """Write the reranker."""
+        self._fitted().save(folder / _FOLDER, {"method": self.name})
+
+    def load(self, folder: Path) -> None:
+        """Read what `save` wrote."""
+        self._trained = reranker.load(folder / _FOLDER, device=self.settings.device)
+
+    def answer(self, query: Query, documents: Sequence[Document], generator: Generator) -> Answered:
+        """Ask with the first documents by preference. See `method.Method`."""
+        given: Sequence[Document] = ()
+        if documents:
+            order = np.argsort(-self._fitted().probabilities(query.question, documents), kind="stable")
+            given = [documents[place] for place in order[: self.settings.feed]]
+        asked = prompt(query.question, given, max_tokens=self.settings.max_tokens)
+        (output,) = generator.generate([aligned(asked) if given and self.self_alignment else asked])
+        return answered(output, given)
+
+    def _fitted(self) -> reranker.Reranker:
+        if self._trained is None:
+            raise NotPossibleError("DPA-RAG has learnt nothing yet: fit it first.")
+        return self._trained
+
+
+def preferred(labelled: Sequence[Labelled]) -> list[Labelled]:
+    """The queries that have an aligned or an unaligned document; without a right answer a query has none."""
+    return [each for each in labelled if each.query.answers and each.documents and np.any(each.uplift)]
+
+
+def aligned(asked: Prompt) -> Prompt:
+    """The prompt with `ALIGNMENT` after its instruction and documents."""
+    system, *others = asked.messages
+    return replace(asked, messages=(Message("system", f"{system.content}\n\n{ALIGNMENT}"), *others))

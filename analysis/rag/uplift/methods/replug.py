@@ -1,0 +1,111 @@
+"""REPLUG: each document in a prompt of its own, the answers weighed by how well the retriever likes it (NAACL 2024).
+
+Shi et al., section 3.2: p(y | q, D) = sum over d of lambda(q, d) p(y | d, q), lambda the softmax of retrieval scores,
+computed token by token. So a model in this process (`Ensembling`) answers. A chat server does not hand over what it
+expects at every token: there each document's answer has its document's weight, answers that are equal when normalised
+are one, and the one with the largest sum is given; this is the same sum, cut to the answers that were generated.
+
+Simplified: no training of the retriever by the generator (REPLUG LSR); AAR is the method here that learns from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from ...answers import normalised
+from ...generation.ensemble import Ensembling
+from ...shapes import Document, Generator, Output, Query
+from ..prompts import prompt
+from .method import Answered, Settings
+from .standard import read
+from .untrained import Untrained
+
+Floats = NDArray[np.float64]
+
+
+class Replug(Untrained):
+    """An ensemble over the first `Settings.feed` documents.
+
+    Parameters
+    ----------
+    settings : Settings
+    temperature : float
+        What retrieval scores are divided by before the softmax: scores of BM25 differ by whole numbers, cosines by
+        hundredths.
+    """
+
+    name = "replug"
+
+    def __init__(self, settings: Settings | None = None, *, temperature: float = 1.0) -> None:
+        super().__init__(settings)
+        self.temperature = temperature
+
+    def answer(self, query: Query, documents: Sequence[Document], generator: Generator) -> Answered:
+        """Ask once a document. `prompt_tokens` is the sum over prompts. See `method.Method`."""
+        given = documents[: self.settings.feed]
+        if not given:
+            return read(query, (), generator, self.settings)
+        asked = [prompt(query.question, [each], max_tokens=self.settings.max_tokens) for each in given]
+        weights = weigh(given, temperature=self.temperature)
+        ids = tuple(each.id for each in given)
+        if isinstance(generator, Ensembling):
+            output = generator.ensemble(asked, weights)
+            return Answered(output.text, ids, output.prompt_tokens, (output,), output.error)
+        outputs = generator.generate(asked)
+        text, error = vote(outputs, weights)
+        return Answered(text, ids, sum(each.prompt_tokens for each in outputs), tuple(outputs), error)
+
+
+def weigh(documents: Sequence[Document], *, temperature: float = 1.0) -> Floats:
+    """lambda(q, d): the softmax of retrieval scores over the documents; all equal if one has no score.
+
+    Returns
+    -------
+    ndarray, shape (n_documents,)
+        The sum is 1.
+
+    Examples
+    --------
+    >>> weigh([Document("1", "", score=0.0), Document("2", "", score=float(np.log(3)))]).round(6).tolist()
+    [0.25, 0.75]
+    """
+    scores = [each.score for each in documents if each.score is not None]
+    if len(scores) < len(documents):
+        return np.full(len(documents), 1 / len(documents))
+    return np.asarray(softmax(np.array(scores, dtype=np.float64) / temperature))
+
+
+def vote(outputs: Sequence[Output], weights: Floats) -> tuple[str, str]:
+    """The answer that most weight stands behind, as its heaviest document has it, and why there is none.
+
+    Parameters
+    ----------
+    outputs : sequence of Output
+        What failed has no vote.
+    weights : ndarray, shape (n_outputs,)
+
+    Returns
+    -------
+    str, str
+        The answer and ""; or "" and the first failure, if all failed. Of answers of equal weight the one that comes
+        first.
+
+    Examples
+    --------
+    >>> vote([Output("Ada"), Output("Bob"), Output("bob.")], np.array([0.4, 0.35, 0.25]))
+    ('Bob', '')
+    """
+    spoken = [place for place, each in enumerate(outputs) if not each.error]
+    if not spoken:
+        return "", outputs[0].error
+    sums: dict[str, float] = {}
+    for place in spoken:
+        answer = normalised(outputs[place].text)
+        sums[answer] = sums.get(answer, 0.0) + float(weights[place])
+    best = max(sums, key=lambda answer: sums[answer])
+    place = max((p for p in spoken if normalised(outputs[p].text) == best), key=lambda p: (weights[p], -p))
+    return outputs[place].text, ""
