@@ -1,0 +1,139 @@
+"""Means over questions with their intervals, and whether a preference differs from none.
+
+A question is asked several times (both orders, several pairs), so questions are resampled, not trials.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from analysis.stats.bootstrap import percentile_interval, resample_weights, weighted_mean
+
+Row = dict[str, object]
+
+#: A question's id and a value of one of its trials.
+Valued = tuple[str, float]
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean of trials.
+
+    Attributes
+    ----------
+    value, low, high : float
+        With a 95 % interval over questions; NaN where nothing was found out, the ends also where it was of fewer than
+        two questions.
+    questions, trials : int
+        Of how many.
+    """
+
+    value: float
+    low: float
+    high: float
+    questions: int
+    trials: int
+
+
+@dataclass(frozen=True)
+class Test:
+    """A t-test over questions.
+
+    Attributes
+    ----------
+    statistic, p : float
+        Two-sided; NaN where the test says nothing.
+    problem : str
+        Why not: fewer than two questions, or all alike. "" where it says something.
+    """
+
+    statistic: float
+    p: float
+    problem: str = ""
+
+
+class Means:
+    """Means over the same resamples of questions, so that what stands beside each other rests on the same draws.
+
+    Parameters
+    ----------
+    questions : sequence of str
+        All of them, each once.
+    rng : numpy.random.Generator
+    resamples : int
+    """
+
+    def __init__(self, questions: Sequence[str], rng: np.random.Generator, resamples: int = 2000):
+        self._place = {question: i for i, question in enumerate(questions)}
+        self._weights = resample_weights(len(questions), resamples, rng)
+
+    def of(self, values: Iterable[Valued]) -> Mean:
+        """Return the mean of all trials; NaN ones are left out."""
+        there = [(question, value) for question, value in values if not np.isnan(value)]
+        if not there:
+            return Mean(np.nan, np.nan, np.nan, 0, 0)
+        places = np.array([self._place[question] for question, _value in there])
+        statistic = weighted_mean([value for _question, value in there], places, len(self._place))
+        questions = len(np.unique(places))
+        point = float(statistic(np.ones((1, len(self._place))))[0])
+        found = percentile_interval(point, statistic(self._weights), clusters=questions)
+        return Mean(point, found.low, found.high, questions, len(there))
+
+
+def by_question(values: Iterable[Valued]) -> dict[str, float]:
+    """The mean of each question's trials."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for question, value in values:
+        found[question].append(value)
+    return {question: float(np.mean(each)) for question, each in found.items()}
+
+
+def against(values: Iterable[Valued], none: float = 0.5) -> Test:
+    """Test whether the questions' means differ from what no preference would give (one-sample t-test over questions).
+
+    Parameters
+    ----------
+    values : iterable of (str, float)
+        Trials; those of a question are averaged first, for they are not independent.
+    none : float
+        What no preference gives.
+
+    Returns
+    -------
+    Test
+    """
+    means = np.array(list(by_question(values).values()))
+    return _tested(means - none)
+
+
+def paired(difference: Sequence[float]) -> Test:
+    """Student's t-test paired by question: whether the mean of differences is 0."""
+    return _tested(np.asarray(difference, dtype=np.float64))
+
+
+def welch(first: Sequence[float], second: Sequence[float]) -> Test:
+    """Welch's t-test, which takes both sides as independent and lets their variances differ."""
+    if min(len(first), len(second)) < 2:
+        return Test(np.nan, np.nan, TOO_FEW)
+    if np.ptp(first) == 0 and np.ptp(second) == 0:
+        return Test(np.nan, np.nan, ALIKE)
+    found = stats.ttest_ind(first, second, equal_var=False)
+    return Test(float(found.statistic), float(found.pvalue))
+
+
+TOO_FEW = "fewer than two questions: no test"
+ALIKE = "the same in all questions: no test"
+
+
+def _tested(difference: np.ndarray) -> Test:
+    if len(difference) < 2:
+        return Test(np.nan, np.nan, TOO_FEW)
+    if np.ptp(difference) == 0:
+        return Test(np.nan, np.nan, ALIKE)
+    found = stats.ttest_1samp(difference, 0.0)
+    return Test(float(found.statistic), float(found.pvalue))
