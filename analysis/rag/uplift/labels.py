@@ -26,10 +26,6 @@ class NoDocumentsError(ValueError):
     """A query without documents: there is nothing to label, to rank or to leave out."""
 
 
-class NotAnsweredError(ValueError):
-    """The generator gave no text (it refused or failed): what a document adds to that cannot be said."""
-
-
 class Category(StrEnum):
     """What a document does to an answer (Figure 1): the first word is without it, the second with it."""
 
@@ -51,7 +47,8 @@ class Labelled:
     without : str
         The answer to the question alone.
     alone : tuple of str
-        The answer with each document alone, in their order.
+        The answer with each document alone, in their order. Where the generator refused, an empty text, which is wrong:
+        whoever asked got no answer.
     metric : "em" or "f1"
         What `score_without`, `scores_alone` and `uplift` are measured by.
     """
@@ -86,9 +83,8 @@ class Labelled:
     def categories(self) -> tuple[Category, ...]:
         """What each document does to the answer; right and wrong by exact match, whatever the metric."""
         before = bool(answers.exact_match(self.without, self.query.answers))
-        return tuple(
-            _CATEGORIES[before, bool(answers.exact_match(each, self.query.answers))] for each in self.alone
-        )  # fmt: skip
+        right = (bool(answers.exact_match(each, self.query.answers)) for each in self.alone)
+        return tuple(_CATEGORIES[before, each] for each in right)
 
 
 _CATEGORIES = {
@@ -153,27 +149,15 @@ def label(query: Query, documents: Sequence[Document], generator: Generator, *, 
     ------
     NoDocumentsError, answers.NoGoldAnswerError
         See `prompts`.
-    NotAnsweredError
-        If the generator gave an error instead of a text. (An empty text is an answer, and a wrong one.)
     """
     outputs = generator.generate(prompts(query, documents, max_tokens=max_tokens))
     return read(query, documents, outputs, metric=metric), outputs
 
 
 def read(query: Query, documents: Sequence[Document], outputs: Sequence[Output], *, metric: Metric = "f1") -> Labelled:
-    """Labels from the outputs to `prompts`.
-
-    Raises
-    ------
-    NotAnsweredError
-        If one of them is an error.
-    """
-    for output in outputs:
-        if output.error:
-            raise NotAnsweredError(
-                f"{query.id}: {output.error} Resume the run when the generator answers again, or leave the query out."
-            )
-    return Labelled(query, tuple(documents), outputs[0].text, tuple(each.text for each in outputs[1:]), metric)
+    """Labels from the outputs to `prompts`; what a generator refused is an empty text."""
+    texts = [output.text for output in outputs]
+    return Labelled(query, tuple(documents), texts[0], tuple(texts[1:]), metric)
 
 
 def shares(labelled: Sequence[Labelled]) -> dict[Category, float]:
