@@ -20,6 +20,7 @@ from ..typesetting.characters import visible
 from . import (
     agreement,
     competence,
+    fair,
     grades,
     interdependence,
     leaderboard,
@@ -166,4 +167,7 @@ CHARTS: dict[str, Chart] = {
     "model_judges": Chart(("model_judges",), model_judges.chart),
     "model_self_preference": Chart(("model_self_preference",), model_judges.own_responses),
     "plan": Chart(("plan", "plan_costs"), plan.chart),
+    "fair_disparity": Chart(("fair_queries",), fair.disparity),
+    "fair_tradeoffs": Chart(("fair_curves",), fair.tradeoffs),
+    "fair_attribution": Chart(("fair_curves",), fair.attribution),
 }

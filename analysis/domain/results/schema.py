@@ -85,6 +85,28 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "pay", "fee", "tax", "writing", "total", "currency",
     ),
     "plan_next": ("step", "k", "topics", "measure", "change", "low", "high", "money", "currency"),
+    "fair_tradeoff": (
+        "retriever", "curve", "slope", "slope_low", "slope_high", "area", "area_low", "area_high", "n", "left_out",
+    ),
+    "fair_intervals": (
+        "retriever", "start", "end", "baseline", "utility", "difference", "low", "high", "p", "p_adjusted", "n",
+        "left_out",
+    ),
+    "fair_alphas": (
+        "retriever", "alpha_1", "alpha_2", "difference", "low", "high", "statistic", "p", "p_adjusted", "n",
+    ),
+    "fair_summary": ("retriever", "rank", "alpha", "measure", "value", "low", "high", "error", "n"),
+    "fair_curves": ("retriever", "curve", "start", "end", "x", "y", "low", "high", "n"),
+    "fair_queries": (
+        "query", "retriever", "rank", "alpha", "items", "useful",
+        "disparity", "relevance", "distance", "disparity_normalised", "relevance_normalised",
+        "utility", "utility_error", "best", "utility_normalised", "utility_normalised_error",
+        "attribution", "attribution_error", "attributed_disparity", "attributed_disparity_error",
+        "attributed_normalised", "attributed_normalised_error", "lists", "generated",
+    ),
+    "fair_labels": ("query", "document", "without", "alone", "gain", "useful"),
+    "fair_left_out": ("reason", "queries"),
+    "fair_costs": ("step", "rankings", "prompts", "prompt_tokens", "completion_tokens", "failed"),
     "mace": (
         "dimension",
         "log_likelihood",

@@ -16,6 +16,8 @@ from . import estimating
 from .lists import List
 from .ranking import Rank, Ranked
 
+UNKNOWN = estimating.Estimate(nan, nan)
+
 
 @dataclass(frozen=True)
 class Point:
@@ -36,7 +38,8 @@ class Point:
     utility_normalised, utility_normalised_error : float
         Utility over the best; NaN where the best is 0.
     attribution, attribution_error : float
-        Expected attribution rate (equation 9), of the documents in a list.
+        Expected attribution rate (equation 9), of the documents in a list; NaN where nobody asked, as
+        what comes next.
     attributed_disparity, attributed_disparity_error : float
         EAE-D (equation 11).
     attributed_normalised, attributed_normalised_error : float
@@ -88,12 +91,12 @@ class Outcome:
     Attributes
     ----------
     utility : float
-    follows : tuple of bool
-        For each document of the list whether the output follows from it.
+    follows : tuple of bool or None
+        For each document of the list whether the output follows from it; None where nobody asked.
     """
 
     utility: float
-    follows: tuple[bool, ...]
+    follows: tuple[bool, ...] | None
 
 
 def to_generate(ranked: Sequence[Ranked]) -> list[List]:
@@ -147,9 +150,7 @@ def _point(
     shown = exposure.measure(exposure.exposure(one.rankings, items), useful, k, bounds=bounds)
     own = [outcomes[each] for each in one.chosen.items]
     utility = estimating.mean(one.chosen, [each.utility for each in own])
-    # The rate is of what was given to the generator: of fewer than k where there are fewer (equation 8).
-    rate = estimating.mean(one.chosen, [sum(each.follows) / len(each.follows) for each in own])
-    attributed = estimating.attributed(one.chosen, _followed(one, own, items), endless=bounds == "infinite")
+    rate, attributed = _attribution(one, own, items, bounds)
     over = 1 / best if best > 0 else nan
     return Point(
         query=query,
@@ -179,12 +180,19 @@ def _point(
     )
 
 
-def _followed(one: Ranked, outcomes: Sequence[Outcome], items: int) -> exposure.Mask:
-    """Which documents each list holds and its output follows from; shape (n_chosen, n_documents)."""
-    found = np.zeros((len(outcomes), items), dtype=bool)
-    for row, places, outcome in zip(found, one.chosen.items, outcomes, strict=True):
-        row[list(places)] = outcome.follows
-    return found
+def _attribution(
+    one: Ranked, outcomes: Sequence[Outcome], items: int, bounds: exposure.Bounds
+) -> tuple[estimating.Estimate, estimating.Attributed]:
+    """Attribution rate and attributed exposure; NaN where nobody asked what follows."""
+    follows = [each.follows for each in outcomes if each.follows is not None]
+    if len(follows) < len(outcomes):
+        return UNKNOWN, estimating.Attributed(UNKNOWN, UNKNOWN)
+    # The rate is of what was given to the generator: of fewer than k where there are fewer (equation 8).
+    rate = estimating.mean(one.chosen, [sum(each) / len(each) for each in follows])
+    held = np.zeros((len(follows), items), dtype=bool)
+    for row, places, each in zip(held, one.chosen.items, follows, strict=True):
+        row[list(places)] = each
+    return rate, estimating.attributed(one.chosen, held, endless=bounds == "infinite")
 
 
 def _plain(value: Any) -> Any:

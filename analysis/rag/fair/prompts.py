@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..collections.lamp import prompted
 from ..shapes import Document, Message, Prompt, Query
 
 #: What is said to a chat model before the question.
@@ -33,7 +34,8 @@ class Asking:
 def prompt(query: Query, documents: Sequence[Document], asking: Asking) -> Prompt:
     """Ask a question, with documents in this order; without any, the question alone.
 
-    Instruction and question stand first, so that all prompts of a query share their beginning and a server that keeps
+    A task with prompts of its own (LaMP) is put in its words, without the instruction. Else instruction and question
+    stand first, so that all prompts of a query share their beginning and a server that keeps
     what it has read reads it once.
 
     Parameters
@@ -47,6 +49,8 @@ def prompt(query: Query, documents: Sequence[Document], asking: Asking) -> Promp
     Prompt
         At temperature 0: chance comes into the experiment by the rankings alone (fair_rag, 4).
     """
+    if query.task:
+        return Prompt((Message("user", prompted(query, documents, most_words=asking.most_words)),), asking.max_tokens)
     parts = [f"Question: {query.question}"]
     if documents:
         listed = (f"[{i}] {_text(document, asking.most_words)}" for i, document in enumerate(documents, 1))

@@ -16,6 +16,7 @@ from analysis.ranking import tradeoff
 from analysis.stats.bootstrap import Floats, Interval, bootstrap, percentile_interval, resample_weights, weighted_mean
 from analysis.stats.significance import adjusted
 
+from . import ALL
 from .curves import CURVES, area, curve, slope, steps
 from .measuring import Point
 
@@ -25,8 +26,6 @@ MEASURES = (
     "disparity", "relevance", "distance", "disparity_normalised", "relevance_normalised", "utility",
     "utility_normalised", "attribution", "attributed_disparity", "attributed_normalised",
 )  # fmt: skip
-#: Stands for all retrievers together.
-ALL = "all"
 RESAMPLES = 1000
 NOTE = "note"
 FLAT = "the horizontal measure does not vary between runs"

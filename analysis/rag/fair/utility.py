@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..answers import Metric
 from ..shapes import Prompt, Query
 from .prompts import Asking, prompt
 
@@ -20,28 +21,18 @@ FEWEST_USEFUL = 2
 _EQUAL = 1e-12
 
 
-@dataclass(frozen=True)
-class Measure:
-    """A measure of answers, made so that more is better.
+def utility(metric: Metric, answer: str, gold: Sequence[str]) -> float:
+    """How good an answer is, more is better: the score, or how far its error is below the worst.
 
-    Attributes
-    ----------
-    name : str
-    score : callable
-        From an answer and the right ones to a number.
-    worst : float or None
-        None where a higher score is better. Of an error: the largest that it can be. Its utility is then this less
-        the error, as in the paper's implementation (4 for ratings from 1 to 5).
+    So does the paper's implementation: 4 less the error, for ratings from 1 to 5.
+
+    Raises
+    ------
+    NoGoldAnswerError
+        If there is no right answer.
     """
-
-    name: str
-    score: Callable[[str, Sequence[str]], float]
-    worst: float | None = None
-
-    def utility(self, answer: str, gold: Sequence[str]) -> float:
-        """How good an answer is: the score, or how far its error is below the worst."""
-        found = self.score(answer, gold)
-        return found if self.worst is None else self.worst - found
+    found = metric.score(answer, gold)
+    return found if metric.worst is None else metric.worst - found
 
 
 @dataclass(frozen=True)
@@ -91,7 +82,7 @@ def prompts(query: Query, asking: Asking) -> list[Prompt]:
     return [prompt(query, (), asking), *(prompt(query, (each,), asking) for each in query.documents)]
 
 
-def labels(query: Query, answers: Sequence[str], measure: Measure) -> Labels:
+def labels(query: Query, answers: Sequence[str], metric: Metric) -> Labels:
     """Label a query's documents by the answers to `prompts`, in their order.
 
     Parameters
@@ -99,7 +90,7 @@ def labels(query: Query, answers: Sequence[str], measure: Measure) -> Labels:
     query : Query
     answers : sequence of str
         n + 1 of them. A refusal is an empty answer: as wrong as an answer can be.
-    measure : Measure
+    metric : Metric
 
     Returns
     -------
@@ -115,7 +106,7 @@ def labels(query: Query, answers: Sequence[str], measure: Measure) -> Labels:
     if len(answers) != len(query.documents) + 1:
         msg = f"{len(query.documents)} documents need {len(query.documents) + 1} answers, not {len(answers)}"
         raise ValueError(msg)
-    without, *alone = (measure.utility(answer, query.answers) for answer in answers)
+    without, *alone = (utility(metric, answer, query.answers) for answer in answers)
     return Labels(without, tuple(alone))
 
 

@@ -1,0 +1,235 @@
+"""Tables and charts of fair RAG experiments (fair_rag, Tables 1 and 2, Figures 3 to 5)."""
+
+from django.utils.translation import gettext_lazy as _
+
+from .describing import Column, Figure, Table, bounded, count, estimate
+
+CURVES = {
+    "DR": _("ranking quality over disparity"),
+    "DU": _("utility over disparity"),
+    "RU": _("utility over ranking quality"),
+    "DA": _("attribution rate over disparity"),
+    "RA": _("attribution rate over ranking quality"),
+    "DD": _("attributed disparity over disparity"),
+}
+MEASURES = {
+    "disparity": _("EE-D"),
+    "relevance": _("EE-R"),
+    "distance": _("EE-L"),
+    "disparity_normalised": _("EE-D, normalised"),
+    "relevance_normalised": _("EE-R, normalised"),
+    "utility": _("EU"),
+    "utility_normalised": _("EU, normalised"),
+    "attribution": _("EAR"),
+    "attributed_disparity": _("EAE-D"),
+    "attributed_normalised": _("EAE-D, normalised"),
+}
+RANKS = {"sampled": _("sampled"), "deterministic": _("deterministic"), "oracle": _("oracle")}
+REASONS = {"": _("take part")}
+STEPS = {"labels": _("utility labels"), "rankings": _("rankings"), "attribution": _("attribution")}
+
+RETRIEVER = Column("retriever", _("Retriever"))
+RANK = Column("rank", _("Rankings"), words=RANKS)
+CURVE = Column("curve", _("Curve"), words=CURVES)
+ALPHA = Column("alpha", _("Alpha"), 1, is_key=True)
+START, END = Column("start", _("From"), 1, is_key=True), Column("end", _("To"), 1, is_key=True)
+QUERIES, RUNS = count("n", _("Questions")), count("n", _("Runs"))
+LEFT_OUT = count("left_out", _("Left out"))
+P, ADJUSTED = Column("p", _("p"), 4), Column("p_adjusted", _("p adjusted"), 4)
+
+TABLES = {
+    "fair_tradeoff": Table(
+        "fair",
+        _("What fairness costs"),
+        _(
+            "The slope of a straight line through all runs, one a question and alpha, and the area under the curve "
+            "through the means of five intervals of equal width. A steeper line is a stronger trade-off. Measures are "
+            "normalised; in brackets 95 % intervals, questions resampled."
+        ),
+        (
+            RETRIEVER,
+            CURVE,
+            bounded("slope", _("Slope"), digits=3),
+            bounded("area", _("Area"), digits=3),
+            RUNS,
+            LEFT_OUT,
+        ),
+    ),
+    "fair_intervals": Table(
+        "fair",
+        _("Utility of fairer rankings beside deterministic ones"),
+        _(
+            "Mean normalised utility of the runs in each interval of normalised disparity less that of the "
+            "deterministic ranking. p: Student's t-test, unpaired; adjusted for the false discovery rate over this "
+            "table. In brackets 95 % intervals, questions resampled."
+        ),
+        (
+            RETRIEVER,
+            START,
+            END,
+            Column("baseline", _("Deterministic"), 3),
+            Column("utility", _("Utility"), 3),
+            estimate("difference", _("Difference"), digits=3),
+            P,
+            ADJUSTED,
+            RUNS,
+            LEFT_OUT,
+        ),
+    ),
+    "fair_alphas": Table(
+        "fair",
+        _("Disparity by alpha"),
+        _(
+            "How far the second alpha's normalised disparity is above the first one's, on average. p: Student's "
+            "t-test, paired by question; adjusted for the false discovery rate over this table. In brackets 95 % "
+            "intervals, questions resampled."
+        ),
+        (
+            RETRIEVER,
+            Column("alpha_1", _("Alpha"), 1, is_key=True),
+            Column("alpha_2", _("Beside"), 1, is_key=True),
+            estimate("difference", _("Difference"), digits=3),
+            Column("statistic", _("t"), 2),
+            P,
+            ADJUSTED,
+            QUERIES,
+        ),
+    ),
+    "fair_summary": Table(
+        "fair",
+        _("Fairness, ranking quality, utility and attribution"),
+        _(
+            "Means over questions: expected exposure's disparity (EE-D: higher is less fair), its relevance (EE-R) and "
+            "distance from the ideal (EE-L); expected utility (EU; normalised: over the best seen for the question); "
+            "attribution rate (EAR); disparity of attributed exposure (EAE-D). In brackets 95 % intervals, questions "
+            "resampled. Error: the standard error of having generated some lists only."
+        ),
+        (
+            RETRIEVER,
+            RANK,
+            ALPHA,
+            Column("measure", _("Measure"), words=MEASURES),
+            estimate("value", _("Mean"), digits=3),
+            Column("error", _("Error"), 3),
+            QUERIES,
+        ),
+    ),
+    "fair_curves": Table(
+        "fair",
+        _("Curves by interval"),
+        _(
+            "Means of the runs in each of five intervals of the curve's horizontal measure. In brackets 95 % "
+            "intervals, questions resampled."
+        ),
+        (
+            RETRIEVER,
+            CURVE,
+            START,
+            END,
+            Column("x", _("Across"), 3),
+            Column("y", _("Up"), 3, low="low", high="high"),
+            RUNS,
+        ),
+    ),
+    "fair_queries": Table(
+        "fair",
+        _("Every question, ranked in every way"),
+        _(
+            "All measures of each question; errors are standard errors of having generated some of the distinct lists "
+            "only."
+        ),
+        (
+            Column("query", _("Question")),
+            RETRIEVER,
+            RANK,
+            ALPHA,
+            count("items", _("Documents")),
+            count("useful", _("Useful")),
+            *(Column(key, label, 3) for key, label in MEASURES.items()),
+            Column("best", _("Best utility seen"), 3),
+            *(
+                Column(f"{key}_error", label, 3)
+                for key, label in (
+                    ("utility", _("EU, error")),
+                    ("utility_normalised", _("EU, normalised, error")),
+                    ("attribution", _("EAR, error")),
+                    ("attributed_disparity", _("EAE-D, error")),
+                    ("attributed_normalised", _("EAE-D, normalised, error")),
+                )
+            ),
+            count("lists", _("Distinct lists")),
+            count("generated", _("Generated")),
+        ),
+        whole=False,
+    ),
+    "fair_labels": Table(
+        "fair",
+        _("Utility labels"),
+        _(
+            "The utility of the generator's answer without any document and with each one alone. A document is useful "
+            "if it adds something."
+        ),
+        (
+            Column("query", _("Question")),
+            Column("document", _("Document")),
+            Column("without", _("Without"), 3),
+            Column("alone", _("With it alone"), 3),
+            Column("gain", _("Gain"), 3),
+            Column("useful", _("Useful")),
+        ),
+        whole=False,
+    ),
+    "fair_left_out": Table(
+        "fair",
+        _("Questions that take part"),
+        _("Why others were left out."),
+        (Column("reason", _("Reason"), words=REASONS), count("queries", _("Questions"))),
+    ),
+    "fair_costs": Table(
+        "fair",
+        _("What the generator was asked"),
+        _(
+            "Rankings that were sampled, and the distinct prompts that they took. Tokens are those of all prompts, "
+            "also where the answer was kept from before."
+        ),
+        (
+            Column("step", _("For"), words=STEPS),
+            count("rankings", _("Sampled rankings")),
+            count("prompts", _("Prompts")),
+            count("prompt_tokens", _("Tokens read")),
+            count("completion_tokens", _("Tokens written")),
+            count("failed", _("Refused or failed")),
+        ),
+    ),
+}
+
+FIGURES = {
+    "fair_disparity": Figure(
+        "fair",
+        _("Disparity by alpha"),
+        _(
+            "The normalised disparity of each question's sampled rankings, by alpha; the line is the mean. As alpha "
+            "falls, rankings become fairer."
+        ),
+        _("A column of points for each alpha, one a question; the columns of greater alphas stand higher."),
+    ),
+    "fair_tradeoffs": Figure(
+        "fair",
+        _("Fairness, ranking quality and utility"),
+        _(
+            "Means of five intervals. Left: ranking quality over disparity; middle: utility over ranking quality; "
+            "right: utility over disparity. Bars: 95 % intervals, questions resampled."
+        ),
+        _("Three panels with a line for each retriever; the numbers stand in the table of curves."),
+    ),
+    "fair_attribution": Figure(
+        "fair",
+        _("Fairness and what is attributed"),
+        _(
+            "Means of five intervals. Left: attribution rate over disparity; middle: attribution rate over ranking "
+            "quality; right: disparity of attributed sources over disparity of retrieved ones, beside the diagonal. "
+            "Bars: 95 % intervals, questions resampled."
+        ),
+        _("Three panels with a line for each retriever; the numbers stand in the table of curves."),
+    ),
+}
