@@ -251,7 +251,7 @@ def _one(query: Query, author: str, *, is_true: bool, answer: str = "") -> Docum
         if each.author == author and each.is_helpful is is_true and style_of(each) == Style.NORMAL
     ]
     same = [each for each in found if answer and normalised(each.answer) == normalised(answer)]
-    return (same or found or [None])[0]
+    return next(iter(same or found), None)
 
 
 def _as_written(query: Query, us: str, them: str) -> list[tuple[Document, Document]]:

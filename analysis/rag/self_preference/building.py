@@ -149,14 +149,14 @@ def _asked(
 ) -> dict[str, tuple[Prompt, Callable[[str], str]]]:
     truth, words = source.answer or query.answers[0], len(source.text.split())
     ask = partial(prompts.prompt, version=version)
-    both = {"question": query.question, "answer": truth}
+    pair = partial(ask, question=query.question, answer=truth)
     low, high = (round(words * times) for times in REWRITTEN)
     asked: dict[str, tuple[Prompt, Callable[[str], str]]] = {
         f"{author}_true": (ask(prompts.Ask.REWRITE, passage=source.text), partial(passage_of, truth, low, high)),
-        _FALSE: (ask(prompts.Ask.FALSE_ANSWER, **both), partial(false_answer_of, query.answers)),
+        _FALSE: (pair(prompts.Ask.FALSE_ANSWER), partial(false_answer_of, query.answers)),
     }
     if Style.QA in styles:
-        asked[f"{author}_qa"] = (ask(prompts.Ask.QA, **both), partial(passage_of, truth, *FROM_QA))
+        asked[f"{author}_qa"] = (pair(prompts.Ask.QA), partial(passage_of, truth, *FROM_QA))
     if Style.LONG in styles:
         asked[f"{author}_long"] = (
             ask(prompts.Ask.LENGTHEN, passage=source.text),
