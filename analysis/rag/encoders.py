@@ -133,7 +133,9 @@ class Encoder:
             found[place] = TokenEmbeddings(vectors, numbers, ~np.isin(numbers, self._unweighted), cut)
         return [found[place] for place in range(len(texts))]
 
-    def embed(self, texts: Sequence[str], *, pooling: Literal["mean", "first"] | None = None) -> Floats:
+    def embed(
+        self, texts: Sequence[str], *, pooling: Literal["mean", "first"] | None = None, normalised: bool = True
+    ) -> Floats:
         """Embed each text as one vector of length 1, for retrieval: the dot product is the cosine similarity.
 
         Parameters
@@ -142,6 +144,8 @@ class Encoder:
         pooling : "mean" or "first", optional
             The mean over all tokens, or the first token. By default as the model's files say (sentence-transformers'
             `1_Pooling`), else the mean.
+        normalised : bool
+            Whether vectors are brought to length 1; some models (Contriever) are compared without.
 
         Returns
         -------
@@ -165,7 +169,11 @@ class Encoder:
         pooled = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for place, vectors in self._run(self._tokens(texts, limit=min(limit, self.longest))):
             pooled[place] = vectors[0] if first else vectors.mean(axis=0)
-        return np.asarray(pooled / np.linalg.norm(pooled, axis=1, keepdims=True), dtype=np.float32)
+        return (
+            np.asarray(pooled / np.linalg.norm(pooled, axis=1, keepdims=True), dtype=np.float32)
+            if normalised
+            else pooled
+        )
 
     def _tokens(self, texts: Sequence[str], *, limit: int | None = None) -> list[tuple[list[int], bool]]:
         """Ids of each text, and whether it was cut."""

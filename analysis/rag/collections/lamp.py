@@ -227,7 +227,7 @@ def _task(first: Fields, told: int | str | None) -> Task:
 
 def _query(row: Fields, task: Task, golds: dict[str, str], left_out: Counter[str]) -> Query:
     key, asked = row.key("id"), row.text("input")
-    if (sought := task.sought.search(asked)) is None:
+    if (sought := task.sought.search(asked)) is None or (task.number == 1 and not _REFERENCE.search(asked)):
         raise row.wrong("input", f"an input of {task.name} ({task.about})")
     answer = _said(row, "output") if row.has("output") else golds.get(key, "")
     return Query(

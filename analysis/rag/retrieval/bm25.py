@@ -7,52 +7,20 @@ own candidates, as LaMP does with a user's profile (`BM25()`), or in a whole col
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from ..shapes import Floats, Query
+from . import words
 from .reading import NoDocumentsError, passage, some, wanted
-
-#: How the formula is written; they differ in a word's weight. With `robertson` and `atire` a word that most documents
-#: have may count nothing.
-Formula = Literal["lucene", "robertson", "atire", "bm25+", "bm25l"]
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How words are found and weighed.
-
-    Attributes
-    ----------
-    k1, b : float
-        How soon a word's repetitions stop counting, and how much long documents are held against; 1.5 and 0.75, as
-        rank_bm25 has them, which LaMP uses.
-    formula : str
-        `lucene` is never negative.
-    stop_words : bool
-        Whether English stop words are taken away.
-    stem : bool
-        Whether English words are compared by their Snowball stems.
-    """
-
-    k1: float = 1.5
-    b: float = 0.75
-    formula: Formula = "lucene"
-    stop_words: bool = True
-    stem: bool = True
-
-    def __str__(self) -> str:
-        words = ", ".join(
-            part for part, on in (("English stop words", self.stop_words), ("English stems", self.stem)) if on
-        )
-        return f"BM25 {self.formula}, k1 {self.k1:g}, b {self.b:g}, {words or 'words as they are'}"
+from .scanning import scan
+from .search import Documents, Found
+from .words import Settings
 
 
 class Index:
-    """Texts, indexed. Scores are float64 sums of what `bm25s` computes in float32."""
+    """Texts, indexed by `bm25s`."""
 
     def __init__(self, texts: Sequence[str], settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
@@ -61,17 +29,17 @@ class Index:
             raise NoDocumentsError("there is no document to index")
         import bm25s
 
-        tokens = _tokens(texts, self.settings)
+        tokens = words.tokens(texts, self.settings)
         self._bm25: Any = None
-        if any(tokens):  # without any word bm25s divides by the mean length, 0
+        if tokens.vocab:  # without any word bm25s divides by the mean length, 0
             self._bm25 = bm25s.BM25(k1=self.settings.k1, b=self.settings.b, method=self.settings.formula)
             self._bm25.index(tokens, show_progress=False)
 
     def scores(self, question: str) -> Floats:
-        """Score all texts for a question; float64, shape (n_texts,), all 0 if no text has a word of it."""
+        """Score all texts for a question; float64 (summed in float32), shape (n_texts,), 0 without a shared word."""
         if self._bm25 is None:
             return np.zeros(self.n)
-        known = self._bm25.get_tokens_ids(_tokens([question], self.settings)[0])
+        known = self._bm25.get_tokens_ids(words.of(question, self.settings))
         return np.asarray(self._bm25.get_scores_from_ids(known), dtype=np.float64) if known else np.zeros(self.n)
 
 
@@ -115,7 +83,7 @@ class BM25:
     def name(self) -> str:
         """What it is, with its settings and the library's version."""
         where = "its candidates" if self._index is None else f"{self._index.n} documents"
-        return f"{self.settings}, words weighed over {where} (bm25s {_version()})"
+        return f"{self.settings}, words weighed over {where} (bm25s {words.version()})"
 
     def scores(self, query: Query) -> Floats:
         """Score the query's documents.
@@ -143,35 +111,11 @@ class BM25:
         places = [self._place(text) for text in texts]
         return self._index.scores(wanted(query))[places]
 
+    def search(self, questions: Sequence[str], documents: Documents, n: int) -> Found:
+        """Find the best documents of a corpus for each question; see `scanning.scan`."""
+        return scan(questions, documents, n, self.settings)
+
     def _place(self, text: str) -> int:
         if text not in self._places:
             raise KeyError(f"words were weighed over other documents, without {text[:60]!r}: make it over these")
         return self._places[text]
-
-
-def _tokens(texts: Sequence[str], settings: Settings) -> list[list[str]]:
-    import bm25s
-
-    found: list[list[str]] = bm25s.tokenize(
-        list(texts),
-        stopwords="en" if settings.stop_words else None,
-        stemmer=_stemmer() if settings.stem else None,
-        return_ids=False,
-        show_progress=False,
-        allow_empty=False,
-    )
-    return found
-
-
-@cache
-def _stemmer() -> Any:
-    import Stemmer
-
-    return Stemmer.Stemmer("english")
-
-
-@cache
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("bm25s")

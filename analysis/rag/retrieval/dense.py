@@ -1,0 +1,224 @@
+"""Dense bi-encoders: a question and a passage become a vector each, and their product is the score.
+
+How texts are made vectors follows the model's files where they say it, as sentence-transformers write them (pooling,
+length, prompts), and what its authors say of its family where they do not: E5's prefixes, Contriever's plain means.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import checkpoints, encoders
+from ..checkpoints import BUNDLED, Checkpoint
+from ..encoders import Encoder, Precision
+from ..shapes import Floats, Query
+from .reading import passage, some, wanted
+from .search import Best, Documents, Found, block, some_documents
+
+Pooling = Literal["mean", "first"]
+
+_POOLINGS: dict[str, Pooling] = {"mean": "mean", "mean_tokens": "mean", "cls": "first", "cls_token": "first"}
+_KNOWN_MODULES = {"Transformer", "Pooling", "Normalize"}
+
+
+class UnsupportedEncoderError(ValueError):
+    """The model's files ask for what is not done here."""
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a model makes a vector of a text.
+
+    Attributes
+    ----------
+    question, passage : str
+        What is put before each.
+    pooling : "mean" or "first"
+        The mean over all tokens, or the first token.
+    is_cosine : bool
+        Whether vectors are brought to length 1, so that the score is the cosine; otherwise it is the dot product.
+    """
+
+    question: str = ""
+    passage: str = ""
+    pooling: Pooling = "mean"
+    is_cosine: bool = True
+
+    def __str__(self) -> str:
+        said = [f"{self.pooling} pooling", "cosine" if self.is_cosine else "dot product"]
+        if self.question or self.passage:
+            said.append(f"prefixes {self.question!r} and {self.passage!r}")
+        return ", ".join(said)
+
+
+#: What authors say that is put before questions and passages, by the model's name.
+_FAMILIES: tuple[tuple[re.Pattern[str], str, str], ...] = (
+    (re.compile(r"^e5-.*instruct|multilingual-e5-.*instruct"),
+     "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: ", ""),
+    (re.compile(r"^(multilingual-)?e5-(small|base|large)"), "query: ", "passage: "),
+    (re.compile(r"^bge-(small|base|large)-en"), "Represent this sentence for searching relevant passages: ", ""),
+)  # fmt: skip
+_CONTRIEVER = re.compile(r"contriever")
+
+
+def style(checkpoint: Checkpoint) -> Style:
+    """Say how a model makes vectors: by its files, and where they do not say it by its family.
+
+    Families are known by the model's name, or that of its folder: `e5-base-v2`, `contriever-msmarco`,
+    `bge-base-en-v1.5`. A model that neither says it has the mean and the cosine.
+
+    Raises
+    ------
+    UnsupportedEncoderError
+        If its files ask for other pooling, or for layers after it.
+    """
+    name = checkpoint.name.rstrip("/").rpartition("/")[2].lower()
+    question, before = _prefixes(checkpoint, name)
+    modules = _modules(checkpoint)
+    is_contriever = not modules and _CONTRIEVER.search(name) is not None
+    similar = checkpoint.settings("config_sentence_transformers.json").get("similarity_fn_name") or "cosine"
+    return Style(
+        question, before, _pooling(checkpoint), "Normalize" in modules or (similar == "cosine" and not is_contriever)
+    )
+
+
+class Dense:
+    """A bi-encoder as a retriever. Make it with `load`; it may be kept, for one thread at a time."""
+
+    def __init__(self, encoder: Encoder, style: Style) -> None:
+        self._encoder = encoder
+        self.style = style
+
+    @classmethod
+    def load(
+        cls,
+        model: str = BUNDLED,
+        *,
+        device: str | None = None,
+        precision: Precision = "full",
+        **changed: Any,
+    ) -> Dense:
+        """Load a bi-encoder.
+
+        Parameters
+        ----------
+        model : str
+            `all-MiniLM-L6-v2` (bundled), a folder, or a name on a hub.
+        device, precision
+            As for `encoders.load`; half precision suits large corpora.
+        **changed
+            Fields of `Style` that are otherwise than the model's files or family say.
+
+        Raises
+        ------
+        NeuralPartsMissingError, ModelMissingError
+            See `checkpoints`.
+        UnsupportedEncoderError
+            See `style`.
+        """
+        asked = replace(style(checkpoints.find(model)), **changed)
+        return cls(encoders.load(model, device=device, precision=precision), asked)
+
+    @property
+    def name(self) -> str:
+        """The model, its version, and how it makes vectors."""
+        identity = self._encoder.identity
+        return f"{identity.model}, {identity.version}, {self.style}"
+
+    def questions(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of questions; float32, shape (n_texts, n_dimensions)."""
+        return self._vectors([self.style.question + text for text in texts])
+
+    def passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of passages; float32, shape (n_texts, n_dimensions)."""
+        return self._vectors([self.style.passage + text for text in texts])
+
+    def scores(self, query: Query) -> Floats:
+        """Score the query's documents.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_documents,)
+            Cosines or dot products. A text is cut where the model stops reading. Equal texts have equal scores.
+
+        Raises
+        ------
+        NoDocumentsError
+            If the query has none.
+        EncoderMemoryError
+            If a text alone does not fit into the device's memory.
+        """
+        texts = [passage(document) for document in some(query)]
+        distinct = list(dict.fromkeys(texts))
+        found = self.passages(distinct) @ self.questions([wanted(query)])[0]
+        by_text = dict(zip(distinct, found.tolist(), strict=True))
+        return np.array([by_text[text] for text in texts], dtype=np.float64)
+
+    def search(self, questions: Sequence[str], documents: Documents, n: int) -> Found:
+        """Find the best documents of a corpus for each question, exactly: every passage is encoded and compared.
+
+        Parameters
+        ----------
+        questions : sequence of str
+        documents : Documents
+            Read once, in blocks.
+        n : int
+
+        Raises
+        ------
+        NoDocumentsError
+            If the corpus has none.
+        """
+        asked = self.questions(questions)
+        best = Best(len(questions), n)
+        for start, found in some_documents(documents).blocks(block(len(questions))):
+            best.add(start, asked @ self.passages([passage(each) for each in found]).T)
+        return best.found()
+
+    def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return self._encoder.embed(texts, pooling=self.style.pooling, normalised=self.style.is_cosine)
+
+
+def _prefixes(checkpoint: Checkpoint, name: str) -> tuple[str, str]:
+    prompts = checkpoint.settings("config_sentence_transformers.json").get("prompts") or {}
+    said = {key: value for key, value in prompts.items() if value}
+    if said:
+        return str(said.get("query", "")), str(said.get("document") or said.get("passage") or "")
+    return next((family[1:] for family in _FAMILIES if family[0].search(name)), ("", ""))
+
+
+def _modules(checkpoint: Checkpoint) -> set[str]:
+    """What sentence-transformers puts one after another; empty if the files do not say it."""
+    path = checkpoint.folder / "modules.json"
+    if not path.is_file():
+        return set()
+    kinds = {str(module["type"]).rpartition(".")[2] for module in json.loads(path.read_text(encoding="utf-8"))}
+    if other := kinds - _KNOWN_MODULES:
+        raise UnsupportedEncoderError(
+            f"{checkpoint.name} has {', '.join(sorted(other))} after its encoder, which is not done here: take another."
+        )
+    return kinds
+
+
+def _pooling(checkpoint: Checkpoint) -> Pooling:
+    about = checkpoint.settings("1_Pooling/config.json")
+    named = about.get("pooling_mode")
+    if named is None:
+        prefix = "pooling_mode_"
+        modes = [key.removeprefix(prefix) for key, on in about.items() if key.startswith(prefix) and on]
+    else:
+        modes = [named] if isinstance(named, str) else list(named)
+    if not modes:
+        return "mean"
+    if len(modes) > 1 or modes[0] not in _POOLINGS:
+        raise UnsupportedEncoderError(
+            f"{checkpoint.name} pools tokens by {' and '.join(modes)}; mean and cls are done here: take another model."
+        )
+    return _POOLINGS[modes[0]]

@@ -1,0 +1,169 @@
+"""Search of a corpus: the best documents of many for each question, in blocks, so that memory does not grow with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..shapes import Collection, Document, Floats
+from .reading import NoDocumentsError, wanted
+
+#: Scores held at once, questions times documents: 128 MiB.
+HELD = 1 << 24
+#: Documents in a block at most.
+BLOCK = 1024
+
+
+class Documents(Protocol):
+    """Documents by place: `collections.corpus.Corpus`, or `Listed`."""
+
+    def __len__(self) -> int: ...
+
+    def blocks(self, size: int = BLOCK) -> Iterator[tuple[int, list[Document]]]:
+        """All documents in order: where each block begins, and its documents."""
+        ...
+
+    def documents(self, places: Sequence[int]) -> list[Document]:
+        """Some documents by their places."""
+        ...
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Documents in memory."""
+
+    items: Sequence[Document]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def blocks(self, size: int = BLOCK) -> Iterator[tuple[int, list[Document]]]:
+        """See `Documents`."""
+        for start in range(0, len(self.items), size):
+            yield start, list(self.items[start : start + size])
+
+    def documents(self, places: Sequence[int]) -> list[Document]:
+        """See `Documents`."""
+        return [self.items[place] for place in places]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a search found: for each question the best documents, by falling score, equal ones by place.
+
+    Attributes
+    ----------
+    places : ndarray of int64, shape (n_questions, n)
+        -1 where fewer were found.
+    scores : ndarray of float64, shape (n_questions, n)
+        NaN there.
+    """
+
+    places: NDArray[np.int64]
+    scores: Floats
+
+
+class Searcher(Protocol):
+    """Who can search a corpus."""
+
+    @property
+    def name(self) -> str:
+        """What it is, with the version of its model where it has one."""
+        ...
+
+    def search(self, questions: Sequence[str], documents: Documents, n: int) -> Found:
+        """Find the best n documents for each question."""
+        ...
+
+
+class Best:
+    """The best n of what was seen so far, for each question.
+
+    Parameters
+    ----------
+    questions, n : int
+    above : float
+        What does not score more than this is not found at all; BM25 and SPLADE take 0, which is no shared word.
+    """
+
+    def __init__(self, questions: int, n: int, *, above: float = -np.inf) -> None:
+        if n < 1:
+            raise ValueError("a search finds at least one document: n is 1 or more")
+        self._above = above
+        self._places = np.full((questions, n), -1, dtype=np.int64)
+        self._scores = np.full((questions, n), -np.inf)
+
+    def add(self, start: int, scores: NDArray[np.floating]) -> None:
+        """See the next block, whose first document has the place `start`; scores of shape (n_questions, n_block).
+
+        Blocks come in order: of equal scores the one that was seen first stays.
+        """
+        # Above the last of the best, or there is still room for it.
+        better = scores > np.maximum(self._scores[:, -1:], self._above)
+        for row in np.flatnonzero(better.any(axis=1)).tolist():
+            columns = np.flatnonzero(better[row])
+            all_scores = np.concatenate([self._scores[row], scores[row, columns]])
+            all_places = np.concatenate([self._places[row], start + columns])
+            order = np.argsort(-all_scores, kind="stable")[: self._scores.shape[1]]
+            self._scores[row], self._places[row] = all_scores[order], all_places[order]
+
+    def found(self) -> Found:
+        """Say what was found."""
+        return Found(self._places, np.where(self._places < 0, np.nan, self._scores))
+
+
+def block(questions: int) -> int:
+    """How many documents a block has for so many questions, so that their scores can be held."""
+    return max(1, min(BLOCK, HELD // max(questions, 1)))
+
+
+def some_documents(documents: Documents) -> Documents:
+    """Return the documents.
+
+    Raises
+    ------
+    NoDocumentsError
+        If there is none.
+    """
+    if not len(documents):
+        raise NoDocumentsError("the corpus has no documents")
+    return documents
+
+
+def retrieve(collection: Collection, documents: Documents, searcher: Searcher, n: int) -> Collection:
+    """Give each question the best documents of a corpus as its candidates, instead of those that it has.
+
+    Parameters
+    ----------
+    collection : Collection
+    documents : Documents
+        Of a corpus, or `Listed`.
+    searcher : Searcher
+        `BM25`, `Splade` or `Dense`.
+    n : int
+        How many; fewer where the corpus has fewer, or fewer share a word with the question.
+
+    Returns
+    -------
+    Collection
+        Documents by falling score, which is their `score`. Two questions that look for the same are searched once.
+
+    Raises
+    ------
+    NoDocumentsError
+        If the corpus has none.
+    """
+    sought = list(dict.fromkeys(wanted(query) for query in collection.queries))
+    found = searcher.search(sought, some_documents(documents), n)
+    row = {text: i for i, text in enumerate(sought)}
+    queries = []
+    for query in collection.queries:
+        at = row[wanted(query)]
+        places = [place for place in found.places[at].tolist() if place >= 0]
+        kept = zip(documents.documents(places), found.scores[at].tolist(), strict=False)
+        queries.append(replace(query, documents=tuple(replace(each, score=score) for each, score in kept)))
+    return replace(collection, queries=tuple(queries))
