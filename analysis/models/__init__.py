@@ -3,9 +3,10 @@
 from .encoder import Encoder
 from .encoding import Encoding
 from .finding import Finding
+from .generation import Generation
 from .likeness import Likeness
 from .measures import LogMeasures
 from .snapshot import Snapshot
 from .table import Table
 
-__all__ = ["Encoder", "Encoding", "Finding", "Likeness", "LogMeasures", "Snapshot", "Table"]
+__all__ = ["Encoder", "Encoding", "Finding", "Generation", "Likeness", "LogMeasures", "Snapshot", "Table"]
