@@ -28,6 +28,7 @@ from . import (
     model_judges,
     order_effects,
     plan,
+    preferring,
     process,
     writing,
 )
@@ -170,4 +171,8 @@ CHARTS: dict[str, Chart] = {
     "fair_disparity": Chart(("fair_queries",), fair.disparity),
     "fair_tradeoffs": Chart(("fair_curves",), fair.tradeoffs),
     "fair_attribution": Chart(("fair_curves",), fair.attribution),
+    "self_preference_pairs": Chart(("self_preference_pairs",), preferring.pairs),
+    "self_preference_rating_tests": Chart(("self_preference_rating_tests",), preferring.rating_tests),
+    "self_preference_by_knowledge": Chart(("self_preference_by_knowledge",), preferring.by_knowledge),
+    "self_preference_scores": Chart(("self_preference_scores",), preferring.scores),
 }

@@ -117,6 +117,40 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "iterations",
         "converged",
     ),
+    "self_preference_ratings": ("setting", "truth", "author", "mean", "low", "high", "sd", "questions", "n"),
+    "self_preference_rating_tests": (
+        "setting", "comparison", "author", "whose", "difference", "low", "high", "statistic", "p", "p_adjusted",
+        "p_welch", "effect", "human", "model", "n",
+    ),
+    "self_preference_pairs": (
+        "case", "author", "other", "whose", "presentation", "front", "front_low", "front_high",
+        "own", "own_low", "own_high", "p", "p_adjusted", "questions", "n", "unresolved",
+    ),
+    "self_preference_factuality": (
+        "case", "author", "other", "whose", "factual", "factual_low", "factual_high", "own", "own_low", "own_high",
+        "questions", "n", "unresolved",
+    ),
+    "self_preference_by_knowledge": (
+        "level", "factual", "factual_low", "factual_high", "questions", "n", "unresolved",
+    ),
+    "self_preference_styles": (
+        "style", "author", "styled", "styled_low", "styled_high", "front", "front_low", "front_high",
+        "p", "p_adjusted", "questions", "n", "unresolved",
+    ),
+    "self_preference_knowledge": ("model", "source", "level", "share", "low", "high", "count", "n"),
+    "self_preference_recounted": ("model", "measure", "agree", "low", "high", "n"),
+    "self_preference_exceptions": ("model", "question", "text", "truth", "answers", "published", "recounted"),
+    "self_preference_bank": (
+        "author", "truth", "style", "words", "words_low", "words_high", "words_sd", "perplexity", "perplexity_sd",
+        "passages", "left_out",
+    ),
+    "self_preference_perplexity": (
+        "test", "first", "second", "difference", "low", "high", "statistic", "p", "p_paired", "n", "left_out",
+    ),
+    "self_preference_scores": ("setting", "truth", "author", "score", "count", "share", "n"),
+    "self_preference_told": ("case", "agree", "agree_low", "agree_high", "questions", "n", "unresolved"),
+    "self_preference_outcomes": ("part", "outcome", "count", "attempts"),
+    "self_preference_examples": ("question", "text", "author", "truth", "style", "answer", "passage", "words"),
 }
 # fmt: on
 

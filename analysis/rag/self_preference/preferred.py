@@ -17,7 +17,7 @@ from analysis.stats.significance import adjusted
 from .bank import MIXED, Case
 from .comprehension import Choice
 from .knowledge import Knowledge
-from .shares import Means, Row, Valued, against
+from .shares import OTHERS, OWN, Means, Row, Valued, against
 
 #: By question, what was read of it.
 Choices = Mapping[str, Sequence[Choice]]
@@ -49,7 +49,7 @@ def preferences(choices: Choices, average: Means, evaluator: str = "") -> list[R
     Returns
     -------
     list of dict
-        case, author, other, is_self, presentation, front, front_low, front_high, own, own_low, own_high, p, p_adjusted
+        case, author, other, whose, presentation, front, front_low, front_high, own, own_low, own_high, p, p_adjusted
         (whether `own` differs from one half, over questions; of rows in both orders, Benjamini-Hochberg within the
         table), questions, n (readings), unresolved (readings that count for nothing), note. NaN where undefined.
     """
@@ -59,8 +59,8 @@ def preferences(choices: Choices, average: Means, evaluator: str = "") -> list[R
             trials = [each for each in _trials(choices, cases) if (each[1].author, each[1].other) == (author, other)]
             for presentation in PRESENTATIONS:
                 shown, unresolved = _shown(trials, presentation)
-                row: Row = {"case": case, "author": author, "other": other, "is_self": author == evaluator}
-                row |= {"presentation": presentation}
+                row: Row = {"case": case, "author": author, "other": other}
+                row |= {"whose": OWN if author == evaluator else OTHERS, "presentation": presentation}
                 row |= _columns(average, shown, {"front": _front, "own": _own}) | {"unresolved": unresolved}
                 rows.append(row | _test(shown, presentation))
     return _corrected(rows)
@@ -72,7 +72,7 @@ def factuality(choices: Choices, average: Means, evaluator: str = "") -> list[Ro
     Returns
     -------
     list of dict
-        case, author, other, is_self, factual, factual_low, factual_high, own, own_low, own_high, questions, n,
+        case, author, other, whose, factual, factual_low, factual_high, own, own_low, own_high, questions, n,
         unresolved.
     """
     rows: list[Row] = []
@@ -80,7 +80,7 @@ def factuality(choices: Choices, average: Means, evaluator: str = "") -> list[Ro
         for author, other in _who(choices, cases):
             trials = [each for each in _trials(choices, cases) if (each[1].author, each[1].other) == (author, other)]
             shown, unresolved = _shown(trials, BOTH)
-            row: Row = {"case": case, "author": author, "other": other, "is_self": author == evaluator}
+            row: Row = {"case": case, "author": author, "other": other, "whose": OWN if author == evaluator else OTHERS}
             row |= _columns(average, shown, {"factual": _factual, "own": _own}) | {"unresolved": unresolved}
             rows.append(row)
     return rows

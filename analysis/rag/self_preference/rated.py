@@ -11,7 +11,7 @@ from analysis.stats.significance import adjusted
 
 from .bank import HUMAN
 from .rating import Rating, Setting
-from .shares import Means, Row, Valued, paired, welch
+from .shares import OTHERS, OWN, Means, Row, Valued, paired, welch
 
 #: By question, what was rated of it.
 Ratings = Mapping[str, Sequence[Rating]]
@@ -95,7 +95,7 @@ def differences(ratings: Ratings, names: Sequence[str], average: Means, evaluato
     Returns
     -------
     list of dict
-        setting, comparison, author (the model's), is_self, difference, low, high, statistic, p, p_adjusted (paired by
+        setting, comparison, author (the model's), whose, difference, low, high, statistic, p, p_adjusted (paired by
         question, Benjamini-Hochberg within the table), p_welch, effect (mean of the differences over their standard
         deviation), human, model (the two means), n (questions with both scores), note. NaN where undefined.
     """
@@ -108,7 +108,7 @@ def differences(ratings: Ratings, names: Sequence[str], average: Means, evaluato
                 if author != HUMAN and human and model:
                     rows.append(
                         {"setting": setting.value, "comparison": comparison, "author": author}
-                        | {"is_self": author == evaluator}
+                        | {"whose": OWN if author == evaluator else OTHERS}
                         | _compared(human, model, average)
                     )
     for row, p in zip(rows, adjusted([_float(row["p"]) for row in rows]) if rows else (), strict=True):

@@ -16,6 +16,8 @@ from analysis.stats.bootstrap import percentile_interval, resample_weights, weig
 
 Row = dict[str, object]
 
+#: Whether an author is the evaluator, as tables say it.
+OWN, OTHERS = "own", "others"
 #: A question's id and a value of one of its trials.
 Valued = tuple[str, float]
 

@@ -1,0 +1,1 @@
+"""Self-preference as an experiment (docs/methods/self-preference.md)."""

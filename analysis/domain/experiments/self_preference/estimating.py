@@ -1,0 +1,88 @@
+"""What a self-preference experiment would ask, before it asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from django.utils.translation import gettext as _
+
+from analysis.rag.self_preference import bank, building, comprehension, rating, recall
+from analysis.rag.shapes import Collection, Document, Output, Prompt, Query
+
+from ..experiment import Estimate
+from .parameters import BUILD, KNOWLEDGE, RATINGS, READINGS, Parameters
+from .working import authors
+
+#: Characters of an English text that make a token, about; and what a chat template adds.
+CHARACTERS = 4
+TEMPLATE = 20
+
+
+class _Listener:
+    """Takes prompts and says nothing: what would be asked."""
+
+    name = "nobody"
+
+    def __init__(self) -> None:
+        self.prompts: list[Prompt] = []
+
+    def generate(self, prompts: Sequence[Prompt]) -> list[Output]:
+        self.prompts += prompts
+        return [Output("") for _prompt in prompts]
+
+
+def estimate(collection: Collection, parameters: Parameters) -> Estimate:
+    """Count distinct prompts, each asked once; what is asked again comes to more, which the note says.
+
+    Passages that are not written yet are taken to be as long as people's.
+    """
+    prompts: dict[Prompt, None] = {}
+    names = authors(collection, parameters)
+    bare = 0
+    for query in collection.queries:
+        asked = list(_prompts(query, names, parameters))
+        bare += not asked
+        prompts |= dict.fromkeys(asked)
+    letters = sum(len(message.content) for prompt in prompts for message in prompt.messages)
+    return Estimate(
+        calls=len(prompts),
+        prompt_tokens=letters // CHARACTERS + TEMPLATE * len(prompts),
+        completion_tokens=sum(prompt.max_tokens for prompt in prompts),
+        queries=len(collection.queries) - bare,
+        left_out=bare,
+        note=_("Replies that cannot be read are asked for again, up to %(n)s times in all.")
+        % {"n": parameters.attempts},
+    )
+
+
+def _prompts(query: Query, names: Sequence[str], own: Parameters) -> Iterable[Prompt]:
+    if BUILD in own.parts:
+        listener = _Listener()
+        building.build(listener, query, own.evaluator, styles=own.styles, attempts=1, version=own.prompts)  # type: ignore[arg-type]
+        yield from listener.prompts
+        query = _as_if_written(query, own)
+    if KNOWLEDGE in own.parts and query.answers:
+        yield from recall.requests(query, tries=own.tries, temperature=own.temperature, version=own.prompts)
+    usable = bank.usable(query)[0]
+    if RATINGS in own.parts:
+        for passage, setting in rating.asked(usable, [rating.Setting(each) for each in own.settings]):
+            yield rating.request(usable, passage, setting, is_constrained=own.constrained, version=own.prompts)
+    if READINGS in own.parts:
+        for pair in bank.pairs(usable, names, own.evaluator, own.cases):
+            yield comprehension.request(usable, pair, own.prompts)
+
+
+def _as_if_written(query: Query, own: Parameters) -> Query:
+    """A question as if the evaluator had written passages like people's, each with other words."""
+    me = own.evaluator
+    human = next((p for p in query.documents if p.author == bank.HUMAN and p.is_helpful), None)
+    if human is None or not query.answers:
+        return query
+    kinds = {"true": "normal"} | {style: style for style in own.styles}
+    written = [
+        replace(human, id=f"{me}_{kind}", author=me, style=style, text=f"{human.text} {kind}")
+        for kind, style in kinds.items()
+    ]
+    false = [building.falsified(query, each, me, me) for each in (human, written[0])]
+    return replace(query, documents=(*query.documents, *written, *(p for p in false if isinstance(p, Document))))

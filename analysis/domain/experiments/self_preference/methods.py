@@ -1,0 +1,84 @@
+"""The methods paragraph of a self-preference run, ready for a paper. English whatever the page's language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from crowdrag.runs.models import Run
+
+from ...reports import citing
+from ...reports.shape import Methods
+from ...results.schema import Row
+from ..experiment import COMMON
+from .parameters import BUILD, KNOWLEDGE, RATINGS, READINGS, Parameters
+
+_SETTINGS = {
+    "plain": "a plain prompt that asks how good it is",
+    "rag": "one that asks how suitable it is for answering the question",
+}
+
+
+def methods(run: Run, rows: Mapping[str, list[Row]]) -> Methods:
+    """Write what the run did."""
+    own = Parameters.from_dict({name: value for name, value in run.parameters.items() if name not in COMMON})
+    paragraph = " ".join(_sentences(run, own, rows))
+    return Methods((paragraph,), citing.cited((paragraph,)))
+
+
+def _sentences(run: Run, own: Parameters, rows: Mapping[str, list[Row]]) -> Iterable[str]:
+    asked = run.summary.get("queries", 0)
+    evaluator = run.parameters.get("generator", "")
+    yield (
+        f"Following Chen et al. [@chen2025], we took passages on {asked} questions by their author and by the truth of "
+        "the answer that they state. A passage was left out that does not hold its answer word for word, and a false "
+        "one "
+        "that still holds a true answer or whose answer cannot be told from it."
+    )
+    yield f"The evaluator was {evaluator}{_who(own)}; prompts were version {own.prompts} of this project's."
+    if BUILD in own.parts:
+        yield (
+            "It wrote its passages itself: a rewrite of people's passage, a false answer that took the place of the "
+            "true "
+            f"one in both, and passages in other styles; each was checked and asked for up to {own.attempts} times."
+        )
+    if KNOWLEDGE in own.parts:
+        yield (
+            f"Without a passage it was asked each question {own.tries} times at temperature {own.temperature:g}; it "
+            "knows "
+            "a question fully if all answers are right, partly if some are: an answer is right that holds the true "
+            "one or "
+            "is held by it, in letters or in words."
+        )
+    if RATINGS in own.parts:
+        settings = " and under ".join(_SETTINGS[each] for each in own.settings)
+        bound = "bound to the five replies of the form" if own.constrained else "read strictly"
+        yield (
+            f"Each passage was rated from 1 to 5 under {settings}, replies {bound}. Human less model was tested by "
+            "Student's t-test paired by question, beside it by Welch's [@welch1947]."
+        )
+    if READINGS in own.parts:
+        yield (
+            "Pairs of passages were read for an answer in both orders. The passage used is the one that the evaluator "
+            "named where both state the same answer, and the one whose answer it gave where they differ; an answer of "
+            f"neither or of both was asked for again, {own.attempts} times in all, and then left unresolved. "
+            "Preferences "
+            "are over pairs resolved in both orders and were tested against one half by t-tests over questions."
+        )
+    if rows.get("self_preference_perplexity"):
+        yield (
+            "Perplexities came with the data; authors were compared by analysis of variance and Tukey's test "
+            "[@tukey1949]."
+        )
+    yield (
+        f"Intervals are 95 % percentile intervals over {own.resamples:,} resamples of questions [@efron1993]; p-values "
+        "were adjusted for the false discovery rate within each table [@benjamini1995], Tukey's for all pairs. "
+        f"The seed was {run.seed}."
+    )
+
+
+def _who(own: Parameters) -> str:
+    if BUILD in own.parts:
+        return f" ({own.evaluator} in the tables)"
+    if own.author:
+        return f", the author {own.author} of the bank"
+    return ", which wrote none of the passages: preferences between other authors are shown"

@@ -1,0 +1,130 @@
+"""The tables of a self-preference experiment, from all that its stages found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import Any
+
+from analysis.rag.self_preference import bank, described, preferred, rated, recall
+from analysis.rag.self_preference.bank import Case
+from analysis.rag.self_preference.comprehension import Choice
+from analysis.rag.self_preference.rating import Rating, Setting
+from analysis.rag.self_preference.recall import Given, Recall
+from analysis.rag.self_preference.shares import Means
+from analysis.rag.shapes import Query
+
+from ...results.schema import Row, number
+from ..job import Job
+from .parameters import BUILD, KNOWLEDGE, RATINGS, READINGS, Parameters
+from .working import authors, with_passages
+
+Flaws = dict[str, tuple[tuple[str, str], ...]]
+NAMES = (
+    "self_preference_ratings", "self_preference_rating_tests", "self_preference_pairs", "self_preference_factuality",
+    "self_preference_by_knowledge", "self_preference_styles", "self_preference_knowledge", "self_preference_recounted",
+    "self_preference_exceptions", "self_preference_bank", "self_preference_perplexity", "self_preference_scores",
+    "self_preference_told", "self_preference_outcomes", "self_preference_examples",
+)  # fmt: skip
+
+
+def tables(job: Job) -> dict[str, list[Row]]:
+    """All tables; one of which there is nothing to say is left out."""
+    own: Parameters = job.parameters
+    queries, flaws, built = _bank(job)
+    names = authors(job.collection, own)
+    average = Means([query.id for query in queries], job.rng("self-preference"), own.resamples)
+    ratings = {question: [_rating(each) for each in found] for question, found in job.found(RATINGS).items()}
+    choices = {question: [_choice(each) for each in found] for question, found in job.found(READINGS).items()}
+    asked = {question: _recall(found) for question, found in job.found(KNOWLEDGE).items()}
+    given = _given(queries)
+    levels = {question: each.level for question, each in (asked or _levels_given(given, own.evaluator)).items()}
+    known = {model: {q: each.recall for q, each in by_question.items()} for model, by_question in given.items()}
+    evaluator = own.evaluator or job.run.parameters.get("generator", "")
+    made = {
+        "self_preference_ratings": rated.means(ratings, names, average),
+        "self_preference_rating_tests": rated.differences(ratings, names, average, own.evaluator),
+        "self_preference_pairs": preferred.preferences(choices, average, own.evaluator),
+        "self_preference_factuality": preferred.factuality(choices, average, own.evaluator),
+        "self_preference_by_knowledge": preferred.by_knowledge(choices, levels, average),
+        "self_preference_styles": preferred.styles(choices, average),
+        "self_preference_knowledge": described.knowledge(known, described.GIVEN, average)
+        + described.knowledge({evaluator: asked} if asked else {}, described.ASKED, average),
+        "self_preference_recounted": described.recounted(given, average),
+        "self_preference_exceptions": described.exceptions(given, {query.id: query for query in queries}),
+        "self_preference_bank": described.bank(queries, flaws, average),
+        "self_preference_perplexity": described.perplexities(queries, names),
+        "self_preference_scores": rated.distribution(ratings, names),
+        "self_preference_told": preferred.told(choices, average),
+        "self_preference_outcomes": described.outcomes(_outcomes(job, flaws, built, asked, ratings, choices)),
+        "self_preference_examples": described.examples(queries, names),
+    }
+    return {name: [_written(row) for row in rows] for name, rows in made.items() if rows}
+
+
+def _bank(job: Job) -> tuple[list[Query], Flaws, Mapping[str, Any]]:
+    """The questions with all their passages, and which of these could not be used."""
+    built = job.found(BUILD)
+    queries = [
+        with_passages(query, built[query.id]) if query.id in built else query for query in job.collection.queries
+    ]
+    return queries, {query.id: bank.usable(query)[1] for query in queries}, built
+
+
+def _given(queries: Iterable[Query]) -> dict[str, dict[str, Given]]:
+    """By model and question, what the data says that models know."""
+    found: dict[str, dict[str, Given]] = {}
+    for query in queries:
+        for model, each in recall.given(query).items():
+            found.setdefault(model, {})[query.id] = each
+    return dict(sorted(found.items()))
+
+
+def _levels_given(given: Mapping[str, Mapping[str, Given]], evaluator: str) -> dict[str, Recall]:
+    """What the data says that the evaluator knows, where it was not asked."""
+    return {question: each.recall for question, each in given.get(evaluator, {}).items() if each.recall.answers}
+
+
+def _outcomes(
+    job: Job,
+    flaws: Flaws,
+    built: Mapping[str, Any],
+    asked: Mapping[str, Recall],
+    ratings: rated.Ratings,
+    choices: preferred.Choices,
+) -> Iterable[tuple[str, str, int]]:
+    for found in flaws.values():
+        yield from (("bank", why, 0) for _passage, why in found)
+    for found in built.values():
+        yield from ((BUILD, "", 1) for _passage in found["passages"])
+        yield from ((BUILD, each["reason"], each["attempts"]) for each in found["dropped"])
+    for query in job.collection.queries if KNOWLEDGE in job.parameters.parts else ():
+        answers = asked[query.id].answers if query.id in asked else ()
+        yield from ((KNOWLEDGE, "" if answer else "no_text", 1) for answer in answers)
+        if not answers:
+            yield KNOWLEDGE, bank.Flaw.NO_GOLD, 0
+    for each in (one for found in ratings.values() for one in found):
+        yield each.setting, each.problem, each.attempts
+    for one in (one for found in choices.values() for one in found):
+        yield READINGS, one.problem, one.attempts
+
+
+def _rating(found: Mapping[str, Any]) -> Rating:
+    return Rating(**{**found, "setting": Setting(found["setting"])})
+
+
+def _choice(found: Mapping[str, Any]) -> Choice:
+    known = {each.name: found[each.name] for each in fields(Choice)}
+    return Choice(**{**known, "case": Case(found["case"])})
+
+
+def _recall(found: Mapping[str, Any]) -> Recall:
+    return Recall(tuple(found["answers"]), found["right"])
+
+
+def _written(row: Mapping[str, Any]) -> Row:
+    """A row as JSON: None for NaN, plain texts for members of enumerations."""
+    return {
+        key: number(value) if isinstance(value, float) else str(value) if isinstance(value, str) else value
+        for key, value in row.items()
+    }

@@ -1,0 +1,115 @@
+"""The stages of a self-preference experiment: passages are written, what is known is asked, passages rated and read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from analysis.rag.self_preference import bank, building, comprehension, rating, recall
+from analysis.rag.shapes import Collection, Document, Query
+
+from ..experiment import BadParameterError, Payload, Stage, each_query
+from ..job import Job
+from .parameters import BUILD, KNOWLEDGE, RATINGS, READINGS, Parameters
+
+#: Questions of a unit: what is asked of one is some tens of prompts.
+BATCH = 1
+
+
+def _only(part: str) -> Callable[[Collection, Parameters], Iterable[Payload]]:
+    """Units of a part, if it is wanted."""
+    units = each_query(BATCH)
+
+    def wanted(collection: Collection, parameters: Parameters) -> Iterable[Payload]:
+        return units(collection, parameters) if part in parameters.parts else ()
+
+    return wanted
+
+
+def build(job: Job) -> Mapping[str, Any]:
+    """Have the evaluator write its passages."""
+    own: Parameters = job.parameters
+    if any(passage.author == own.evaluator for query in job.collection.queries for passage in query.documents):
+        said = _("The bank has passages of an author %(author)r already: give the model's own passages another name.")
+        raise BadParameterError(said % {"author": own.evaluator})
+    return {
+        query.id: asdict(
+            building.build(
+                job.generator, query, own.evaluator, styles=own.styles, attempts=own.attempts, version=own.prompts
+            )
+        )
+        for query in job.queries
+    }
+
+
+def know(job: Job) -> Mapping[str, Any]:
+    """Ask each question without a passage; of one without a gold answer nothing is known."""
+    own: Parameters = job.parameters
+    return {
+        query.id: asdict(
+            recall.recall(job.generator, query, tries=own.tries, temperature=own.temperature, version=own.prompts)
+        )
+        for query in job.queries
+        if query.answers
+    }
+
+
+def rate(job: Job) -> Mapping[str, Any]:
+    """Have the passages rated."""
+    own: Parameters = job.parameters
+    found = {}
+    for query in job.queries:
+        made = rating.rate(
+            job.generator,
+            bank.usable(with_own(job, query))[0],
+            [rating.Setting(each) for each in own.settings],
+            attempts=own.attempts,
+            is_constrained=own.constrained,
+            version=own.prompts,
+        )
+        found[query.id] = [asdict(each) for each in made]
+    return found
+
+
+def read(job: Job) -> Mapping[str, Any]:
+    """Have pairs of passages read."""
+    own: Parameters = job.parameters
+    names = authors(job.collection, own)
+    found = {}
+    for query in job.queries:
+        usable = bank.usable(with_own(job, query))[0]
+        pairs = bank.pairs(usable, names, own.evaluator, own.cases)
+        made = comprehension.read(job.generator, usable, pairs, attempts=own.attempts, version=own.prompts)
+        found[query.id] = [asdict(each) for each in made]
+    return found
+
+
+def authors(collection: Collection, own: Parameters) -> list[str]:
+    """All authors of the bank, the evaluator among them where it writes."""
+    found = bank.authors(collection.queries, own.evaluator)
+    writes = BUILD in own.parts and own.evaluator not in found
+    return [own.evaluator, *found] if writes else found
+
+
+def with_own(job: Job, query: Query) -> Query:
+    """A question with the passages that the evaluator wrote in an earlier stage."""
+    if BUILD not in job.parameters.parts:
+        return query
+    return with_passages(query, job.found_of(BUILD, query.id))
+
+
+def with_passages(query: Query, built: Mapping[str, Any]) -> Query:
+    """A question with passages as `build` found them."""
+    return replace(query, documents=(*query.documents, *(Document(**each) for each in built["passages"])))
+
+
+STAGES = (
+    Stage(BUILD, gettext_lazy("Writing passages"), build, _only(BUILD)),
+    Stage(KNOWLEDGE, gettext_lazy("Asking without a passage"), know, _only(KNOWLEDGE)),
+    Stage(RATINGS, gettext_lazy("Rating passages"), rate, _only(RATINGS)),
+    Stage(READINGS, gettext_lazy("Reading two passages"), read, _only(READINGS)),
+)
