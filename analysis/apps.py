@@ -18,6 +18,7 @@ class AnalysisConfig(AppConfig):
 
         from .domain import analysing, erasing, glance
         from .domain.corpus import exporting
+        from .domain.experiments.self_preference import describing as self_preference
         from .domain.planning import working as planning
         from .domain.reports import packing
         from .domain.similarity import scoring
@@ -31,8 +32,10 @@ class AnalysisConfig(AppConfig):
         planning.register()
         packing.register()
         scoring.register()
+        self_preference.make_known()
         ways.register_eraser(erasing.erase)
         register_tab(order=28, label=_("Planner"), url_name="planner", section="planner")
         register_tab(order=30, label=_("Results"), url_name="results", section="results")
+        register_tab(order=32, label=_("Experiments"), url_name="experiments", section="experiments")
         register_tab(order=65, label=_("Export"), url_name="exports", section="exports")
         register_card(order=5, template="analysis/_card.html", context=glance.card)

@@ -3,6 +3,7 @@
 import uuid
 from typing import Any
 
+from django.db.models import Q
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
@@ -13,6 +14,7 @@ from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 
 from ..domain import analysing
+from ..domain.experiments.experiment import PREFIX
 from ..domain.planning import working
 from ..domain.tables import UPDATE
 from ..forms import AnalysisForm
@@ -66,7 +68,8 @@ def done_run(request: HttpRequest, study: Study) -> tuple[Run, bool]:
     """Return the run whose table or chart is asked for, and whether it was named: then the answer never changes."""
     runs = Run.objects.filter(study=study, state=RunState.DONE)
     if (key := _key(request)) is not None:
-        return get_object_or_404(runs, kind__in=(analysing.KIND, working.KIND, UPDATE), key=key), True
+        of_kind = Q(kind__in=(analysing.KIND, working.KIND, UPDATE)) | Q(kind__startswith=PREFIX)
+        return get_object_or_404(runs.select_related("study"), of_kind, key=key), True
     latest = runs.filter(kind=analysing.KIND).newest_first().first()
     if latest is None:
         raise Http404("This study has no finished analysis yet.")

@@ -9,6 +9,7 @@ import json
 from collections import OrderedDict, defaultdict
 from collections.abc import Mapping
 from dataclasses import asdict, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +41,11 @@ def collection(parameters: Mapping[str, Any], study: Study, *, seed: int = 0) ->
     Parameters
     ----------
     parameters : mapping
-        `collection`: {"source": "study", "style": NAME or ""} or {"source": FORMAT, "upload": primary key};
-        `queries`: how many at most, drawn with the seed and left in the data's order; 0 or missing: all.
+        `collection`: {"source": "study", "style": NAME or ""} or {"source": FORMAT, "upload": primary key, "others":
+        how many documents of other questions each gets}; `queries`: how many at most, drawn with the seed and left in
+        the data's order, 0 or missing for all.
+    seed : int
+        The run's: draws queries, and documents of other questions.
 
     Raises
     ------
@@ -52,8 +56,21 @@ def collection(parameters: Mapping[str, Any], study: Study, *, seed: int = 0) ->
     if not isinstance(asked, Mapping):
         raise BadCollectionError(_("The collection is an object with a source, not %(given)r.") % {"given": asked})
     source = asked.get("source", STUDY)
-    found = of_study(study, asked.get("style") or "") if source == STUDY else _of_upload(study, source, asked)
+    if source == STUDY:
+        found = of_study(study, asked.get("style") or "")
+    else:
+        upload = Upload.objects.filter(study=study, pk=asked.get("upload") or 0).first()
+        if upload is None:
+            raise BadCollectionError(_("The file is not among those that were uploaded to this study."))
+        found = _of_file(source, upload.file.path, upload.name, int(asked.get("others") or 0), seed)
     return drawn(found, parameters.get("queries") or 0, seed)
+
+
+@lru_cache(maxsize=KEPT)
+def _of_file(source: str, path: str, name: str, others: int, seed: int) -> Collection:
+    """Read a file that was handed in; it never changes, and estimates ask for it again and again."""
+    rng = stream(seed, "documents of other questions")
+    return reading.read(source, Path(path), called=name, others=others, rng=rng)
 
 
 def drawn(found: Collection, most: int, seed: int) -> Collection:
@@ -89,13 +106,6 @@ def of_study(study: Study, style: str = "") -> Collection:
     )  # fmt: skip
     bare = len(topics) - len(queries)
     return Collection(study.slug, queries, (("no passages", bare),) if bare else ())
-
-
-def _of_upload(study: Study, source: str, asked: Mapping[str, Any]) -> Collection:
-    upload = Upload.objects.filter(study=study, pk=asked.get("upload") or 0).first()
-    if upload is None:
-        raise BadCollectionError(_("The file is not among those that were uploaded to this study."))
-    return reading.read(source, Path(upload.file.path))
 
 
 def path_of(run: Run) -> Path | None:

@@ -4,12 +4,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
+from django.db.models import JSONField, Value
+
 from analysis.rag.shapes import Usage
 from crowdrag.runs.models import Run
 
 from ...models import Finding
 
 BATCH = 200
+# A column of nothing is another thing: it says that there is no finding.
+_NULL = Value(None, JSONField())
 
 
 def keep(run: Run, found: Mapping[str, Any], *, usage: Usage | None = None) -> None:
@@ -26,7 +30,7 @@ def keep(run: Run, found: Mapping[str, Any], *, usage: Usage | None = None) -> N
     """
     spent = asdict(usage) if usage is not None else {}
     rows = [
-        Finding(run=run, key=key, data=data, usage=spent if place == 0 else {})
+        Finding(run=run, key=key, data=_NULL if data is None else data, usage=spent if place == 0 else {})
         for place, (key, data) in enumerate(found.items())
     ]
     Finding.objects.bulk_create(rows, batch_size=BATCH, ignore_conflicts=True)

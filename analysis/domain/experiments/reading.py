@@ -1,15 +1,16 @@
 """Files of questions that can be handed in, by their format."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from analysis.rag.collections import fields
 from analysis.rag.shapes import Collection
 
 
@@ -23,17 +24,15 @@ class BadCollectionError(ValueError):
 
 @dataclass(frozen=True)
 class Format:
-    """How a file of questions is written: its reader is `read` of a module of `analysis.rag.collections`."""
+    """How a file of questions is written: its reader is `read` of a module of `analysis.rag.collections`.
+
+    `draws` : its reader can add to each question documents of others, `others` of them, drawn by `rng`.
+    """
 
     title: str | Promise
     help: str | Promise
     module: str
-
-    @property
-    def reader(self) -> Callable[[Path], Collection]:
-        """The function that reads such a file."""
-        found: Callable[[Path], Collection] = import_module(f"analysis.rag.collections.{self.module}").read
-        return found
+    draws: bool = False
 
 
 #: Formats by the word that parameters and the command use.
@@ -50,14 +49,33 @@ FORMATS: dict[str, Format] = {
     ),
     "bank": Format(
         gettext_lazy("Passage bank"),
-        gettext_lazy("Questions with true and false passages by people and models (self-preference)."),
+        gettext_lazy("JSON lines: questions, each with true and false passages by people and models."),
         "banks",
+        draws=True,
+    ),
+    "passages": Format(
+        gettext_lazy("Passages by author"),
+        gettext_lazy(
+            "A passage bank with what belongs to it: its file alone, a ZIP archive of all files of the data set, or "
+            "JSON lines of questions whose documents say author, style, answer and whether that is true."
+        ),
+        "authored",
     ),
 }
 
 
-def read(name: str, path: Path) -> Collection:
+def read(name: str, path: Path, *, called: str = "", others: int = 0, rng: np.random.Generator) -> Collection:
     """Read a file of questions.
+
+    Parameters
+    ----------
+    name : str
+        Its format.
+    path : Path
+    called : str
+        The file's name as people know it; by default that of its path.
+    others : int
+        Documents of other questions that each question gets beside its own, drawn with `rng`.
 
     Raises
     ------
@@ -65,11 +83,26 @@ def read(name: str, path: Path) -> Collection:
         If there is no such format, or the file is not in it: with the line, where there is one.
     """
     if name not in FORMATS:
-        listed = ", ".join(FORMATS)
-        raise BadCollectionError(
-            _("There is no format %(name)r; there are %(listed)s.") % {"name": name, "listed": listed}
-        )
+        said = _("There is no format %(name)r; there are %(listed)s.")
+        raise BadCollectionError(said % {"name": name, "listed": ", ".join(FORMATS)})
+    form = FORMATS[name]
+    if others and not form.draws:
+        raise BadCollectionError(_("Files of this format cannot take documents of other questions: leave it at 0."))
+    called = called or path.name
+    options: dict[str, Any] = {"others": others, "rng": rng} if others else {}
+    reader = import_module(f"analysis.rag.collections.{form.module}").read
     try:
-        return FORMATS[name].reader(path)
-    except (ValueError, OSError) as error:  # readers say file and line in errors of their own
-        raise BadCollectionError(str(error)) from error
+        found: Collection = reader(path, name=called.split(".")[0], **options)
+    except (fields.BadCollectionError, ValueError, OSError, EOFError) as error:
+        raise _refused(error, path, called) from error
+    return found
+
+
+def _refused(error: Exception, path: Path, called: str) -> BadCollectionError:
+    """Say what a reader refused, with the name that the file had where it came from."""
+    message = str(error).replace(path.name, called)
+    if not isinstance(error, fields.BadCollectionError):
+        return BadCollectionError(message, [{"file": called, "message": message}])
+    line = error.place.removeprefix("line ")
+    problem: dict[str, Any] = {"file": called, "field": error.field, "expected": error.expected, "message": message}
+    return BadCollectionError(message, [problem | ({"line": int(line)} if line.isdecimal() else {})])

@@ -14,7 +14,7 @@ from crowdrag.runs.domain import artifacts, running
 from crowdrag.runs.models import Run
 
 from ...models import Table
-from . import collecting, findings, generating
+from . import collecting, findings, generating, telling
 from .experiment import BadParameterError, Experiment
 from .job import Job
 
@@ -113,6 +113,7 @@ def register(experiment: Experiment) -> None:
             plan=partial(plan, experiment),
             work=partial(work, experiment),
             result_url=result_url,
+            told=partial(telling.told, experiment),
         )
     )
 

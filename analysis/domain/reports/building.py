@@ -1,7 +1,8 @@
-"""A report of a finished analysis, built by one function."""
+"""A report of a finished analysis or experiment, built by one function."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from crowdrag.runs.models import Run
@@ -11,7 +12,7 @@ from .. import captions, charts, snapshots, tables
 from ..captions import missing
 from ..results.schema import COLUMNS, Row
 from ..results.settings import Settings
-from . import methods, noting
+from . import methods, noting, of_experiments
 from .naming import Naming
 from .shape import About, Chart, Column, Methods, Report, Section, Table, Value
 from .spreading import spread
@@ -23,7 +24,7 @@ PACKAGES = ("numpy", "scipy", "sacrebleu", "rouge-score", "torch", "transformers
 
 
 def report(run: Run) -> Report:
-    """Build the report of a finished analysis.
+    """Build the report of a finished analysis or experiment.
 
     The same run always gives the same report while the study's labels of dimensions and styles are the same.
     """
@@ -36,11 +37,14 @@ def report(run: Run) -> Report:
         name: table(name, [] if name in sizes else rows[name], run.parameters, naming, sizes.get(name))
         for name in names
     }
+    sections = tuple(_sections(shown, {each.name: each for each in drawn(run, rows)}))
+    if run.kind.startswith(of_experiments.PREFIX):
+        return of_experiments.report(run, about(run, as_of=run.created_at), rows, sections)
     return Report(
         title=f"{run.study.title}: analysis",
-        about=about(run),
+        about=about(run, as_of=Snapshot.objects.values_list("created_at", flat=True).get(run=run)),
         methods=methods_of(run, [name for name in names if sizes.get(name, True)], rows),
-        sections=tuple(_sections(shown, {each.name: each for each in drawn(run, rows)})),
+        sections=sections,
     )
 
 
@@ -96,12 +100,11 @@ def drawn(run: Run, rows: Mapping[str, list[Row]]) -> Iterator[Chart]:
         yield Chart(name, str(said.title), caption, str(said.alt), spec)
 
 
-def about(run: Run) -> About:
-    """Say what made the results."""
+def about(run: Run, *, as_of: datetime) -> About:
+    """Say what made the results; `as_of`: when what it used was read."""
     packages = run.environment.get("packages", {})
     environment = [(key, str(run.environment[key])) for key in ("python", "platform") if key in run.environment]
     environment += [(name, str(packages[name])) for name in PACKAGES if name in packages]
-    read_at = Snapshot.objects.values_list("created_at", flat=True).get(run=run)
     return About(
         study=run.study.title,
         slug=run.study.slug,
@@ -111,7 +114,7 @@ def about(run: Run) -> About:
         inputs_digest=run.inputs_digest,
         code_version=run.code_version,
         environment=tuple(environment),
-        as_of=read_at,
+        as_of=as_of,
         finished_at=run.finished_at,
         is_simulated=bool(run.summary.get("simulated")),
         stale=run.stale_reason,

@@ -203,7 +203,7 @@ def _made_by(old: Run, new: Run) -> Iterator[Difference]:
     pairs: list[tuple[str, Any, Any]] = [("inputs digest", old.inputs_digest, new.inputs_digest)]
     pairs += [
         (name, old.summary.get(name), new.summary.get(name))
-        for name in ("topics", "pairs", "participants", "judgments")
+        for name in ("topics", "pairs", "participants", "judgments", "queries")
     ]
     names = dict.fromkeys([*sorted(old.parameters), *sorted(new.parameters)])
     pairs += [(name, old.parameters.get(name), new.parameters.get(name)) for name in names]

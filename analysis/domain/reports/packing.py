@@ -17,6 +17,7 @@ from crowdrag.runs.models import Artifact, Run
 from crowdrag.runs.models.run import RunQuerySet
 from crowdrag.studies.models import Study, User
 
+from ..experiments.experiment import PREFIX
 from . import exporting
 
 KIND = "report"
@@ -69,7 +70,10 @@ def register() -> None:
 
 def result_url(run: Run) -> str:
     """Where the report is read."""
-    return reverse("report", args=[run.study.slug]) + f"?run={run.parameters['analysis']}"
+    key = run.parameters["analysis"]
+    if Run.objects.filter(study=run.study, key=key, kind__startswith=PREFIX).exists():
+        return reverse("experiment_result", args=[run.study.slug, key])
+    return reverse("report", args=[run.study.slug]) + f"?run={key}"
 
 
 def _of(run: Run) -> RunQuerySet:

@@ -1,0 +1,232 @@
+"""Starting an experiment: what is asked for, what that comes to, and the run."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from django.db.models import Avg
+from django.utils.translation import gettext as _
+
+from analysis.rag.shapes import Collection
+from crowdrag.llm.domain import costs, forecasts, gateway, ledger
+from crowdrag.llm.enums import AttemptState
+from crowdrag.llm.models import Attempt, Endpoint
+from crowdrag.runs.domain import running, storing, uploads
+from crowdrag.runs.enums import RunState
+from crowdrag.runs.models import Run, Upload
+from crowdrag.studies.models import Study, User
+
+from . import collecting, generating, staging
+from .experiment import COMMON, BadParameterError, Estimate, Experiment
+
+#: More questions than this need a number to be named: the whole collection is read at once.
+MOST_QUERIES = 20_000
+ENDPOINT = "endpoint"
+
+
+@dataclass(frozen=True)
+class Order:
+    """An experiment with all its parameters, checked; two of one digest are the same."""
+
+    experiment: Experiment
+    study: Study
+    parameters: dict[str, Any]
+    seed: int = 0
+
+    @cached_property
+    def digest(self) -> str:
+        """What it is told apart by."""
+        written = json.dumps([self.experiment.name, self.parameters, self.seed], sort_keys=True)
+        return hashlib.sha256(written.encode()).hexdigest()[:32]
+
+    @cached_property
+    def collection(self) -> Collection:
+        """Its questions; raises `BadCollectionError`."""
+        found = collecting.collection(self.parameters, self.study, seed=self.seed)
+        if len(found.queries) > MOST_QUERIES:
+            said = _("These are %(n)s questions, and a run takes %(most)s at most: say how many are to be drawn.")
+            raise collecting.BadCollectionError(said % {"n": f"{len(found.queries):,}", "most": f"{MOST_QUERIES:,}"})
+        return found
+
+
+def order(experiment: Experiment, study: Study, given: Mapping[str, Any], *, seed: int = 0) -> Order:
+    """Check parameters and fill in what is not said, so that a run says all that it was made with.
+
+    Raises
+    ------
+    BadParameterError
+        If one is unknown or out of bounds, the collection is none that the experiment takes, or there is no such
+        generator.
+    """
+    if seed < 0:
+        raise BadParameterError(_("The seed must not be negative, it is %(seed)s.") % {"seed": seed})
+    own = experiment.own(given).to_dict()
+    collection = dict(given.get("collection") or {"source": collecting.STUDY})
+    if collection.get("source") not in experiment.collections:
+        said = _("%(title)s cannot be run on %(source)r; it takes %(known)s.")
+        known = ", ".join(experiment.collections)
+        raise BadParameterError(said % {"title": experiment.title, "source": collection.get("source"), "known": known})
+    queries = given.get("queries") or 0
+    if not isinstance(queries, int) or queries < 0:
+        raise BadParameterError(_("queries is %(given)r; it is a whole number, 0 for all.") % {"given": queries})
+    common = {"collection": collection, "generator": str(given.get("generator") or ""), "queries": queries}
+    for name in (common["generator"], *_models(experiment, own)):
+        generating.generator({"generator": name}, study=study, purpose=experiment.kind)
+    return Order(experiment, study, common | own, seed)
+
+
+def _models(experiment: Experiment, own: Mapping[str, Any]) -> list[str]:
+    """Other generators that the parameters name."""
+    return [own[each.name] for each in experiment.fields if each.kind == "model" and own.get(each.name)]
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What an order would come to before anything is asked: at most so many calls, tokens and money.
+
+    Attributes
+    ----------
+    estimate : Estimate
+        The experiment's own.
+    units : int
+    cost : Decimal or None
+        In minor units of `currency`; None where other generators have other prices.
+    left : Decimal or None
+        Of the study's budget; None where nothing is paid.
+    seconds : float or None
+        At the pace of the generator's latest answers; None where nothing tells.
+    problem : str
+        Why it cannot be started; "" if it can.
+    """
+
+    estimate: Estimate
+    units: int
+    cost: Decimal
+    currency: str
+    left: Decimal | None
+    seconds: float | None
+    problem: str = ""
+    left_out: tuple[tuple[str, int], ...] = field(default=())
+
+    @property
+    def is_over_budget(self) -> bool:
+        """Whether it may stop at the budget."""
+        return self.left is not None and self.cost > self.left
+
+
+def expect(asked: Order) -> Expected:
+    """Say what an order comes to.
+
+    Raises
+    ------
+    BadParameterError, BadCollectionError
+        If the questions cannot be read, or not with these parameters.
+    """
+    collection, own = asked.collection, asked.experiment.own(asked.parameters)
+    found = asked.experiment.estimate(collection, own)
+    endpoint, problem, left = _endpoint(asked.parameters["generator"]), "", None
+    if not collection.queries:
+        problem = _("There are no questions to ask.")
+    cost = Decimal(0)
+    if endpoint is not None:
+        cost = costs.price(endpoint=endpoint, prompt=found.prompt_tokens, completion=found.completion_tokens)
+        left = None if endpoint.is_free else ledger.left(study=asked.study)
+        try:
+            ledger.admit(study=asked.study, endpoint=endpoint)
+        except gateway.GatewayError as error:
+            problem = problem or str(error)
+    return Expected(
+        estimate=found,
+        units=staging.size(asked.experiment, collection, own),
+        cost=cost,
+        currency=endpoint.currency if endpoint else asked.study.currency,
+        left=left,
+        seconds=_seconds(asked, found, endpoint),
+        problem=problem,
+        left_out=collection.left_out,
+    )
+
+
+def _endpoint(named: str) -> Endpoint | None:
+    read = generating.read(named)
+    return Endpoint.objects.filter(name=read.name).first() if read.where == ENDPOINT else None
+
+
+def _seconds(asked: Order, found: Estimate, endpoint: Endpoint | None) -> float | None:
+    """Time at the generator's pace: of an endpoint's latest answers, of a model's earlier runs of this kind."""
+    each = _of_answers(asked, endpoint) if endpoint is not None else None
+    each = each if each is not None else _of_runs(asked)
+    return found.seconds if not found.calls else None if each is None else found.calls * each + found.seconds
+
+
+def _of_answers(asked: Order, endpoint: Endpoint) -> float | None:
+    each = forecasts.seconds_per_call(endpoint, asked.experiment.kind)
+    if each is None:
+        answered = Attempt.objects.filter(endpoint=endpoint, state=AttemptState.ANSWERED, latency__isnull=False)
+        latest = answered.order_by("-id").values("latency")[: forecasts.RECENT]
+        each = latest.aggregate(each=Avg("latency"))["each"]
+    return None if each is None else each / endpoint.concurrency
+
+
+def _of_runs(asked: Order) -> float | None:
+    """Seconds a call of the latest run of this kind by this generator that asked for something."""
+    runs = Run.objects.filter(
+        kind=asked.experiment.kind, state=RunState.DONE, parameters__generator=asked.parameters["generator"],
+        summary__usage__calls__gt=0, resumed_at__isnull=True,
+    )  # fmt: skip
+    run = runs.newest_first().first()
+    if run is None or run.started_at is None or run.finished_at is None:
+        return None
+    return float((run.finished_at - run.started_at).total_seconds()) / float(run.summary["usage"]["calls"])
+
+
+def start(asked: Order, *, by: User | None = None) -> Run:
+    """Start the run; raises `kinds.Rejected` where its questions cannot be read."""
+    return running.start(
+        study=asked.study, kind=asked.experiment.kind, parameters=asked.parameters, by=by, seed=asked.seed
+    )
+
+
+def departures(experiment: Experiment, run: Run) -> list[tuple[str, Any]]:
+    """Return the run's own parameters that differ from the defaults."""
+    try:
+        usual = experiment.own({}).to_dict()
+    except BadParameterError:
+        return []
+    return [
+        (name, value) for name, value in run.parameters.items()
+        if name not in COMMON and (name not in usual or usual[name] != value)
+    ]  # fmt: skip
+
+
+def offered() -> list[tuple[str, str]]:
+    """Return the generators that may be named, each with what it is: endpoints that the operator allows."""
+    allowed = Endpoint.objects.allowed().order_by("name")
+    return [(f"endpoint:{each.name}", f"{each.name} ({each.model})") for each in allowed]
+
+
+def hand_in(study: Study, path: Path) -> Upload:
+    """Store a file of this machine with a study; one that is there with the same name and content is taken."""
+    _size, digest = storing.digest(path)
+    there = Upload.objects.filter(study=study, name=path.name, sha256=digest).order_by("-pk").first()
+    return there or uploads.store(study=study, source=path)
+
+
+def of_upload(study: Study, source: str, pk: int, others: int = 0) -> dict[str, Any]:
+    """Return the parameter `collection` for a file that was handed in: with its name and digest, which say what it was.
+
+    Raises
+    ------
+    BadParameterError
+        If the study has no such file.
+    """
+    upload = Upload.objects.filter(study=study, pk=pk).first()
+    if upload is None:
+        raise BadParameterError(_("The file is not among those that were handed in to this study."))
+    found = {"source": source, "upload": upload.pk, "name": upload.name, "sha256": upload.sha256}
+    return found | ({"others": others} if others else {})

@@ -1,0 +1,55 @@
+"""Parameters of experiments in words."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from crowdrag.llm.models import Endpoint
+from crowdrag.runs.models import Run
+
+from . import generating
+from .experiment import COMMON, BadParameterError, Experiment
+from .reading import FORMATS
+
+STUDY = "study"
+
+
+def collection_said(asked: Mapping[str, Any]) -> str:
+    """A run's parameter `collection` in words."""
+    source = asked.get("source", STUDY)
+    if source == STUDY:
+        style = asked.get("style")
+        said = _("topics of this study")
+        return _("%(topics)s, answers in %(style)s") % {"topics": said, "style": style} if style else said
+    title = FORMATS[source].title if source in FORMATS else source
+    said = f"{asked.get('name', '–')} ({title})"
+    if asked.get("others"):
+        said += _(", with %(n)s passages of other questions each") % {"n": asked["others"]}
+    return said
+
+
+def told(experiment: Experiment, run: Run) -> dict[str, Any]:
+    """A run's parameters as its page shows them."""
+    labels = {each.name: str(each.label) for each in experiment.fields}
+    found: dict[str, Any] = {
+        _("Questions"): collection_said(run.parameters.get("collection") or {}),
+        _("Questions at most"): run.parameters.get("queries") or _("all"),
+        _("Model"): run.parameters.get("generator") or "–",
+    }
+    own = {name: value for name, value in run.parameters.items() if name not in COMMON}
+    return found | {labels.get(name, name): _plain(value) for name, value in own.items()}
+
+
+def currency_of(run: Run) -> str:
+    """The currency that the run's generator is paid in; the study's where it is not paid, or gone."""
+    try:
+        named = generating.read(str(run.parameters.get("generator") or ""))
+    except BadParameterError:
+        return run.study.currency
+    found = Endpoint.objects.filter(name=named.name).values_list("currency", flat=True).first()
+    return found or run.study.currency
+
+
+def _plain(value: Any) -> Any:
+    return ", ".join(map(str, value)) if isinstance(value, list) else value

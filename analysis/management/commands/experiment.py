@@ -1,0 +1,129 @@
+"""Run an experiment on a study's topics or a file of questions, and write its report into a folder."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from analysis.domain import folder
+from analysis.domain.experiments import experiment as experiments
+from analysis.domain.experiments import starting
+from analysis.domain.experiments.experiment import BadParameterError, Experiment
+from analysis.domain.experiments.reading import FORMATS, BadCollectionError
+from crowdrag.runs.domain import running
+from crowdrag.runs.domain.progress import Progress
+from crowdrag.runs.enums import RunState
+from crowdrag.runs.kinds import Rejected
+from crowdrag.runs.models import Run
+from crowdrag.studies.domain import money
+from crowdrag.studies.models import Study
+
+
+class Command(BaseCommand):
+    help = "Run an experiment: what retrieval does to what a model answers."
+
+    def add_arguments(self, parser: Any) -> None:
+        parser.add_argument("name", help=f"which: {', '.join(experiments.EXPERIMENTS)}")
+        parser.add_argument("--study", required=True, help="the study's short name: who pays, and where results stand")
+        parser.add_argument("--file", type=Path, help="a file of questions (else: the study's topics)")
+        parser.add_argument("--format", choices=list(FORMATS), help="how the file is written")
+        parser.add_argument("--others", type=int, default=0, help="passages of other questions beside each one's own")
+        parser.add_argument("--style", default="", help="of the study's topics: the style of the right answers (any)")
+        parser.add_argument(
+            "--queries", type=int, default=0, help="how many questions at most, drawn by the seed (all)"
+        )
+        parser.add_argument("--generator", default="", help="who answers: endpoint:NAME or model:NAME")
+        parser.add_argument(
+            "--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter; may be repeated"
+        )
+        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--out", type=Path, help="folder to write the report, tables and figures into")
+        parser.add_argument("--estimate", action="store_true", help="say what it would come to, and start nothing")
+
+    def handle(self, *args: Any, name: str, **options: Any) -> None:
+        study = Study.objects.filter(slug=options["study"]).first()
+        if study is None:
+            raise CommandError(f"There is no study {options['study']!r}.")
+        out = options.get("out")
+        if out is not None and out.exists() and not out.is_dir():
+            raise CommandError(f"{out} is a file: name a folder to write into.")
+        try:
+            order = self._order(experiments.get(name), study, options)
+            self._say(starting.expect(order))
+            if options["estimate"]:
+                return
+            run = starting.start(order)
+        except (LookupError, BadParameterError, BadCollectionError, Rejected) as error:
+            problems = getattr(error, "problems", None)
+            raise CommandError("; ".join(each["message"] for each in problems) if problems else str(error)) from error
+        self._follow(run, out)
+
+    def _order(self, experiment: Experiment, study: Study, options: dict[str, Any]) -> starting.Order:
+        given = dict(_pair(each, experiment) for each in options["set"])
+        common = {"generator": options["generator"] or given.pop("generator", ""), "queries": options["queries"]}
+        return starting.order(
+            experiment, study, {**given, **common, "collection": _collection(study, options)}, seed=options["seed"]
+        )
+
+    def _say(self, expected: starting.Expected) -> None:
+        found = expected.estimate
+        time = "a time not known yet" if expected.seconds is None else f"about {expected.seconds:,.0f} s"
+        self.stdout.write(
+            f"{found.queries:,} questions ({found.left_out:,} left out), at most {found.calls:,} calls, about "
+            f"{found.prompt_tokens:,} tokens in and {found.completion_tokens:,} out, at most "
+            f"{money.finely(expected.cost, expected.currency)}, {time}; {expected.units:,} units. {found.note}".strip()
+        )
+        if expected.problem:
+            raise CommandError(expected.problem)
+        if expected.is_over_budget:
+            self.stderr.write("This may cost more than what is left of the study's budget: it would stop there.")
+
+    def _follow(self, run: Run, out: Path | None) -> None:
+        self.stdout.write(f"Run {run.key}.")
+        run = running.wait(run, report=self._tell)
+        if self.stderr.isatty():
+            self.stderr.write("\r\033[K", ending="")
+        if run.state != RunState.DONE:
+            problems = "; ".join(problem.get("message", "") for problem in run.problems)
+            raise CommandError(f"The run is {run.get_state_display()}. {problems or run.error}".strip())
+        usage = run.summary.get("usage", {})
+        self.stdout.write(f"Done: {usage.get('calls', 0):,} calls, {usage.get('stored', 0):,} answered before.")
+        if out is not None:
+            self.stdout.write(f"{len(folder.write(run, out))} files written to {out}: report, tables and figures.")
+
+    def _tell(self, progress: Progress) -> None:
+        if self.stderr.isatty():
+            self.stderr.write(f"\r\033[K{progress.done} of {progress.total} {progress.message}", ending="")
+
+
+def _collection(study: Study, options: dict[str, Any]) -> dict[str, Any]:
+    path = options.get("file")
+    if path is None:
+        return {"source": "study", "style": options["style"]}
+    if not options.get("format"):
+        raise BadParameterError(f"Say how the file is written: --format, one of {', '.join(FORMATS)}.")
+    if not Path(path).is_file():
+        raise BadParameterError(f"There is no file {path}.")
+    upload = starting.hand_in(study, Path(path))
+    return starting.of_upload(study, options["format"], upload.pk, options["others"])
+
+
+def _pair(text: str, experiment: Experiment) -> tuple[str, Any]:
+    """Read `KEY=VALUE` as the parameter's field says; what no field names is left to the experiment to refuse."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise BadParameterError(f"--set takes KEY=VALUE, not {text!r}.")
+    kinds = {each.name: each.kind for each in experiment.fields}
+    kind = kinds.get(name.strip(), "text")
+    if kind in {"numbers", "choices"}:
+        parts = [part.strip() for part in value.split(",") if part.strip()]
+        return name.strip(), [_number(part) for part in parts] if kind == "numbers" else parts
+    return name.strip(), _number(value) if kind in {"integer", "number", "flag"} else value
+
+
+def _number(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

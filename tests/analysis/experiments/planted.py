@@ -1,0 +1,138 @@
+"""A tiny experiment whose result is known: how often a model says the right answer with and without documents."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from analysis.domain import captions
+from analysis.domain.captions.describing import Column, Figure, Table, count, estimate
+from analysis.domain.charts import CHARTS, Chart
+from analysis.domain.charts.making import data, refuse_empty, spec
+from analysis.domain.experiments import experiment as experiments
+from analysis.domain.experiments.experiment import BadParameterError, Estimate, Experiment, Field, Stage, each_query
+from analysis.domain.reports.shape import Methods
+from analysis.domain.results.schema import COLUMNS
+from analysis.rag import answers
+from analysis.rag.shapes import Message, Prompt
+from crowdrag.runs import kinds
+
+TABLE = "planted_scores"
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """`weights`: by which scores are multiplied, for nothing but that a list is asked for."""
+
+    k: int = 2
+    weights: tuple[float, ...] = (1.0,)
+    is_strict: bool = False
+    words: str = "short"
+    judge: str = ""
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> "Parameters":
+        """Read and check."""
+        if unknown := set(given) - set(cls.__dataclass_fields__):
+            raise BadParameterError(f"Unknown parameters: {', '.join(sorted(unknown))}.")
+        made = cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()})
+        if not 1 <= made.k <= 5:
+            raise BadParameterError(f"k is {made.k}; it is from 1 to 5.")
+        return made
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write."""
+        return {**asdict(self), "weights": list(self.weights)}
+
+
+def asked(query, k: int) -> Prompt:
+    """One prompt of a query; the odd server of tests/llm answers what stands after "ok:"."""
+    shown = "\n".join([*(document.text for document in query.documents[:k]), query.question])
+    return Prompt((Message("user", shown),), max_tokens=16)
+
+
+def answer(job) -> dict[str, Any]:
+    """First stage: answer with no documents and with k."""
+    found = {}
+    for query in job.queries:
+        bare, full = job.generator.generate([asked(query, 0), asked(query, job.parameters.k)])
+        found[query.id] = {"bare": bare.text, "full": full.text}
+    return found
+
+
+def score(job) -> dict[str, Any]:
+    """Second stage: it reads what the first found, of all questions."""
+    said = job.found("answer")
+    return {
+        name: {key: answers.exact_match(text, job.by_id[name].answers) for key, text in each.items()}
+        for name, each in said.items()
+    }
+
+
+def tables(job) -> dict[str, list[dict[str, Any]]]:
+    """The mean of both."""
+    scores = list(job.found("score").values())
+    rows = []
+    for condition in ("bare", "full"):
+        mean = sum(each[condition] for each in scores) / len(scores)
+        rows.append({"condition": condition, "score": mean, "low": None, "high": None, "n": len(scores)})
+    return {TABLE: rows}
+
+
+def expected(collection, parameters) -> Estimate:
+    """Two calls a question."""
+    n = len(collection.queries)
+    return Estimate(2 * n, 40 * n, 32 * n, queries=n, note="Two prompts a question.")
+
+
+def methods(run, rows) -> Methods:
+    """A sentence."""
+    return Methods((f"{run.summary['queries']} questions were asked twice.",), ())
+
+
+def chart(found, labels, colours, parameters):
+    """A bar for each."""
+    import altair as alt
+
+    refuse_empty(found[TABLE])
+    return spec(alt.Chart(data(found[TABLE])).mark_bar().encode(x="condition:N", y="score:Q"))
+
+
+PLANTED = Experiment(
+    name="planted",
+    title="Planted answers",
+    about="Asks each question with and without its documents.",
+    parameters=Parameters,
+    fields=(
+        Field("k", "Documents", "integer", "How many are shown.", 1, 5),
+        Field("weights", "Weights", "numbers", "What scores are multiplied by.", 0, 1, is_advanced=True),
+        Field("is_strict", "Strict", "flag", is_advanced=True),
+        Field("words", "Words", "choice", choices=(("short", "few"), ("long", "many"))),
+        Field("judge", "Judge", "model", is_advanced=True),
+    ),
+    collections=("study", "qa", "bank"),
+    stages=(
+        Stage("answer", "Answering", answer, each_query(2)),
+        Stage("score", "Scoring", score, lambda _collection, _parameters: [{}]),
+    ),
+    tables=tables,
+    table_names=(TABLE,),
+    estimate=expected,
+    methods=methods,
+)
+
+
+def install(monkeypatch) -> Experiment:
+    """Make it known for one test, with its table and chart."""
+    monkeypatch.setitem(COLUMNS, TABLE, ("condition", "score", "low", "high", "n"))
+    monkeypatch.setitem(
+        captions.TABLES, TABLE,
+        Table("fair", "Right answers", "Share of exact matches.", (
+            Column("condition", "Shown", words={"bare": "the question alone", "full": "with documents"}),
+            estimate("score", "Exact match", n="n"), count("n", "Questions"),
+        )),
+    )  # fmt: skip
+    monkeypatch.setitem(captions.FIGURES, TABLE, Figure("fair", "Right answers", "Exact match.", "Two bars."))
+    monkeypatch.setitem(CHARTS, TABLE, Chart((TABLE,), chart))
+    monkeypatch.setattr(experiments, "EXPERIMENTS", dict(experiments.EXPERIMENTS))
+    monkeypatch.setattr(kinds, "_kinds", dict(kinds._kinds))
+    return experiments.register(PLANTED)

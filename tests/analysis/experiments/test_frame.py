@@ -1,0 +1,229 @@
+"""The frame of experiments: stages as a run, findings, digests, estimates, the command."""
+
+import json
+from decimal import Decimal
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from analysis.domain.experiments import collecting, findings, reading, starting
+from analysis.domain.experiments.experiment import BadParameterError, get
+from analysis.models import Finding, Table
+from analysis.rag.shapes import Collection, Document, Query, Usage
+from crowdrag.llm.models import Call
+from crowdrag.runs import kinds
+from crowdrag.runs.domain import executing, running, uploads
+from crowdrag.runs.models import Run
+from tests.factories import ResponseFactory, StudyFactory, TopicFactory
+from tests.llm.conftest import endpoint, paid, server  # noqa: F401 - fixtures
+from writing.enums import Origin
+
+from . import planted
+from .asked import furnish
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def no_broker(monkeypatch):
+    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+
+
+@pytest.fixture
+def experiment(monkeypatch):
+    return planted.install(monkeypatch)
+
+
+@pytest.fixture
+def study():
+    return furnish(StudyFactory(llm_budget=1_000_000))
+
+
+def order(experiment, study, seed=0, **given):
+    return starting.order(experiment, study, {"generator": "endpoint:odd", **given}, seed=seed)
+
+
+def run_it(experiment, study, **given) -> Run:
+    return running.wait(starting.start(order(experiment, study, **given)))
+
+
+def test_stages_come_one_after_the_other_and_end_in_tables(experiment, study, endpoint):  # noqa: F811
+    run = starting.start(order(experiment, study))
+    stages = [(unit.stage, unit.payload["stage"]) for unit in run.units.order_by("position")]
+    assert stages == [(0, "answer")] * 3 + [(1, "score"), (2, "tables")]
+    run = running.wait(run)
+    assert run.state == "DONE", run.error
+    rows = Table.objects.get(run=run, name=planted.TABLE).rows
+    # Closed form: without passages no answer is right, with them all but the last.
+    assert [(row["condition"], row["score"], row["n"]) for row in rows] == [("bare", 0.0, 5), ("full", 0.8, 5)]
+    assert sorted(Finding.objects.filter(run=run).values_list("key", flat=True)) == sorted(
+        [f"answer:t{i}" for i in range(5)] + [f"score:t{i}" for i in range(5)]
+    )
+
+
+def test_equal_inputs_make_equal_rows_and_the_second_run_calls_nobody(experiment, study, server, endpoint):  # noqa: F811
+    first, calls = run_it(experiment, study), Call.objects.count()
+    second = run_it(experiment, study)
+    assert first.inputs_digest == second.inputs_digest != ""
+    tables = [list(Table.objects.filter(run=run).values_list("name", "rows")) for run in (first, second)]
+    assert tables[0] == tables[1]
+    assert Call.objects.count() == calls == 6  # "ok:wrong" alone is the same prompt five times
+    assert (first.summary["usage"]["calls"], first.summary["usage"]["stored"]) == (6, 4)
+    assert (second.summary["usage"]["calls"], second.summary["usage"]["stored"]) == (0, 10)
+
+
+def test_a_run_that_is_cancelled_goes_on_where_it_stopped(experiment, study, server, endpoint):  # noqa: F811
+    run = starting.start(order(experiment, study))
+    assert executing.work_next(run)
+    running.cancel(run=run)
+    found = findings.read(run)
+    assert sorted(found) == ["answer:t0", "answer:t1"]
+    run = running.wait(running.resume(run=run))
+    assert run.state == "DONE"
+    assert Finding.objects.filter(run=run).count() == 10
+    assert len(server.seen) == 6
+
+
+def test_questions_that_changed_meanwhile_end_the_run(experiment, study, endpoint):  # noqa: F811
+    run = starting.start(order(experiment, study))
+    collecting._kept.clear()
+    TopicFactory(study=study, external_id="t0", version=2, query="ok:changed")
+    run = running.wait(run)
+    assert run.state == "FAILED"
+    assert "others than when this run was started" in run.problems[0]["message"]
+
+
+def test_findings_are_kept_once_and_read_in_order():
+    run = Run.objects.create(study=StudyFactory(), kind="experiment.planted", created_at="2026-01-01T00:00Z")
+    spent = Usage(calls=2, prompt_tokens=10, cost=0.5)
+    findings.keep(run, {"a:2": 2, "a:10": None, "B:1": {"x": [1.5]}}, usage=spent)
+    findings.keep(run, {"a:2": 99, "a:3": 3}, usage=Usage(calls=1))
+    assert list(findings.read(run).items()) == [("B:1", {"x": [1.5]}), ("a:10", None), ("a:2", 2), ("a:3", 3)]
+    assert list(findings.read(run, "a:")) == ["a:10", "a:2", "a:3"]
+    assert findings.one(run, "a:10") is None
+    with pytest.raises(LookupError, match="nothing under 'b'"):
+        findings.one(run, "b")
+    assert findings.usage(run).calls >= 2
+
+
+def test_topics_of_a_study_become_questions(study):
+    TopicFactory(study=study, external_id="bare", query="Nobody retrieved anything for this.")
+    ResponseFactory(study=study, topic=study.topics.get(external_id="t1"), origin=Origin.MODEL, text="no answer")
+    hidden = ResponseFactory(study=study, topic=study.topics.get(external_id="t1"), origin=Origin.HUMAN, text="out")
+    type(hidden).objects.filter(pk=hidden.pk).update(is_included=False)
+    found = collecting.of_study(study)
+    assert found.left_out == (("no passages", 1),)
+    assert [query.id for query in found.queries] == [f"t{i}" for i in range(5)]
+    assert found.queries[1].answers == ("right1",)  # neither the model's, nor what does not count; no markers
+    assert [document.id for document in found.queries[1].documents] == ["p1-0", "p1-1"]
+    assert collecting.of_study(study, "bullet").queries[1].answers == ()
+
+
+def test_a_digest_is_of_what_is_asked():
+    one = Collection("a", (Query("1", "Q?", ("A",), (Document("d", "text"),)),))
+    assert collecting.digest(one) == collecting.digest(Collection("b", one.queries))
+    other = Collection("a", (Query("1", "Q?", ("A",), (Document("d", "text."),)),))
+    assert collecting.digest(one) != collecting.digest(other)
+
+
+def test_queries_are_drawn_by_the_seed_and_stay_in_order(study):
+    def names(most, seed):
+        return [each.id for each in collecting.collection({"queries": most}, study, seed=seed).queries]
+
+    assert names(3, 1) == names(3, 1) == sorted(names(3, 1))
+    assert len({tuple(names(2, seed)) for seed in range(20)}) > 1
+    assert names(99, 0) == names(0, 0) == [f"t{i}" for i in range(5)]
+
+
+def test_files_are_refused_with_file_and_line(study, tmp_path):
+    path = tmp_path / "x_passages.jsonl"
+    path.write_text('{"index": 1}\n')
+    upload = uploads.store(study=study, source=path)
+    given = {"collection": starting.of_upload(study, "bank", upload.pk)}
+    with pytest.raises(collecting.BadCollectionError, match=r"x_passages\.jsonl, line 1, question") as caught:
+        collecting.collection(given, study)
+    [problem] = caught.value.problems
+    assert (problem["file"], problem["line"], problem["field"]) == ("x_passages.jsonl", 1, "question")
+    with pytest.raises(collecting.BadCollectionError, match="no format 'odd'"):
+        collecting.collection({"collection": {"source": "odd", "upload": upload.pk}}, study)
+    with pytest.raises(collecting.BadCollectionError, match="not among those"):
+        collecting.collection({"collection": {"source": "bank", "upload": upload.pk}}, StudyFactory())
+    with pytest.raises(collecting.BadCollectionError, match="leave it at 0"):
+        reading.read("qa", path, others=3, rng=None)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"k": 9}, "k is 9"),
+        ({"depth": 9}, "depth"),
+        ({"collection": {"source": "lamp"}}, "cannot be run on 'lamp'"),
+        ({"queries": -1}, "whole number"),
+        ({"generator": ""}, "generator is ''"),
+        ({"generator": "endpoint:none"}, "no endpoint 'none'"),
+        ({"judge": "endpoint:nobody"}, "no endpoint 'nobody'"),
+    ],
+)
+def test_bad_orders_say_what_is_wrong(experiment, study, endpoint, given, said):  # noqa: F811
+    with pytest.raises(BadParameterError, match=said):
+        order(experiment, study, **given)
+
+
+def test_an_order_is_reckoned_before_anything_is_asked(experiment, study, server, paid):  # noqa: F811
+    expected = starting.expect(order(experiment, study))
+    assert (expected.estimate.calls, expected.units, expected.problem) == (10, 5, "")
+    assert expected.cost == Decimal(200 * 1000 + 160 * 2000) / 1_000_000
+    assert expected.left == 1_000_000
+    assert expected.seconds is None  # this endpoint never answered
+    assert server.seen == []
+    run_it(experiment, study)
+    assert starting.expect(order(experiment, study)).seconds > 0
+
+
+def test_nothing_starts_without_questions(experiment, endpoint):  # noqa: F811
+    study = StudyFactory(llm_budget=1)
+    assert starting.expect(order(experiment, study)).problem == "There are no questions to ask."
+    with pytest.raises(kinds.Rejected, match="1 problems"):
+        starting.start(order(experiment, study))
+    assert not Run.objects.exists()
+
+
+def test_experiments_are_found_by_name(experiment):
+    assert get("planted") is get("experiment.planted") is experiment
+    with pytest.raises(LookupError, match="planted"):
+        get("nothing")
+
+
+def test_the_command_estimates_runs_and_writes_the_report(experiment, study, server, paid, tmp_path, capsys):  # noqa: F811
+    options = {"study": study.slug, "set": ["generator=endpoint:odd", "k=2", "weights=1,0.5"]}
+    call_command("experiment", "planted", estimate=True, **options)
+    said = capsys.readouterr().out
+    assert "10 calls" in said
+    assert server.seen == []
+    call_command("experiment", "planted", out=tmp_path / "out", seed=3, **options)
+    run = Run.objects.get(kind="experiment.planted")
+    assert run.seed == 3
+    assert run.parameters["weights"] == [1, 0.5]
+    there = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert {"report.html", "report.pdf", "methods.tex", "run.json", f"{planted.TABLE}.csv"} <= there
+    assert f"figures/{planted.TABLE}.svg" in there
+    about = json.loads((tmp_path / "out/run.json").read_text())
+    assert about["inputs_digest"] == run.inputs_digest
+    assert "5 questions were asked twice." in (tmp_path / "out/report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "said"),
+    [
+        ("nothing", {}, "no experiment 'nothing'"),
+        ("planted", {"set": ["k"]}, "KEY=VALUE"),
+        ("planted", {"set": ["k=9"]}, "k is 9"),
+        ("planted", {"file": "/nowhere.jsonl"}, "--format"),
+        ("planted", {"file": "/nowhere.jsonl", "format": "bank"}, "no file"),
+        ("planted", {"study": "nowhere"}, "no study"),
+    ],
+)
+def test_the_command_refuses_what_cannot_be(experiment, study, endpoint, name, options, said):  # noqa: F811
+    given = {"set": ["generator=endpoint:odd"], "study": study.slug, "estimate": True} | options
+    with pytest.raises(CommandError, match=said):
+        call_command("experiment", name, **given)
