@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..shapes import Document, Generator, Query
 from . import reranker, selecting, training
-from .labels import Labelled
+from .labels import Floats, Labelled
 from .losses import Weights
 from .methods.method import Answered, NotPossibleError, Settings, Training
 from .methods.standard import read
@@ -100,6 +102,8 @@ class Uplift:
         self.variant = VARIANTS[variant]
         self.trained: Reranker | None = None
         self.history: training.History | None = None
+        #: What a reranker that is not at hand any more said of a query's documents, by the query's id.
+        self.believed: Mapping[str, Sequence[float]] = {}
 
     @property
     def name(self) -> str:
@@ -147,10 +151,16 @@ class Uplift:
 
     def select(self, query: Query, documents: Sequence[Document]) -> tuple[Document, ...]:
         """Choose documents and put them in order; none without documents."""
-        p = self._model().probabilities(query.question, documents)
+        p = self.probabilities(query, documents)
         if not self.variant.selects:
             return selecting.best(documents, p, self.settings.feed)
         return selecting.chosen(documents, p, threshold=self.options.threshold, reranks=self.variant.reranks)
+
+    def probabilities(self, query: Query, documents: Sequence[Document]) -> Floats:
+        """How likely each document helps, shape (n_documents,); as `believed` has it, where it has the query."""
+        if query.id in self.believed:
+            return np.asarray(self.believed[query.id], dtype=np.float64)
+        return self._model().probabilities(query.question, documents)
 
     def about(self, split: Training) -> dict[str, Any]:
         """What a trained reranker says of itself, as JSON values."""

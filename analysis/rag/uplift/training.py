@@ -68,12 +68,12 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Epoch:
-    """What an epoch came to: losses a query; `held_out` is NaN where no query was held out."""
+    """What an epoch came to: losses a query; `held_out`, the joint one of those held out, is None without any."""
 
     point: float
     pair: float
     list: float
-    held_out: float
+    held_out: float | None
 
 
 @dataclass(frozen=True)
@@ -176,15 +176,17 @@ class _Learning:
 
     def run(self, watched: list[_Example], rng: np.random.Generator, report: Report) -> History:
         found: list[Epoch] = []
-        best, kept = 0, None
+        best, lowest, kept = 0, float("inf"), None
         for epoch in range(self.schedule.epochs):
             point, pair, listwise = self._epoch(epoch, rng, report)
-            found.append(Epoch(point, pair, listwise, self.loss(watched)))
+            found.append(Epoch(point, pair, listwise, self.loss(watched) if watched else None))
             if self.schedule.patience is None:
                 best = epoch
                 continue
-            if kept is None or found[epoch].held_out < found[best].held_out:
-                best, kept = epoch, copy.deepcopy(self.reranker.model.state_dict())
+            now = found[epoch].held_out
+            assert now is not None  # `train` made sure that something is held out
+            if now < lowest:
+                best, lowest, kept = epoch, now, copy.deepcopy(self.reranker.model.state_dict())
             elif epoch - best >= self.schedule.patience:
                 break
         if kept is not None:
@@ -243,9 +245,7 @@ class _Learning:
         return losses(logits, self._tensor(uplift), [len(each.pairs) for each in batch])
 
     def loss(self, examples: Sequence[_Example]) -> float:
-        """The joint loss a query, without dropout; NaN without a query."""
-        if not examples:
-            return float("nan")
+        """The joint loss a query, of one or more, without dropout."""
         self.reranker.model.eval()
         with self._torch.inference_mode():
             parts = [self._losses([each]).total(self.schedule.weights) for each in examples]

@@ -1,0 +1,1 @@
+"""Uplift RAG as an experiment: labels, training, answers by every method, tables. docs/methods/uplift.md."""

@@ -1,0 +1,102 @@
+"""What came of every query by every method, as arrays with a place for each query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from analysis.rag.shapes import Query
+from analysis.rag.uplift import selecting
+from analysis.rag.uplift.comparing import Floats
+from analysis.rag.uplift.labels import METRICS, Labelled
+
+from ..job import Job
+from . import questions
+from .working import ANSWER, LABEL
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Of all queries that were labelled and answered, in the collection's order.
+
+    Attributes
+    ----------
+    labelled : tuple of Labelled
+    found : tuple of mapping
+        What the stage of labels found of each.
+    answered : tuple of mapping
+        What the stage of answers found of each, by method.
+    split : tuple of int
+        In which fold each was tested.
+    """
+
+    labelled: tuple[Labelled, ...]
+    found: tuple[Mapping[str, Any], ...]
+    answered: tuple[Mapping[str, Any], ...]
+    split: tuple[int, ...]
+
+    @property
+    def queries(self) -> list[Query]:
+        """The queries."""
+        return [each.query for each in self.labelled]
+
+    def scores(self, method: str, metric: str) -> Floats:
+        """How good a method's answers are, shape (n_queries,); NaN where the method was not possible."""
+        return self._each(method, lambda query, said: METRICS[metric](said["text"], query.answers))
+
+    def documents(self, method: str) -> Floats:
+        """How many documents were handed over."""
+        return self._each(method, lambda _query, said: len(said["documents"]))
+
+    def counts(self, method: str, what: str) -> Floats:
+        """`prompt_tokens`, `calls`, `all_tokens` or `refused`."""
+        return self._each(method, lambda _query, said: said[what])
+
+    def selections(self, method: str) -> list[selecting.Selection | None]:
+        """What a method handed over, held against the labels; None where it was not possible."""
+        return [
+            selecting.against(one, said[method]["documents"]) if _is_there(said, method) else None
+            for one, said in zip(self.labelled, self.answered, strict=True)
+        ]
+
+    def exchanged(self, of: str, by: str, metric: str) -> Floats:
+        """How well generator `by` answers with the documents that help generator `of`."""
+        key = f"{of}:{by}"
+        texts = [said["transfer"][key]["text"] for said in self.answered]
+        return _floats(METRICS[metric](text, one.query.answers) for text, one in zip(texts, self.labelled, strict=True))
+
+    def why_not(self, method: str) -> str:
+        """Why a method was not possible, where it was not; the first reason. "" if it always was."""
+        said = (each.get(method, {}).get("not_possible", "") for each in self.answered)
+        return next((reason for reason in said if reason), "")
+
+    def _each(self, method: str, value: Any) -> Floats:
+        return _floats(
+            value(one.query, said[method]) if _is_there(said, method) else np.nan
+            for one, said in zip(self.labelled, self.answered, strict=True)
+        )
+
+
+def read(job: Job) -> Outcomes:
+    """Read what the stages found."""
+    where = questions.fold_of(job.collection, job.parameters)
+    labels, answers = job.found(LABEL), job.found(ANSWER)
+    names = [name for name in answers if name in labels]
+    return Outcomes(
+        tuple(questions.labelled(job.by_id[name], labels[name], job.parameters) for name in names),
+        tuple(labels[name] for name in names),
+        tuple(answers[name] for name in names),
+        tuple(where[name] for name in names),
+    )
+
+
+def _is_there(said: Mapping[str, Any], method: str) -> bool:
+    return "text" in said.get(method, {})
+
+
+def _floats(values: Any) -> Floats:
+    found: Sequence[float] = [float(each) for each in values]
+    return np.array(found, dtype=np.float64)

@@ -1,0 +1,100 @@
+"""Which questions take part, in which fold each is tested, and what was found of them as the pure parts know it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from django.utils.translation import gettext as _
+
+from analysis.rag.collections import folds
+from analysis.rag.retrieval.reading import NoDocumentsError
+from analysis.rag.shapes import Collection, Document, Query
+from analysis.rag.uplift.labels import Labelled
+
+from .. import retrieving
+from ..experiment import BadParameterError, Payload
+from ..job import Job
+from .parameters import Parameters
+
+#: Why a question takes no part.
+NO_ANSWER, NO_DOCUMENTS = "no right answer", "no documents"
+
+
+def reason(query: Query) -> str:
+    """Why a query takes no part; "" if it does. A query with one document does."""
+    return NO_ANSWER if not query.answers else NO_DOCUMENTS if not query.documents else ""
+
+
+def taking(collection: Collection) -> list[Query]:
+    """The queries that take part, in the collection's order."""
+    return [query for query in collection.queries if not reason(query)]
+
+
+def left_out(collection: Collection) -> dict[str, int]:
+    """How many queries or documents are left out, by reason; those that reading left out first."""
+    counted = Counter(reason(query) for query in collection.queries)
+    return dict(collection.left_out) | {why: counted[why] for why in (NO_ANSWER, NO_DOCUMENTS) if counted[why]}
+
+
+def fold_of(collection: Collection, own: Parameters) -> dict[str, int]:
+    """In which fold each query is tested; fixed by the queries' ids alone.
+
+    Raises
+    ------
+    BadParameterError
+        If there are fewer queries than folds.
+    """
+    return _folds(tuple(query.id for query in taking(collection)), own.splits, own.division)
+
+
+@lru_cache(maxsize=2)
+def _folds(names: tuple[str, ...], splits: int, division: int) -> dict[str, int]:
+    try:
+        numbers = folds.numbers([Query(name, "", ()) for name in names], n=splits, seed=division)
+    except folds.TooFewQueriesError as error:
+        said = _("%(n)s questions take part, too few for %(splits)s splits: take more questions, or fewer splits.")
+        raise BadParameterError(said % {"n": len(names), "splits": splits}) from error
+    return {name: int(number) for name, number in zip(names, numbers, strict=True)}
+
+
+def each(collection: Collection, own: Parameters) -> Iterable[Payload]:
+    """A unit for each query that takes part, fold by fold: what a fold needs is loaded once."""
+    where = fold_of(collection, own)
+    return [{"queries": [name], "split": where[name]} for name in sorted(where, key=lambda name: where[name])]
+
+
+def ranked(job: Job, query: Query) -> tuple[Document, ...]:
+    """The best documents by the run's retriever, best first; equal ones in the data's order."""
+    own: Parameters = job.parameters
+    try:
+        scores = retrieving.retriever(own.retriever, job.collection).scores(query)
+    except (NoDocumentsError, ValueError) as error:
+        raise BadParameterError(str(error)) from error
+    order = np.argsort(-scores, kind="stable")[: own.retrieve]
+    return tuple(query.documents[place] for place in order)
+
+
+def labelled(query: Query, found: Mapping[str, Any], own: Parameters, *, other: bool = False) -> Labelled:
+    """A query's labels as the first stage found them; by the other generator, if asked for."""
+    by_id = {document.id: document for document in query.documents}
+    said = found["other"] if other else found
+    documents = tuple(by_id[name] for name in found["documents"])
+    return Labelled(query, documents, said["without"], tuple(said["alone"]), own.metric)
+
+
+def training(job: Job, split: int) -> tuple[list[Labelled], list[Labelled]]:
+    """What may be learnt from for a fold: all others, or, to stop early, all but the next one, which is held out."""
+    own: Parameters = job.parameters
+    where = fold_of(job.collection, own)
+    watched = (split + 1) % own.splits if own.patience else None
+    learnt: list[Labelled] = []
+    held_out: list[Labelled] = []
+    for name, found in job.found("label").items():
+        if where[name] != split:
+            one = labelled(job.by_id[name], found, own)
+            (held_out if where[name] == watched else learnt).append(one)
+    return learnt, held_out

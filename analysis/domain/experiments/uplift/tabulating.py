@@ -1,0 +1,250 @@
+"""The experiment's tables from what its stages found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from analysis.rag.uplift.comparing import Difference, Mean, Resampled, corrected, shares
+from analysis.rag.uplift.labels import METRICS, Category
+from analysis.rag.uplift.ours import UPLIFT, UPPER_BOUND
+from analysis.rag.uplift.selecting import Missing, Selection
+
+from ...results.schema import NOTE, Row, number
+from ..job import Job
+from . import outcomes, questions
+from .outcomes import Outcomes
+from .parameters import STANDARD, Parameters
+from .working import OTHER, OWN, TRAIN
+
+SEES_THE_ANSWERS = "it is told which documents help, so it is not tested"
+
+
+def tables(job: Job) -> dict[str, list[Row]]:
+    """All tables of the experiment, by name."""
+    found = outcomes.read(job)
+    resampled = Resampled(len(found.queries), job.parameters.resamples, job.rng("uplift intervals"))
+    made = _Tables(job.parameters, found, resampled)
+    rows = {
+        "uplift_results": made.results(),
+        "uplift_ablations": made.ablations(),
+        "uplift_inputs": made.inputs(),
+        "uplift_categories": made.categories(),
+        "uplift_errors": made.errors(),
+        "uplift_found": made.found(),
+        "uplift_transfer": made.transfer(),
+        "uplift_training": _training(job),
+        "uplift_counts": _counts(job, found),
+        "uplift_answers": made.answers(),
+    }
+    return {name: each for name, each in rows.items() if each or name != "uplift_transfer"}
+
+
+class _Tables:
+    def __init__(self, own: Parameters, outcomes: Outcomes, resampled: Resampled) -> None:
+        self.own = own
+        self.of = outcomes
+        self.resampled = resampled
+        self.all = (*own.compared, UPPER_BOUND)
+
+    def results(self) -> list[Row]:
+        """Every method against standard RAG; the upper bound, which sees the labels, untested."""
+        methods = [name for name in self.all if name not in self.own.ablations]
+        return self._compared("method", methods, STANDARD)
+
+    def ablations(self) -> list[Row]:
+        """Uplift RAG without each of its parts, against the whole."""
+        return self._compared("variant", [UPLIFT, *self.own.ablations], UPLIFT)
+
+    def _compared(self, column: str, names: list[str], baseline: str) -> list[Row]:
+        scores = {(name, metric): self.of.scores(name, metric) for metric in METRICS for name in names}
+        apart = {
+            f"{name}:{metric}": self.resampled.difference(values, scores[baseline, metric])
+            for (name, metric), values in scores.items()
+            if name != baseline
+        }
+        tested = corrected_but(apart, UPPER_BOUND)
+        rows = []
+        for (name, metric), values in scores.items():
+            row = {column: name, "metric": metric} | mean_row(self.resampled.mean(values))
+            difference = tested.get(f"{name}:{metric}")
+            reason = self.of.why_not(name) or (difference.note if difference else "")
+            rows.append(row | difference_row(difference) | ({NOTE: reason} if reason else {}))
+        return rows
+
+    def inputs(self) -> list[Row]:
+        """How many documents and tokens each method hands over (Table 3)."""
+        base = self.of.counts(STANDARD, "prompt_tokens")
+        rows = []
+        for name in self.all:
+            tokens = self.of.counts(name, "prompt_tokens")
+            row: Row = {"method": name}
+            for column, mean in (
+                ("documents", self.resampled.mean(self.of.documents(name))),
+                ("prompt_tokens", self.resampled.mean(tokens)),
+                ("ratio", self.resampled.ratio(tokens, base)),
+            ):
+                row |= {column: number(mean.value), f"{column}_low": number(mean.low),
+                        f"{column}_high": number(mean.high)}  # fmt: skip
+            empty = self.resampled.mean(np.where(np.isnan(tokens), np.nan, self.of.documents(name) == 0))
+            calls = self.resampled.mean(self.of.counts(name, "calls"))
+            reason = self.of.why_not(name)
+            row |= {"without_documents": number(empty.value), "calls": number(calls.value), "n": calls.n}
+            rows.append(row | ({NOTE: reason} if reason else {}))
+        return rows
+
+    def categories(self) -> list[Row]:
+        """What documents do to answers (Figure 1)."""
+        of = [[str(each) for each in one.categories] for one in self.of.labelled]
+        found = shares(of, [str(each) for each in Category], self.resampled)
+        documents = sum(map(len, of))
+        return [{"category": name, "documents": documents} | mean_row(mean, "share") for name, mean in found.items()]
+
+    def errors(self) -> list[Row]:
+        """Where an answer is worse than the upper bound's: how much of what helps was not handed over (Figure 4)."""
+        best = self.of.scores(UPPER_BOUND, self.own.metric)
+        rows: list[Row] = []
+        for name in self._selecting():
+            worse = self.of.scores(name, self.own.metric) < best
+            of = [
+                [str(each.missing)] if each and is_worse else []
+                for each, is_worse in zip(self.of.selections(name), worse, strict=True)
+            ]
+            found = shares(of, [str(each) for each in Missing], self.resampled)
+            rows += [
+                {"method": name, "missing": kind, "errors": sum(map(len, of))} | mean_row(mean, "share")
+                for kind, mean in found.items()
+            ]
+        return rows
+
+    def found(self) -> list[Row]:
+        """How much of what is handed over helps alone, and how much of what helps alone is handed over."""
+        rows: list[Row] = []
+        for name in self._selecting():
+            selections = self.of.selections(name)
+            right = _column(selections, "right")
+            for measure, mean in (
+                ("precision", self.resampled.ratio(right, _column(selections, "chosen"))),
+                ("recall", self.resampled.ratio(right, _column(selections, "helpful"))),
+            ):
+                row = {"method": name, "measure": measure} | mean_row(mean)
+                note = "no document was handed over" if measure == "precision" else "no document helps"
+                rows.append(row | ({NOTE: note} if np.isnan(mean.value) else {}))
+        return rows
+
+    def transfer(self) -> list[Row]:
+        """Both generators with the documents that help either (Figure 5), against those that help itself."""
+        if not self.own.other:
+            return []
+        rows: list[Row] = []
+        apart = {}
+        for metric in METRICS:
+            for by, of in ((OWN, OTHER), (OTHER, OWN)):
+                home = self.of.exchanged(by, by, metric)
+                away = self.of.exchanged(of, by, metric)
+                apart[f"{of}:{by}:{metric}"] = self.resampled.difference(away, home)
+        tested = corrected_but(apart, "")
+        for metric in METRICS:
+            for by in (OWN, OTHER):
+                for of in (OWN, OTHER):
+                    mean = self.resampled.mean(self.of.exchanged(of, by, metric))
+                    difference = tested.get(f"{of}:{by}:{metric}")
+                    row = {"documents_for": of, "answered_by": by, "metric": metric} | mean_row(mean)
+                    note = {NOTE: difference.note} if difference and difference.note else {}
+                    rows.append(row | difference_row(difference) | note)
+        return rows
+
+    def answers(self) -> list[Row]:
+        """Every answer by every method."""
+        return [
+            {
+                "query": query.id, "split": split, "method": name, "answer": said[name]["text"],
+                **{metric: METRICS[metric](said[name]["text"], query.answers) for metric in METRICS},
+                "documents": len(said[name]["documents"]), "prompt_tokens": said[name]["prompt_tokens"],
+            }
+            for query, split, said in zip(self.of.queries, self.of.split, self.of.answered, strict=True)
+            for name in self.all
+            if "text" in said.get(name, {})
+        ]  # fmt: skip
+
+    def _selecting(self) -> list[str]:
+        """Methods that choose which documents to hand over, where they were possible."""
+        never = {"naive"}
+        return [name for name in self.all if name not in never and not np.isnan(self.of.documents(name)).all()]
+
+
+def corrected_but(apart: Mapping[str, Difference], untested: str) -> dict[str, Difference]:
+    """P-values adjusted for all of them, but for one name's, which is no test: it saw the answers."""
+    nan = float("nan")
+    return corrected({
+        name: replace(each, statistic=nan, p=nan, note=SEES_THE_ANSWERS)
+        if untested and name.startswith(f"{untested}:") else each
+        for name, each in apart.items()
+    })  # fmt: skip
+
+
+def mean_row(mean: Mean, name: str = "value") -> Row:
+    """A mean's columns."""
+    return {name: number(mean.value), "low": number(mean.low), "high": number(mean.high), "n": mean.n}
+
+
+def difference_row(difference: Difference | None) -> Row:
+    """A difference's columns; all null for the baseline itself."""
+    if difference is None:
+        names = ("difference", "difference_low", "difference_high", "statistic", "p", "p_adjusted")
+        return dict.fromkeys(names)
+    mean = difference.mean
+    return {
+        "difference": number(mean.value),
+        "difference_low": number(mean.low),
+        "difference_high": number(mean.high),
+        "statistic": number(difference.statistic),
+        "p": number(difference.p),
+        "p_adjusted": number(difference.p_adjusted),
+    }
+
+
+def _column(selections: Iterable[Selection | None], name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return np.array([np.nan if each is None else float(getattr(each, name)) for each in selections])
+
+
+def _training(job: Job) -> list[Row]:
+    """What each reranker was trained on, and what came of it."""
+    rows: list[Row] = []
+    for key, found in job.found(TRAIN).items():
+        split, name = key.split(":")
+        history = found.get("history") or {}
+        epochs = history.get("epochs") or [{}]
+        best = epochs[history["best"] - 1] if history else {}
+        row: Row = {
+            "split": int(split), "method": name, "documents": history.get("documents"),
+            "helpful": history.get("helpful"), "epochs": len(epochs) if history else None,
+            "best": history.get("best"), "point_first": epochs[0].get("point"), "point": best.get("point"),
+            "pair": best.get("pair"), "list": best.get("list"), "held_out": best.get("held_out"),
+            "file": found.get("file", ""),
+        }  # fmt: skip
+        rows.append(row | ({NOTE: found["not_possible"]} if "not_possible" in found else {}))
+    return rows
+
+
+def _counts(job: Job, found: Outcomes) -> list[Row]:
+    """How many questions took part, what was asked to label them, and what they are like."""
+    helpful = np.array([int(one.helpful.sum()) for one in found.labelled])
+    documents = np.array([len(one.documents) for one in found.labelled])
+    counted = {
+        "questions": len(found.queries),
+        "documents": int(documents.sum()),
+        "one_document": int((documents == 1).sum()),
+        "label_prompts": int((documents + 1).sum()),
+        "refused": sum(each["refused"] for each in found.found),
+        "right_without": sum(METRICS["em"](one.without, one.query.answers) == 1 for one in found.labelled),
+        "helpful": int(helpful.sum()),
+        "nothing_helps": int((helpful == 0).sum()),
+        "one_helps": int((helpful == 1).sum()),
+    }
+    rows: list[Row] = [{"name": name, "count": count} for name, count in counted.items()]
+    out = questions.left_out(job.collection)
+    return rows + [{"name": "left_out", "count": count, NOTE: reason} for reason, count in out.items()]

@@ -1,0 +1,133 @@
+"""Methods on the same queries: means with intervals by query, paired differences, tests corrected for being many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from analysis.stats.bootstrap import percentile_interval, resample_weights
+from analysis.stats.significance import TooFewDifferencesError, adjusted, signed_rank
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over queries with its interval; all NaN without a query, the ends with only one."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A method's mean against a baseline's, over the queries that both answered.
+
+    Attributes
+    ----------
+    mean : Mean
+        Of method less baseline; resampled by query.
+    statistic, p, p_adjusted : float
+        Wilcoxon's signed-rank test of the paired differences (of exact match, whose differences are all of one size, it
+        is McNemar's); `p_adjusted` by Benjamini and Hochberg over all tests of a call. NaN where it cannot be said.
+    note : str
+        Why it cannot be said; "" otherwise.
+    """
+
+    mean: Mean
+    statistic: float
+    p: float
+    p_adjusted: float
+    note: str = ""
+
+
+class Resampled:
+    """Resamples of the same queries for everything that is compared on them.
+
+    Parameters
+    ----------
+    queries : int
+    resamples : int
+    rng : numpy.random.Generator
+    """
+
+    def __init__(self, queries: int, resamples: int, rng: np.random.Generator) -> None:
+        self.queries = queries
+        self._weights = resample_weights(queries, resamples, rng) if queries else np.empty((resamples, 0))
+
+    def mean(self, values: ArrayLike) -> Mean:
+        """The mean of one value a query, shape (n_queries,); NaN ones are left out, of resamples as well."""
+        given = np.asarray(values, dtype=np.float64)
+        return self.ratio(given, np.where(np.isnan(given), np.nan, 1.0))
+
+    def ratio(self, above: ArrayLike, below: ArrayLike) -> Mean:
+        """The sum of one value a query over the sum of another; queries where either is NaN are left out.
+
+        A share of documents is such a ratio: queries with more documents count more. NaN where the sum below is 0.
+        """
+        a, b = (np.asarray(each, dtype=np.float64) for each in (above, below))
+        there = ~(np.isnan(a) | np.isnan(b))
+        n = int(there.sum())
+        a, b, w = a[there], b[there], self._weights[:, there]
+        estimate = _over(a.sum(keepdims=True), b.sum(keepdims=True))[0]
+        interval = percentile_interval(estimate, _over(w @ a, w @ b), clusters=n)
+        return Mean(float(estimate), interval.low, interval.high, n)
+
+    def differences(self, values: Mapping[str, Floats], baseline: Floats) -> dict[str, Difference]:
+        """Hold each method against the baseline.
+
+        Parameters
+        ----------
+        values : mapping of str to ndarray, shape (n_queries,)
+            By method (and measure): all of them are one family of tests.
+        baseline : ndarray, shape (n_queries,)
+        """
+        return corrected({name: self.difference(each, baseline) for name, each in values.items()})
+
+    def difference(self, values: Floats, baseline: Floats) -> Difference:
+        """Hold one against the baseline; its test is not corrected yet."""
+        apart = values - baseline
+        mean = self.mean(apart)
+        nan = float("nan")
+        try:
+            test = signed_rank(apart)
+        except TooFewDifferencesError as error:
+            return Difference(mean, nan, nan, nan, str(error))
+        return Difference(mean, test.statistic, test.p, nan)
+
+
+def corrected(found: Mapping[str, Difference]) -> dict[str, Difference]:
+    """The same with p-values adjusted for being so many; what was not tested does not count among them."""
+    p = adjusted([each.p for each in found.values()])
+    return {name: replace(each, p_adjusted=float(value)) for (name, each), value in zip(found.items(), p, strict=True)}
+
+
+def shares(of: Sequence[Sequence[str]], kinds: Sequence[str], resampled: Resampled) -> dict[str, Mean]:
+    """Which share of all things is of each kind, with intervals by the queries that they belong to.
+
+    Parameters
+    ----------
+    of : sequence of sequence of str
+        The kinds of each query's things; a query may have none.
+    kinds : sequence of str
+        To be counted.
+    resampled : Resampled
+        Of as many queries.
+
+    Returns
+    -------
+    dict of str to Mean
+        n is the number of queries that have a thing. NaN where there is none at all.
+    """
+    total = np.array([float(len(each)) or np.nan for each in of])
+    return {kind: resampled.ratio([float(list(each).count(kind)) for each in of], total) for kind in kinds}
+
+
+def _over(above: Floats, below: Floats) -> Floats:
+    found: Floats = np.divide(above, below, out=np.full(np.shape(above), np.nan), where=below != 0)
+    return found
