@@ -171,6 +171,11 @@ PROLIFIC_LOOPBACK = env.bool("CROWDRAG_PROLIFIC_LOOPBACK", default=False)
 # default first; and whether a worker of the queue gpu has a device: then they are computed there, else on any worker.
 BERTSCORE_MODELS = env.list("CROWDRAG_BERTSCORE_MODELS", default=["all-MiniLM-L6-v2"])
 HAS_GPU_WORKER = env.bool("CROWDRAG_GPU", default=Path("/dev/nvidia0").exists())
+# Experiments: retrievers with a model, as dense:NAME or splade:NAME, and entailment models by name, that may be named.
+RETRIEVERS = env.list("CROWDRAG_RETRIEVERS", default=["dense:all-MiniLM-L6-v2"])
+ENTAILMENT_MODELS = env.list("CROWDRAG_ENTAILMENT_MODELS", default=[])
+# Models that workers may load to generate with (docs/guides/gpu.md): a bundle, a folder, or a name on a hub.
+GENERATOR_MODELS = env.list("CROWDRAG_GENERATORS", default=["SmolLM2-135M-Instruct"])
 
 # Security. Nothing comes from another host; no inline script or style anywhere.
 CONTENT_SECURITY_POLICY = {

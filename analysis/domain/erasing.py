@@ -17,6 +17,7 @@ from crowdrag.studies.models import Participant
 from ..models import Snapshot, Table
 from . import inputs
 from .corpus import exporting
+from .experiments import remembering
 from .reports import packing
 from .similarity import keeping
 
@@ -28,7 +29,7 @@ OF_A_TEXT = frozenset({"responses", "text_reuse", "writing_process"})
 
 def erase(participant: Participant, now: datetime) -> None:
     """Mark the runs that used what a participant gave, take their rows out of the tables, and remove old exports
-    and what encoders made of their texts.
+    and what encoders and language models made of their texts.
 
     Of the snapshot of a run, votes and numbers of words stay; what the person said in surveys, how and how long they
     wrote and what they were paid leave it, as they leave the system.
@@ -46,6 +47,7 @@ def erase(participant: Participant, now: datetime) -> None:
     _remove(exporting.finished(participant.study))
     _remove(packing.all_packed(participant.study))
     keeping.forget(participant.study)
+    remembering.forget(participant.study)
 
 
 def _names(used: inputs.Inputs, pseudonym: str) -> bool:

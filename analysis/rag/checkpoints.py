@@ -6,7 +6,7 @@ import hashlib
 import importlib.util
 import json
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -63,17 +63,21 @@ class Checkpoint:
     folder: Path
     weights: str = ""
 
-    @cached_property
+    @property
     def version(self) -> str:
         """The first twelve digits of a SHA-256 over its files: other weights, tokenizer or settings, other version."""
-        whole = hashlib.sha256()
+        return _version(tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in self.files))
+
+    @property
+    def files(self) -> list[Path]:
+        """What makes the model what it is, in the order of the names."""
         patterns = (self.weights,) if self.weights else FILES
-        for path in sorted(path for pattern in patterns for path in self.folder.glob(pattern)):
-            whole.update(f"{path.name}\0".encode())
-            with path.open("rb") as file:
-                while chunk := file.read(_CHUNK):
-                    whole.update(chunk)
-        return whole.hexdigest()[:12]
+        return sorted(path for pattern in patterns for path in self.folder.glob(pattern))
+
+    @property
+    def size(self) -> int:
+        """Bytes of its files."""
+        return sum(path.stat().st_size for path in self.files)
 
     def settings(self, *names: str) -> dict[str, Any]:
         """The first of these JSON files that is there; empty if none is."""
@@ -108,6 +112,18 @@ def find(name: str = BUNDLED) -> Checkpoint:
     if folder.is_absolute() or name.startswith((".", "~")):
         raise ModelMissingError(f"There is no folder {folder}.")
     return Checkpoint(name, _from_hub(name))
+
+
+# Weights are read once by a process, unless they change: they may have many gigabytes.
+@lru_cache(maxsize=64)
+def _version(files: tuple[tuple[Path, int, int], ...]) -> str:
+    whole = hashlib.sha256()
+    for path, _size, _changed in files:
+        whole.update(f"{path.name}\0".encode())
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                whole.update(chunk)
+    return whole.hexdigest()[:12]
 
 
 def _bundled() -> Path:

@@ -177,6 +177,8 @@ class Generator(Protocol):
     def likelihoods(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Floats:
         """Mean log-likelihood per token (nats) of each continuation after its prompt; shape (n,).
 
+        NaN where the continuation is empty or the two together are longer than the model reads.
+
         Raises
         ------
         NoLikelihoodsError
@@ -203,7 +205,10 @@ class Entailment(Protocol):
         ...
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> Floats:
-        """Probability that the second text (hypothesis) follows from the first (premise); shape (n,), in [0, 1]."""
+        """Probability that the second text (hypothesis) follows from the first (premise); shape (n,), in [0, 1].
+
+        NaN where that cannot be said: an empty hypothesis, or one that the model does not read whole.
+        """
         ...
 
 

@@ -37,7 +37,7 @@ MODELS: dict[str, str] = {
     "analysis.Encoding": ENCODED,
     "analysis.Likeness": ENCODED,
     "analysis.Finding": "What an experiment found on its way, question by question: its result tables were made of it.",
-    "analysis.Generation": "What a model in this process wrote, kept so that it is written once: tables were made of it.",
+    "analysis.Generation": "What a model in a worker wrote, kept so that it is written once: tables were made of it.",
     "runs.Unit": "How the work of a run was shared out among workers; a finished run needs none of it.",
     "runs.WorkerBeat": SYSTEM,
     "runs.Duty": SYSTEM,

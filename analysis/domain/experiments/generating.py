@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
+from django.conf import settings
+
+from analysis.rag.generation.loading import BadOptionError, Options
 from analysis.rag.shapes import Generator
 from crowdrag.llm.domain.requests import RESERVED
 from crowdrag.llm.models import Endpoint
@@ -19,6 +22,7 @@ from crowdrag.studies.models import Study
 
 from ..results.settings import BadParameterError
 from .chatting import Chat
+from .remembering import Remembering
 
 WHERE = ("endpoint", "model")
 
@@ -92,7 +96,30 @@ def generator(parameters: Mapping[str, Any], *, study: Study | None, purpose: st
         if taken := RESERVED & set(named.options):
             raise BadParameterError(f"These options are not a generator's to set: {', '.join(sorted(taken))}.")
         return Chat(endpoint(named.name), study, purpose, named.options)
-    raise BadParameterError("Models in this process are not offered here.")
+    check_offered(named.name)
+    try:
+        options = Options.read(named.options)
+    except BadOptionError as error:
+        raise BadParameterError(str(error)) from error
+    return Remembering(named.name, options, study=study)
+
+
+def offered() -> list[str]:
+    """The models in this process that the operator offers, the default first (docs/guides/gpu.md)."""
+    return [model.strip() for model in settings.GENERATOR_MODELS if model.strip()]
+
+
+def check_offered(model: str) -> None:
+    """Let nobody but the operator say which files a worker loads.
+
+    Raises
+    ------
+    BadParameterError
+        If the operator does not offer it; it names what they offer.
+    """
+    if model not in offered():
+        listed = ", ".join(offered()) or "none"
+        raise BadParameterError(f"The model {model} is not offered here (CROWDRAG_GENERATORS); there are: {listed}.")
 
 
 def endpoint(name: str) -> Endpoint:

@@ -103,19 +103,19 @@ class Batches(Generic[Item, Result]):
         return [batch[half:], batch[:half]]
 
 
-def shared(texts: Sequence[Sequence[int]]) -> int:
+def shared(texts: Sequence[tuple[int, ...]]) -> int:
     """Count the tokens that all texts begin with.
 
     Examples
     --------
-    >>> shared([[1, 2, 3], [1, 2, 4, 5]])
+    >>> shared([(1, 2, 3), (1, 2, 4, 5)])
     2
     """
     least, most = min(texts), max(texts)  # in the order of words, whatever these share, all between them do
     return next((i for i, (a, b) in enumerate(zip(least, most, strict=False)) if a != b), min(len(least), len(most)))
 
 
-def common(texts: Sequence[Sequence[int]]) -> int:
+def common(texts: Sequence[tuple[int, ...]]) -> int:
     """Count the tokens at the beginning that are worth being read once for all texts; at least one of each is left."""
     if len(texts) < 2:
         return 0

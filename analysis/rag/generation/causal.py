@@ -14,15 +14,15 @@ from typing import Any
 from ..shapes import Output, Prompt
 from . import prompting
 from .batching import Batches, common
-from .loading import Loaded, Options
+from .loading import Loaded
 from .model import Asked, Followed, Model
 
 
 class Causal(Model):
     """A causal model. Prompts are written by its chat template if it has one, else as plain text."""
 
-    def __init__(self, loaded: Loaded, options: Options) -> None:
-        super().__init__(loaded, options)
+    def __init__(self, loaded: Loaded) -> None:
+        super().__init__(loaded)
         self.is_chat = prompting.has_chat(loaded.tokenizer)
         self._takes = frozenset(inspect.signature(loaded.model.forward).parameters)
         self._kept: tuple[tuple[int, ...], Any] | None = None
@@ -108,7 +108,7 @@ class Causal(Model):
             keeping = {"logits_to_keep": 1} if "logits_to_keep" in self._takes else {}
             with self._torch.inference_mode():
                 cache = self.loaded.model(input_ids=ids, use_cache=True, **keeping).past_key_values
-            if type(cache) is not self.loaded.transformers.DynamicCache:
+            if type(cache) is not self.loaded.prepared.transformers.DynamicCache:
                 self._may_share = False
                 return None
             self._kept = beginning, cache

@@ -69,38 +69,81 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """A model on its device, with its tokenizer.
+class Prepared:
+    """All that is known of a model before its weights are read.
 
     Attributes
     ----------
     torch, transformers : module
     checkpoint : Checkpoint
-    model, tokenizer, device : Any
-    half : str
-        The type of number where it is not of full precision ("bfloat16"), else "".
+    options : Options
+    config : transformers.PretrainedConfig
+    device : torch.device
+    kind : torch.dtype
+        Of its numbers.
     """
 
     torch: Any
     transformers: Any
     checkpoint: Checkpoint
-    model: Any
-    tokenizer: Any
+    options: Options
+    config: Any
     device: Any
-    half: str
+    kind: Any
+
+    @property
+    def files(self) -> str:
+        """Name and version of the files, and the numbers' type where they are half: no path of this machine."""
+        asked = Path(self.checkpoint.name)
+        half = "" if self.kind is self.torch.float32 else str(self.kind).removeprefix("torch.")
+        parts = (asked.name if asked.is_absolute() else str(asked), self.checkpoint.version, half)
+        return " ".join(part for part in parts if part)
 
     @property
     def name(self) -> str:
-        """Name and version of the files, and the precision where it is half: no path of this machine."""
-        parts = (Path(self.checkpoint.name).name, self.checkpoint.version, self.half)
-        if not Path(self.checkpoint.name).is_absolute():
-            parts = (self.checkpoint.name, *parts[1:])
-        return " ".join(part for part in parts if part)
+        """The files, and how it searches: equal names give equal outputs."""
+        beams = f" beams={self.options.beams}" if self.options.beams > 1 else ""
+        longest = f" longest={self.options.longest}" if self.options.longest else ""
+        return f"{self.files}{beams}{longest}"
 
     @property
     def number_bytes(self) -> int:
         """Bytes of one number."""
-        return 2 if self.half else 4
+        return int(self.kind.itemsize)
+
+    @property
+    def size(self) -> int:
+        """Bytes that its weights will take, about: a GGUF file's are packed."""
+        return self.checkpoint.size * (self.number_bytes * 2 if self.checkpoint.weights else 1)
+
+    def load(self) -> Any:
+        """Read its weights; see `load`."""
+        from . import causal, seq2seq
+
+        whole = bool(self.config.is_encoder_decoder)
+        library = self.transformers
+        factory = library.AutoModelForSeq2SeqLM if whole else library.AutoModelForCausalLM
+        source = _source(self.checkpoint)
+        safe = {} if self.checkpoint.weights else {"use_safetensors": True}
+        try:
+            model = factory.from_pretrained(**source, **safe, dtype=self.kind)
+        except ValueError as error:
+            raise UnsupportedGeneratorError(
+                f"{self.checkpoint.name} is of type {self.config.model_type}, which transformers cannot generate with: "
+                f"{error}"
+            ) from error
+        tokenizer = library.AutoTokenizer.from_pretrained(**source)
+        loaded = Loaded(self, model.eval().to(self.device), tokenizer)
+        return seq2seq.Seq2Seq(loaded) if whole else causal.Causal(loaded)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A model on its device, with its tokenizer."""
+
+    prepared: Prepared
+    model: Any
+    tokenizer: Any
 
     def limit(self) -> int | None:
         """How many tokens the model has positions for; None where there is no end, as with T5."""
@@ -131,32 +174,29 @@ def load(name: str, options: Options | None = None) -> Any:
     UnsupportedGeneratorError
         If it is no language model.
     """
-    from . import causal, seq2seq
+    return prepare(name, options).load()
 
+
+def prepare(name: str, options: Options | None = None) -> Prepared:
+    """Find a generator without reading its weights; raises as `load` does.
+
+    Its name can then be looked up among what was generated before, which may be all that is wanted.
+    """
     options = options or Options()
     torch, transformers = _parts()
     checkpoint = checkpoints.find(name)
-    source: dict[str, Any] = {"pretrained_model_name_or_path": checkpoint.folder}
-    if checkpoint.weights:
-        source["gguf_file"] = checkpoint.weights
-    config = transformers.AutoConfig.from_pretrained(**source)
-    whole = bool(config.is_encoder_decoder)
-    factory = transformers.AutoModelForSeq2SeqLM if whole else transformers.AutoModelForCausalLM
+    try:
+        config = transformers.AutoConfig.from_pretrained(**_source(checkpoint))
+    except ValueError as error:
+        raise UnsupportedGeneratorError(f"{name} is no model that transformers knows: {error}") from error
     device = devices.choose(torch, options.device)
     kind = devices.number_type(torch, device, options.precision, getattr(config, "dtype", None))
-    if not checkpoint.weights:
-        source["use_safetensors"] = True
-    try:
-        model = factory.from_pretrained(**source, dtype=kind).eval().to(device)
-    except ValueError as error:
-        raise UnsupportedGeneratorError(
-            f"{name} is of type {config.model_type}, which transformers cannot generate with: {error}"
-        ) from error
-    source.pop("use_safetensors", None)
-    tokenizer = transformers.AutoTokenizer.from_pretrained(**source)
-    half = "" if kind is torch.float32 else str(kind).removeprefix("torch.")
-    loaded = Loaded(torch, transformers, checkpoint, model, tokenizer, device, half)
-    return seq2seq.Seq2Seq(loaded, options) if whole else causal.Causal(loaded, options)
+    return Prepared(torch, transformers, checkpoint, options, config, device, kind)
+
+
+def _source(checkpoint: Checkpoint) -> dict[str, Any]:
+    source: dict[str, Any] = {"pretrained_model_name_or_path": checkpoint.folder}
+    return {**source, "gguf_file": checkpoint.weights} if checkpoint.weights else source
 
 
 def _parts() -> tuple[Any, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 from ..shapes import Floats, Output, Prompt
 from . import devices, prompting
 from .batching import Batches, Budget
-from .loading import Loaded, Options
+from .loading import Loaded
 from .sampling import Drawn
 
 
@@ -38,11 +38,12 @@ class Followed:
 class Model(ABC):
     """A generator in this process: `generate` and `likelihoods` of the protocol, and `stream`, batch by batch."""
 
-    def __init__(self, loaded: Loaded, options: Options) -> None:
+    def __init__(self, loaded: Loaded) -> None:
+        prepared, options = loaded.prepared, loaded.prepared.options
         self.loaded = loaded
-        self.options = options
-        self._torch = loaded.torch
-        most = devices.batch_tokens(loaded.torch, loaded.device, loaded.model.config, loaded.number_bytes)
+        self.device = prepared.device
+        self._torch = prepared.torch
+        most = devices.batch_tokens(prepared.torch, prepared.device, prepared.config, prepared.number_bytes)
         self.budget = Budget(options.batch_tokens or most)
         limits = [limit for limit in (loaded.limit(), options.longest) if limit]
         self.longest: int | None = min(limits) if limits else None
@@ -56,9 +57,7 @@ class Model(ABC):
     @property
     def name(self) -> str:
         """The model with its version, and how it searches."""
-        beams = f" beams={self.options.beams}" if self.options.beams > 1 else ""
-        longest = f" longest={self.options.longest}" if self.options.longest else ""
-        return f"{self.loaded.name}{beams}{longest}"
+        return self.loaded.prepared.name
 
     @property
     def bytes(self) -> int:
@@ -86,7 +85,7 @@ class Model(ABC):
         batching.ModelMemoryError
             If a prompt alone does not fit into the device's memory.
         """
-        found = dict(self.stream(prompts))
+        found = {prompt: output for batch in self.stream(prompts) for prompt, output in batch}
         seen: set[Prompt] = set()
         outputs = []
         for prompt in prompts:
@@ -94,26 +93,25 @@ class Model(ABC):
             seen.add(prompt)
         return outputs
 
-    def stream(self, prompts: Sequence[Prompt]) -> Iterator[tuple[Prompt, Output]]:
-        """Yield each distinct prompt with its output as soon as its batch is done, in whatever order is fastest."""
-        asked = []
-        for prompt in dict.fromkeys(prompts):
-            one = Asked(prompt, tuple(self._ids(prompt)))
-            if problem := self._problem(one):
-                yield prompt, Output("", prompt_tokens=len(one.ids), error=problem)
-            else:
-                asked.append(one)
+    def stream(self, prompts: Sequence[Prompt]) -> Iterator[list[tuple[Prompt, Output]]]:
+        """Yield distinct prompts with their outputs batch by batch, in whatever order is fastest."""
+        asked = [Asked(prompt, tuple(self._ids(prompt))) for prompt in dict.fromkeys(prompts)]
+        problems = [self._problem(one) for one in asked]
+        failed = [pair for pair in zip(asked, problems, strict=True) if pair[1]]
+        if failed:
+            yield [(one.prompt, Output("", prompt_tokens=len(one.ids), error=problem)) for one, problem in failed]
+        asked = [one for one, problem in zip(asked, problems, strict=True) if not problem]
         yield from self._choose([one for one in asked if one.prompt.choices])
         alike: dict[tuple[int, float], list[Asked]] = {}
         for one in asked:
             if not one.prompt.choices:
                 alike.setdefault((one.prompt.max_tokens, one.prompt.temperature), []).append(one)
         for (max_tokens, temperature), group in alike.items():
-            beams = self.options.beams if temperature == 0 else 1
+            beams = self.loaded.prepared.options.beams if temperature == 0 else 1
             tokens = partial(self._room, max_tokens=max_tokens, beams=beams)
             batches = self._batches(tokens, partial(self._write, max_tokens=max_tokens, beams=beams))
             for batch, outputs in batches.run(self._ordered(group, batches)):
-                yield from ((one.prompt, output) for one, output in zip(batch, outputs, strict=True))
+                yield [(one.prompt, output) for one, output in zip(batch, outputs, strict=True)]
 
     def likelihoods(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Floats:
         """Mean log-likelihood per token of each continuation after its prompt.
@@ -130,42 +128,59 @@ class Model(ABC):
             In nats; NaN where the continuation is empty or the two together are longer than the model reads.
         """
         found = np.full(len(prompts), np.nan)
+        for batch in self.stream_likelihoods(prompts, continuations):
+            for place, value in batch:
+                found[place] = value
+        return found
+
+    def stream_likelihoods(
+        self, prompts: Sequence[Prompt], continuations: Sequence[str]
+    ) -> Iterator[list[tuple[int, float]]]:
+        """Yield places and likelihoods batch by batch; places where there is none are left out."""
         asked: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
         for place, (prompt, text) in enumerate(zip(prompts, continuations, strict=True)):
             pair = tuple(self._ids(prompt)), tuple(self._continuation(prompt, text))
             if pair[1] and self._fits(len(pair[0]), len(pair[1])):
                 asked.setdefault(pair, []).append(place)
-        followed = [Followed(places[0], *pair) for pair, places in asked.items()]
-        places_of = {places[0]: places for places in asked.values()}
-        for one, total in self._totals(followed):
-            found[places_of[one.place]] = total / len(one.continuation)
-        return found
+        places = {equal[0]: equal for equal in asked.values()}
+        for batch in self._totals([Followed(equal[0], *pair) for pair, equal in asked.items()]):
+            yield [(place, total / len(one.continuation)) for one, total in batch for place in places[one.place]]
 
-    def _choose(self, asked: Sequence[Asked]) -> Iterator[tuple[Prompt, Output]]:
+    def _choose(self, asked: Sequence[Asked]) -> Iterator[list[tuple[Prompt, Output]]]:
         """Score each choice, and yield a prompt when all of its choices are scored."""
-        followed = []
-        for place, one in enumerate(asked):
-            for choice in one.prompt.choices:
-                ids = (*self._continuation(one.prompt, choice), *self._ends[:1])
-                followed.append(Followed(place, one.ids, ids))
-        totals: dict[int, dict[tuple[int, ...], float]] = {}
-        for each, total in self._totals(list(dict.fromkeys(followed))):
-            scored = totals.setdefault(each.place, {})
-            scored[each.continuation] = total
-            one = asked[each.place]
-            ids = [(*self._continuation(one.prompt, choice), *self._ends[:1]) for choice in one.prompt.choices]
-            if set(ids) <= set(scored):
-                chosen = _pick(np.array([scored[key] for key in ids]), one.prompt)
-                yield one.prompt, Output(one.prompt.choices[chosen], len(one.ids), len(ids[chosen]))
+        choices = [self._choices(one) for one in asked]
+        followed = [
+            Followed(place, one.ids, ids) for place, one in enumerate(asked) for ids in dict.fromkeys(choices[place])
+        ]
+        totals: list[dict[tuple[int, ...], float]] = [{} for _one in asked]
+        for batch in self._totals(followed):
+            done = []
+            for each, total in batch:
+                scored = totals[each.place]
+                scored[each.continuation] = total
+                if len(scored) == len(set(choices[each.place])):
+                    done.append(each.place)
+            if done:
+                yield [self._chosen(asked[place], choices[place], totals[place]) for place in done]
 
-    def _totals(self, followed: Sequence[Followed]) -> Iterator[tuple[Followed, float]]:
-        """Log-likelihoods of continuations, summed over their tokens."""
+    def _choices(self, one: Asked) -> list[tuple[int, ...]]:
+        """The tokens of each choice with the end, so that a choice is not taken for the beginning of a longer one."""
+        return [(*self._continuation(one.prompt, choice), *self._ends[:1]) for choice in one.prompt.choices]
+
+    def _chosen(
+        self, one: Asked, choices: Sequence[tuple[int, ...]], totals: Mapping[tuple[int, ...], float]
+    ) -> tuple[Prompt, Output]:
+        place = _pick(np.array([totals[ids] for ids in choices]), one.prompt)
+        return one.prompt, Output(one.prompt.choices[place], len(one.ids), len(choices[place]))
+
+    def _totals(self, followed: Sequence[Followed]) -> Iterator[list[tuple[Followed, float]]]:
+        """Log-likelihoods of continuations, summed over their tokens, batch by batch."""
         batches = self._batches(lambda one: len(one.ids) + len(one.continuation), self._score)
         for batch, found in batches.run(self._ordered(followed, batches)):
-            yield from zip(batch, found, strict=True)
+            yield list(zip(batch, found, strict=True))
 
     def _batches(self, tokens: Any, work: Any) -> Batches[Any, Any]:
-        return Batches(self._torch, self.loaded.device, self.budget, self.loaded.name, tokens, work)
+        return Batches(self._torch, self.device, self.budget, self.loaded.prepared.files, tokens, work)
 
     def _room(self, one: Asked, *, max_tokens: int, beams: int) -> int:
         return (len(one.ids) + max_tokens) * beams
@@ -174,10 +189,12 @@ class Model(ABC):
         """Why a prompt cannot be answered; "" where it can."""
         rest = one.prompt.max_tokens
         if one.prompt.choices:
-            rest = max(len(self._continuation(one.prompt, choice)) for choice in one.prompt.choices) + 1
+            rest = max(map(len, self._choices(one)))
         if self._fits(len(one.ids), rest):
             return ""
-        return f"The prompt has {len(one.ids)} tokens; {self.loaded.name} reads {self.longest} with the answer."
+        return (
+            f"The prompt has {len(one.ids)} tokens; {self.loaded.prepared.files} reads {self.longest} with the answer."
+        )
 
     def _settings(self, *, max_tokens: int, beams: int) -> Any:
         """How transformers is to generate: as the model's publishers say, but without chance of its own."""
@@ -206,7 +223,7 @@ class Model(ABC):
         return outputs
 
     def _tensor(self, rows: Sequence[Sequence[int]]) -> Any:
-        return self._torch.tensor(rows, device=self.loaded.device)
+        return self._torch.tensor(rows, device=self.device)
 
     @abstractmethod
     def _ids(self, prompt: Prompt) -> list[int]:
