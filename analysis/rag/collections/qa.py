@@ -59,7 +59,8 @@ def read(path: Path | str, *, name: str = "", corpus: Corpus | None = None, metr
         queries.append(query)
     if not queries:
         raise BadCollectionError(path.name, "", "", "at least one question", "none")
-    return Collection(name or path.name.split(".")[0], tuple(queries), tuple(sorted(left_out.items())))
+    counted = tuple(sorted((reason, n) for reason, n in left_out.items() if n))
+    return Collection(name or path.name.split(".")[0], tuple(queries), counted)
 
 
 def _query(row: Fields, corpus: Corpus | None, metric: str, left_out: Counter[str]) -> Query:
@@ -78,8 +79,8 @@ def _query(row: Fields, corpus: Corpus | None, metric: str, left_out: Counter[st
 
 
 def _documents(row: Fields, corpus: Corpus | None, left_out: Counter[str]) -> tuple[Document, ...]:
-    inside = row.inside("output", row.data["output"]) if row.has("output") else row
-    holders = [(each, place) for each in dict.fromkeys((row, inside)) for place in PLACES if each.has(place)]
+    levels = [row, row.inside("output", row.data["output"])] if row.has("output") else [row]
+    holders = [(each, place) for each in levels for place in PLACES if each.has(place)]
     if not holders:
         return ()
     if len(holders) > 1:

@@ -1,0 +1,86 @@
+"""Questions as FlashRAG and DPR write them; corpora on disk."""
+
+import doctest
+import gzip
+import json
+
+import pytest
+
+from analysis.rag.collections import corpus, qa
+from analysis.rag.collections.corpus import Corpus
+from analysis.rag.collections.fields import BadCollectionError
+from analysis.rag.shapes import Document
+
+from .test_fields import written
+
+PASSAGES = [{"id": i, "contents": f'"Title {i}"\nText of {i}.\nAnd more é.'} for i in range(7)]
+
+
+def test_examples():
+    assert doctest.testmod(corpus).failed == 0
+
+
+def test_documents_in_the_line(tmp_path):
+    ours = {"id": "a", "contents": '"Aaron"\nA prophet.', "score": 2, "is_helpful": True}
+    found = qa.read(
+        written(
+            tmp_path,
+            {"id": 1, "question": " Who? ", "golden_answers": [" Ada ", " "], "metric": "f1",
+             "documents": [ours, ours]},
+            {"id": 2, "question": "B?", "golden_answers": [],
+             "ctxs": [{"id": "wiki:1", "title": "T", "text": "x", "score": "82.5", "hasanswer": False}]},
+            {"id": "3", "question": "C?", "golden_answers": ["c"], "metadata": {"x": 1},
+             "output": {"retrieval_result": [{"id": "7", "contents": "one line"}], "pred": "y"}},
+            {"id": "4", "question": "D?", "golden_answers": ["d"]},
+            name="nq.dev.jsonl",
+        ),
+        metric="em",
+    )  # fmt: skip
+    assert found.name == "nq"
+    first, second, third, fourth = found.queries
+    assert (first.id, first.question, first.answers, first.metric) == ("1", "Who?", ("Ada",), "f1")
+    assert first.documents == (Document("a", "A prophet.", "Aaron", 2.0, True),)
+    assert second.answers == ()
+    assert second.metric == "em"
+    assert second.documents == (Document("wiki:1", "x", "T", 82.5, False),)
+    assert third.documents == (Document("7", "one line"),)
+    assert fourth.documents == ()
+    assert found.left_out == ((qa.BLANK_ANSWER, 1), (qa.TWICE, 1))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_corpus_is_read_by_place_by_id_and_in_blocks(tmp_path, packed):
+    path = written(tmp_path, PASSAGES[0], "", *PASSAGES[1:])
+    if packed:
+        path.write_bytes(gzip.compress(path.read_bytes()))
+    with Corpus.open(path) as opened:
+        assert len(opened) == 7
+        assert opened[3] == Document("3", "Text of 3.\nAnd more é.", "Title 3")
+        assert [opened.place(str(i)) for i in range(7)] == list(range(7))
+        with pytest.raises(KeyError, match="has no document '9'"):
+            opened.place("9")
+        blocks = []
+        for start, block in opened.blocks(3):
+            assert opened[6].id == "6"  # in between
+            blocks.append((start, [each.id for each in block]))
+        assert blocks == [(0, ["0", "1", "2"]), (3, ["3", "4", "5"]), (6, ["6"])]
+        questions = written(tmp_path, {"id": 1, "question": "Q", "golden_answers": [], "documents": ["5", 2]}, name="q")
+        assert [each.id for each in qa.read(questions, corpus=opened).queries[0].documents] == ["5", "2"]
+        questions.write_text(json.dumps({"id": 1, "question": "Q", "golden_answers": [], "documents": ["5", "x"]}))
+        with pytest.raises(BadCollectionError, match=r"line 1, documents\[1\]: an id that data.jsonl has"):
+            qa.read(questions, corpus=opened)
+
+
+def test_a_corpus_has_each_id_once(tmp_path, monkeypatch):
+    with pytest.raises(BadCollectionError, match="an id that no other document has expected, found '3' twice"):
+        Corpus.open(written(tmp_path, *PASSAGES, PASSAGES[3]))
+    with pytest.raises(BadCollectionError, match="at least one document"):
+        Corpus.open(written(tmp_path, ""))
+    with pytest.raises(BadCollectionError, match="line 2, contents"):
+        Corpus.open(written(tmp_path, PASSAGES[0], {"id": 9}))
+    # Digests that collide are no ids that do.
+    monkeypatch.setattr(corpus, "_digest", lambda key: int(key) % 2)
+    with Corpus.open(written(tmp_path, *PASSAGES)) as opened:
+        assert [opened.place(str(i)) for i in range(7)] == list(range(7))
+    with pytest.raises(BadCollectionError, match="'3' twice"):
+        Corpus.open(written(tmp_path, *PASSAGES, PASSAGES[3]))
