@@ -107,7 +107,7 @@ def reading(text: str, pair: Pair) -> Reading:
             raise UnreadableError(Problem.FORMAT)
         return Reading(told == 1, found["answer"], told)
     found = found or _ANSWER.fullmatch(text.strip())
-    if found is None or not found["answer"]:
+    if found is None or not any(map(str.isalnum, found["answer"])):
         raise UnreadableError(Problem.FORMAT)
     return Reading(_states_first(found["answer"], pair.first.answer, pair.second.answer), found["answer"], told)
 
