@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
+from django.db.models import CharField, Func
+
 from analysis.text.statements import ParsedResponse, parse
 from crowdrag.studies.models import Study
 from writing.models import Passage, Response
@@ -56,6 +58,13 @@ class TopicTexts:
 def digest(text: str) -> str:
     """The digest under which a text stands in inputs: the first 32 hexadecimal digits of its SHA-256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+class Digest(Func):
+    """The digest of a text, as `digest` makes it, by the database: the text stays there."""
+
+    template = "left(encode(sha256(convert_to(%(expressions)s, 'UTF8')), 'hex'), 32)"
+    output_field = CharField()
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,6 @@ class Parts:
         -------
         ndarray of shape (parts, restarts)
         """
-        if self.count == 1:
-            return np.asarray((of_items.sum(axis=0) + of_annotators.sum(axis=0))[None])
         return np.asarray(self._items @ of_items + self._annotators @ of_annotators)
 
     @cached_property

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from analysis.stats._mace_engine import Fits, Priors, State, Votes, iterate
 from analysis.stats.bootstrap import Floats
-from analysis.stats.draws import Draws
+from analysis.stats.draws import Draws, Together
 
 Ints = NDArray[np.int64]
 
@@ -36,7 +36,7 @@ class Effort:
 
 
 def search(
-    votes: Votes, priors: Priors, effort: Effort, draws: Draws | None, start: State | None = None
+    votes: Votes, priors: Priors, effort: Effort, draws: Draws | Together | None, start: State | None = None
 ) -> tuple[Fits, Fits]:
     """The best fit of each part, and where the starts ended: the given one first, then the random ones.
 
@@ -64,7 +64,7 @@ def search(
     return top(votes, beside([best, polished]), 1), ends
 
 
-def random_starts(labels: int, restarts: int, draws: Draws) -> State:
+def random_starts(labels: int, restarts: int, draws: Draws | Together) -> State:
     """Random parameters: uniform numbers, normalised (crowdrag25's implementation).
 
     Drawn restart by restart, so that the first starts of a seed are the same however many there are.
@@ -79,7 +79,7 @@ def random_starts(labels: int, restarts: int, draws: Draws) -> State:
     )
 
 
-def perturb(parents: State, draws: Draws) -> State:
+def perturb(parents: State, draws: Draws | Together) -> State:
     """Perturbed copies of good fits: a quarter of the annotators of each copy begin anew.
 
     Annotators who agree on a wrong reading of some items hold each other in place; EM, which moves all a little, does

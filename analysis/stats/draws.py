@@ -8,6 +8,7 @@ the data that stays the same, with chance in it, stays the same to the last bit.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,17 @@ class Draws:
         number = np.arange(first, first + times * width, dtype=np.uint64).reshape(times, 1, width)
         words = mixed(self._state[:, None] + number * _STEP)
         return np.asarray(((words >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52)
+
+
+class Together:
+    """Several draws as one: the things of the first, then those of the second, and so on."""
+
+    def __init__(self, draws: Sequence[Draws]) -> None:
+        self._draws = tuple(draws)
+
+    def uniform(self, times: int, width: int) -> Floats:
+        """The next numbers of each thing, shape (times, n, width): those that it has alone."""
+        return np.concatenate([each.uniform(times, width) for each in self._draws], axis=1)
 
 
 def key(*names: str) -> int:

@@ -9,83 +9,43 @@ Reference: Hovy, Berg-Kirkpatrick, Vaswani, Hovy, Learning Whom to Trust with MA
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from analysis.stats._mace_engine import Fits, Priors, State, Votes
-from analysis.stats._mace_parts import connected, whole
-from analysis.stats._mace_search import Effort, agreement, search
+from analysis.stats._mace_engine import Fits
+from analysis.stats._mace_parts import connected
+from analysis.stats._mace_problem import (
+    Given,
+    NoJudgmentsError,
+    NoOverlapError,
+    Parameters,
+    Prepared,
+    Settings,
+    SingleLabelError,
+    UnfitError,
+    prepare,
+    solve,
+)
+from analysis.stats._mace_search import agreement
 from analysis.stats.bootstrap import Floats
-from analysis.stats.draws import Draws
-from analysis.stats.judgments import Ints, Judgments, check
+from analysis.stats.judgments import Ints, check
 
-
-class NoJudgmentsError(ValueError):
-    """There is nothing to fit."""
-
-
-class SingleLabelError(ValueError):
-    """All judgments are equal: competence cannot be told from always giving that answer."""
-
-
-class NoOverlapError(ValueError):
-    """No item was judged by two annotators, and no item is known: nobody can be compared with anybody."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How MACE is fitted; the defaults are the published ones.
-
-    Attributes
-    ----------
-    restarts : int
-        Random starts, the best of which (by the likelihood of the data) is the result.
-    max_iter : int
-        At most so many M-steps from each start.
-    tolerance : float
-        A start has converged when its log likelihood moves by less than this in one iteration.
-    spam_prior : tuple of float
-        The Beta prior's counts of spamming and of knowing.
-    strategy_prior : float
-        The Dirichlet prior's count of each label.
-    smoothing : float or None
-        Added to every count; None: 0.1 over the number of labels used.
-    refine : int
-        Rounds of search after the restarts; 0, the default, is the published procedure, whose result is the best
-        restart. Otherwise the result is put together of the best fit of each part of the judgments that has nothing to
-        do with the others (docs/methods/competence.md). A round takes the five best fits of each part so far, gives a
-        quarter of its annotators new random parameters in four ways each, and runs 20 iterations; the best of all is
-        then run for up to `max_iter` more. Never worse than the restarts alone.
-    """
-
-    restarts: int = 20
-    max_iter: int = 100
-    tolerance: float = 1e-6
-    spam_prior: tuple[float, float] = (0.5, 0.5)
-    strategy_prior: float = 10.0
-    smoothing: float | None = None
-    refine: int = 0
-
-
-@dataclass(frozen=True, eq=False)
-class Parameters:
-    """What MACE knows of the annotators: a fit's outcome, and the start of a later one.
-
-    Attributes
-    ----------
-    spam : ndarray of shape (n_annotators,)
-        e0. With `know` it sums to slightly less than 1: both are exp of expected logarithms.
-    know : ndarray of shape (n_annotators,)
-        e1.
-    strategy : ndarray of shape (n_annotators, n_labels)
-        What the annotator answers when spamming; 0 for labels that nobody used.
-    """
-
-    spam: Floats
-    know: Floats
-    strategy: Floats
+__all__ = [
+    "Given",
+    "Mace",
+    "NoJudgmentsError",
+    "NoOverlapError",
+    "Parameters",
+    "Settings",
+    "SingleLabelError",
+    "UnfitError",
+    "fit",
+    "fit_together",
+    "linked",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,42 +177,74 @@ def fit(
     >>> bool(model.competence[2] < model.competence[:2].min())
     True
     """
-    chosen = settings if settings is not None else Settings()
-    judged = check(item, annotator, label, units=items, coders=annotators, values=labels)
-    known = _known(fixed, judged)
-    used = np.flatnonzero(np.bincount(np.r_[judged.value, known[known >= 0]], minlength=judged.values))
-    _refuse_hopeless(judged, known, len(used))
-    position = np.full(judged.values + 1, -1)  # the last entry maps "unknown" (-1) to itself
-    position[used] = np.arange(len(used))
-    problem = _Problem(
-        unit=judged.unit,
-        coder=judged.coder,
-        value=position[judged.value],
-        shape=(judged.units, judged.coders, len(used)),
-        fixed=position[known],
-        keys=_keys(keys, judged.coders),
-        start=None if start is None else _state(start, used, judged.coders),
+    given = Given(
+        item=item,
+        annotator=annotator,
+        label=label,
+        rng=rng,
+        items=items,
+        annotators=annotators,
+        labels=labels,
+        fixed=fixed,
+        start=start,
+        settled=settled,
+        keys=keys,
     )
-    smoothing = chosen.smoothing if chosen.smoothing is not None else 0.1 / len(used)
-    priors = Priors(*chosen.spam_prior, chosen.strategy_prior, smoothing)
-    best, ends, votes = _found(problem, settled, used, priors, chosen, rng)
+    found = fit_together([given], settings=settings)[0]
+    if isinstance(found, UnfitError):
+        raise found
+    return found
+
+
+def fit_together(given: Sequence[Given], *, settings: Settings | None = None) -> list[Mace | UnfitError]:
+    """Fit several dimensions; each comes out as `fit` alone would have it, to the last bit.
+
+    What an update has to search is a few people's judgments on each dimension: searched one after another, they cost
+    what calls cost, not what numbers do.
+
+    Parameters
+    ----------
+    given : sequence of Given
+        The parameters of `fit`, of each. Where parts stand (`settled`), all have a `start` or none has.
+    settings : Settings, optional
+        The published ones by default.
+
+    Returns
+    -------
+    list of Mace or UnfitError
+        In the same order; of judgments that cannot tell who is competent, why.
+    """
+    chosen = settings if settings is not None else Settings()
+    prepared: list[Prepared | UnfitError] = []
+    for each in given:
+        try:
+            prepared.append(prepare(each, chosen))
+        except UnfitError as error:
+            prepared.append(error)
+    fits = iter(solve([each for each in prepared if isinstance(each, Prepared)], chosen))
+    return [each if isinstance(each, UnfitError) else _made(each, *next(fits), chosen) for each in prepared]
+
+
+def _made(prepared: Prepared, best: Fits, ends: Fits | None, settings: Settings) -> Mace:
+    """What is said of a fit."""
+    votes, used, values = prepared.votes, prepared.used, prepared.values
     posterior, by_part, _ = votes.posterior(best.state)
     # Of a fit that was searched the likelihood is the one that it was chosen by, to the last digit.
-    log_likelihood = by_part if settled is not None else best.log_likelihood
+    log_likelihood = by_part if prepared.settled is not None else best.log_likelihood
     return Mace(
-        posterior=_spread_labels(posterior[:, :, 0].T, used, judged.values),
+        posterior=_spread_labels(posterior[:, :, 0].T, used, values),
         parameters=Parameters(
             spam=best.state.spam[:, 0],
             know=best.state.know[:, 0],
-            strategy=_spread_labels(best.state.strategy[:, :, 0].T, used, judged.values),
+            strategy=_spread_labels(best.state.strategy[:, :, 0].T, used, values),
         ),
-        judgments=np.bincount(judged.coder, minlength=judged.coders),
+        judgments=prepared.judgments,
         log_likelihood=float(log_likelihood.sum()),
         iterations=int(best.iterations.max(initial=0)),
         converged=bool(best.converged.all()),
         restart_log_likelihoods=np.zeros(0) if ends is None else ends.log_likelihood.sum(axis=0),
         restart_agreement=agreement(votes, ends, posterior[:, :, 0].argmax(axis=0)),
-        settings=chosen,
+        settings=settings,
     )
 
 
@@ -276,120 +268,6 @@ def linked(item: ArrayLike, annotator: ArrayLike, who: ArrayLike, *, items: int)
     judged = check(item, annotator, np.zeros(np.size(item), dtype=np.int64), units=items, coders=len(begun))
     part = connected(judged.unit, judged.coder, items=items, annotators=len(begun)).of_annotator
     return np.isin(part, part[begun])
-
-
-@dataclass(frozen=True, eq=False)
-class _Problem:
-    """What is fitted: checked judgments with the labels in use from 0, known labels, keys, and the start."""
-
-    unit: Ints
-    coder: Ints
-    value: Ints
-    shape: tuple[int, int, int]
-    fixed: Ints
-    keys: NDArray[np.uint64]
-    start: State | None
-
-    def votes(self, *, parted: bool) -> Votes:
-        items, annotators, _labels = self.shape
-        parts = (
-            connected(self.unit, self.coder, items=items, annotators=annotators) if parted else whole(items, annotators)
-        )
-        return Votes(self.unit, self.coder, self.value, shape=self.shape, fixed=self.fixed, parts=parts)
-
-    def of(self, who: NDArray[np.bool_]) -> _Problem:
-        """The part of it that some annotators make up, who judged nothing together with the others."""
-        mine = who[self.coder]
-        items, unit = np.unique(self.unit[mine], return_inverse=True)
-        place = np.cumsum(who) - 1
-        start = self.start
-        return _Problem(
-            unit=unit,
-            coder=place[self.coder[mine]],
-            value=self.value[mine],
-            shape=(len(items), int(who.sum()), self.shape[2]),
-            fixed=self.fixed[items],
-            keys=self.keys[who],
-            start=None if start is None else State(start.spam[who], start.know[who], start.strategy[:, who]),
-        )
-
-
-def _found(
-    problem: _Problem,
-    settled: Parameters | None,
-    used: Ints,
-    priors: Priors,
-    settings: Settings,
-    rng: np.random.Generator | None,
-) -> tuple[Fits, Fits | None, Votes]:
-    """The best fit, where the starts ended (None if a part stood already), and the judgments as EM sees them."""
-    votes = problem.votes(parted=settings.refine > 0 or settled is not None)
-    effort = Effort(settings.restarts, settings.max_iter, settings.tolerance, settings.refine)
-    if settled is None:
-        return *search(votes, priors, effort, _draws(problem.keys, rng, settings), problem.start), votes
-    state = _state(settled, used, problem.shape[1])
-    part = votes.parts.of_annotator
-    open_parts = np.zeros(votes.parts.count, dtype=bool)
-    open_parts[part[np.isnan(settled.spam)]] = True
-    who = open_parts[part]
-    if not who.any():
-        nothing = np.zeros((1, 0))
-        return Fits(state, nothing, nothing.astype(np.int64), nothing.astype(bool)), None, votes
-    rest = problem.of(who)
-    found, _ends = search(rest.votes(parted=True), priors, effort, _draws(rest.keys, rng, settings), rest.start)
-    state.spam[who], state.know[who], state.strategy[:, who] = found.state.spam, found.state.know, found.state.strategy
-    return Fits(state, found.log_likelihood, found.iterations, found.converged), None, votes
-
-
-def _draws(keys: NDArray[np.uint64], rng: np.random.Generator | None, settings: Settings) -> Draws | None:
-    if not settings.restarts and not settings.refine:
-        return None
-    if rng is None:
-        raise ValueError("random starts need rng: pass numpy.random.default_rng(seed)")
-    return Draws(keys, rng)
-
-
-def _keys(keys: ArrayLike | None, annotators: int) -> NDArray[np.uint64]:
-    found = np.arange(annotators, dtype=np.uint64) if keys is None else np.asarray(keys, dtype=np.uint64)
-    if found.shape != (annotators,):
-        msg = f"keys must hold a number for each of the {annotators} annotators, its shape is {found.shape}"
-        raise ValueError(msg)
-    return found
-
-
-def _known(fixed: ArrayLike | None, judged: Judgments) -> Ints:
-    known = np.full(judged.units, -1) if fixed is None else np.asarray(fixed, dtype=np.int64)
-    if known.shape != (judged.units,) or np.any(known >= judged.values) or np.any(known < -1):
-        msg = f"fixed must hold a label from 0 to {judged.values - 1}, or -1, for each of the {judged.units} items"
-        raise ValueError(msg)
-    return known
-
-
-def _refuse_hopeless(judged: Judgments, known: Ints, labels_used: int) -> None:
-    if not judged.unit.size:
-        raise NoJudgmentsError("there are no judgments: collect some, or widen the pool")
-    if labels_used < 2:
-        raise SingleLabelError("all judgments are the same label: MACE needs at least two labels in use")
-    if not np.any(known >= 0) and np.bincount(judged.unit).max() < 2:
-        raise NoOverlapError("no item has two judgments: let several people judge the same items, or fix known labels")
-
-
-def _state(earlier: Parameters, used: Ints, annotators: int) -> State:
-    """Earlier parameters, for the labels in use now; people who are new, or NaN, are undecided."""
-    before = len(earlier.spam)
-    if before > annotators or earlier.strategy.shape[1] <= used.max(initial=-1):
-        msg = (
-            f"the start knows {before} annotators and {earlier.strategy.shape[1]} labels, these judgments fewer or more"
-        )
-        raise ValueError(msg)
-    spam, know = np.full((2, annotators, 1), 0.5)
-    strategy = np.full((len(used), annotators, 1), 1.0 / len(used))
-    there = np.flatnonzero(~np.isnan(earlier.spam))
-    spam[there, 0], know[there, 0] = earlier.spam[there], earlier.know[there]
-    shares = earlier.strategy[there][:, used].T
-    # A label that nobody had used has strategy 0, which EM could never leave.
-    strategy[:, there, 0] = np.where(np.all(shares > 0, axis=0), shares, 1.0 / len(used))
-    return State(spam, know, strategy)
 
 
 def _spread_labels(columns: Floats, used: NDArray[np.int64], labels: int) -> Floats:

@@ -60,13 +60,13 @@ def test_what_did_not_change_is_not_fitted_again(monkeypatch):
     now = synthetic.study(0.2, seed=2)
     before = synthetic.without_last(now, 50)
     seen: list[int] = []
-    real = fitting.mace.fit
+    real = fitting.mace.fit_together
 
-    def watched(*votes, settled=None, **how):
-        seen.append(0 if settled is None else int(np.isnan(settled.spam).sum()))
-        return real(*votes, settled=settled, **how)
+    def watched(given, **how):
+        seen.extend(0 if each.settled is None else int(np.isnan(each.settled.spam).sum()) for each in given)
+        return real(given, **how)
 
-    monkeypatch.setattr(fitting.mace, "fit", watched)
+    monkeypatch.setattr(fitting.mace, "fit_together", watched)
     base = analysed(before)
     seen.clear()
     analysed(now, Earlier(before, base.fits, base.tables))

@@ -1,7 +1,7 @@
 """Rows to arrays: the judgments of a study that count, as they stand now.
 
 The judgments come by one statement, so that the set is one that held at one moment; topics, dimensions and texts never
-change. Every row is a tuple of numbers that goes straight into an array: memory is a few dozen bytes a judgment.
+change. They come as bytes of columns (`columns`): memory is a few dozen bytes a judgment.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ from crowdrag.studies.models import Participant, Study
 
 from .. import inputs
 from ..inputs import COMBINED, EXPERT, INDIVIDUAL, POINTWISE
-from . import processes, wages, written
+from . import columns, processes, wages, written
 
 FIELDS = {
     "row": "id",
@@ -40,7 +40,6 @@ FIELDS = {
     "dimension": "dimension_id",
     "value": "value",
 }
-CHUNK = 20_000
 
 Rows = NDArray[Any]
 
@@ -151,8 +150,7 @@ def _campaigns(study: Study, pool: str) -> dict[int, str]:
 
 def _judgments(study: Study, campaigns: dict[int, str]) -> Rows:
     counted = Judgment.objects.of_study(study).counted().filter(item__campaign__in=campaigns)
-    dtype = [(name, np.int64) for name in FIELDS]
-    return np.fromiter(counted.values_list(*FIELDS.values()).iterator(chunk_size=CHUNK), dtype=dtype)
+    return columns.read(counted, FIELDS)
 
 
 def _items(campaigns: dict[int, str]) -> dict[int, _Item]:
@@ -226,10 +224,9 @@ def _positions(campaigns: dict[int, str]) -> _Positions:
     """Positions by questionnaire and item. The first is 1, also in campaigns whose positions are counted from 0."""
     entries = QuestionnaireItem.objects.filter(questionnaire__campaign__in=campaigns)
     from_0 = list(entries.filter(position=0).values_list("questionnaire__campaign", flat=True).distinct())
-    columns = {"questionnaire": "questionnaire_id", "item": "item_id", "position": "position",
-               "campaign": "questionnaire__campaign"}  # fmt: skip
-    dtype = [(name, np.int64) for name in columns]
-    rows = np.fromiter(entries.values_list(*columns.values()).iterator(chunk_size=CHUNK), dtype=dtype)
+    fields = {"questionnaire": "questionnaire_id", "item": "item_id", "position": "position",
+              "campaign": "questionnaire__campaign"}  # fmt: skip
+    rows = columns.read(entries, fields)
     rows["position"] += np.isin(rows["campaign"], np.array(from_0, dtype=np.int64))
     return _Positions(rows[np.lexsort((rows["item"], rows["questionnaire"]))])
 

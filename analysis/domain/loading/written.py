@@ -8,9 +8,10 @@ from crowdrag.studies.models import Study
 from writing.models import Response, RetrievedPassage, SurveyAnswers
 
 from .. import inputs
-from ..texts import digest
+from ..texts import Digest
 
-CHUNK = 500
+#: Rows that are held at a time; they are short.
+CHUNK = 5_000
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,10 @@ def _shown(study: Study) -> tuple[dict[int, tuple[int, ...]], tuple[str, ...]]:
     """The passages of each topic version that was written on, as places in a list of digests; -1 at a missing rank."""
     rows = RetrievedPassage.objects.filter(topic__in=Response.objects.filter(study=study).included().values("topic"))
     found: dict[int, list[str]] = {}
-    columns = ("topic_id", "rank", "passage__text")
+    columns = ("topic_id", "rank", Digest("passage__text"))
     for topic, rank, text in rows.order_by("topic_id", "rank").values_list(*columns).iterator(chunk_size=CHUNK):
         ranking = found.setdefault(topic, [])
-        ranking += [""] * (rank - len(ranking)) + [digest(text)]
+        ranking += [""] * (rank - len(ranking)) + [text]
     passages = sorted({name for ranking in found.values() for name in ranking} - {""})
     place = {name: i for i, name in enumerate(passages)} | {"": -1}
     return {topic: tuple(place[name] for name in ranking) for topic, ranking in found.items()}, tuple(passages)
@@ -48,11 +49,11 @@ def _shown(study: Study) -> tuple[dict[int, tuple[int, ...]], tuple[str, ...]]:
 def _responses(study: Study, ranking: dict[int, int]) -> tuple[tuple[inputs.Response, ...], dict[int, int]]:
     """The responses, and the place of each by the row id of its task."""
     columns = ("external_id", "topic__external_id", "style__name", "origin", "participant__external_id", "words",
-               "text", "topic_id", "task_id")  # fmt: skip
+               Digest("text"), "topic_id", "task_id")  # fmt: skip
     rows = Response.objects.filter(study=study).included().values_list(*columns).iterator(chunk_size=CHUNK)
     found = sorted(
         (
-            (inputs.Response(name, topic, style, origin.lower(), participant, words, digest(text),
+            (inputs.Response(name, topic, style, origin.lower(), participant, words, text,
                              ranking.get(version, -1)), task)
             for name, topic, style, origin, participant, words, text, version, task in rows
         ),

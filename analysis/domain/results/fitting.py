@@ -1,6 +1,6 @@
 """Votes of one pool by dimension, with the model of who can be trusted."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,20 +95,19 @@ def fit(
     pool = inputs.pools[name]
     keys = np.array([key(participant) for participant in pool.participants], dtype=np.uint64)
     places = None if earlier is None or name not in earlier.inputs.pools else earlier.places(inputs, name)
-    fits = []
+    asked = []
     for place in np.unique(pool.dimension).tolist():
         dimension = inputs.dimensions[place]
-        report(f"Competence: {dimension.label}")
         votes, seen, known = _votes(pool, place, settings, capped=capped)
         standing = None
         if earlier is not None and places is not None and (before := earlier.place(dimension)) >= 0:
             _counted, saw, told = _votes(earlier.inputs.pools[name], before, settings, capped=capped)
             standing = earlier.standing(inputs, name, dimension.name, seen, known, (saw, told), places)
-        problem = _Problem(seen, (len(pool.units), len(pool.participants), len(dimension.domain)), known, keys)
-        model, why = _model(problem, settings, stream(seed, f"mace {name} {dimension.name}"), standing)
-        counts = count_values(*votes, units=problem.sizes[0], values=problem.sizes[2])
-        fits.append(Fit(dimension, *votes, counts=counts, model=model, problem=why, seen=seen, known=known))
-    return Fitted(pool, tuple(fits))
+        sizes = (len(pool.units), len(pool.participants), len(dimension.domain))
+        rng = stream(seed, f"mace {name} {dimension.name}")
+        asked.append(_Asked(dimension, votes, seen, sizes, known, keys, rng, standing))
+    models = _models(asked, settings, report)
+    return Fitted(pool, tuple(each.fit(model) for each, model in zip(asked, models, strict=True)))
 
 
 def _votes(pool: Pool, place: int, settings: Settings, *, capped: bool) -> tuple[Votes, Votes, Ints | None]:
@@ -124,37 +123,67 @@ def _votes(pool: Pool, place: int, settings: Settings, *, capped: bool) -> tuple
 
 
 @dataclass(frozen=True, eq=False)
-class _Problem:
-    """What MACE is given: votes, how many units, participants and values there are, known labels, and keys."""
+class _Asked:
+    """One dimension: votes that count and that MACE sees, how many units, participants and values there are."""
 
+    dimension: Dimension
     votes: Votes
+    seen: Votes
     sizes: tuple[int, int, int]
     known: Ints | None
     keys: NDArray[np.uint64]
+    rng: np.random.Generator
+    standing: Standing | None
 
+    def is_warm(self, settings: Settings) -> bool:
+        """Whether the fit goes on from an earlier one instead of being searched."""
+        return self.standing is not None and (self.standing.searched > SEARCHED or not settings.refine)
 
-def _model(
-    problem: _Problem, settings: Settings, rng: np.random.Generator, standing: Standing | None
-) -> tuple[mace.Mace | None, str]:
-    how = mace.Settings(restarts=settings.restarts, refine=settings.refine)
-    start = settled = None
-    if standing is not None:
-        settled = standing.settled
-        if standing.searched > SEARCHED or not settings.refine:
-            start, how = standing.start, mace.Settings(restarts=0, max_iter=WARM)
-    try:
-        model = mace.fit(
-            *problem.votes,
-            rng=rng,
-            items=problem.sizes[0],
-            annotators=problem.sizes[1],
-            labels=problem.sizes[2],
-            fixed=problem.known,
-            start=start,
-            settled=settled,
-            keys=problem.keys,
-            settings=how,
+    def given(self, settings: Settings) -> mace.Given:
+        """What MACE is given."""
+        unit, coder, value = self.seen
+        units, participants, values = self.sizes
+        return mace.Given(
+            item=unit,
+            annotator=coder,
+            label=value,
+            rng=self.rng,
+            items=units,
+            annotators=participants,
+            labels=values,
+            fixed=self.known,
+            start=self.standing.start if self.standing is not None and self.is_warm(settings) else None,
+            settled=None if self.standing is None else self.standing.settled,
+            keys=self.keys,
         )
-    except (mace.NoJudgmentsError, mace.SingleLabelError, mace.NoOverlapError) as error:
-        return None, str(error)
-    return model, ""
+
+    def fit(self, model: mace.Mace | mace.UnfitError) -> Fit:
+        """The votes with what MACE says of them."""
+        counts = count_values(*self.votes, units=self.sizes[0], values=self.sizes[2])
+        unfit = isinstance(model, mace.UnfitError)
+        return Fit(
+            self.dimension,
+            *self.votes,
+            counts=counts,
+            model=None if isinstance(model, mace.UnfitError) else model,
+            problem=str(model) if unfit else "",
+            seen=self.seen,
+            known=self.known,
+        )
+
+
+def _models(asked: Sequence[_Asked], settings: Settings, report: Report) -> list[mace.Mace | mace.UnfitError]:
+    """Fit each dimension; those of which an update has little to search all at once."""
+    searched = mace.Settings(restarts=settings.restarts, refine=settings.refine)
+    warm = mace.Settings(restarts=0, max_iter=WARM)
+    found: dict[int, mace.Mace | mace.UnfitError] = {}
+    together = [i for i, each in enumerate(asked) if each.standing is not None and not each.is_warm(settings)]
+    for i, each in enumerate(asked):
+        report(f"Competence: {each.dimension.label}")
+        if i in found:
+            continue
+        chosen = together if i in together else [i]
+        how = warm if each.is_warm(settings) else searched
+        fits = mace.fit_together([asked[other].given(settings) for other in chosen], settings=how)
+        found |= dict(zip(chosen, fits, strict=True))
+    return [found[i] for i in range(len(asked))]

@@ -10,9 +10,9 @@ from crowdrag.runs.models import Run
 from crowdrag.studies.models import Study
 
 from ...models import Encoder, Encoding
+from ..texts import Digest
 from . import choosing, scoring
 from .choosing import Choice
-from .keeping import Digest
 
 #: What an English word comes to, with its part of punctuation.
 TOKENS_IN_A_WORD = 1.35

@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 import zstandard
-from django.db import models
-from django.db.models import Exists, Func, OuterRef
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from analysis.rag.encoders import Identity
@@ -14,19 +13,13 @@ from crowdrag.studies.models import Study
 from writing.models import Response
 
 from ...models import Encoder, Encoding, Likeness
+from ..texts import Digest
 
 Pair = tuple[str, str]
 # Scores are kept with six decimals: encodings are kept in two bytes a number, and more would say nothing.
 DECIMALS = 6
 _STEPS = np.float32(32767)
 _LEVEL = 3
-
-
-class Digest(Func):
-    """The digest of a text, as `texts.digest` makes it, by the database."""
-
-    template = "left(encode(sha256(convert_to(%(expressions)s, 'UTF8')), 'hex'), 32)"
-    output_field = models.CharField()
 
 
 def pack(encoded: TokenEmbeddings) -> bytes:

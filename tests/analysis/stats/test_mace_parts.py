@@ -119,6 +119,37 @@ def test_with_everything_settled_nothing_is_fitted():
     assert np.isnan(again.restart_agreement).all()
 
 
+def test_dimensions_fitted_together_are_those_fitted_alone_to_the_last_bit():
+    """Four: a part to search with three labels in use, and with two; nothing to search; everything; no judgment."""
+    whole, given = [], []
+    for number in range(4):
+        votes = groups(np.random.default_rng(number))
+        votes = (*votes[:2], np.minimum(votes[2], 1)) if number == 1 else votes
+        before = fit(votes)
+        settled = {0: without(before.parameters, [1]), 1: without(before.parameters, [5]), 2: before.parameters}
+        given.append({"settled": settled.get(number)})
+        whole.append(votes)
+    given.append({"settled": without(before.parameters, [2])})
+    whole.append(tuple(np.zeros(0, dtype=np.int64) for _ in range(3)))
+    item_annotator_label = ("item", "annotator", "label")
+    together = mace.fit_together(
+        [
+            mace.Given(**dict(zip(item_annotator_label, votes, strict=True)), **how, rng=np.random.default_rng(7),
+                       items=18, annotators=14, labels=3)
+            for votes, how in zip(whole, given, strict=True)
+        ],
+        settings=QUICK,
+    )  # fmt: skip
+    assert isinstance(together[4], mace.NoJudgmentsError)
+    for votes, how, found in zip(whole[:4], given, together, strict=False):
+        alone = fit(votes, seed=7, **how)
+        assert isinstance(found, mace.Mace)
+        for name in ("spam", "know", "strategy"):
+            assert getattr(found.parameters, name).tobytes() == getattr(alone.parameters, name).tobytes()
+        assert found.posterior.tobytes() == alone.posterior.tobytes()
+        assert (found.log_likelihood, found.iterations) == (alone.log_likelihood, alone.iterations)
+
+
 def test_a_warm_start_of_the_changed_part_goes_uphill_from_where_it_was():
     rng = np.random.default_rng(9)
     votes = groups(rng, sizes=((30, 6), (30, 6)))

@@ -1,0 +1,335 @@
+"""What MACE is given: judgments that were checked, the labels in use, known labels, random numbers, and starts.
+
+Its front is `analysis.stats.mace`, which has the names that others use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from analysis.stats._mace_engine import Fits, Priors, State, Votes
+from analysis.stats._mace_parts import connected, whole
+from analysis.stats._mace_search import Effort, search
+from analysis.stats.bootstrap import Floats
+from analysis.stats.draws import Draws, Together
+from analysis.stats.judgments import Ints, Judgments, check
+
+
+class UnfitError(ValueError):
+    """The judgments cannot tell who is competent; the subclasses say why, their messages the cure."""
+
+
+class NoJudgmentsError(UnfitError):
+    """There is nothing to fit."""
+
+
+class SingleLabelError(UnfitError):
+    """All judgments are equal: competence cannot be told from always giving that answer."""
+
+
+class NoOverlapError(UnfitError):
+    """No item was judged by two annotators, and no item is known: nobody can be compared with anybody."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How MACE is fitted; the defaults are the published ones.
+
+    Attributes
+    ----------
+    restarts : int
+        Random starts, the best of which (by the likelihood of the data) is the result.
+    max_iter : int
+        At most so many M-steps from each start.
+    tolerance : float
+        A start has converged when its log likelihood moves by less than this in one iteration.
+    spam_prior : tuple of float
+        The Beta prior's counts of spamming and of knowing.
+    strategy_prior : float
+        The Dirichlet prior's count of each label.
+    smoothing : float or None
+        Added to every count; None: 0.1 over the number of labels used.
+    refine : int
+        Rounds of search after the restarts; 0, the default, is the published procedure, whose result is the best
+        restart. Otherwise the result is put together of the best fit of each part of the judgments that has nothing to
+        do with the others (docs/methods/competence.md). A round takes the five best fits of each part so far, gives a
+        quarter of its annotators new random parameters in four ways each, and runs 20 iterations; the best of all is
+        then run for up to `max_iter` more. Never worse than the restarts alone.
+    """
+
+    restarts: int = 20
+    max_iter: int = 100
+    tolerance: float = 1e-6
+    spam_prior: tuple[float, float] = (0.5, 0.5)
+    strategy_prior: float = 10.0
+    smoothing: float | None = None
+    refine: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """What MACE knows of the annotators: a fit's outcome, and the start of a later one.
+
+    Attributes
+    ----------
+    spam : ndarray of shape (n_annotators,)
+        e0. With `know` it sums to slightly less than 1: both are exp of expected logarithms.
+    know : ndarray of shape (n_annotators,)
+        e1.
+    strategy : ndarray of shape (n_annotators, n_labels)
+        What the annotator answers when spamming; 0 for labels that nobody used.
+    """
+
+    spam: Floats
+    know: Floats
+    strategy: Floats
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Given:
+    """What one fit is given: the parameters of `analysis.stats.mace.fit`."""
+
+    item: ArrayLike
+    annotator: ArrayLike
+    label: ArrayLike
+    rng: np.random.Generator | None = None
+    items: int | None = None
+    annotators: int | None = None
+    labels: int | None = None
+    fixed: ArrayLike | None = None
+    start: Parameters | None = None
+    settled: Parameters | None = None
+    keys: ArrayLike | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is fitted: checked judgments with the labels in use from 0, known labels, keys, and the start."""
+
+    unit: Ints
+    coder: Ints
+    value: Ints
+    shape: tuple[int, int, int]
+    fixed: Ints
+    keys: NDArray[np.uint64]
+    start: State | None
+
+    def votes(self, *, parted: bool) -> Votes:
+        """The judgments as EM sees them, in the parts that have nothing to do with each other or as a whole."""
+        items, annotators, _labels = self.shape
+        parts = (
+            connected(self.unit, self.coder, items=items, annotators=annotators) if parted else whole(items, annotators)
+        )
+        return Votes(self.unit, self.coder, self.value, shape=self.shape, fixed=self.fixed, parts=parts)
+
+    def of(self, who: NDArray[np.bool_]) -> Problem:
+        """The part of it that some annotators make up, who judged nothing together with the others."""
+        mine = who[self.coder]
+        items, unit = np.unique(self.unit[mine], return_inverse=True)
+        place = np.cumsum(who) - 1
+        start = self.start
+        return Problem(
+            unit=unit,
+            coder=place[self.coder[mine]],
+            value=self.value[mine],
+            shape=(len(items), int(who.sum()), self.shape[2]),
+            fixed=self.fixed[items],
+            keys=self.keys[who],
+            start=None if start is None else State(start.spam[who], start.know[who], start.strategy[:, who]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A problem with what is to be said of it in the end.
+
+    Attributes
+    ----------
+    problem : Problem
+    used : ndarray of int
+        The labels in use, in order.
+    values : int
+        How many labels the domain has.
+    judgments : ndarray of int, shape (n_annotators,)
+        How many each gave.
+    settled : State or None
+        Parameters that stand already; undecided where they do not.
+    anew : ndarray of bool, shape (n_annotators,)
+        Whose parameters are to be found: of all annotators of a part one of whom has none that stand.
+    votes : Votes
+        The judgments as EM sees them.
+    rng : numpy.random.Generator or None
+        Source of random numbers.
+    """
+
+    problem: Problem
+    used: Ints
+    values: int
+    judgments: Ints
+    settled: State | None
+    anew: NDArray[np.bool_]
+    votes: Votes
+    rng: np.random.Generator | None
+
+
+def prepare(given: Given, settings: Settings) -> Prepared:
+    """Check what is given.
+
+    Raises
+    ------
+    UnfitError, analysis.stats.judgments.RepeatedJudgmentError, ValueError
+        See `analysis.stats.mace.fit`.
+    """
+    judged = check(given.item, given.annotator, given.label, units=given.items, coders=given.annotators,
+                   values=given.labels)  # fmt: skip
+    known = _known(given.fixed, judged)
+    used = np.flatnonzero(np.bincount(np.r_[judged.value, known[known >= 0]], minlength=judged.values))
+    _refuse_hopeless(judged, known, len(used))
+    position = np.full(judged.values + 1, -1)  # the last entry maps "unknown" (-1) to itself
+    position[used] = np.arange(len(used))
+    problem = Problem(
+        unit=judged.unit,
+        coder=judged.coder,
+        value=position[judged.value],
+        shape=(judged.units, judged.coders, len(used)),
+        fixed=position[known],
+        keys=_keys(given.keys, judged.coders),
+        start=None if given.start is None else _state(given.start, used, judged.coders),
+    )
+    votes = problem.votes(parted=settings.refine > 0 or given.settled is not None)
+    anew, settled = np.ones(judged.coders, dtype=bool), None
+    if given.settled is not None:
+        settled = _state(given.settled, used, judged.coders)
+        part = votes.parts.of_annotator
+        is_open = np.zeros(votes.parts.count, dtype=bool)
+        is_open[part[np.isnan(given.settled.spam)]] = True
+        anew = is_open[part]
+    judgments = np.bincount(judged.coder, minlength=judged.coders)
+    return Prepared(problem, used, judged.values, judgments, settled, anew, votes, given.rng)
+
+
+def solve(prepared: Sequence[Prepared], settings: Settings) -> list[tuple[Fits, Fits | None]]:
+    """The best fit of each, and where its starts ended (None if a part stood already).
+
+    What is left to find beside parts that stand is little of each problem: of all with as many labels it is searched at
+    once, each part for itself.
+    """
+    effort = Effort(settings.restarts, settings.max_iter, settings.tolerance, settings.refine)
+    found: list[tuple[Fits, Fits | None] | None] = [None] * len(prepared)
+    rest: dict[int, list[int]] = {}
+    for place, each in enumerate(prepared):
+        if each.settled is None:
+            draws = _draws(each.problem.keys, each.rng, settings)
+            found[place] = search(each.votes, _priors(settings, len(each.used)), effort, draws, each.problem.start)
+        elif each.anew.any():
+            rest.setdefault(len(each.used), []).append(place)
+        else:
+            nothing = np.zeros((1, 0))
+            found[place] = Fits(each.settled, nothing, nothing.astype(np.int64), nothing.astype(bool)), None
+    for labels, places in rest.items():
+        chosen = [prepared[place] for place in places]
+        for place, fits in zip(places, _together(chosen, _priors(settings, labels), effort, settings), strict=True):
+            found[place] = fits, None
+    return [each for each in found if each is not None]
+
+
+def _priors(settings: Settings, labels: int) -> Priors:
+    smoothing = settings.smoothing if settings.smoothing is not None else 0.1 / labels
+    return Priors(*settings.spam_prior, settings.strategy_prior, smoothing)
+
+
+def _together(prepared: Sequence[Prepared], priors: Priors, effort: Effort, settings: Settings) -> list[Fits]:
+    """Search what does not stand of several problems, and put it beside what does."""
+    parts = [each.problem.of(each.anew) for each in prepared]
+    draws = [_draws(part.keys, each.rng, settings) for part, each in zip(parts, prepared, strict=True)]
+    joined = _joined(parts)
+    votes = joined.votes(parted=True)
+    told = [each for each in draws if each is not None]
+    best, _ends = search(votes, priors, effort, Together(told) if told else None, joined.start)
+    found, end = [], 0
+    for part, each in zip(parts, prepared, strict=True):
+        begin, end = end, end + part.shape[1]
+        state, mine = each.settled, slice(begin, end)
+        assert state is not None
+        state.spam[each.anew], state.know[each.anew] = best.state.spam[mine], best.state.know[mine]
+        state.strategy[:, each.anew] = best.state.strategy[:, mine]
+        of = np.unique(votes.parts.of_annotator[mine])
+        found.append(Fits(state, best.log_likelihood[of], best.iterations[of], best.converged[of]))
+    return found
+
+
+def _joined(problems: Sequence[Problem]) -> Problem:
+    """Several problems as one whose parts they are; all of them with a start, or none."""
+    shapes = np.array([each.shape for each in problems])
+    item, annotator = (np.cumsum(shapes[:, axis]) - shapes[:, axis] for axis in (0, 1))
+    starts = [each.start for each in problems if each.start is not None]
+    if starts and len(starts) < len(problems):
+        raise ValueError("either all fits together have a start, or none has")
+    start = None
+    if starts:
+        spam, know = (np.concatenate([getattr(each, name) for each in starts]) for name in ("spam", "know"))
+        start = State(spam, know, np.concatenate([each.strategy for each in starts], axis=1))
+    return Problem(
+        unit=np.concatenate([each.unit + first for each, first in zip(problems, item, strict=True)]),
+        coder=np.concatenate([each.coder + first for each, first in zip(problems, annotator, strict=True)]),
+        value=np.concatenate([each.value for each in problems]),
+        shape=(int(shapes[:, 0].sum()), int(shapes[:, 1].sum()), problems[0].shape[2]),
+        fixed=np.concatenate([each.fixed for each in problems]),
+        keys=np.concatenate([each.keys for each in problems]),
+        start=start,
+    )
+
+
+def _draws(keys: NDArray[np.uint64], rng: np.random.Generator | None, settings: Settings) -> Draws | None:
+    if not settings.restarts and not settings.refine:
+        return None
+    if rng is None:
+        raise ValueError("random starts need rng: pass numpy.random.default_rng(seed)")
+    return Draws(keys, rng)
+
+
+def _keys(keys: ArrayLike | None, annotators: int) -> NDArray[np.uint64]:
+    found = np.arange(annotators, dtype=np.uint64) if keys is None else np.asarray(keys, dtype=np.uint64)
+    if found.shape != (annotators,):
+        msg = f"keys must hold a number for each of the {annotators} annotators, its shape is {found.shape}"
+        raise ValueError(msg)
+    return found
+
+
+def _known(fixed: ArrayLike | None, judged: Judgments) -> Ints:
+    known = np.full(judged.units, -1) if fixed is None else np.asarray(fixed, dtype=np.int64)
+    if known.shape != (judged.units,) or np.any(known >= judged.values) or np.any(known < -1):
+        msg = f"fixed must hold a label from 0 to {judged.values - 1}, or -1, for each of the {judged.units} items"
+        raise ValueError(msg)
+    return known
+
+
+def _refuse_hopeless(judged: Judgments, known: Ints, labels_used: int) -> None:
+    if not judged.unit.size:
+        raise NoJudgmentsError("there are no judgments: collect some, or widen the pool")
+    if labels_used < 2:
+        raise SingleLabelError("all judgments are the same label: MACE needs at least two labels in use")
+    if not np.any(known >= 0) and np.bincount(judged.unit).max() < 2:
+        raise NoOverlapError("no item has two judgments: let several people judge the same items, or fix known labels")
+
+
+def _state(earlier: Parameters, used: Ints, annotators: int) -> State:
+    """Earlier parameters, for the labels in use now; people who are new, or NaN, are undecided."""
+    before = len(earlier.spam)
+    if before > annotators or earlier.strategy.shape[1] <= used.max(initial=-1):
+        msg = (
+            f"the start knows {before} annotators and {earlier.strategy.shape[1]} labels, these judgments fewer or more"
+        )
+        raise ValueError(msg)
+    spam, know = np.full((2, annotators, 1), 0.5)
+    strategy = np.full((len(used), annotators, 1), 1.0 / len(used))
+    there = np.flatnonzero(~np.isnan(earlier.spam))
+    spam[there, 0], know[there, 0] = earlier.spam[there], earlier.know[there]
+    shares = earlier.strategy[there][:, used].T
+    # A label that nobody had used has strategy 0, which EM could never leave.
+    strategy[:, there, 0] = np.where(np.all(shares > 0, axis=0), shares, 1.0 / len(used))
+    return State(spam, know, strategy)
