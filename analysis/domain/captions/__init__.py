@@ -10,12 +10,12 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from . import behaviour, compared, fair, judged, planned, preferring, written
+from . import behaviour, compared, fair, judged, planned, preferring, uplifting, written
 from .describing import Column, Figure, Table, Words
 
 __all__ = ["FIGURES", "SECTIONS", "TABLES", "Column", "Figure", "Table", "Words", "caption", "figure", "table"]
 
-_MODULES = (written, behaviour, judged, compared, planned, fair, preferring)
+_MODULES = (written, behaviour, judged, compared, planned, fair, uplifting, preferring)
 
 #: The sections of a report, in their order.
 SECTIONS: dict[str, Words] = {

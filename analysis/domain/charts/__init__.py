@@ -30,6 +30,7 @@ from . import (
     plan,
     preferring,
     process,
+    uplift,
     writing,
 )
 from .making import EmptyChartError, Labels, Spec, Tables
@@ -171,6 +172,10 @@ CHARTS: dict[str, Chart] = {
     "fair_disparity": Chart(("fair_queries",), fair.disparity),
     "fair_tradeoffs": Chart(("fair_curves",), fair.tradeoffs),
     "fair_attribution": Chart(("fair_curves",), fair.attribution),
+    "uplift_results": Chart(("uplift_results",), uplift.results),
+    "uplift_ablations": Chart(("uplift_ablations",), uplift.ablations),
+    "uplift_categories": Chart(("uplift_categories",), uplift.categories),
+    "uplift_errors": Chart(("uplift_errors",), uplift.errors),
     "self_preference_pairs": Chart(("self_preference_pairs",), preferring.pairs),
     "self_preference_rating_tests": Chart(("self_preference_rating_tests",), preferring.rating_tests),
     "self_preference_by_knowledge": Chart(("self_preference_by_knowledge",), preferring.by_knowledge),

@@ -107,6 +107,32 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "fair_labels": ("query", "document", "without", "alone", "gain", "useful"),
     "fair_left_out": ("reason", "queries"),
     "fair_costs": ("step", "rankings", "prompts", "prompt_tokens", "completion_tokens", "failed"),
+    "uplift_results": (
+        "method", "metric", "value", "low", "high", "difference", "difference_low", "difference_high",
+        "statistic", "p", "p_adjusted", "n",
+    ),
+    "uplift_ablations": (
+        "variant", "metric", "value", "low", "high", "difference", "difference_low", "difference_high",
+        "statistic", "p", "p_adjusted", "n",
+    ),
+    "uplift_inputs": (
+        "method", "documents", "documents_low", "documents_high",
+        "prompt_tokens", "prompt_tokens_low", "prompt_tokens_high", "ratio", "ratio_low", "ratio_high",
+        "without_documents", "calls", "n",
+    ),
+    "uplift_categories": ("category", "documents", "share", "low", "high", "n"),
+    "uplift_errors": ("method", "missing", "errors", "share", "low", "high", "n"),
+    "uplift_found": ("method", "measure", "value", "low", "high", "n"),
+    "uplift_transfer": (
+        "documents_for", "answered_by", "metric", "value", "low", "high",
+        "difference", "difference_low", "difference_high", "statistic", "p", "p_adjusted", "n",
+    ),
+    "uplift_training": (
+        "split", "method", "documents", "helpful", "epochs", "best", "point_first", "point", "pair", "list",
+        "held_out", "file",
+    ),
+    "uplift_counts": ("name", "count"),
+    "uplift_answers": ("query", "split", "method", "answer", "em", "f1", "documents", "prompt_tokens"),
     "mace": (
         "dimension",
         "log_likelihood",

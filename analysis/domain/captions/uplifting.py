@@ -1,0 +1,241 @@
+"""Tables and charts of uplift RAG experiments (uplift_rag, Tables 1 to 3, Figures 1, 2, 4 and 5)."""
+
+from django.utils.translation import gettext_lazy as _
+
+from .describing import Column, Figure, Table, bounded, count, estimate
+
+METHODS = {
+    "naive": _("Naive generation"),
+    "standard": _("Standard RAG"),
+    "cross_encoder": _("Cross-encoder"),
+    "aar": _("AAR"),
+    "replug": _("REPLUG"),
+    "skr": _("SKR"),
+    "adaptive": _("Adaptive-RAG"),
+    "dpa": _("DPA-RAG"),
+    "uplift": _("Uplift RAG"),
+    "without_point": _("without the pointwise loss"),
+    "without_pair": _("without the pairwise loss"),
+    "without_list": _("without the listwise loss"),
+    "without_selection": _("without selection: the likeliest, as many as standard RAG"),
+    "without_reranking": _("without reranking: in the retriever's order"),
+    "upper_bound": _("Upper bound: all documents that help"),
+}
+METRICS = {"em": _("Exact match"), "f1": _("F1")}
+CATEGORIES = {
+    "wrong_right": _("wrong without, right with it"),
+    "right_wrong": _("right without, wrong with it"),
+    "right_right": _("right both ways"),
+    "wrong_wrong": _("wrong both ways"),
+}
+MISSING = {
+    "all": _("all that help are missing"),
+    "some": _("some that help are missing"),
+    "none": _("all that help are there"),
+    "nothing_helps": _("no document helps"),
+}
+MEASURES = {"precision": _("Handed over that help"), "recall": _("Help and are handed over")}
+MODELS = {"own": _("this model"), "other": _("the other model")}
+COUNTS = {
+    "questions": _("Questions that take part"),
+    "documents": _("Documents"),
+    "one_document": _("Questions with one document"),
+    "label_prompts": _("Prompts for the labels"),
+    "refused": _("Prompts that were refused"),
+    "right_without": _("Questions answered right without documents"),
+    "helpful": _("Documents that help"),
+    "nothing_helps": _("Questions that no document helps"),
+    "one_helps": _("Questions that one document helps"),
+    "left_out": _("Left out"),
+}
+
+METHOD = Column("method", _("Method"), words=METHODS)
+METRIC = Column("metric", _("Metric"), words=METRICS)
+QUESTIONS = count("n", _("Questions"))
+TESTED = (
+    bounded("difference", _("Difference"), digits=3),
+    Column("statistic", _("W"), 1),
+    Column("p", _("p"), 4),
+    Column("p_adjusted", _("p adjusted"), 4),
+)
+
+TABLES = {
+    "uplift_results": Table(
+        "uplift",
+        _("Answers by method"),
+        _(
+            "Means over questions, each answered by what was trained on the other splits. Difference: to standard RAG, "
+            "paired by question, with Wilcoxon's signed-rank test, p adjusted for the false discovery rate over this "
+            "table. In brackets 95 % intervals, questions resampled. The upper bound hands over exactly the documents "
+            "that help alone."
+        ),
+        (METHOD, METRIC, estimate("value", _("Mean"), digits=3), *TESTED, QUESTIONS),
+    ),
+    "uplift_ablations": Table(
+        "uplift",
+        _("Uplift RAG without its parts"),
+        _(
+            "Means over questions without one of the three losses, without dynamic selection, and without reranking. "
+            "Difference: to the whole, tested as above within this table. In brackets 95 % intervals, questions "
+            "resampled."
+        ),
+        (
+            Column("variant", _("Variant"), words=METHODS),
+            METRIC,
+            estimate("value", _("Mean"), digits=3),
+            *TESTED,
+            QUESTIONS,
+        ),
+    ),
+    "uplift_inputs": Table(
+        "uplift",
+        _("Documents and tokens a question"),
+        _(
+            "What each method hands over to answer a question: documents, tokens of the prompt (of all prompts where "
+            "a method asks with each document), and these over standard RAG's. Calls are all that a method asked, also "
+            "to decide. In brackets 95 % intervals, questions resampled."
+        ),
+        (
+            METHOD,
+            bounded("documents", _("Documents")),
+            bounded("prompt_tokens", _("Tokens"), digits=1),
+            bounded("ratio", _("Of standard RAG's"), digits=3),
+            Column("without_documents", _("Without any document"), 3, share=True),
+            Column("calls", _("Calls"), 2),
+            QUESTIONS,
+        ),
+    ),
+    "uplift_categories": Table(
+        "uplift",
+        _("What documents do to answers"),
+        _(
+            "Shares of all documents that were retrieved, each alone beside the question against the question alone; "
+            "right by exact match. In brackets 95 % intervals, questions resampled."
+        ),
+        (
+            Column("category", _("Answer"), words=CATEGORIES),
+            Column("share", _("Share"), 3, low="low", high="high", share=True),
+            count("documents", _("Documents")),
+            QUESTIONS,
+        ),
+    ),
+    "uplift_errors": Table(
+        "uplift",
+        _("What is missing where an answer is worse than the upper bound's"),
+        _(
+            "Questions that a method answers worse than the upper bound does, by how much of what helps was not handed "
+            "over. Where all is there, or nothing helps, other documents mislead. In brackets 95 % intervals, "
+            "questions resampled."
+        ),
+        (
+            METHOD,
+            Column("missing", _("Missing"), words=MISSING),
+            Column("share", _("Share"), 3, low="low", high="high", share=True),
+            count("errors", _("Worse answers")),
+            QUESTIONS,
+        ),
+    ),
+    "uplift_found": Table(
+        "uplift",
+        _("Which helpful documents are found"),
+        _(
+            "Of the documents that a method hands over, the share that helps alone; of those that help alone, the "
+            "share that is handed over. In brackets 95 % intervals, questions resampled."
+        ),
+        (
+            METHOD,
+            Column("measure", _("Measure"), words=MEASURES),
+            Column("value", _("Share"), 3, low="low", high="high", share=True),
+            QUESTIONS,
+        ),
+    ),
+    "uplift_transfer": Table(
+        "uplift",
+        _("Documents that help one model, given to another"),
+        _(
+            "Each of two models answers with the documents that help itself and with those that help the other. "
+            "Difference: to its own, tested as above within this table. In brackets 95 % intervals, questions "
+            "resampled."
+        ),
+        (
+            Column("documents_for", _("Documents that help"), words=MODELS),
+            Column("answered_by", _("Answered by"), words=MODELS),
+            METRIC,
+            estimate("value", _("Mean"), digits=3),
+            *TESTED,
+            QUESTIONS,
+        ),
+    ),
+    "uplift_training": Table(
+        "uplift",
+        _("Training"),
+        _(
+            "Of each split: documents that were learnt from and how many of them help, epochs, the one whose weights "
+            "were taken, and its losses a question; held out: the joint loss of questions that were watched."
+        ),
+        (
+            Column("split", _("Split"), 0, is_key=True),
+            METHOD,
+            count("documents", _("Documents")),
+            count("helpful", _("Helpful")),
+            count("epochs", _("Epochs")),
+            count("best", _("Taken")),
+            Column("point_first", _("Pointwise, first epoch"), 3),
+            Column("point", _("Pointwise"), 3),
+            Column("pair", _("Pairwise"), 3),
+            Column("list", _("Listwise"), 4),
+            Column("held_out", _("Held out"), 3),
+            Column("file", _("File")),
+        ),
+        whole=False,
+    ),
+    "uplift_counts": Table(
+        "uplift",
+        _("Questions and labels"),
+        _("What took part, and what it is like."),
+        (Column("name", _("What"), words=COUNTS), count("count", _("How many"))),
+    ),
+    "uplift_answers": Table(
+        "uplift",
+        _("Every answer"),
+        _("What each method answered to each question, and with how many documents and tokens."),
+        (
+            Column("query", _("Question")),
+            Column("split", _("Split"), 0, is_key=True),
+            METHOD,
+            Column("answer", _("Answer")),
+            Column("em", _("Exact match"), 0),
+            Column("f1", _("F1"), 3),
+            count("documents", _("Documents")),
+            count("prompt_tokens", _("Tokens")),
+        ),
+        whole=False,
+    ),
+}
+
+FIGURES = {
+    "uplift_results": Figure(
+        "uplift",
+        _("Answers by method"),
+        _("Means over questions with 95 % intervals, questions resampled. The dashed line is standard RAG."),
+        _("A panel for each metric with a row for each method; the numbers stand in the table of answers by method."),
+    ),
+    "uplift_ablations": Figure(
+        "uplift",
+        _("What each part adds"),
+        _("The change of the mean answer when a part is taken away, with 95 % intervals, questions resampled."),
+        _("A panel for each metric with a row for each part; the numbers stand in the table of ablations."),
+    ),
+    "uplift_categories": Figure(
+        "uplift",
+        _("What documents do to answers"),
+        _("Shares of the retrieved documents, each alone, with 95 % intervals, questions resampled."),
+        _("Four bars, one for each way in which a document may change an answer; the numbers stand in the table."),
+    ),
+    "uplift_errors": Figure(
+        "uplift",
+        _("What is missing in worse answers"),
+        _("Of the questions that a method answers worse than the upper bound, how much of what helps was missing."),
+        _("A stacked bar for each method; the numbers stand in the table of what is missing."),
+    ),
+}

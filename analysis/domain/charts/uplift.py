@@ -1,0 +1,125 @@
+"""Uplift RAG: answers by method, what each part adds, what documents do, what worse answers lack."""
+
+from typing import Any
+
+from django.utils.translation import gettext
+
+from ..captions.uplifting import CATEGORIES, METHODS, METRICS, MISSING
+from ..results.schema import Row
+from .making import Labels, Spec, Tables, data, refuse_empty, spec
+
+WIDTH, STEP = 250, 22
+STANDARD = "standard"
+SHADES = ("model", "human", "system", "n")
+#: Labels longer than this would push the panels off the page.
+LABEL_PIXELS = 260
+
+
+def results(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
+    """A panel for each metric: methods with their intervals beside standard RAG (Table 1, Figure 2)."""
+    rows = [row for row in tables["uplift_results"] if row["value"] is not None]
+    refuse_empty(rows)
+    return _panels(rows, "method", "value", "low", "high", colours, rule=STANDARD)
+
+
+def ablations(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
+    """A panel for each metric: by how much the answer changes without each part (Table 2)."""
+    rows = [row for row in tables["uplift_ablations"] if row["difference"] is not None]
+    refuse_empty(rows)
+    return _panels(rows, "variant", "difference", "difference_low", "difference_high", colours, zero=True)
+
+
+def categories(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
+    """Figure 1: the four things that a document may do to an answer."""
+    import altair as alt
+
+    rows = [row for row in tables["uplift_categories"] if row["share"] is not None]
+    refuse_empty(rows)
+    shown = [row | {"category": str(CATEGORIES[row["category"]])} for row in rows]
+    y = alt.Y("category:N", sort=[row["category"] for row in shown], title=None, axis=_axis())
+    base = alt.Chart(data(shown)).encode(y=y)
+    x = alt.X("share:Q", title=gettext("Share of documents"), axis=alt.Axis(format="%"))
+    bars = base.mark_bar(color=colours["human"], height=14).encode(x=x)
+    rules = _with_ends(base.mark_rule(strokeWidth=1.5, color=colours["n"]), "low", "high", x.title)
+    return spec((bars + rules).properties(width=2 * WIDTH, height=alt.Step(STEP)))
+
+
+def errors(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
+    """Figure 4: what is missing in answers that are worse than the upper bound's, stacked by method."""
+    import altair as alt
+
+    rows = [row for row in tables["uplift_errors"] if row["share"] is not None and row["errors"]]
+    refuse_empty(rows)
+    kinds = {kind: str(words) for kind, words in MISSING.items()}
+    shown = [
+        {"method": _method(row), "missing": kinds[row["missing"]], "share": row["share"],
+         "place": list(kinds).index(row["missing"])}
+        for row in rows
+    ]  # fmt: skip
+    names = list(dict.fromkeys(row["method"] for row in shown))
+    colour = alt.Color(
+        "missing:N",
+        sort=list(kinds.values()),
+        title=None,
+        scale=alt.Scale(domain=list(kinds.values()), range=[colours[shade] for shade in SHADES]),
+        legend=alt.Legend(orient="top", columns=2, labelLimit=LABEL_PIXELS),
+    )
+    bars = (
+        alt.Chart(data(shown))
+        .mark_bar(height=14)
+        .encode(
+            y=alt.Y("method:N", sort=names, title=None, axis=_axis()),
+            x=alt.X("share:Q", stack=True, title=gettext("Share of worse answers"), axis=alt.Axis(format="%")),
+            color=colour,
+            order=alt.Order("place:Q"),
+        )
+    )
+    return spec(bars.properties(width=2 * WIDTH, height=alt.Step(STEP)))
+
+
+def _panels(rows: list[Row], column: str, value: str, low: str, high: str, colours: Spec, *, rule: str = "",
+            zero: bool = False) -> Spec:  # fmt: skip
+    import altair as alt
+
+    panels = []
+    for metric in dict.fromkeys(row["metric"] for row in rows):
+        own = [row for row in rows if row["metric"] == metric]
+        at = next((row[value] for row in own if row[column] == rule), 0.0 if zero else None)
+        shown = [{"name": _method(row, column), "value": row[value], "low": row[low], "high": row[high]} for row in own]
+        panels.append(_panel(shown, str(METRICS[metric]), at, colours, is_first=not panels))
+    return spec(alt.hconcat(*panels, spacing=20))
+
+
+def _panel(rows: list[Row], title: str, at: float | None, colours: Spec, *, is_first: bool) -> Any:
+    import altair as alt
+
+    names = [row["name"] for row in rows]
+    axis = _axis() if is_first else None
+    base = alt.Chart(data(rows)).encode(y=alt.Y("name:N", sort=names, title=None, axis=axis))
+    scale = alt.Scale(zero=False)
+    rules = _with_ends(base.mark_rule(strokeWidth=1.5, color=colours["human"]), "low", "high", title)
+    points = base.mark_point(filled=True, opacity=1, size=55, color=colours["human"]).encode(
+        x=alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=5))
+    )
+    layers = rules + points
+    if at is not None:
+        line = alt.Chart(data([{"at": at}])).mark_rule(strokeDash=[4, 3], color=colours["n"])
+        layers = line.encode(x=alt.X("at:Q", title=title, scale=scale)) + layers
+    return layers.properties(width=WIDTH, height=alt.Step(STEP))
+
+
+def _with_ends(rules: Any, low: str, high: str, title: str) -> Any:
+    """Intervals; a row without one has none."""
+    import altair as alt
+
+    return rules.encode(x=alt.X(f"{low}:Q", title=title), x2=f"{high}:Q").transform_filter(f"datum.{low} !== null")
+
+
+def _axis() -> Any:
+    import altair as alt
+
+    return alt.Axis(labelLimit=LABEL_PIXELS, ticks=False, domain=False)
+
+
+def _method(row: Row, column: str = "method") -> str:
+    return str(METHODS.get(row[column], row[column]))
