@@ -18,6 +18,7 @@ class AnalysisConfig(AppConfig):
 
         from .domain import analysing, erasing, glance
         from .domain.corpus import exporting
+        from .domain.experiments.fair import describing as fair
         from .domain.experiments.self_preference import describing as self_preference
         from .domain.planning import working as planning
         from .domain.reports import packing
@@ -32,6 +33,7 @@ class AnalysisConfig(AppConfig):
         planning.register()
         packing.register()
         scoring.register()
+        fair.register()
         self_preference.make_known()
         ways.register_eraser(erasing.erase)
         register_tab(order=28, label=_("Planner"), url_name="planner", section="planner")

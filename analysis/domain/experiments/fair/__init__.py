@@ -1,0 +1,1 @@
+"""Fair RAG as an experiment (docs/methods/fair-ranking.md)."""

@@ -1,0 +1,83 @@
+"""What a fair RAG run asks for at most, before it starts."""
+
+from __future__ import annotations
+
+from math import perm
+
+from django.utils.translation import gettext as _
+
+from analysis.rag.fair.utility import FEWEST_USEFUL, unusable
+from analysis.rag.shapes import Collection, Query
+
+from .. import entailing, retrieving
+from ..experiment import Estimate
+from .parameters import Parameters
+
+#: What an English word comes to in tokens, with its part of punctuation.
+TOKENS_IN_A_WORD = 1.35
+#: Of what frames a prompt, and of a question to the model what follows from what.
+FRAME = 30
+#: Sampling and measures of a query, on one core.
+SECONDS_PER_QUERY = 0.1
+
+
+def estimate(collection: Collection, parameters: Parameters) -> Estimate:
+    """Labels of all questions, and as many lists as there may be at most.
+
+    Questions with fewer than two useful documents fall out after their labels, and lists repeat: what comes is less.
+
+    Raises
+    ------
+    BadParameterError
+        If a retriever or entailment is not offered.
+    """
+    retrieving.check(parameters.retrievers)
+    entailing.check(parameters.entailment)
+    taking = [query for query in collection.queries if not unusable(query) and len(query.documents) >= FEWEST_USEFUL]
+    labelled = [query for query in collection.queries if not unusable(query)]
+    calls = prompt_tokens = completion_tokens = 0
+    for query in labelled:
+        question, documents = _tokens(query, parameters)
+        own = len(query.documents) + 1
+        calls += own
+        prompt_tokens += own * question + round(documents * len(query.documents))
+        completion_tokens += own * parameters.max_tokens
+    for query in taking:
+        question, documents = _tokens(query, parameters)
+        held = min(parameters.k, len(query.documents))
+        lists = most_lists(query, parameters)
+        pairs = min(lists * held, lists * len(query.documents)) if parameters.entailment == entailing.GENERATOR else 0
+        calls += lists + pairs
+        prompt_tokens += lists * round(question + held * documents) + pairs * round(FRAME + documents)
+        completion_tokens += lists * parameters.max_tokens + pairs
+    return Estimate(
+        calls=calls,
+        prompt_tokens=prompt_tokens,
+        completion_tokens=completion_tokens,
+        seconds=SECONDS_PER_QUERY * len(taking),
+        queries=len(taking),
+        left_out=len(collection.queries) - len(taking),
+        note=_(
+            "At most: questions with fewer than two useful documents fall out when they are labelled, and equal "
+            "lists are generated once."
+        ),
+    )
+
+
+def most_lists(query: Query, parameters: Parameters) -> int:
+    """How many distinct lists of a query are generated at most."""
+    n = len(query.documents)
+    every = perm(n, min(parameters.k, n))
+    sampled = min(parameters.ways * parameters.samples, every)
+    sampled = min(sampled, parameters.budget) if parameters.budget else sampled
+    return min(sampled + len(parameters.retrievers), every)
+
+
+def _tokens(query: Query, parameters: Parameters) -> tuple[int, float]:
+    """Tokens of a prompt without documents, and of a document on average."""
+    words = len(query.question.split()) + len(parameters.instruction.split())
+    lengths = [len(document.title.split()) + len(document.text.split()) for document in query.documents]
+    if parameters.most_words:
+        lengths = [min(each, parameters.most_words) for each in lengths]
+    mean = sum(lengths) / len(lengths) if lengths else 0.0
+    return round(FRAME + TOKENS_IN_A_WORD * words), TOKENS_IN_A_WORD * mean

@@ -1,0 +1,100 @@
+"""The experiment's tables from what its stages found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from analysis.rag.fair.measuring import Point
+from analysis.rag.fair.tables import Tables
+from analysis.rag.fair.utility import Labels
+
+from ...results.schema import NOTE, Row, number
+from ..job import Job
+from .parameters import Parameters
+from .working import LABELS, RANKINGS
+
+#: Why a number of a query is undefined, by its column.
+UNDEFINED = {
+    "disparity_normalised": "every ranking holds all documents",
+    "relevance_normalised": "every ranking is as good as any other",
+    "utility_normalised": "no answer to any ranking of this query has any utility",
+    "attribution": "nobody asked what answers follow from",
+    "attributed_normalised": "no answer follows from any document, or from all of them always",
+    "utility_error": "one list stands for several",
+}
+#: What the generator was asked for, and what for every prompt.
+STEPS = (LABELS, RANKINGS, "attribution")
+USED = ("prompts", "prompt_tokens", "completion_tokens", "failed")
+TAKES_PART = ""
+
+
+def tables(job: Job) -> dict[str, list[Row]]:
+    """All tables of the experiment, by name."""
+    parameters: Parameters = job.parameters
+    labelled, ranked = job.found(LABELS), job.found(RANKINGS)
+    points = [Point.read(each) for found in ranked.values() for each in found.get("points", ())]
+    made = Tables(points, job.rng("fair intervals"), parameters.resamples)
+    return {
+        "fair_tradeoff": made.tradeoffs(),
+        "fair_intervals": made.intervals(),
+        "fair_alphas": made.alphas(),
+        "fair_summary": made.summary(),
+        "fair_curves": made.curves(),
+        "fair_queries": [_query(point) for point in points],
+        "fair_labels": [row for name, found in labelled.items() for row in _labels(job, name, found)],
+        "fair_left_out": _left_out(job, labelled, ranked),
+        "fair_costs": _costs(labelled, ranked),
+    }
+
+
+def _query(point: Point) -> Row:
+    row = point.write()
+    reasons = [said for name, said in UNDEFINED.items() if row[name] is None]
+    return row | ({NOTE: "; ".join(reasons)} if reasons else {})
+
+
+def _labels(job: Job, name: str, found: Mapping[str, Any]) -> Iterable[Row]:
+    """A row for each document of a labelled query."""
+    if "alone" not in found:
+        return
+    labels = Labels.read(dict(found))
+    documents = job.by_id[name].documents
+    for document, alone, gain, useful in zip(
+        documents, labels.alone, labels.gains, labels.useful.tolist(), strict=True
+    ):
+        yield {
+            "query": name,
+            "document": document.id,
+            "without": number(labels.without),
+            "alone": number(alone),
+            "gain": number(gain),
+            "useful": useful,
+        }
+
+
+def _left_out(job: Job, labelled: Mapping[str, Any], ranked: Mapping[str, Any]) -> list[Row]:
+    """How many queries take part, and why others do not."""
+    reasons = Counter(dict(job.collection.left_out))
+    taking = 0
+    for name, found in labelled.items():
+        reason = found["reason"] or ranked.get(name, {}).get("reason", "")
+        taking += not reason
+        if reason:
+            reasons[reason] += 1
+    return [{"reason": TAKES_PART, "queries": taking}, *({"reason": each, "queries": n} for each, n in reasons.items())]
+
+
+def _costs(labelled: Mapping[str, Any], ranked: Mapping[str, Any]) -> list[Row]:
+    """What the generator was asked for. Whatever was answered before counts as well: it is what the result rests on."""
+    used = {
+        LABELS: [found["used"] for found in labelled.values() if "used" in found],
+        RANKINGS: [found["used"] for found in ranked.values() if "used" in found],
+        "attribution": [found["attribution"] for found in ranked.values() if "attribution" in found],
+    }
+    sampled = {RANKINGS: sum(found.get("sampled", 0) for found in ranked.values())}
+    return [
+        {"step": step, "rankings": sampled.get(step)} | {name: sum(each[name] for each in used[step]) for name in USED}
+        for step in STEPS
+    ]

@@ -1,0 +1,216 @@
+"""Fair RAG as a run: labels, rankings, tables, with planted utility; killed and resumed it comes to the same."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from analysis.domain import charts
+from analysis.domain.experiments import entailing, staging, starting
+from analysis.domain.experiments.experiment import BadParameterError, get
+from analysis.domain.experiments.fair.parameters import Parameters
+from analysis.domain.results.schema import COLUMNS
+from analysis.models import Table
+from analysis.rag.fair import utility
+from crowdrag.runs.domain import executing, running, uploads
+from crowdrag.runs.models import Run
+from tests.analysis.rag.fair.planted import GOLD, Follows, Planted, query
+from tests.factories import StudyFactory
+from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WORDS = (
+    ("alder", "noise", "birch", "", "cedar", "alder", "dogwood"),
+    ("noise", "alder", "", "birch", "noise", "cedar"),
+    ("", "dogwood", "cedar", "noise", "", "alder", "birch", "noise"),
+    ("alder", "noise", ""),  # one useful document
+    (),
+)
+#: Scores that the data carries, so that rankings do not depend on a library.
+SCORES = (3.0, 2.5, 2.0, 1.5, 1.0, 0.5, 0.2, 0.1)
+SMALL = {"retrievers": ["given"], "alphas": [1, 8], "samples": 40, "k": 3, "resamples": 50}
+
+
+@pytest.fixture(autouse=True)
+def planted(monkeypatch) -> Planted:
+    made = Planted()
+    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+    monkeypatch.setattr(staging, "generator", lambda run, named="": made)
+    monkeypatch.setattr(entailing, "entailment", lambda name, generator: Follows() if name else None)
+    return made
+
+
+@pytest.fixture
+def asked(tmp_path: Path, endpoint):  # noqa: F811
+    """Make an order on the planted questions."""
+    study = StudyFactory()
+    lines = [_line(f"q{i}", words) for i, words in enumerate(WORDS)] + [_line("none", ("alder", "birch"), gold="")]
+    path = tmp_path / "planted.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    upload = uploads.store(study=study, source=path)
+
+    def _order(seed: int = 0, **given):
+        parameters = {"generator": f"endpoint:{endpoint.name}", "collection": {"source": "qa", "upload": upload.pk}}
+        return starting.order(get("fair"), study, parameters | SMALL | given, seed=seed)
+
+    return _order
+
+
+def _line(name: str, words, gold: str = GOLD) -> dict:
+    made = query(name, words, gold)
+    documents = [
+        {"id": each.id, "text": each.text, "score": score} for each, score in zip(made.documents, SCORES, strict=False)
+    ]
+    return {"id": name, "question": made.question, "golden_answers": list(made.answers), "documents": documents}
+
+
+def rows(run: Run) -> dict[str, list[dict]]:
+    assert run.state == "DONE", (run.error, run.problems)
+    return dict(Table.objects.filter(run=run).values_list("name", "rows"))
+
+
+def work_on(run: Run) -> None:
+    while executing.work_next(run):
+        pass
+
+
+def test_a_run_comes_to_all_tables_and_charts(asked, planted) -> None:
+    run = running.wait(starting.start(asked()))
+    found = rows(run)
+    experiment = get("fair")
+    assert set(found) == set(experiment.table_names)
+    for name, made in found.items():
+        assert made, name
+        assert {key for row in made for key in row} <= {*COLUMNS[name], "note"}, name
+        assert set(COLUMNS[name]) <= {key for row in made for key in row}, name
+    assert {row["reason"]: row["queries"] for row in found["fair_left_out"]} == {
+        "": 3, utility.FEW_USEFUL: 1, utility.NO_DOCUMENT: 1, utility.NO_ANSWER: 1
+    }  # fmt: skip
+    drawn = dict(charts.specifications(run))
+    assert {name for name in drawn if name.startswith("fair")} == {
+        "fair_disparity",
+        "fair_tradeoffs",
+        "fair_attribution",
+    }
+    for spec in drawn.values():
+        assert charts.draw(spec, "svg").startswith(b"<svg")
+    means = {(row["alpha"], row["measure"]): row["value"] for row in found["fair_summary"] if row["rank"] == "sampled"}
+    assert means[1.0, "disparity_normalised"] < means[8.0, "disparity_normalised"]
+    fixed = [row for row in found["fair_queries"] if row["rank"] == "deterministic"]
+    assert [row["disparity_normalised"] for row in fixed] == [1.0] * 3
+    said = experiment.methods(run, found)
+    assert "3 questions had two useful documents" in said.paragraphs[0]
+    assert {each.key for each in said.references} >= {"kim2025", "diaz2020"}
+
+
+def test_the_generator_is_asked_for_labels_and_each_distinct_list_once(asked, planted) -> None:
+    found = rows(running.wait(starting.start(asked())))
+    labels = sum(len(words) + 1 for words in WORDS if words)
+    taking = [row for row in found["fair_queries"] if row["alpha"] == 1.0]
+    assert len(taking) == 3
+    costs = {row["step"]: row for row in found["fair_costs"]}
+    assert costs["labels"]["prompts"] == labels
+    assert len(planted.seen) == len(set(planted.seen)) == labels + costs["rankings"]["prompts"]
+    assert costs["rankings"]["prompts"] < costs["rankings"]["rankings"] == 3 * (3 * 40 + 1)
+    assert costs["rankings"]["prompt_tokens"] > 0
+
+
+def test_under_a_budget_fewer_lists_are_asked_for_and_their_error_stands_there(asked, planted) -> None:
+    found = rows(running.wait(starting.start(asked(lists_per_query=18))))
+    costs = {row["step"]: row for row in found["fair_costs"]}
+    assert costs["rankings"]["prompts"] <= 3 * (18 + 1)
+    sampled = [row for row in found["fair_queries"] if row["alpha"] == 1.0]
+    assert all(row["generated"] < row["lists"] for row in sampled)
+    assert any(row["utility_error"] > 0 for row in sampled)
+    assert any(row["error"] > 0 for row in found["fair_summary"] if row["measure"] == "utility")
+
+
+def test_what_is_not_asked_is_not_said(asked) -> None:
+    found = rows(running.wait(starting.start(asked(entailment=""))))
+    row = found["fair_queries"][0]
+    assert (row["attribution"], row["attributed_normalised"]) == (None, None)
+    assert "nobody asked" in row["note"]
+    slopes = {row["curve"]: row for row in found["fair_tradeoff"]}
+    assert slopes["DA"]["slope"] is None
+    assert slopes["DU"]["slope"] is not None
+
+
+def test_equal_seeds_give_equal_tables_and_others_do_not(asked) -> None:
+    first, again, other = (rows(running.wait(starting.start(asked(seed=seed)))) for seed in (3, 3, 4))
+    assert first == again
+    assert first["fair_summary"] != other["fair_summary"]
+
+
+@pytest.mark.parametrize("dies_at", [2, 40, 90])
+def test_a_run_that_is_killed_anywhere_resumes_to_the_same(asked, planted, monkeypatch, dies_at) -> None:
+    whole = rows(running.wait(starting.start(asked())))
+    answer, calls = Planted._answer, []
+
+    def dies(self, content: str):
+        calls.append(content)
+        if len(calls) == dies_at:
+            raise KeyboardInterrupt
+        return answer(self, content)
+
+    monkeypatch.setattr(Planted, "_answer", dies)
+    run = starting.start(asked())
+    with pytest.raises(KeyboardInterrupt):
+        work_on(run)
+    assert rows(running.wait(run)) == whole
+
+
+def test_no_question_takes_part(asked, planted) -> None:
+    planted.refuses = "Documents:"
+    found = rows(running.wait(starting.start(asked())))
+    assert found["fair_tradeoff"] == found["fair_queries"] == []
+    assert found["fair_left_out"][0] == {"reason": "", "queries": 0}
+    assert found["fair_costs"][0]["failed"] > 0
+
+
+def test_scores_that_are_missing_fail_before_anything_is_generated_for_them(asked) -> None:
+    run = running.wait(starting.start(asked(retrievers=["bm25", "given"], k=2)))
+    assert rows(run)["fair_intervals"][0]["retriever"] == "bm25"
+    assert {row["retriever"] for row in rows(run)["fair_tradeoff"]} == {"bm25", "given", "all"}
+
+
+def test_the_estimate_is_an_upper_bound(asked, planted) -> None:
+    order = asked(entailment="")
+    expected = starting.expect(order)
+    assert (expected.estimate.queries, expected.estimate.left_out) == (4, 2)
+    running.wait(starting.start(order))
+    assert len(planted.seen) <= expected.estimate.calls
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"k": 0}, "k is 0; it lies between 1 and 100"),
+        ({"alphas": []}, "alphas is .*at least one"),
+        ({"alphas": [1, 1]}, "none twice"),
+        ({"alphas": [-1]}, "between 0.0 and 64.0"),
+        ({"alphas": "low"}, "a number"),
+        ({"samples": 1.5}, "a whole number"),
+        ({"samples": True}, "a whole number"),
+        ({"metric": "bleu"}, "one of"),
+        ({"bounds": "none"}, "one of"),
+        ({"lists_per_query": 3}, "5 ways of ranking need 2 lists each, 10"),
+        ({"what": 1}, "There is no parameter what"),
+        ({"retrievers": []}, "at least one"),
+    ],
+)
+def test_bad_parameters_say_what_they_may_be(given, problem) -> None:
+    with pytest.raises(BadParameterError, match=problem):
+        Parameters.from_dict(given)
+
+
+def test_parameters_are_written_as_they_are_read() -> None:
+    made = Parameters.from_dict({"alphas": [0, 2], "retrievers": "bm25, given", "lists_per_query": 40})
+    assert made.retrievers == ("bm25", "given")
+    assert Parameters.from_dict(json.loads(json.dumps(made.to_dict()))) == made
+
+
+@pytest.mark.parametrize("given", [{"retrievers": ["dense:/etc"]}, {"entailment": "nli:somebody/else"}])
+def test_models_that_the_operator_did_not_name_are_refused(asked, given) -> None:
+    with pytest.raises(BadParameterError, match="The operator names models"):
+        starting.expect(asked(**given))
