@@ -128,3 +128,12 @@ def change_settings(folder: Path, name: str, **values: object) -> None:
     found = json.loads(path.read_text()) if path.exists() else {}
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(found | values))
+
+
+def masked(folder: Path, *, seed: int = 0, positions: int = 32) -> Path:
+    """A BERT that predicts words, as SPLADE is one; weights are large enough that some logits are above 0."""
+    bert(folder, positions=positions)
+    torch.manual_seed(seed)
+    config = transformers.BertConfig.from_pretrained(folder, initializer_range=0.5)
+    transformers.BertForMaskedLM(config).save_pretrained(folder)
+    return folder
