@@ -20,6 +20,7 @@ class AnalysisConfig(AppConfig):
         from .domain.corpus import exporting
         from .domain.experiments.fair import describing as fair
         from .domain.experiments.self_preference import describing as self_preference
+        from .domain.experiments.uplift import describing as uplift
         from .domain.planning import working as planning
         from .domain.reports import packing
         from .domain.similarity import scoring
@@ -35,6 +36,7 @@ class AnalysisConfig(AppConfig):
         scoring.register()
         fair.register()
         self_preference.make_known()
+        uplift.make_known()
         ways.register_eraser(erasing.erase)
         register_tab(order=28, label=_("Planner"), url_name="planner", section="planner")
         register_tab(order=30, label=_("Results"), url_name="results", section="results")

@@ -38,9 +38,10 @@ def categories(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
     shown = [row | {"category": str(CATEGORIES[row["category"]])} for row in rows]
     y = alt.Y("category:N", sort=[row["category"] for row in shown], title=None, axis=_axis())
     base = alt.Chart(data(shown)).encode(y=y)
-    x = alt.X("share:Q", title=gettext("Share of documents"), axis=alt.Axis(format="%"))
+    title = gettext("Share of documents")
+    x = alt.X("share:Q", title=title, axis=alt.Axis(format="%"))
     bars = base.mark_bar(color=colours["human"], height=14).encode(x=x)
-    rules = _with_ends(base.mark_rule(strokeWidth=1.5, color=colours["n"]), "low", "high", x.title)
+    rules = _with_ends(base.mark_rule(strokeWidth=1.5, color=colours["n"]), "low", "high", title)
     return spec((bars + rules).properties(width=2 * WIDTH, height=alt.Step(STEP)))
 
 
@@ -81,7 +82,7 @@ def _panels(rows: list[Row], column: str, value: str, low: str, high: str, colou
             zero: bool = False) -> Spec:  # fmt: skip
     import altair as alt
 
-    panels = []
+    panels: list[Any] = []
     for metric in dict.fromkeys(row["metric"] for row in rows):
         own = [row for row in rows if row["metric"] == metric]
         at = next((row[value] for row in own if row[column] == rule), 0.0 if zero else None)

@@ -66,6 +66,11 @@ _WORKS = (
           author="Kim, To Eun and Diaz, Fernando",
           title="Towards Fair {RAG}: On the Impact of Fair Ranking in Retrieval-Augmented Generation",
           booktitle="Proceedings of ICTIR 2025", year="2025", doi="10.1145/3731120.3744599"),
+    _work("qu2025", "article",
+          author="Qu, Changle and Dai, Sunhao and Cai, Hengyi and Cheng, Yiyang and Xu, Jun and Wang, Shuaiqiang and "
+                 "Yin, Dawei",
+          title="{Uplift-RAG}: Uplift-Driven Knowledge Preference Alignment for Retrieval-Augmented Generation",
+          year="2025", url="https://github.com/quchangle1/Uplift-RAG"),
     _work("diaz2020", "inproceedings",
           author="Diaz, Fernando and Mitra, Bhaskar and Ekstrand, Michael D. and Biega, Asia J. and Carterette, Ben",
           title="Evaluating Stochastic Rankings with Expected Exposure", booktitle="Proceedings of CIKM 2020",

@@ -16,6 +16,7 @@ from analysis.rag.uplift.methods.peers import PEERS
 from analysis.rag.uplift.ours import UPLIFT, VARIANTS, Options
 
 from ...similarity import choosing
+from .. import retrieving
 from ..experiment import BadParameterError
 
 STANDARD = "standard"
@@ -181,6 +182,7 @@ class Parameters:
                 "ablations holds %(names)s, which must be trained; with rerankers of an earlier run leave them out."
             )
             raise BadParameterError(said % {"names": ", ".join(objectives)})
+        retrieving.check([self.retriever])
         self.settings(0)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -68,21 +69,23 @@ def each(collection: Collection, own: Parameters) -> Iterable[Payload]:
 
 
 def ranked(job: Job, query: Query) -> tuple[Document, ...]:
-    """The best documents by the run's retriever, best first; equal ones in the data's order."""
+    """The best documents by the run's retriever with its scores, best first; equal ones in the data's order."""
     own: Parameters = job.parameters
     try:
         scores = retrieving.retriever(own.retriever, job.collection).scores(query)
     except (NoDocumentsError, ValueError) as error:
         raise BadParameterError(str(error)) from error
     order = np.argsort(-scores, kind="stable")[: own.retrieve]
-    return tuple(query.documents[place] for place in order)
+    return tuple(replace(query.documents[place], score=float(scores[place])) for place in order)
 
 
 def labelled(query: Query, found: Mapping[str, Any], own: Parameters, *, other: bool = False) -> Labelled:
     """A query's labels as the first stage found them; by the other generator, if asked for."""
     by_id = {document.id: document for document in query.documents}
     said = found["other"] if other else found
-    documents = tuple(by_id[name] for name in found["documents"])
+    documents = tuple(
+        replace(by_id[name], score=score) for name, score in zip(found["documents"], found["scores"], strict=True)
+    )
     return Labelled(query, documents, said["without"], tuple(said["alone"]), own.metric)
 
 

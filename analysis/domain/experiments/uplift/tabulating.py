@@ -20,6 +20,11 @@ from .outcomes import Outcomes
 from .parameters import STANDARD, Parameters
 from .working import OTHER, OWN, TRAIN
 
+#: In the order of the report.
+NAMES = (
+    "uplift_results", "uplift_ablations", "uplift_found", "uplift_inputs", "uplift_errors", "uplift_categories",
+    "uplift_transfer", "uplift_training", "uplift_counts", "uplift_answers",
+)  # fmt: skip
 SEES_THE_ANSWERS = "it is told which documents help, so it is not tested"
 
 

@@ -72,7 +72,7 @@ def train_units(collection: Collection, own: Parameters) -> Iterable[Payload]:
 def _label(job: Job, query: Query) -> dict[str, Any]:
     own: Parameters = job.parameters
     documents = questions.ranked(job, query)
-    found: dict[str, Any] = {"documents": [document.id for document in documents]}
+    found: dict[str, Any] = {"documents": [each.id for each in documents], "scores": [each.score for each in documents]}
     prompts = labels.prompts(query, documents, max_tokens=own.max_tokens)
     found |= _said(job.generator.generate(prompts))
     if own.other:

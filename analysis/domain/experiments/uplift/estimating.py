@@ -1,0 +1,64 @@
+"""What an uplift RAG run asks for at most, before it starts."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext as _
+
+from analysis.rag.shapes import Collection, Query
+from analysis.rag.uplift.prompts import NAIVE, WITH_DOCUMENTS
+
+from ..experiment import Estimate
+from . import questions
+from .parameters import Parameters
+
+#: What an English word comes to in tokens, with its part of punctuation.
+TOKENS_IN_A_WORD = 1.35
+#: Of a chat's frame around a prompt.
+FRAME = 20
+#: New prompts a question that a method asks at most, each with as many documents as are fed; naive generation and
+#: REPLUG ask what the labels asked. SKR looks at two answers, Adaptive-RAG may think three times.
+PROMPTS = {"naive": 0, "replug": 0, "skr": 1, "adaptive": 5}
+#: A training step on two cores with the bundled encoder takes about so long a token; of its other work little.
+SECONDS_PER_TOKEN = 1.5e-4
+
+
+def estimate(collection: Collection, own: Parameters) -> Estimate:
+    """The prompts of the labels, one for each method, and the training of all rerankers.
+
+    Methods that hand over the same documents ask the same and are answered once: what comes is less.
+
+    Raises
+    ------
+    BadParameterError
+        If there are fewer questions than splits.
+    """
+    taking = questions.taking(collection)
+    questions.fold_of(collection, own)
+    models = 2 if own.other else 1
+    calls = prompt_tokens = trained = 0
+    answering = sum(PROMPTS.get(name, 1) for name in own.compared) + 1 + (3 if own.other else 0)
+    for query in taking:
+        without, each = _tokens(query)
+        documents = min(own.retrieve, len(query.documents))
+        calls += models * (documents + 1) + answering
+        prompt_tokens += round(models * ((documents + 1) * without + documents * each))
+        prompt_tokens += round(answering * (without + min(own.feed, documents) * each))
+        trained += round(documents * min(own.longest, without + each))
+    rounds = 0 if own.trained else own.epochs * (own.splits - 1)
+    rerankers = sum(name not in PROMPTS and name not in {"standard", "aar"} for name in own.learning)
+    return Estimate(
+        calls=calls,
+        prompt_tokens=prompt_tokens,
+        completion_tokens=calls * own.max_tokens,
+        seconds=SECONDS_PER_TOKEN * trained * rounds * rerankers,
+        queries=len(taking),
+        left_out=len(collection.queries) - len(taking),
+        note=_("At most: methods that hand over the same documents ask the same, which is answered once."),
+    )
+
+
+def _tokens(query: Query) -> tuple[float, float]:
+    """Tokens of a prompt without documents, and of a document on average."""
+    asked = len(query.question.split()) + max(len(NAIVE.split()), len(WITH_DOCUMENTS.split()))
+    words = [len(document.title.split()) + len(document.text.split()) for document in query.documents]
+    return FRAME + TOKENS_IN_A_WORD * asked, TOKENS_IN_A_WORD * sum(words) / len(words)
