@@ -62,7 +62,8 @@ class Batches(Generic[Item, Result]):
         """
         waiting = self.split(items)[::-1]
         while waiting:
-            batch = waiting.pop()
+            batch, *rest = self.split(waiting.pop())  # the budget may have fallen since
+            waiting += rest[::-1]
             found = self._try(batch)
             if found is None:
                 waiting += self._smaller(batch)

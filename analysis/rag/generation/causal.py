@@ -103,7 +103,8 @@ class Causal(Model):
 
         The last beginning is kept: batches of one question follow each other.
         """
-        if self._kept is None or self._kept[0] != beginning:
+        kept = self._kept
+        if kept is None or kept[0] != beginning:
             ids = self._tensor([beginning])
             keeping = {"logits_to_keep": 1} if "logits_to_keep" in self._takes else {}
             with self._torch.inference_mode():
@@ -111,8 +112,8 @@ class Causal(Model):
             if type(cache) is not self.loaded.prepared.transformers.DynamicCache:
                 self._may_share = False
                 return None
-            self._kept = beginning, cache
-        begun = copy.deepcopy(self._kept[1])
+            self._kept = kept = beginning, cache
+        begun = copy.deepcopy(kept[1])
         begun.batch_repeat_interleave(rows)
         return begun
 
