@@ -65,8 +65,10 @@ class ExperimentForm(forms.Form):
 
     source = forms.ChoiceField(label=gettext_lazy("Questions"))
     style = forms.ChoiceField(
-        label=gettext_lazy("Right answers are people's responses in"), required=False,
-        help_text=gettext_lazy("Of the study's topics alone. Citation markers are taken out."),
+        label=gettext_lazy("Responses of this study in"), required=False,
+        help_text=gettext_lazy(
+            "People's are the right answers to its topics. Without citation markers; of no account for files."
+        ),
     )  # fmt: skip
     upload = forms.TypedChoiceField(
         label=gettext_lazy("File handed in before"), required=False, coerce=int, empty_value=None
@@ -77,7 +79,8 @@ class ExperimentForm(forms.Form):
     )  # fmt: skip
     others = forms.IntegerField(
         label=gettext_lazy("Passages of other questions beside each question's own"), initial=0, min_value=0,
-        max_value=200, required=False, help_text=gettext_lazy("Of passage banks alone; drawn with the seed."),
+        max_value=200, required=False,
+        help_text=gettext_lazy("Of files whose questions come with candidates; drawn with the seed."),
     )  # fmt: skip
     queries = forms.IntegerField(
         label=gettext_lazy("Questions to ask, at most"), initial=QUERIES, min_value=0,
@@ -104,6 +107,8 @@ class ExperimentForm(forms.Form):
         sources = [(name, FORMATS[name].title) for name in offered]
         if collecting.STUDY in self.experiment.collections:
             sources.insert(0, (collecting.STUDY, _("Topics of this study, with their passages")))
+        if collecting.RESPONSES in self.experiment.collections:
+            sources.insert(0, (collecting.RESPONSES, _("Responses of this study, by author")))
         self._choices("source", sources)
         self.fields["source"].help_text = " ".join(f"{FORMATS[name].title}: {FORMATS[name].help}" for name in offered)
         styles = Style.objects.filter(study=self.study).order_by("name").values_list("name", "label").distinct()
@@ -117,7 +122,7 @@ class ExperimentForm(forms.Form):
                 del self.fields[name]
         if not any(FORMATS[name].draws for name in offered):
             del self.fields["others"]
-        if collecting.STUDY not in self.experiment.collections:
+        if not set(collecting.OF_STUDY) & set(self.experiment.collections):
             del self.fields["style"]
 
     def _choices(self, name: str, choices: list[Any]) -> None:
@@ -146,7 +151,7 @@ class ExperimentForm(forms.Form):
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if self.errors:
             return cleaned
-        if cleaned["source"] == collecting.STUDY:
+        if cleaned["source"] in collecting.OF_STUDY:
             cleaned["file"] = cleaned["upload"] = None
         elif (given := cleaned.get("file")) is not None:
             self._store(given)
@@ -164,7 +169,7 @@ class ExperimentForm(forms.Form):
         stored = uploads.store(study=self.study, source=given, by=self.by)
         self.cleaned_data["upload"] = stored.pk
         # The page that comes next names it among those that were handed in before.
-        data = cast(QueryDict, self.data).copy()
+        data = cast("QueryDict", self.data).copy()
         data["upload"] = str(stored.pk)
         self.data = data
         self._set_stored(stored)
@@ -187,15 +192,15 @@ class ExperimentForm(forms.Form):
     def parameters(self) -> dict[str, Any]:
         """What was set, as a run's parameters; what is left empty has its default."""
         cleaned = self.cleaned_data
-        own = {each.name: cleaned.get(OWN + each.name) for each in self.experiment.fields}
-        given = {name: value for name, value in own.items() if value is not None and value != []}
+        own = {each.name: (each, cleaned.get(OWN + each.name)) for each in self.experiment.fields}
+        given = {name: value for name, (each, value) in own.items() if _is_said(each, value)}
         common = {"generator": cleaned["generator"], "queries": cleaned.get("queries") or 0}
         return {"collection": self._collection(), **common, **given}
 
     def _collection(self) -> dict[str, Any]:
         cleaned = self.cleaned_data
-        if cleaned["source"] == collecting.STUDY:
-            return {"source": collecting.STUDY, "style": cleaned.get("style") or ""}
+        if cleaned["source"] in collecting.OF_STUDY:
+            return {"source": cleaned["source"], "style": cleaned.get("style") or ""}
         return starting.of_upload(self.study, cleaned["source"], cleaned["upload"], cleaned.get("others") or 0)
 
 
@@ -230,6 +235,11 @@ def _control(each: Field, usual: Any, models: list[tuple[str, str]]) -> forms.Fi
     if each.kind == "model":
         return forms.ChoiceField(choices=[("", _("none")), *models], **options)
     return forms.CharField(max_length=_whole(each.most), **options)
+
+
+def _is_said(each: Field, value: Any) -> bool:
+    """Whether a parameter was set; what is left empty has its default."""
+    return value is not None and value != [] and (each.kind != "choice" or value in dict(each.choices))
 
 
 def _whole(bound: float | None) -> int | None:

@@ -23,12 +23,15 @@ from crowdrag.studies.models import Study
 from writing.enums import Origin
 from writing.models import Response, RetrievedPassage, Topic
 
-from . import reading
+from . import reading, written
 from .reading import BadCollectionError
 
 __all__ = ["BadCollectionError", "collection", "digest", "of_run", "of_study", "path_of"]
 
 STUDY = "study"
+#: The study's own responses, by author.
+RESPONSES = "responses"
+OF_STUDY = (STUDY, RESPONSES)
 #: What answers of a study's topics are measured by: they are long texts.
 STUDY_METRIC = "rouge_l"
 #: Collections that a process keeps.
@@ -41,9 +44,9 @@ def collection(parameters: Mapping[str, Any], study: Study, *, seed: int = 0) ->
     Parameters
     ----------
     parameters : mapping
-        `collection`: {"source": "study", "style": NAME or ""} or {"source": FORMAT, "upload": primary key, "others":
-        how many documents of other questions each gets}; `queries`: how many at most, drawn with the seed and left in
-        the data's order, 0 or missing for all.
+        `collection`: {"source": "study" or "responses", "style": NAME or ""} or {"source": FORMAT, "upload": primary
+        key, "others": how many documents of other questions each gets}; `queries`: how many at most, drawn with the
+        seed and left in the data's order, 0 or missing for all.
     seed : int
         The run's: draws queries, and documents of other questions.
 
@@ -56,8 +59,8 @@ def collection(parameters: Mapping[str, Any], study: Study, *, seed: int = 0) ->
     if not isinstance(asked, Mapping):
         raise BadCollectionError(_("The collection is an object with a source, not %(given)r.") % {"given": asked})
     source = asked.get("source", STUDY)
-    if source == STUDY:
-        found = of_study(study, asked.get("style") or "")
+    if source in OF_STUDY:
+        found = (of_study if source == STUDY else written.of_responses)(study, asked.get("style") or "")
     else:
         upload = Upload.objects.filter(study=study, pk=asked.get("upload") or 0).first()
         if upload is None:

@@ -10,7 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from analysis.rag.collections import fields
+from analysis.rag.collections import candidates, fields
 from analysis.rag.shapes import Collection
 
 
@@ -26,13 +26,15 @@ class BadCollectionError(ValueError):
 class Format:
     """How a file of questions is written: its reader is `read` of a module of `analysis.rag.collections`.
 
-    `draws` : its reader can add to each question documents of others, `others` of them, drawn by `rng`.
+    `is_bank`: texts that a question has twice are taken once, as candidates; `draws`: each question may get documents
+    of others beside its own.
     """
 
     title: str | Promise
     help: str | Promise
     module: str
     draws: bool = False
+    is_bank: bool = False
 
 
 #: Formats by the word that parameters and the command use.
@@ -41,6 +43,7 @@ FORMATS: dict[str, Format] = {
         gettext_lazy("Questions and answers"),
         gettext_lazy("JSON lines as FlashRAG writes them: id, question, golden_answers, and candidate documents."),
         "qa",
+        draws=True,
     ),
     "lamp": Format(
         gettext_lazy("LaMP"),
@@ -52,6 +55,7 @@ FORMATS: dict[str, Format] = {
         gettext_lazy("JSON lines: questions, each with true and false passages by people and models."),
         "banks",
         draws=True,
+        is_bank=True,
     ),
     "passages": Format(
         gettext_lazy("Passages by author"),
@@ -89,13 +93,13 @@ def read(name: str, path: Path, *, called: str = "", others: int = 0, rng: np.ra
     if others and not form.draws:
         raise BadCollectionError(_("Files of this format cannot take documents of other questions: leave it at 0."))
     called = called or path.name
-    options: dict[str, Any] = {"others": others, "rng": rng} if others else {}
     reader = import_module(f"analysis.rag.collections.{form.module}").read
     try:
-        found: Collection = reader(path, name=called.split(".")[0], **options)
+        found: Collection = reader(path, name=called.split(".")[0])
+        found = candidates.without_repeats(found) if form.is_bank else found
+        return candidates.with_others(found, others, rng) if others else found
     except (fields.BadCollectionError, ValueError, OSError, EOFError) as error:
         raise _refused(error, path, called) from error
-    return found
 
 
 def _refused(error: Exception, path: Path, called: str) -> BadCollectionError:

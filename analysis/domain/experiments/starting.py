@@ -66,7 +66,7 @@ def order(experiment: Experiment, study: Study, given: Mapping[str, Any], *, see
     if seed < 0:
         raise BadParameterError(_("The seed must not be negative, it is %(seed)s.") % {"seed": seed})
     own = experiment.own(given).to_dict()
-    collection = dict(given.get("collection") or {"source": collecting.STUDY})
+    collection = dict(given.get("collection") or {"source": experiment.collections[0]})
     if collection.get("source") not in experiment.collections:
         said = _("%(title)s cannot be run on %(source)r; it takes %(known)s.")
         known = ", ".join(experiment.collections)
@@ -205,9 +205,11 @@ def departures(experiment: Experiment, run: Run) -> list[tuple[str, Any]]:
 
 
 def offered() -> list[tuple[str, str]]:
-    """Return the generators that may be named, each with what it is: endpoints that the operator allows."""
+    """Return the generators that may be named, each with what it is: endpoints and models that the operator allows."""
     allowed = Endpoint.objects.allowed().order_by("name")
-    return [(f"endpoint:{each.name}", f"{each.name} ({each.model})") for each in allowed]
+    endpoints = [(f"endpoint:{each.name}", f"{each.name} ({each.model})") for each in allowed]
+    here = [(f"model:{name}", _("%(name)s, in a worker") % {"name": name}) for name in generating.offered()]
+    return [*endpoints, *here]
 
 
 def hand_in(study: Study, path: Path) -> Upload:

@@ -9,17 +9,19 @@ from crowdrag.llm.models import Endpoint
 from crowdrag.runs.models import Run
 
 from . import generating
+from .collecting import OF_STUDY, RESPONSES, STUDY
 from .experiment import COMMON, BadParameterError, Experiment
 from .reading import FORMATS
-
-STUDY = "study"
 
 
 def collection_said(asked: Mapping[str, Any]) -> str:
     """A run's parameter `collection` in words."""
     source = asked.get("source", STUDY)
-    if source == STUDY:
+    if source in OF_STUDY:
         style = asked.get("style")
+        if source == RESPONSES:
+            said = _("responses of this study")
+            return _("%(responses)s in %(style)s") % {"responses": said, "style": style} if style else said
         said = _("topics of this study")
         return _("%(topics)s, answers in %(style)s") % {"topics": said, "style": style} if style else said
     title = FORMATS[source].title if source in FORMATS else source

@@ -21,7 +21,9 @@ from writing.enums import Origin
 from . import planted
 from .asked import furnish
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
+# What asks a model commits as it goes.
+asks = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +49,7 @@ def run_it(experiment, study, **given) -> Run:
     return running.wait(starting.start(order(experiment, study, **given)))
 
 
+@asks
 def test_stages_come_one_after_the_other_and_end_in_tables(experiment, study, endpoint):  # noqa: F811
     run = starting.start(order(experiment, study))
     stages = [(unit.stage, unit.payload["stage"]) for unit in run.units.order_by("position")]
@@ -61,6 +64,7 @@ def test_stages_come_one_after_the_other_and_end_in_tables(experiment, study, en
     )
 
 
+@asks
 def test_equal_inputs_make_equal_rows_and_the_second_run_calls_nobody(experiment, study, server, endpoint):  # noqa: F811
     first, calls = run_it(experiment, study), Call.objects.count()
     second = run_it(experiment, study)
@@ -72,6 +76,7 @@ def test_equal_inputs_make_equal_rows_and_the_second_run_calls_nobody(experiment
     assert (second.summary["usage"]["calls"], second.summary["usage"]["stored"]) == (0, 10)
 
 
+@asks
 def test_a_run_that_is_cancelled_goes_on_where_it_stopped(experiment, study, server, endpoint):  # noqa: F811
     run = starting.start(order(experiment, study))
     assert executing.work_next(run)
@@ -84,6 +89,7 @@ def test_a_run_that_is_cancelled_goes_on_where_it_stopped(experiment, study, ser
     assert len(server.seen) == 6
 
 
+@asks
 def test_questions_that_changed_meanwhile_end_the_run(experiment, study, endpoint):  # noqa: F811
     run = starting.start(order(experiment, study))
     collecting._kept.clear()
@@ -149,7 +155,7 @@ def test_files_are_refused_with_file_and_line(study, tmp_path):
     with pytest.raises(collecting.BadCollectionError, match="not among those"):
         collecting.collection({"collection": {"source": "bank", "upload": upload.pk}}, StudyFactory())
     with pytest.raises(collecting.BadCollectionError, match="leave it at 0"):
-        reading.read("qa", path, others=3, rng=None)
+        reading.read("passages", path, others=3, rng=None)
 
 
 @pytest.mark.parametrize(
@@ -169,6 +175,7 @@ def test_bad_orders_say_what_is_wrong(experiment, study, endpoint, given, said):
         order(experiment, study, **given)
 
 
+@asks
 def test_an_order_is_reckoned_before_anything_is_asked(experiment, study, server, paid):  # noqa: F811
     expected = starting.expect(order(experiment, study))
     assert (expected.estimate.calls, expected.units, expected.problem) == (10, 5, "")
@@ -194,6 +201,7 @@ def test_experiments_are_found_by_name(experiment):
         get("nothing")
 
 
+@asks
 def test_the_command_estimates_runs_and_writes_the_report(experiment, study, server, paid, tmp_path, capsys):  # noqa: F811
     options = {"study": study.slug, "set": ["generator=endpoint:odd", "k=2", "weights=1,0.5"]}
     call_command("experiment", "planted", estimate=True, **options)

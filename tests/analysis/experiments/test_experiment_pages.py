@@ -1,0 +1,295 @@
+"""Pages of experiments: every state, every role."""
+
+import gzip
+import io
+import json
+import uuid
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from crowdrag.runs.domain import running
+from crowdrag.runs.models import Run, Upload
+from crowdrag.studies.enums import Role
+from tests.factories import MembershipFactory, StudyFactory
+from tests.llm.conftest import endpoint, paid, server  # noqa: F401 - fixtures
+
+from . import planted
+from .asked import furnish
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("experiment", "endpoint")]
+# What asks a model commits as it goes.
+asks = pytest.mark.django_db(transaction=True)
+TOLD = {"source": "study", "generator": "endpoint:odd", "queries": "0", "p_k": "2"}
+
+
+@pytest.fixture(autouse=True)
+def no_broker(monkeypatch):
+    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+
+
+@pytest.fixture
+def experiment(monkeypatch):
+    return planted.install(monkeypatch)
+
+
+@pytest.fixture
+def study():
+    return furnish(StudyFactory(llm_budget=1_000_000))
+
+
+def member_of(study, role=Role.EDITOR) -> Client:
+    client = Client()
+    client.force_login(MembershipFactory(study=study, role=role).user)
+    return client
+
+
+def address(study, part="") -> str:
+    return f"/studies/{study.slug}/experiments/{part}"
+
+
+def form_of(study) -> str:
+    return address(study, "new/planted/")
+
+
+def started(client, study, **told) -> Run:
+    page = client.post(form_of(study), TOLD | told)
+    order = page.context["order"]
+    answer = client.post(form_of(study), TOLD | told | {"start": order.digest})
+    run = Run.objects.latest("pk")
+    assert answer.headers["Location"].endswith(f"/runs/{run.key}/")
+    return run
+
+
+def test_the_list_without_runs_says_who_can_start_one(study):
+    for role, said in ((Role.EDITOR, "Before one starts"), (Role.VIEWER, "An editor of the study")):
+        page = member_of(study, role).get(address(study)).content.decode()
+        assert said in page
+        assert ("new/planted/" in page) == (role == Role.EDITOR)
+
+
+def test_a_viewer_neither_opens_the_form_nor_starts(study):
+    viewer = member_of(study, Role.VIEWER)
+    assert viewer.get(form_of(study)).status_code == 403
+    assert viewer.post(form_of(study), TOLD).status_code == 403
+    assert viewer.post(form_of(study) + "estimate/", TOLD).status_code == 403
+    assert not Run.objects.exists()
+
+
+def test_the_form_explains_its_parameters_and_their_bounds(study):
+    page = member_of(study).get(form_of(study)).content.decode()
+    assert "How many are shown." in page
+    assert 'min="1" max="5"' in page
+    assert "odd (m)" in page
+
+
+def test_the_estimate_follows_the_form_and_stores_nothing(study, server, paid):  # noqa: F811
+    editor = member_of(study)
+    page = editor.post(form_of(study) + "estimate/", TOLD).content.decode()
+    assert "<html" not in page
+    assert 'name="start"' in page
+    assert "<dd>10</dd>" in page
+    assert "USD\N{NO-BREAK SPACE}0.0052" in page  # 200 tokens in at 1,000, 160 out at 2,000 a million
+    wrong = editor.post(form_of(study) + "estimate/", TOLD | {"p_k": "9"}).content.decode()
+    assert "less than or equal to 5" in wrong
+    assert 'name="start"' not in wrong
+    assert server.seen == []
+    assert not Run.objects.exists()
+
+
+def test_what_starts_is_what_was_estimated(study):
+    editor = member_of(study)
+    digest = editor.post(form_of(study), TOLD).context["order"].digest
+    again = editor.post(form_of(study), TOLD | {"p_k": "3", "start": digest})
+    assert again.status_code == 200  # another order: it is estimated first
+    assert not Run.objects.exists()
+    run = started(editor, study, p_k="3", p_weights="1, 0.5", p_is_strict="on")
+    assert run.parameters == {
+        "collection": {"source": "study", "style": ""}, "generator": "endpoint:odd", "queries": 0,
+        "k": 3, "weights": [1.0, 0.5], "is_strict": True, "words": "short", "judge": "",
+    }  # fmt: skip
+    assert run.created_by is not None
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"p_k": "9"}, "less than or equal to 5"),
+        ({"p_weights": "1, two"}, "Numbers with commas"),
+        ({"p_weights": "0.5, 7"}, "from 0 to 1"),
+        ({"generator": "endpoint:none"}, "Select a valid choice"),
+        ({"source": "bank"}, "Choose a file"),
+        ({"source": "lamp"}, "Select a valid choice"),
+    ],
+)
+def test_a_form_that_is_wrong_says_so(study, told, said):
+    page = member_of(study).post(form_of(study), TOLD | told)
+    assert page.status_code == 422
+    assert said in page.content.decode()
+
+
+def bank(n=3) -> bytes:
+    """Some questions of a passage bank."""
+    rows = [
+        {
+            "index": i, "question": "ok:wrong", "answer": f"a{i}", "gpt_false_ans": "x", "llama_false_ans": "y",
+            **{name: f"ok:a{i} {name}" for name in (
+                "human_true", "gpt_true", "llama_true", "gpt_false", "llama_false", "human_false_gpt",
+                "human_false_llama",
+            )},
+        }
+        for i in range(n)
+    ]  # fmt: skip
+    return gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode())
+
+
+@asks
+def test_a_file_is_stored_once_and_named_by_its_digest(study):
+    editor = member_of(study)
+    file = SimpleUploadedFile("<b>nq</b>_passages.jsonl.gz", bank())
+    page = editor.post(form_of(study), TOLD | {"source": "bank", "others": "2", "file": file})
+    assert page.status_code == 200, page.content.decode()
+    upload = Upload.objects.get()
+    assert page.context["expected"].estimate.queries == 3
+    assert "<b>nq" not in page.content.decode()
+    assert f'value="{upload.pk}" selected' in page.content.decode()
+    told = {"source": "bank", "others": "2", "upload": str(upload.pk)}
+    run = started(editor, study, **told)
+    assert run.parameters["collection"] == {
+        "source": "bank", "upload": upload.pk, "name": upload.name, "sha256": upload.sha256, "others": 2
+    }  # fmt: skip
+    assert Upload.objects.count() == 1
+    run = running.wait(run)
+    assert run.state == "DONE", run.error
+    page = editor.get(address(study, f"{run.key}/")).content.decode()
+    assert "with 2 passages of other questions each" in page
+    assert "<b>nq" not in page
+
+
+def test_a_file_that_cannot_be_read_says_where(study):
+    file = SimpleUploadedFile("nq.jsonl", b'{"index": 1}\n')
+    page = member_of(study).post(form_of(study), TOLD | {"source": "bank", "file": file})
+    assert "nq.jsonl, line 1, question" in page.content.decode()
+    assert 'name="start"' not in page.content.decode()
+    assert not Run.objects.exists()
+
+
+def test_another_study_s_file_is_none_of_this_one(study):
+    other = furnish(StudyFactory())
+    member_of(other).post(form_of(other), TOLD | {"source": "bank", "file": SimpleUploadedFile("a.gz", bank())})
+    given = TOLD | {"source": "bank", "upload": str(Upload.objects.get().pk)}
+    assert member_of(study).post(form_of(study), given).status_code == 422
+
+
+@asks
+def test_a_run_is_shown_in_every_state(study):
+    editor = member_of(study)
+    run = started(editor, study)
+    page = editor.get(address(study, f"{run.key}/")).content.decode()
+    assert "Tables and charts stand here when it is done" in page
+    assert f"/runs/{run.key}/progress/" in page
+    running.cancel(run=run)
+    page = editor.get(address(study, f"{run.key}/")).content.decode()
+    assert "This run was cancelled." in page
+    assert "nothing is asked or paid twice" in page
+    Run.objects.filter(pk=run.pk).update(state="FAILED", error="<script>alert(1)</script>")
+    page = editor.get(address(study, f"{run.key}/")).content.decode()
+    assert "This run failed:" in page
+    assert "<script>alert" not in page
+    run = running.wait(running.resume(run=run))
+    page = member_of(study, Role.VIEWER).get(address(study, f"{run.key}/")).content.decode()
+    assert "the question alone" in page
+    assert "0.80" in page
+    assert "6</dd>" in page  # calls
+    assert "5 questions were asked twice." in page
+    listed = editor.get(address(study)).content.decode()
+    assert f"experiments/{run.key}/" in listed
+    assert editor.get(address(study, f"{uuid.uuid4()}/")).status_code == 404
+    assert editor.get(address(study) + "?experiment=nothing").status_code == 404
+
+
+@asks
+def test_every_table_figure_and_report_can_be_downloaded(study):
+    client = member_of(study, Role.VIEWER)
+    run = running.wait(started(member_of(study), study))
+    results = f"/studies/{study.slug}/results/"
+    for form, begins in (("csv", b"condition,score"), ("json", b"["), ("tex", b"%")):
+        answer = client.get(f"{results}tables/{planted.TABLE}.{form}?run={run.key}")
+        assert (answer.status_code, answer.content[: len(begins)]) == (200, begins)
+    for form, begins in (("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("json", b"{")):
+        answer = client.get(f"{results}charts/{planted.TABLE}.{form}?run={run.key}")
+        assert (answer.status_code, answer.content[: len(begins)]) == (200, begins)
+    for name in ("report.html", "report.pdf", "methods.tex", "references.bib"):
+        assert client.get(f"{results}report/{name}?run={run.key}").status_code == 200
+    whole = client.get(f"{results}report/report.html?run={run.key}").content.decode()
+    assert "What it took" in whole
+    assert "6 prompts were generated for this run, and 4 had been answered before" in whole
+    assert "topics of this study" in whole
+    answer = client.post(f"{results}report/pack/?run={run.key}")
+    packing = running.wait(Run.objects.get(kind="report"))
+    assert answer.headers["Location"].endswith(f"/runs/{packing.key}/")
+    assert packing.state == "DONE", packing.error
+    page = client.get(f"/studies/{study.slug}/runs/{packing.key}/").content.decode()
+    assert f"/experiments/{run.key}/" in page
+    assert "Everything as zip" in client.get(address(study, f"{run.key}/")).content.decode()
+
+
+@asks
+def test_two_runs_of_one_kind_are_compared(study, monkeypatch):
+    editor = member_of(study)
+    first = running.wait(started(editor, study))
+    second = running.wait(started(editor, study, p_k="1", seed="5", queries="4"))
+    page = editor.get(address(study, f"compare/?a={first.key}&b={second.key}")).content.decode()
+    assert "What made them" in page
+    for said in ('<td class="mono">2</td>', "queries", "seed"):
+        assert said in page
+    same = editor.get(address(study, f"compare/?a={first.key}&b={first.key}")).content.decode()
+    assert "Nothing changed" in same
+    assert "Choose two runs" in editor.get(address(study, "compare/")).content.decode()
+    Run.objects.filter(pk=second.pk).update(kind="experiment.other")
+    answer = editor.get(address(study, f"compare/?a={first.key}&b={second.key}"), follow=True)
+    assert "runs of two experiments" in answer.content.decode()
+    # Nobody registers that kind here: what it found cannot be told, and its page says so.
+    assert "not installed here" in editor.get(address(study, f"{second.key}/")).content.decode()
+    assert editor.get(address(study, "compare/?a=nothing")).status_code == 404
+
+
+def test_a_run_is_made_again_a_little_otherwise(study):
+    editor = member_of(study)
+    run = started(editor, study, p_k="4", p_words="long", seed="7")
+    page = editor.get(form_of(study) + f"?like={run.key}")
+    assert page.context["form"]["p_k"].value() == 4
+    assert page.context["form"]["p_words"].value() == "long"
+    assert page.context["form"]["seed"].value() == 7
+    assert editor.get(form_of(study) + f"?like={uuid.uuid4()}").status_code == 404
+
+
+def test_many_runs_come_a_page_at_a_time(study):
+    for _each in range(27):
+        Run.objects.create(study=study, kind="experiment.planted", created_at="2026-01-01T00:00Z", parameters={})
+    client = member_of(study, Role.VIEWER)
+    assert "5 of 27 runs" in client.get(address(study)).content.decode()
+    assert "25 of 27 runs" in client.get(address(study) + "?experiment=planted").content.decode()
+    assert "2 of 27 runs" in client.get(address(study) + "?experiment=planted&page=2").content.decode()
+
+
+def test_too_many_questions_want_a_number(study, monkeypatch):
+    monkeypatch.setattr("analysis.domain.experiments.starting.MOST_QUERIES", 3)
+    page = member_of(study).post(form_of(study), TOLD).content.decode()
+    assert "say how many are to be drawn" in page
+    assert 'name="start"' not in page
+
+
+def test_a_budget_that_does_not_do_is_said_before(study, paid):  # noqa: F811
+    type(study).objects.filter(pk=study.pk).update(llm_budget=0)
+    page = member_of(study).post(form_of(study), TOLD).content.decode()
+    assert "budget" in page
+
+
+def test_a_file_that_is_too_large_is_the_command_s(study, monkeypatch):
+    monkeypatch.setattr("analysis.views.experiment_form.MOST_BYTES", 10)
+    page = member_of(study).post(form_of(study), TOLD | {"source": "bank", "file": io.BytesIO(bank())})
+    assert page.status_code == 422
+    assert "by its command" in page.content.decode()
+    assert not Upload.objects.exists()
