@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import checkpoints
+from ...answers import normalised
 from ...shapes import Document, Generator, Query
 from .. import reranker, training
 from ..labels import Labelled
@@ -144,14 +145,14 @@ def relevance(labelled: Labelled) -> Labelled | None:
     Returns
     -------
     Labelled or None
-        Uplift 1 for relevant documents, 0 for others. None if the query has no document or no right answer.
+        Uplift 1 for relevant documents, 0 for others. None if the query has no document, or no right answer of which
+        anything is left when it is normalised.
     """
-    query = labelled.query
-    if not labelled.documents or not query.answers:
+    right = tuple(each for each in labelled.query.answers if normalised(each))
+    if not labelled.documents or not right:
         return None
-    right = max(query.answers, key=len)
-    alone = tuple(right if is_relevant(each, query.answers) else "" for each in labelled.documents)
-    return replace(labelled, without="", alone=alone, metric="em")
+    alone = tuple(right[0] if is_relevant(each, right) else "" for each in labelled.documents)
+    return replace(labelled, query=replace(labelled.query, answers=right), without="", alone=alone, metric="em")
 
 
 def is_relevant(document: Document, answers: Sequence[str]) -> bool:

@@ -83,6 +83,7 @@ def weigh(parts: Sequence[torch.Tensor], logits: torch.Tensor) -> list[float]:
     moving = lengths > 0
     if not moving.any():
         return [1 / len(parts)] * len(parts)
-    # Objectives of unlike scale are brought to one length, or the least of them would have all the weight.
+    # Gradients are brought to one length, or an objective that is all but done would have all the weight, and the
+    # others would stay where they are.
     found[moving] = min_norm.weights(gradients[moving] / lengths[moving, None]) / lengths[moving]
     return [float(each) for each in found / found.sum()]

@@ -1,0 +1,153 @@
+"""DPA-RAG: its losses against loops, its weighing against a grid, its reranker on planted preferences."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
+
+from analysis.rag.uplift.methods import dpa_losses, dpa_training, min_norm  # noqa: E402
+from analysis.rag.uplift.methods.dpa import ALIGNMENT, Dpa, preferred  # noqa: E402
+from analysis.rag.uplift.methods.method import NotPossibleError, Settings  # noqa: E402
+from tests.analysis.rag import tiny  # noqa: E402
+from tests.analysis.rag.uplift.methods.known import Scripted, query, training, words  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory) -> str:
+    return str(tiny.bert(tmp_path_factory.mktemp("dpa") / "bert", layers=1))
+
+
+def settings(encoder: str, **more) -> Settings:
+    return Settings(**{"encoder": encoder, "device": "cpu", "epochs": 25, "learning_rate": 1e-2, "batch": 2, "feed": 1,
+                       "metric": "em", **more})  # fmt: skip
+
+
+def planted(n: int, first: int = 0) -> list:
+    """`cat` turns the wrong answer right where the dog is asked for, `barks` the right one wrong where the cat is."""
+    return [
+        query(str(i), "is the dog", ["a mat", "of night", "the cat sat"])
+        if i % 2
+        else query(str(i), "of the mat", ["the dog barks", "a night"])
+        for i in range(first, first + n)
+    ]
+
+
+GENERATOR = {"of the mat": "yes", "the cat sat": "yes", "the dog barks": "no"}
+
+
+def plainly(scores: list[list[float]], uplift: list[list[float]]) -> list[float]:
+    point, pair, contrast = [], [], []
+    for query_scores, gains in zip(scores, uplift, strict=True):
+        for s, u in zip(query_scores, gains, strict=True):
+            if u != 0:
+                p = 1 / (1 + math.exp(-s))
+                point.append(-math.log(p if u > 0 else 1 - p))
+        for (s, u), (other, v) in product(zip(query_scores, gains, strict=True), repeat=2):
+            if u > v:
+                pair.append(-math.log(1 / (1 + math.exp(other - s))))
+        lower = [s for s, u in zip(query_scores, gains, strict=True) if u < max(gains)]
+        for s, u in zip(query_scores, gains, strict=True):
+            if u == max(gains) and lower:
+                contrast.append(-math.log(math.exp(s) / (math.exp(s) + sum(map(math.exp, lower)))))
+    return [sum(each) / len(each) for each in (point, pair, contrast)]
+
+
+def test_the_losses_are_those_of_a_plain_loop():
+    rng = np.random.default_rng(2)
+    uplift = [[1.0, 0.0, 0.0, 1.0], [0.0, -1.0, -0.5], [0.0, 0.0]]
+    logits = torch.tensor(rng.normal(size=(9, 2)), requires_grad=True)
+    s = (logits[:, 1] - logits[:, 0]).tolist()
+    found = dpa_losses.losses(logits, torch.tensor([u for each in uplift for u in each]), [4, 3, 2])
+    expected = plainly([s[:4], s[4:7], s[7:]], uplift)
+    np.testing.assert_allclose([float(each.detach()) for each in found], expected, rtol=1e-6)
+
+
+def test_documents_that_change_nothing_have_no_loss():
+    assert dpa_losses.losses(torch.zeros((3, 2)), torch.zeros(3), [3]) == []
+    # All equally aligned: nothing to compare, but to tell.
+    assert len(dpa_losses.losses(torch.zeros((2, 2)), torch.ones(2), [2])) == 1
+
+
+def test_the_shortest_combination_is_that_of_a_fine_grid():
+    rng = np.random.default_rng(3)
+    grid = [(a, b, 200 - a - b) for a in range(201) for b in range(201 - a)]
+    for _ in range(25):
+        gradients = rng.normal(size=(3, 4)) + rng.normal(size=4)
+        found = min_norm.weights(gradients)
+        assert found.min() >= 0
+        assert found.sum() == pytest.approx(1)
+        shortest = np.linalg.norm((np.array(grid) / 200) @ gradients, axis=1).min()
+        combined = found @ gradients
+        assert np.linalg.norm(combined) <= shortest + 1e-9
+        # Down for all at once: no objective's slope along it is less than its own length squared.
+        assert np.all(gradients @ combined >= combined @ combined - 1e-9)
+
+
+@pytest.mark.parametrize("gradients", [[[1.0, 0.0]] * 3, [[1.0, 0.0], [-2.0, 0.0]], [[3.0, 4.0]]])
+def test_equal_opposite_and_single_gradients(gradients):
+    found = min_norm.weights(np.array(gradients))
+    assert found.sum() == pytest.approx(1)
+    length = {3: 1.0, 2: 0.0, 1: 5.0}[len(gradients)]
+    assert np.linalg.norm(found @ np.array(gradients)) == pytest.approx(length)
+
+
+def test_an_objective_that_is_done_has_no_weight():
+    logits = torch.zeros((2, 2), requires_grad=True)
+    parts = [logits[0, 0] * 3, (logits**2).sum(), logits[1, 1]]
+    found = dpa_losses.weigh(parts, logits)
+    assert found[1] == 0
+    assert sum(found) == pytest.approx(1)
+    assert dpa_losses.weigh([(logits**2).sum()] * 2, logits) == [0.5, 0.5]
+
+
+def test_it_learns_planted_preferences_and_asks_with_a_doubt(encoder, tmp_path):
+    generator = Scripted(GENERATOR)
+    method = Dpa(settings(encoder))
+    method.fit(training(planted(8), generator))
+    for each, best in zip(planted(2, first=50), ["50-1", "51-2"], strict=True):
+        found = method.answer(each, each.documents, generator)
+        assert (found.text, found.documents) == ("yes", (best,))
+        assert ALIGNMENT in words(generator.asked[-1])
+    method.save(tmp_path)
+    other = Dpa(settings(encoder), self_alignment=False)
+    other.load(tmp_path)
+    assert other.answer(each, each.documents, generator).documents == (best,)
+    assert ALIGNMENT not in words(generator.asked[-1])
+    assert other.answer(each, (), generator).documents == ()
+
+
+def test_the_epoch_that_held_out_queries_like_best_is_kept(encoder):
+    method, generator = Dpa(settings(encoder, epochs=6)), Scripted(GENERATOR)
+    data = training(planted(6), generator, held_out=planted(2))
+    seen = []
+    report = lambda done, total, _message: seen.append((done, total))  # noqa: E731
+    method.fit(type(data)(data.labelled, data.held_out, generator, np.random.default_rng(0), report))
+    assert seen[0] == (1, 6)
+    watched = [dpa_training._example(method._fitted(), each) for each in data.held_out]
+    kept = dpa_training.loss(method._fitted(), watched)
+    untrained = Dpa(settings(encoder, epochs=1, learning_rate=1e-12))
+    untrained.fit(training(planted(6), generator))
+    assert kept < dpa_training.loss(untrained._fitted(), watched)
+
+
+def test_equal_seeds_train_equal_rerankers(encoder):
+    asked, found = planted(1)[0], []
+    for _ in range(2):
+        method = Dpa(settings(encoder, epochs=2))
+        method.fit(training(planted(6), Scripted(GENERATOR), seed=9))
+        found.append(method._fitted().probabilities(asked.question, asked.documents))
+    np.testing.assert_array_equal(*found)
+
+
+def test_documents_that_change_no_answer_teach_nothing(encoder, tmp_path):
+    same = [query(str(i), "is the dog", ["a mat", "of"]) for i in range(3)]
+    with pytest.raises(NotPossibleError, match="in 3 training"):
+        Dpa(settings(encoder)).fit(training(same, Scripted({})))
+    with pytest.raises(NotPossibleError, match="in 0 training"):
+        Dpa(settings(encoder)).fit(training([], Scripted({})))
+    with pytest.raises(NotPossibleError, match="fit it first"):
+        Dpa(settings(encoder)).save(tmp_path)
+    assert preferred([]) == []

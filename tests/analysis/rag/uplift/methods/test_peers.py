@@ -1,0 +1,141 @@
+"""What all eight methods keep to: no look at right answers, documents and tokens counted, what was learnt kept."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="the extra `neural` is not installed")
+
+from analysis.rag.shapes import Query
+from analysis.rag.uplift.methods import adaptive, embedding, skr
+from analysis.rag.uplift.methods.method import Method, NotPossibleError, Settings
+from analysis.rag.uplift.methods.peers import PEERS
+from tests.analysis.rag import tiny
+from tests.analysis.rag.uplift.methods.known import Scripted, query, training
+
+LEARNING = ("cross_encoder", "aar", "skr", "adaptive", "dpa")
+GENERATOR = {"the night": "loud", "barks": "loud", "mat": "quiet"}
+
+
+def planted(n: int, first: int = 0) -> list[Query]:
+    """Of dogs it must read; of the night it knows, and the mat misleads it."""
+    return [
+        query(str(i), "is the dog" if i % 2 else "is the night", ["on mat", "dog barks loud", "a cat"], ["loud"])
+        for i in range(first, first + n)
+    ]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory) -> str:
+    return str(tiny.bert(tmp_path_factory.mktemp("peers") / "bert", layers=1))
+
+
+@pytest.fixture(scope="module")
+def settings(model) -> Settings:
+    return Settings(feed=2, metric="em", encoder=model, embedder=model, device="cpu", epochs=2, learning_rate=1e-3)
+
+
+@pytest.fixture(scope="module")
+def fitted(settings) -> dict[str, Method]:
+    found = {name: make(settings) for name, make in PEERS.items()}
+    for method in found.values():
+        method.fit(training(planted(8), Scripted(GENERATOR), held_out=planted(4, first=8)))
+    return found
+
+
+def test_there_are_the_eight_of_the_paper_under_their_own_names(fitted):
+    assert list(PEERS) == ["naive", "standard", "cross_encoder", "aar", "replug", "skr", "adaptive", "dpa"]
+    assert [each.name for each in fitted.values()] == list(PEERS)
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_an_answer_does_not_depend_on_the_right_ones(fitted, name):
+    for asked in planted(4, first=20):
+        found = []
+        for answers in [("loud",), ("mat", "cat"), ()]:
+            generator = Scripted(GENERATOR)
+            blind = replace(asked, answers=answers)
+            found.append((fitted[name].answer(blind, blind.documents, generator), generator.asked))
+        assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_an_answer_does_not_depend_on_what_the_data_says_of_a_document(fitted, name):
+    asked = planted(1, first=21)[0]
+    found = [
+        fitted[name]
+        .answer(asked, [replace(each, is_helpful=said) for each in asked.documents], Scripted(GENERATOR))
+        .text
+        for said in (None, True, False)
+    ]
+    assert len(set(found)) == 1
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_documents_are_of_the_query_and_tokens_those_of_all_prompts(fitted, name):
+    for asked in planted(4, first=30):
+        found = fitted[name].answer(asked, asked.documents, Scripted(GENERATOR))
+        assert set(found.documents) <= {each.id for each in asked.documents}
+        assert len(set(found.documents)) == len(found.documents)
+        assert found.prompt_tokens == sum(each.prompt_tokens for each in found.outputs) > 0
+        assert found.error == ""
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_without_documents_each_asks_the_question_alone(fitted, name):
+    asked, generator = query("q", "is the dog", []), Scripted(GENERATOR)
+    found = fitted[name].answer(asked, (), generator)
+    naive = Scripted(GENERATOR)
+    assert replace(found, outputs=()) == replace(fitted["naive"].answer(asked, (), naive), outputs=())
+    assert generator.asked == naive.asked
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_what_was_learnt_is_kept_and_read_again(fitted, settings, name, tmp_path):
+    fitted[name].save(tmp_path)
+    again = PEERS[name](settings)
+    again.load(tmp_path)
+    for asked in planted(4, first=40):
+        first, second = (
+            each.answer(asked, asked.documents, Scripted(GENERATOR)) for each in (fitted[name], again)
+        )  # fmt: skip
+        assert first == second
+    assert not [path for path in tmp_path.rglob("*") if path.suffix in {".pkl", ".pickle", ".pt", ".bin"}]
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_an_empty_training_split_is_refused_by_those_that_learn(settings, name):
+    method = PEERS[name](settings)
+    empty = training([], Scripted(GENERATOR))
+    if name not in LEARNING:
+        method.fit(empty)
+        return
+    with pytest.raises(NotPossibleError, match="0 training"):
+        method.fit(empty)
+    with pytest.raises(NotPossibleError, match="fit it first"):
+        method.answer(planted(1)[0], planted(1)[0].documents, Scripted(GENERATOR))
+
+
+@pytest.mark.parametrize("name", LEARNING)
+def test_training_queries_without_a_right_answer_teach_nothing(settings, name):
+    data = training(planted(4), Scripted(GENERATOR))
+    without = tuple(replace(each, query=replace(each.query, answers=())) for each in data.labelled)
+    with pytest.raises(NotPossibleError):
+        PEERS[name](settings).fit(replace(data, labelled=without))
+
+
+@pytest.mark.parametrize("name", LEARNING)
+def test_training_may_be_stopped_by_who_watches(settings, name):
+    def stop(*_about: object) -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        PEERS[name](settings).fit(replace(training(planted(8), Scripted(GENERATOR)), report=stop))
+
+
+def test_embeddings_are_of_length_one_and_none_of_no_text(model):
+    embed = embedding.embedder(model, "cpu")
+    np.testing.assert_allclose(np.linalg.norm(embed(["the cat", "a dog"]), axis=1), 1, atol=1e-6)
+    assert embed([]).shape[0] == 0
+    assert skr.Skr(Settings()).settings.embedder == adaptive.Adaptive().settings.embedder == "all-MiniLM-L6-v2"
