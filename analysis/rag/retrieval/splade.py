@@ -1,7 +1,7 @@
 """SPLADE (Formal et al. 2022): a text becomes weights of all words of a vocabulary, those it does not hold too.
 
 A masked language model says at each token how well each word of its vocabulary would stand there; a word's weight is
-the largest of log(1 + max(0, logit)) over the tokens (their equation 6). A score is the product of two such vectors.
+the largest of log(1 + max(0, logit)) over the tokens. A score is the product of two such vectors.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def splade(model: Path) -> Splade:
 
 
 def by_formula(model: Path, text: str) -> np.ndarray:
-    """Formal et al. 2022, equation 6: for each word the largest over the tokens, one number after the other."""
+    """Formal et al. 2022: for each word the largest over the tokens, one number after the other."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(model)
     with torch.no_grad():
         logits = transformers.AutoModelForMaskedLM.from_pretrained(model)(
