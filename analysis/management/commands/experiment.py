@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.domain import folder
+from analysis.domain.experiments import collecting, starting
 from analysis.domain.experiments import experiment as experiments
-from analysis.domain.experiments import starting
 from analysis.domain.experiments.experiment import BadParameterError, Experiment
 from analysis.domain.experiments.reading import FORMATS, BadCollectionError
 from crowdrag.runs.domain import running
@@ -26,7 +26,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("name", help=f"which: {', '.join(experiments.EXPERIMENTS)}")
         parser.add_argument("--study", required=True, help="the study's short name: who pays, and where results stand")
-        parser.add_argument("--file", type=Path, help="a file of questions (else: the study's topics)")
+        parser.add_argument("--file", type=Path, help="a file of questions (else: the study's topics or responses)")
         parser.add_argument("--format", choices=list(FORMATS), help="how the file is written")
         parser.add_argument("--others", type=int, default=0, help="passages of other questions beside each one's own")
         parser.add_argument("--style", default="", help="of the study's topics: the style of the right answers (any)")
@@ -62,9 +62,8 @@ class Command(BaseCommand):
     def _order(self, experiment: Experiment, study: Study, options: dict[str, Any]) -> starting.Order:
         given = dict(_pair(each, experiment) for each in options["set"])
         common = {"generator": options["generator"] or given.pop("generator", ""), "queries": options["queries"]}
-        return starting.order(
-            experiment, study, {**given, **common, "collection": _collection(study, options)}, seed=options["seed"]
-        )
+        common["collection"] = _collection(study, experiment, options)
+        return starting.order(experiment, study, {**given, **common}, seed=options["seed"])
 
     def _say(self, expected: starting.Expected) -> None:
         found = expected.estimate
@@ -97,10 +96,11 @@ class Command(BaseCommand):
             self.stderr.write(f"\r\033[K{progress.done} of {progress.total} {progress.message}", ending="")
 
 
-def _collection(study: Study, options: dict[str, Any]) -> dict[str, Any]:
+def _collection(study: Study, experiment: Experiment, options: dict[str, Any]) -> dict[str, Any]:
     path = options.get("file")
     if path is None:
-        return {"source": "study", "style": options["style"]}
+        own = [source for source in collecting.OF_STUDY if source in experiment.collections]
+        return {"source": (own or [collecting.STUDY])[0], "style": options["style"]}
     if not options.get("format"):
         raise BadParameterError(f"Say how the file is written: --format, one of {', '.join(FORMATS)}.")
     if not Path(path).is_file():

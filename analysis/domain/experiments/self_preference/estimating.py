@@ -84,5 +84,5 @@ def _as_if_written(query: Query, own: Parameters) -> Query:
         replace(human, id=f"{me}_{kind}", author=me, style=style, text=f"{human.text} {kind}")
         for kind, style in kinds.items()
     ]
-    false = [building.falsified(query, each, me, me) for each in (human, written[0])]
+    false = [building.falsified(query, each, f"{me} {query.id}", me) for each in (human, written[0])]
     return replace(query, documents=(*query.documents, *written, *(p for p in false if isinstance(p, Document))))

@@ -1,0 +1,238 @@
+"""Self-preference as a run: planted preferences come out, what cannot be read is counted, a study's own responses."""
+
+import json
+
+import pytest
+from django.core.management import call_command
+
+from analysis.domain.experiments import collecting, generating, starting, written
+from analysis.domain.experiments.experiment import BadParameterError, get
+from analysis.domain.experiments.self_preference.parameters import Parameters
+from analysis.domain.reports import building
+from analysis.models import Table
+from analysis.rag.collections import authored
+from analysis.rag.shapes import Output
+from crowdrag.runs.domain import running, uploads
+from tests.analysis.rag.self_preference import planted
+from tests.factories import ParticipantFactory, ResponseFactory, StudyFactory, StyleFactory, TopicFactory
+from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
+from writing.enums import Origin
+
+pytestmark = pytest.mark.django_db(transaction=True)
+N = 4
+
+
+@pytest.fixture(autouse=True)
+def no_broker(monkeypatch):
+    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+
+
+@pytest.fixture
+def study():
+    return StudyFactory(llm_budget=1_000_000)
+
+
+@pytest.fixture
+def evaluator(monkeypatch):
+    made = planted.Evaluator()
+    monkeypatch.setattr(generating, "generator", lambda *_args, **_named: made)
+    return made
+
+
+def bank(study, tmp_path, queries):
+    path = tmp_path / "planted.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in authored.write(queries)))
+    return starting.of_upload(study, "passages", uploads.store(study=study, source=path).pk)
+
+
+def run_it(study, collection, seed=0, **given):
+    order = starting.order(
+        get("self_preference"), study, {"generator": "endpoint:odd", "collection": collection, **given}, seed=seed
+    )
+    return order, running.wait(starting.start(order))
+
+
+def rows(run, name):
+    return Table.objects.get(run=run, name=f"self_preference_{name}").rows
+
+
+def test_planted_preferences_come_out(study, evaluator, tmp_path):
+    collection = bank(study, tmp_path, [planted.question(i) for i in range(N)])
+    order, run = run_it(study, collection, author="gpt", resamples=200)
+    assert run.state == "DONE", run.error
+    pairs = {(row["case"], row["other"], row["presentation"]): row for row in rows(run, "pairs")}
+    assert pairs["same", "human", "both"]["own"] == pairs["same", "human", "both"]["front"] == 0.75
+    levels = {row["level"]: row["factual"] for row in rows(run, "by_knowledge")}
+    assert levels == {"none": 0.5, "partial": 1.0, "full": 1.0, "all": 0.875}
+    tests = {(row["setting"], row["comparison"], row["author"]): row for row in rows(run, "rating_tests")}
+    assert tests["plain", "both_true", "gpt"]["difference"] == -1.5
+    assert tests["rag", "both_true", "gpt"]["p"] is None
+    assert "same in all" in tests["rag", "both_true", "gpt"]["note"]
+    assert {row["outcome"] for row in rows(run, "outcomes")} == {"at_once"}
+    # What was estimated is what was asked, each once.
+    assert starting.expect(order).estimate.calls == len(set(evaluator.asked)) == len(evaluator.asked)
+    # 5 tries, 7 passages under 2 prompts, 2 others in 4 cases and 2 styles, each in both orders.
+    assert len(evaluator.asked) == N * (5 + 14 + 2 * (2 * 4 + 2))
+    report = building.report(run)
+    named = [table.name for section in report.sections for table in section.tables]
+    assert named[:2] == ["self_preference_ratings", "self_preference_rating_tests"]
+    assert {chart.name for section in report.sections for chart in section.charts} == {
+        "self_preference_pairs", "self_preference_rating_tests", "self_preference_by_knowledge",
+        "self_preference_scores",
+    }  # fmt: skip
+    assert "Chen et al." in report.methods.paragraphs[0]
+
+
+def test_equal_inputs_and_seed_make_equal_rows(study, evaluator, tmp_path):
+    collection = bank(study, tmp_path, [planted.question(i) for i in range(N)])
+    runs = [run_it(study, collection, author="gpt", resamples=200)[1] for _ in range(2)]
+    found = [dict(Table.objects.filter(run=run).values_list("name", "rows")) for run in runs]
+    assert found[0] == found[1]
+    other = run_it(study, collection, author="gpt", resamples=200, seed=1)[1]
+    assert rows(other, "pairs") != rows(runs[0], "pairs")  # other resamples
+    assert [row["own"] for row in rows(other, "pairs")] == [row["own"] for row in rows(runs[0], "pairs")]
+
+
+class Writer(planted.Evaluator):
+    """Writes passages, too: its false answer is the planted lie."""
+
+    def _reply(self, prompt):
+        text = prompt.messages[0].content
+        i = text.rpartition("truth")[2].split()[0].strip('."') if "truth" in text else ""
+        if "same structure" in text:
+            return f"Answer: lie{i}"
+        if "Rewrite" in text:
+            return f"[gpt] It is truth{i}." + " And so on." * (100 if "longer" in text else 1)
+        if "100 words" in text:
+            return f"[gpt] qa: truth{i}." + " And so on." * 20
+        return super()._reply(prompt)
+
+
+def test_the_evaluator_writes_its_passages_first(study, monkeypatch, tmp_path):
+    made = Writer()
+    monkeypatch.setattr(generating, "generator", lambda *_args, **_named: made)
+    queries = [planted.question(i) for i in range(N)]
+    people = [authored.replace(q, documents=tuple(p for p in q.documents if p.id == "human_true")) for q in queries]
+    collection = bank(study, tmp_path, people)
+    parts = ["build", "knowledge", "ratings", "readings"]
+    order, run = run_it(study, collection, parts=parts, author="gpt", resamples=100)
+    assert run.state == "DONE", run.error
+    assert {row["author"] for row in rows(run, "ratings")} == {"gpt", "human"}
+    built = {(row["author"], row["truth"], row["style"]): row["passages"] for row in rows(run, "bank")}
+    assert built["gpt", "true", "normal"] == built["gpt", "false", "normal"] == built["human", "false", "normal"] == 4
+    assert built["gpt", "true", "qa"] == built["gpt", "true", "long"] == 4
+    pairs = {(row["case"], row["other"], row["presentation"]): row for row in rows(run, "pairs")}
+    assert pairs["same", "human", "both"]["own"] == 0.75
+    assert starting.expect(order).estimate.calls == len(set(made.asked))
+    refused = run_it(study, bank(study, tmp_path, queries), parts=parts, author="gpt")[1]
+    assert refused.state == "FAILED"
+    assert "another name" in refused.problems[0]["message"]
+
+
+class Refusing(planted.Evaluator):
+    """Says nothing to questions with even numbers, and nonsense to the others."""
+
+    def generate(self, prompts):
+        return [
+            Output("", error="refused") if int(p.messages[0].content.partition("number ")[2][:1] or 0) % 2 == 0
+            else Output("I would rather talk of something else.")
+            for p in prompts
+        ]  # fmt: skip
+
+
+def test_refusals_and_nonsense_leave_tables_that_say_so(study, monkeypatch, tmp_path):
+    monkeypatch.setattr(generating, "generator", lambda *_args, **_named: Refusing())
+    collection = bank(study, tmp_path, [planted.question(i) for i in range(2)])
+    _order, run = run_it(study, collection, author="gpt", attempts=2, resamples=100)
+    assert run.state == "DONE", run.error
+    outcomes = {(row["part"], row["outcome"]): row["count"] for row in rows(run, "outcomes")}
+    assert outcomes["readings", "no_text"] == outcomes["readings", "format"] == 20
+    assert outcomes["knowledge", "no_text"] == 5
+    assert {row["n"] for row in rows(run, "pairs")} == {0}
+    assert {row["own"] for row in rows(run, "pairs")} == {None}
+    assert not Table.objects.filter(run=run, name="self_preference_ratings").exists()
+    building.report(run)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"parts": ["guess"]}, "list of some of"),
+        ({"parts": "build"}, "list of some of"),
+        ({"tries": 0}, "1 to 20"),
+        ({"tries": 2.5}, "1 to 20"),
+        ({"attempts": True}, "1 to 10"),
+        ({"prompts": 2}, "1 to 1"),
+        ({"author": "human"}, "a model"),
+        ({"constrained": "yes"}, "true or false"),
+        ({"colour": "red"}, "no parameter colour"),
+    ],
+)
+def test_parameters_that_are_wrong_are_named(given, words):
+    with pytest.raises(BadParameterError, match=words):
+        Parameters.from_dict(given)
+
+
+def test_parameters_are_written_as_they_are_read():
+    made = Parameters.from_dict({"author": "gpt", "parts": ["readings", "build"], "temperature": 1})
+    assert made.parts == ("build", "readings")
+    assert Parameters.from_dict(json.loads(json.dumps(made.to_dict()))) == made
+
+
+@pytest.fixture
+def own_study(study):
+    """Two topics to which people and a model wrote, and one to which people alone did."""
+    styles = [StyleFactory(study=study, name=name) for name in ("essay", "news")]
+    person = ParticipantFactory(study=study)
+    model = ParticipantFactory(study=study, kind="MODEL", external_id="smol-1", specification={"model": "smol"})
+    for i in range(3):
+        topic = TopicFactory(study=study, external_id=f"t{i}", query=f"What is number {i}?")
+        for style in styles:
+            for participant, origin in ((person, Origin.HUMAN), (model, Origin.MODEL))[: 1 if i == 2 else 2]:
+                ResponseFactory(
+                    study=study, topic=topic, style=style, participant=participant, origin=origin,
+                    external_id=f"{origin}-{style.name}-{i}", text=f"In {style.name} it is {i}, says {origin} [0].",
+                )  # fmt: skip
+    return study
+
+
+def test_a_study_s_own_responses_are_a_bank(own_study):
+    found = written.of_responses(own_study)
+    assert [query.id for query in found.queries] == ["t0", "t1"]
+    assert found.left_out == (("fewer than two authors", 1),)
+    assert {(each.author, each.style, each.is_helpful) for each in found.queries[0].documents} == {
+        (author, style, None) for author in ("human", "smol") for style in ("essay", "news")
+    }
+    assert "[0]" not in found.queries[0].documents[0].text
+    assert len(written.of_responses(own_study, "news").queries[0].documents) == 2
+
+
+class Plain(planted.Evaluator):
+    """Rates models 4 and people 3, and always uses the second text."""
+
+    def _reply(self, prompt):
+        text = prompt.messages[0].content
+        if "Passage 2" in text:
+            return "Answer: it;\nAnswer retrieved from which passage: 2"
+        return "###4***" if "says MODEL" in text or "says model" in text else "###3***"
+
+
+def test_a_run_on_a_study_s_own_responses(own_study, monkeypatch, tmp_path):
+    made = Plain()
+    monkeypatch.setattr(generating, "generator", lambda *_args, **_named: made)
+    call_command(
+        "experiment", "self_preference", study=own_study.slug, generator="endpoint:odd",
+        set=["author=smol", "parts=ratings,readings", "resamples=100"], out=tmp_path / "out",
+    )  # fmt: skip
+    files = (tmp_path / "out").rglob("self_preference_*.json")
+    tables = {path.stem: rows for path in files if isinstance(rows := json.loads(path.read_text()), list)}
+    tests = {row["setting"]: row for row in tables["self_preference_rating_tests"]}
+    assert tests["plain"]["comparison"] == "as_written"
+    assert (tests["plain"]["difference"], tests["plain"]["n"]) == (-1.0, 2)
+    pairs = {row["presentation"]: row for row in tables["self_preference_pairs"]}
+    assert (pairs["both"]["own"], pairs["both"]["front"]) == (0.5, 0.0)
+    assert pairs["both"]["n"] == 2 * 2 * 2
+
+
+def test_the_form_offers_files_and_the_study_s_responses(own_study):
+    assert get("self_preference").collections == ("passages", collecting.RESPONSES)
