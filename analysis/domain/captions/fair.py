@@ -194,11 +194,13 @@ TABLES = {
         ),
         (
             Column("step", _("For"), words=STEPS),
+            Column("by", _("Asked")),
+            Column("is_standin", _("Stands in for an entailment model")),
             count("rankings", _("Sampled rankings")),
             count("prompts", _("Prompts")),
             count("prompt_tokens", _("Tokens read")),
             count("completion_tokens", _("Tokens written")),
-            count("failed", _("Refused or failed")),
+            count("failed", _("Without an answer")),
         ),
     ),
 }

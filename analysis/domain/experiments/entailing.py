@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import partial
 
 from django.conf import settings
 from django.utils.translation import gettext as _
@@ -36,7 +36,7 @@ def check(name: str) -> None:
 
 
 def entailment(name: str, generator: Generator) -> Entailment | None:
-    """Make an entailment; None where attribution is not measured. A process keeps the last model.
+    """Make an entailment; None where attribution is not measured.
 
     Raises
     ------
@@ -53,12 +53,14 @@ def entailment(name: str, generator: Generator) -> Entailment | None:
     return _load(name.removeprefix(NLI))
 
 
-@lru_cache(maxsize=1)
 def _load(model: str) -> Entailment:
+    """An entailment model, kept among those of the process."""
     from analysis.rag import checkpoints
-    from analysis.rag.entailment.nli import CrossEncoder
+    from analysis.rag.entailment.nli import CrossEncoder, NoEntailmentLabelError
+    from analysis.rag.generation.warm import MODELS
 
     try:
-        return CrossEncoder.load(model)
-    except (checkpoints.NeuralPartsMissingError, checkpoints.ModelMissingError) as error:
+        found: CrossEncoder = MODELS.take((NLI, model), partial(CrossEncoder.load, model))
+    except (checkpoints.NeuralPartsMissingError, checkpoints.ModelMissingError, NoEntailmentLabelError) as error:
         raise BadParameterError(str(error)) from error
+    return found

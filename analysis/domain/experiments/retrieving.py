@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from django.conf import settings
 from django.utils.translation import gettext as _
@@ -16,9 +17,8 @@ from .experiment import BadParameterError
 PLAIN = ("bm25", "bm25:all", "given")
 #: Retrievers with a model, `dense:NAME` and `splade:NAME`; those that the operator named (`CROWDRAG_RETRIEVERS`).
 DENSE, SPLADE = "dense", "splade"
-# A process keeps so many: models are large.
-_MOST = 3
-_kept: list[tuple[str, Collection | None, Retriever]] = []
+# The last index of a whole collection: one serves all units of a run.
+_index: list[tuple[Collection, Retriever]] = []
 
 
 def offered() -> list[str]:
@@ -41,7 +41,7 @@ def check(names: Sequence[str]) -> None:
 
 
 def retriever(name: str, collection: Collection) -> Retriever:
-    """Make a retriever of a collection's documents; a process keeps the last ones.
+    """Make a retriever of a collection's documents; a process keeps models and the last index.
 
     Parameters
     ----------
@@ -56,17 +56,6 @@ def retriever(name: str, collection: Collection) -> Retriever:
         If it is not offered, or its model cannot be loaded.
     """
     check([name])
-    over = collection if name == "bm25:all" else None
-    for kept in _kept:
-        if kept[0] == name and kept[1] is over:
-            return kept[2]
-    made = _make(name, collection)
-    _kept.append((name, over, made))
-    del _kept[:-_MOST]
-    return made
-
-
-def _make(name: str, collection: Collection) -> Retriever:
     kind, _colon, model = name.partition(":")
     if kind in (DENSE, SPLADE):
         return _load(kind, model)
@@ -76,16 +65,23 @@ def _make(name: str, collection: Collection) -> Retriever:
         return Given()
     from analysis.rag.retrieval.bm25 import BM25
 
-    return BM25.over(collection.queries) if name == "bm25:all" else BM25()
+    if name == "bm25":
+        return BM25()
+    if not _index or _index[0][0] is not collection:
+        _index[:] = [(collection, BM25.over(collection.queries))]
+    return _index[0][1]
 
 
 def _load(kind: str, model: str) -> Retriever:
+    """A model, kept among those of the process."""
     from analysis.rag import checkpoints
+    from analysis.rag.generation.warm import MODELS
     from analysis.rag.retrieval.dense import Dense, UnsupportedEncoderError
     from analysis.rag.retrieval.splade import NoVocabularyWeightsError, Splade
 
     try:
-        return Dense.load(model) if kind == DENSE else Splade.load(model)
+        load = Dense.load if kind == DENSE else Splade.load
+        found: Dense | Splade = MODELS.take((kind, model), partial(load, model))
     except (
         checkpoints.NeuralPartsMissingError,
         checkpoints.ModelMissingError,
@@ -93,3 +89,4 @@ def _load(kind: str, model: str) -> Retriever:
         NoVocabularyWeightsError,
     ) as error:
         raise BadParameterError(str(error)) from error
+    return found

@@ -106,7 +106,9 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "fair_labels": ("query", "document", "without", "alone", "gain", "useful"),
     "fair_left_out": ("reason", "queries"),
-    "fair_costs": ("step", "rankings", "prompts", "prompt_tokens", "completion_tokens", "failed"),
+    "fair_costs": (
+        "step", "by", "is_standin", "rankings", "prompts", "prompt_tokens", "completion_tokens", "failed",
+    ),
     "uplift_results": (
         "method", "metric", "value", "low", "high", "difference", "difference_low", "difference_high",
         "statistic", "p", "p_adjusted", "n",

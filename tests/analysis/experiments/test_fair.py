@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from analysis.domain import charts
-from analysis.domain.experiments import entailing, staging, starting
+from analysis.domain.experiments import staging, starting
 from analysis.domain.experiments.experiment import BadParameterError, get
 from analysis.domain.experiments.fair.parameters import Parameters
 from analysis.domain.results.schema import COLUMNS
@@ -14,7 +14,7 @@ from analysis.models import Table
 from analysis.rag.fair import utility
 from crowdrag.runs.domain import executing, running, uploads
 from crowdrag.runs.models import Run
-from tests.analysis.rag.fair.planted import GOLD, Follows, Planted, query
+from tests.analysis.rag.fair.planted import GOLD, Planted, query
 from tests.factories import StudyFactory
 from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
 
@@ -37,7 +37,6 @@ def planted(monkeypatch) -> Planted:
     made = Planted()
     monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
     monkeypatch.setattr(staging, "generator", lambda run, named="": made)
-    monkeypatch.setattr(entailing, "entailment", lambda name, generator: Follows() if name else None)
     return made
 
 
@@ -111,7 +110,12 @@ def test_the_generator_is_asked_for_labels_and_each_distinct_list_once(asked, pl
     assert len(taking) == 3
     costs = {row["step"]: row for row in found["fair_costs"]}
     assert costs["labels"]["prompts"] == labels
-    assert len(planted.seen) == len(set(planted.seen)) == labels + costs["rankings"]["prompts"]
+    asked_for = [prompt for prompt in planted.seen if not prompt.choices]
+    assert len(asked_for) == len(set(asked_for)) == labels + costs["rankings"]["prompts"]
+    claims = [prompt for prompt in planted.seen if prompt.choices]
+    assert len(claims) == costs["attribution"]["prompts"]
+    assert [costs[step]["is_standin"] for step in ("labels", "rankings", "attribution")] == [False, False, True]
+    assert costs["attribution"]["by"] == "planted asked for yes or no"
     assert costs["rankings"]["prompts"] < costs["rankings"]["rankings"] == 3 * (3 * 40 + 1)
     assert costs["rankings"]["prompt_tokens"] > 0
 
@@ -142,7 +146,7 @@ def test_equal_seeds_give_equal_tables_and_others_do_not(asked) -> None:
     assert first["fair_summary"] != other["fair_summary"]
 
 
-@pytest.mark.parametrize("dies_at", [2, 40, 90])
+@pytest.mark.parametrize("dies_at", [2, 90])
 def test_a_run_that_is_killed_anywhere_resumes_to_the_same(asked, planted, monkeypatch, dies_at) -> None:
     whole = rows(running.wait(starting.start(asked())))
     answer, calls = Planted._answer, []
@@ -174,12 +178,21 @@ def test_scores_that_are_missing_fail_before_anything_is_generated_for_them(aske
     assert {row["retriever"] for row in rows(run)["fair_tradeoff"]} == {"bm25", "given", "all"}
 
 
-def test_the_estimate_is_an_upper_bound(asked, planted) -> None:
-    order = asked(entailment="")
+@pytest.mark.parametrize("given", [{}, {"entailment": "", "lists_per_query": 18}])
+def test_the_estimate_is_an_upper_bound(asked, planted, given) -> None:
+    order = asked(**given)
     expected = starting.expect(order)
     assert (expected.estimate.queries, expected.estimate.left_out) == (4, 2)
     running.wait(starting.start(order))
     assert len(planted.seen) <= expected.estimate.calls
+
+
+def test_what_an_answer_follows_from_is_what_was_planted(asked, planted) -> None:
+    found = rows(running.wait(starting.start(asked(k=1, alphas=[1]))))
+    fixed = {row["query"]: row for row in found["fair_queries"] if row["rank"] == "deterministic"}
+    # The first document of q0 brings a word that stands in the answer, that of q1 noise, that of q2 nothing.
+    assert [fixed[name]["attribution"] for name in ("q0", "q1", "q2")] == [1.0, 1.0, 0.0]
+    assert [fixed[name]["utility"] > 0 for name in ("q0", "q1", "q2")] == [True, False, False]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,8 @@ UNDEFINED = {
     "utility_error": "one list stands for several",
 }
 #: What the generator was asked for, and what for every prompt.
-STEPS = (LABELS, RANKINGS, "attribution")
+ATTRIBUTION = "attribution"
+STEPS = (LABELS, RANKINGS, ATTRIBUTION)
 USED = ("prompts", "prompt_tokens", "completion_tokens", "failed")
 TAKES_PART = ""
 
@@ -45,7 +46,7 @@ def tables(job: Job) -> dict[str, list[Row]]:
         "fair_queries": [_query(point) for point in points],
         "fair_labels": [row for name, found in labelled.items() for row in _labels(job, name, found)],
         "fair_left_out": _left_out(job, labelled, ranked),
-        "fair_costs": _costs(labelled, ranked),
+        "fair_costs": _costs(labelled, ranked, job.generator.name),
     }
 
 
@@ -86,15 +87,18 @@ def _left_out(job: Job, labelled: Mapping[str, Any], ranked: Mapping[str, Any]) 
     return [{"reason": TAKES_PART, "queries": taking}, *({"reason": each, "queries": n} for each, n in reasons.items())]
 
 
-def _costs(labelled: Mapping[str, Any], ranked: Mapping[str, Any]) -> list[Row]:
+def _costs(labelled: Mapping[str, Any], ranked: Mapping[str, Any], generator: str) -> list[Row]:
     """What the generator was asked for. Whatever was answered before counts as well: it is what the result rests on."""
     used = {
         LABELS: [found["used"] for found in labelled.values() if "used" in found],
         RANKINGS: [found["used"] for found in ranked.values() if "used" in found],
-        "attribution": [found["attribution"] for found in ranked.values() if "attribution" in found],
+        ATTRIBUTION: [found[ATTRIBUTION] for found in ranked.values() if found.get(ATTRIBUTION)],
     }
+    by = {LABELS: generator, RANKINGS: generator, ATTRIBUTION: next((each["by"] for each in used[ATTRIBUTION]), None)}
     sampled = {RANKINGS: sum(found.get("sampled", 0) for found in ranked.values())}
     return [
-        {"step": step, "rankings": sampled.get(step)} | {name: sum(each[name] for each in used[step]) for name in USED}
+        {"step": step, "by": by[step], "is_standin": any(each.get("is_standin") for each in used[step])}
+        | {"rankings": sampled.get(step)}
+        | {name: sum(each[name] for each in used[step]) for name in USED}
         for step in STEPS
     ]

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
+import numpy as np
 from django.utils.translation import gettext as _
+from numpy.typing import NDArray
 
 from analysis.rag.answers import METRICS, Metric
 from analysis.rag.fair import measuring, utility
-from analysis.rag.fair.lists import List
 from analysis.rag.fair.prompts import prompt
 from analysis.rag.fair.ranking import Ranked, rank
 from analysis.rag.fair.utility import Labels
-from analysis.rag.shapes import Collection, Entailment, Output, Prompt, Query, Usage
+from analysis.rag.retrieval.given import NoScoresError
+from analysis.rag.shapes import Collection, Output, Prompt, Query
 from analysis.ranking.plackett_luce import UnusableScoresError
 
 from .. import entailing, retrieving
 from ..job import Job
+from .attributing import attribute
 from .parameters import DEFAULT_METRIC, Parameters
 
 LABELS, RANKINGS = "labels", "rankings"
-#: A unit of labels has about so many prompts, and prompts are sent so many at a time: a minute on two cores at most.
-PROMPTS = 32
-#: A document entails a claim from this probability on: more likely than not.
-ENTAILS = 0.5
+#: A unit of labels has about so many prompts, and prompts are sent so many at a time: some minutes on two cores.
+PROMPTS = 64
 #: A retriever had no usable scores.
 NO_SCORES = "no usable scores"
 
@@ -48,6 +48,8 @@ def label_units(collection: Collection, _parameters: Parameters) -> Iterable[dic
 def label(job: Job) -> Mapping[str, Any]:
     """Label the documents of some queries, by the utility of answers without and with each of them alone."""
     parameters: Parameters = job.parameters
+    retrieving.check(parameters.retrievers)  # before anything is paid
+    entailing.check(parameters.entailment)
     asked = {
         query.id: utility.prompts(query, parameters.asking) for query in job.queries if not utility.unusable(query)
     }
@@ -80,28 +82,42 @@ def _measure(job: Job, query: Query) -> dict[str, Any]:
         return {}
     useful = Labels.read(labelled).useful
     try:
-        ranked = rank(
-            {name: retrieving.retriever(name, job.collection).scores(query) for name in parameters.retrievers},
-            useful,
-            parameters.alphas,
-            samples=parameters.samples,
-            k=parameters.k,
-            budget=parameters.budget,
-            chance=lambda name: job.rng(f"fair {query.id} {name}"),
-        )
-    except UnusableScoresError:
+        ranked = _rank(job, query, useful)
+    except (UnusableScoresError, NoScoresError):
         return {"reason": NO_SCORES}
     lists = measuring.to_generate(ranked)
-    outputs = _generate(job, [prompt(query, _documents(query, each), parameters.asking) for each in lists])
-    before = asdict(job.usage)
-    outcomes = _outcomes(job, query, lists, outputs)
+    asked = [prompt(query, [query.documents[place] for place in each], parameters.asking) for each in lists]
+    outputs = _generate(job, asked)
+    said = [output.text.strip() for output in outputs]
+    attribution = attribute(job, query, lists, said)
+    outcomes = {
+        each: measuring.Outcome(
+            utility.utility(metric(query, parameters), said[place], query.answers),
+            None if attribution is None else attribution.follows[place],
+        )
+        for place, each in enumerate(lists)
+    }
     points = measuring.measure(query.id, useful, parameters.k, ranked, outcomes, bounds=parameters.exposure_bounds)
     return {
         "points": [point.write() for point in points],
-        "sampled": _sampled(ranked),
+        # What one call a ranking would have come to.
+        "sampled": sum(len(each.rankings) for each in ranked),
         "used": _used(outputs),
-        "attribution": _between(before, asdict(job.usage)),
+        "attribution": None if attribution is None else attribution.write(),
     }
+
+
+def _rank(job: Job, query: Query, useful: NDArray[np.bool_]) -> list[Ranked]:
+    parameters: Parameters = job.parameters
+    return rank(
+        {name: retrieving.retriever(name, job.collection).scores(query) for name in parameters.retrievers},
+        useful,
+        parameters.alphas,
+        samples=parameters.samples,
+        k=parameters.k,
+        budget=parameters.budget,
+        chance=lambda name: job.rng(f"fair {query.id} {name}"),
+    )
 
 
 def _generate(job: Job, prompts: Sequence[Prompt]) -> list[Output]:
@@ -113,61 +129,6 @@ def _generate(job: Job, prompts: Sequence[Prompt]) -> list[Output]:
     return outputs
 
 
-def _outcomes(
-    job: Job, query: Query, lists: Sequence[List], outputs: Sequence[Output]
-) -> dict[List, measuring.Outcome]:
-    """Utility and attribution of each list."""
-    parameters: Parameters = job.parameters
-    used = metric(query, parameters)
-    said = [output.text.strip() for output in outputs]
-    entailment = entailing.entailment(parameters.entailment, job.generator)
-    follows = None if entailment is None else _follows(job, entailment, query, lists, said)
-    return {
-        each: measuring.Outcome(
-            utility.utility(used, text, query.answers),
-            None if follows is None else tuple(follows.get((place, text), False) for place in each),
-        )
-        for each, text in zip(lists, said, strict=True)
-    }
-
-
-def _follows(
-    job: Job, entailment: Entailment, query: Query, lists: Sequence[List], said: Sequence[str]
-) -> dict[tuple[int, str], bool]:
-    """Whether an output follows from a document, by the document's place.
-
-    Equal claims about one document are asked once; an empty output is no claim and follows from nothing.
-    """
-    parameters: Parameters = job.parameters
-    claims = {(place, text): None for each, text in zip(lists, said, strict=True) for place in each if text}
-    pairs = list(claims)
-    found: dict[tuple[int, str], bool] = {}
-    for start in range(0, len(pairs), PROMPTS):
-        job.report(start, len(pairs), _("What follows from which document"))
-        part = pairs[start : start + PROMPTS]
-        asked = [(_premise(query, place), _claim(query, text, parameters)) for place, text in part]
-        found |= dict(zip(part, (entailment.probabilities(asked) > ENTAILS).tolist(), strict=True))
-    return found
-
-
-def _premise(query: Query, place: int) -> str:
-    document = query.documents[place]
-    return f"{document.title}\n{document.text}" if document.title else document.text
-
-
-def _claim(query: Query, text: str, parameters: Parameters) -> str:
-    return text if parameters.claim == "answer" else f"{query.question.strip()} {text}"
-
-
-def _documents(query: Query, places: List) -> list[Any]:
-    return [query.documents[place] for place in places]
-
-
-def _sampled(ranked: Sequence[Ranked]) -> int:
-    """How many generator calls one call a ranking would have been."""
-    return sum(len(each.rankings) for each in ranked)
-
-
 def _used(outputs: Sequence[Output]) -> dict[str, int]:
     """What prompts took, whether or not they were answered before: the same however often the unit is worked on."""
     return {
@@ -175,12 +136,4 @@ def _used(outputs: Sequence[Output]) -> dict[str, int]:
         "prompt_tokens": sum(each.prompt_tokens for each in outputs),
         "completion_tokens": sum(each.completion_tokens for each in outputs),
         "failed": sum(bool(each.error) for each in outputs),
-    }
-
-
-def _between(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, int]:
-    gained = {name: after[name] - before[name] for name in asdict(Usage())}
-    return {
-        "prompts": gained["calls"] + gained["stored"],
-        **{name: gained[name] for name in ("prompt_tokens", "completion_tokens", "failed")},
     }

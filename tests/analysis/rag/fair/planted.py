@@ -42,8 +42,15 @@ class Planted:
         for prompt in prompts:
             if prompt not in kept:
                 self.seen.append(prompt)
-                kept[prompt] = self._answer(prompt.messages[-1].content)
+                content = prompt.messages[-1].content
+                kept[prompt] = self._choose(content) if prompt.choices else self._answer(content)
         return [kept[prompt] for prompt in prompts]
+
+    def _choose(self, content: str) -> Output:
+        """Whether a claim follows from a passage (analysis.rag.entailment.asking)."""
+        passage, claim = content.removeprefix("Passage:\n").split("\n\nDoes")[0].split("\n\nClaim:\n")
+        follows = Follows().probabilities([(passage, claim)])[0] > 0
+        return Output("yes" if follows else "no", prompt_tokens=9, completion_tokens=1)
 
     def likelihoods(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Floats:
         raise NoLikelihoodsError
