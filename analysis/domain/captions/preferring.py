@@ -2,11 +2,11 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from .describing import Column, Figure, Table, bounded, count, estimate
+from .describing import Column, Figure, Table, Words, bounded, count, estimate
 
 SECTION = "self_preference"
 SETTINGS = {"plain": _("plain"), "rag": _("for answering the question")}
-TRUTHS = {"true": _("true"), "false": _("false"), "unknown": _("not known"), "": ""}
+TRUTHS: dict[str, Words] = {"true": _("true"), "false": _("false"), "unknown": _("not known"), "": ""}
 STYLES = {"normal": _("normal"), "qa": _("from question and answer"), "long": _("long")}
 COMPARISONS = {
     "both_true": _("true, true"),
