@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.rag.shapes import Collection, Floats, Generator, Output, Prompt, Query, Usage
+from analysis.rag.generation.ensemble import Ensembling
+from analysis.rag.shapes import Collection, Floats, Generator, NoLikelihoodsError, Output, Prompt, Query, Usage
 from analysis.stats.chance import stream
 from crowdrag.runs.models import Run
 from crowdrag.studies.models import Study
@@ -41,6 +42,14 @@ class CountedGenerator:
     def likelihoods(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Floats:
         """Mean log-likelihood per token of each continuation after its prompt."""
         return self._generator.likelihoods(prompts, continuations)
+
+    def ensemble(self, prompts: Sequence[Prompt], weights: Floats) -> Output:
+        """Answer all prompts as one, where the generator can; see `analysis.rag.generation.ensemble`."""
+        if not isinstance(self._generator, Ensembling):
+            raise NoLikelihoodsError(f"{self.name} does not say what it expects at every token.")
+        output = self._generator.ensemble(prompts, weights)
+        self._usage.add([output])
+        return output
 
 
 @dataclass

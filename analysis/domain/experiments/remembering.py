@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from analysis.rag import checkpoints, generation
-from analysis.rag.generation import loading, prompting, warm
+from analysis.rag.generation import ensemble, loading, prompting, warm
 from analysis.rag.shapes import Floats, Output, Prompt
 from crowdrag.llm.domain.replies import clean
 from crowdrag.studies.models import Study
@@ -106,6 +106,16 @@ class Remembering:
             seen.add(key)
         return outputs
 
+    def ensemble(self, prompts: Sequence[Prompt], weights: Floats) -> Output:
+        """Answer all prompts as one, kept as outputs are; see `analysis.rag.generation.ensemble`."""
+        key = ensemble_digest(self.name, prompts, weights)
+        if (found := self._look_up([key])) == {}:
+            with warm.one_job(self._prepared.device, check=self._check):
+                if (found := self._look_up([key])) == {}:
+                    self._check()
+                    return self._keep({key: self._loaded.ensemble(prompts, weights)})[key]
+        return _output(found[key])
+
     def likelihoods(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Floats:
         """Mean log-likelihood per token of each continuation after its prompt, kept as outputs are; see the model's.
 
@@ -185,6 +195,12 @@ def digest(name: str, prompt: Prompt) -> str:
 def likelihood_digest(name: str, prompt: Prompt, continuation: str) -> str:
     """SHA-256 of a generator's name, a prompt's messages and what follows them, in hexadecimal."""
     return _digest("likelihood", name, prompting.digest(Prompt(prompt.messages)), continuation)
+
+
+def ensemble_digest(name: str, prompts: Sequence[Prompt], weights: Floats) -> str:
+    """SHA-256 of a generator's name, prompts that it answers as one and their weights (nine digits), in hexadecimal."""
+    shares = [f"{share:.9f}" for share in ensemble.shares(weights, len(prompts))]
+    return _digest("ensemble", name, *map(prompting.digest, prompts), *shares)
 
 
 def forget(study: Study) -> None:

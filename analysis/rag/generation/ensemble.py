@@ -5,18 +5,12 @@ REPLUG's ensemble (Shi et al. 2024, section 3.2): p(y_t | y_<t) is the sum over 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..shapes import Output, Prompt
-
-if TYPE_CHECKING:
-    import torch
-
-Floats = NDArray[np.float64]
+from ..shapes import Floats, Output, Prompt
 
 
 @runtime_checkable
@@ -29,57 +23,64 @@ class Ensembling(Protocol):
         Parameters
         ----------
         prompts : sequence of Prompt
-            One at least; temperature 0, no choices. `max_tokens` is that of the first.
+            One at least; `max_tokens` is that of the first. Temperature and choices are not looked at.
         weights : ndarray, shape (n_prompts,)
-            Above 0; their sum is 1.
+            0 or more, not all 0; they are brought to the sum 1.
 
         Returns
         -------
         Output
-            `prompt_tokens` is the sum over prompts.
+            `prompt_tokens` is the sum over prompts. If one is longer than the model reads, an error.
+
+        Raises
+        ------
+        NoLikelihoodsError
+            If it turns out that the generator cannot.
+        ValueError
+            If there is not one usable weight a prompt.
         """
         ...
 
 
-def greedy(model: Any, inputs: Mapping[str, torch.Tensor], weights: Floats, **options: Any) -> torch.Tensor:
-    """The tokens that a model of transformers says when all rows must say the same.
-
-    Parameters
-    ----------
-    model : PreTrainedModel
-        Causal or sequence-to-sequence.
-    inputs : mapping
-        `input_ids` and `attention_mask`, shape (n_prompts, n_tokens); a causal model's are padded on the left.
-    weights : ndarray, shape (n_prompts,)
-        0 or more, not all 0; they are brought to the sum 1.
-    options
-        For `generate`: `max_new_tokens`, `pad_token_id`.
-
-    Returns
-    -------
-    Tensor of int, shape (n_new_tokens,)
-        Without the prompt; an end token stays at its end.
+def shares(weights: Floats, prompts: int) -> Floats:
+    """Weights of the sum 1.
 
     Raises
     ------
     ValueError
-        If there is not one usable weight a row.
+        If there is not one of 0 or more for each prompt, or all are 0.
     """
-    import torch
-    from transformers import LogitsProcessorList
+    found = np.asarray(weights, dtype=np.float64)
+    if not prompts or found.shape != (prompts,) or not np.all(found >= 0) or not 0 < found.sum() < np.inf:
+        raise ValueError(f"an ensemble of {prompts} prompts needs as many weights of 0 or more, not all 0: {weights}")
+    return np.asarray(found / found.sum())
 
-    rows, width = inputs["input_ids"].shape
-    if len(weights) != rows or not np.all(np.isfinite(weights)) or weights.min() < 0 or weights.sum() <= 0:
-        raise ValueError(f"an ensemble of {rows} prompts needs as many weights of 0 or more, not all 0: {weights}")
-    log_weights = torch.tensor(np.asarray(weights) / weights.sum(), dtype=torch.float64).log()
 
-    def together(_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        """Replace each row's scores by the ensemble's log-probabilities: then all rows choose the same token."""
-        log_p = torch.log_softmax(scores.double(), dim=-1) + log_weights.to(scores.device)[:, None]
-        return torch.logsumexp(log_p, dim=0).to(scores.dtype).expand_as(scores).clone()
+class Mixed:
+    """Makes all rows of a batch expect the same: transformers' greedy search then gives them the same token.
 
-    with torch.inference_mode():
-        said: torch.Tensor = model.generate(
-            **inputs, do_sample=False, num_beams=1, logits_processor=LogitsProcessorList([together]), **options
-        )
-    return said[0] if model.config.is_encoder_decoder else said[0, width:]
+    Parameters
+    ----------
+    torch : module
+    weights : sequence of float
+        Of the rows; their sum is 1.
+    """
+
+    def __init__(self, torch: Any, weights: Sequence[float]) -> None:
+        self._torch = torch
+        self._log_weights = torch.tensor(weights, dtype=torch.float64).log().unsqueeze(1)
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        """Return the logarithm of the rows' weighted mean distribution, for each row.
+
+        Parameters
+        ----------
+        input_ids : tensor, shape (n_rows, n_tokens)
+            Not looked at.
+        scores : tensor, shape (n_rows, n_words)
+            Logits.
+        """
+        torch = self._torch
+        # In double precision: sums over a hundred thousand words.
+        log_p = torch.log_softmax(scores.double(), dim=-1) + self._log_weights.to(scores.device)
+        return torch.logsumexp(log_p, dim=0, keepdim=True).to(scores.dtype).repeat(len(scores), 1)

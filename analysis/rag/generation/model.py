@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..shapes import Floats, Output, Prompt
-from . import devices, prompting
+from . import devices, ensemble, prompting
 from .batching import Batches, Budget
 from .loading import Loaded
 from .sampling import Drawn
@@ -20,10 +20,11 @@ from .sampling import Drawn
 
 @dataclass(frozen=True)
 class Asked:
-    """A prompt with its tokens."""
+    """A prompt with its tokens; in an ensemble, with its share of it."""
 
     prompt: Prompt
     ids: tuple[int, ...]
+    share: float | None = None
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,29 @@ class Model(ABC):
             batches = self._batches(tokens, partial(self._write, max_tokens=max_tokens, beams=beams))
             for batch, outputs in batches.run(self._ordered(group, batches)):
                 yield [(one.prompt, output) for one, output in zip(batch, outputs, strict=True)]
+
+    def ensemble(self, prompts: Sequence[Prompt], weights: Floats) -> Output:
+        """Answer all prompts as one; see `ensemble.Ensembling`.
+
+        Raises
+        ------
+        batching.ModelMemoryError
+            If they do not fit into the device's memory together.
+        """
+        shares = ensemble.shares(weights, len(prompts)).tolist()
+        asked = [Asked(prompt, tuple(self._ids(prompt)), share) for prompt, share in zip(prompts, shares, strict=True)]
+        tokens = sum(len(one.ids) for one in asked)
+        if problem := next(filter(None, map(self._problem, asked)), ""):
+            return Output("", prompt_tokens=tokens, error=problem)
+        max_tokens = prompts[0].max_tokens
+
+        def write(batch: Sequence[Sequence[Asked]]) -> list[Output]:
+            return [self._write(group, max_tokens=max_tokens, beams=1)[0] for group in batch]
+
+        # One item that cannot be cut in two.
+        batches = self._batches(lambda group: sum(len(one.ids) + max_tokens for one in group), write)
+        ((_group, (output,)),) = batches.run([asked])
+        return replace(output, prompt_tokens=tokens)
 
     def likelihoods(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Floats:
         """Mean log-likelihood per token of each continuation after its prompt.
@@ -207,7 +231,10 @@ class Model(ABC):
         return settings
 
     def _drawing(self, batch: Sequence[Asked]) -> list[Any]:
-        """What draws the next token of each prompt, where its temperature says so."""
+        """What draws the next token of each prompt where its temperature says so, or of all where they are one."""
+        together = [one.share for one in batch if one.share is not None]
+        if together:
+            return [ensemble.Mixed(self._torch, together)]
         if batch[0].prompt.temperature == 0:
             return []
         return [Drawn(self._torch, [one.prompt for one in batch])]

@@ -116,9 +116,11 @@ class Aar:
     def _preferences(self, labelled: Labelled, generator: Generator) -> Floats:
         asked = [prompt(labelled.query.question, [each]) for each in labelled.documents]
         try:
-            return generator.likelihoods(asked, [labelled.query.answers[0]] * len(asked))
+            likely = generator.likelihoods(asked, [labelled.query.answers[0]] * len(asked))
         except NoLikelihoodsError:
             return labelled.scores_alone
+        # NaN: a document that is too long to be read, of which the answer's score says at least that.
+        return labelled.scores_alone if np.isnan(likely).any() else likely
 
     def _fitted(self) -> Floats:
         if self._adapter is None:

@@ -13,18 +13,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 
 from ...answers import normalised
 from ...generation.ensemble import Ensembling
-from ...shapes import Document, Generator, Output, Query
+from ...shapes import Document, Floats, Generator, NoLikelihoodsError, Output, Prompt, Query
 from ..prompts import prompt
 from .method import Answered, Settings
 from .standard import read
 from .untrained import Untrained
-
-Floats = NDArray[np.float64]
 
 
 class Replug(Untrained):
@@ -52,12 +49,19 @@ class Replug(Untrained):
         asked = [prompt(query.question, [each], max_tokens=self.settings.max_tokens) for each in given]
         weights = weigh(given, temperature=self.temperature)
         ids = tuple(each.id for each in given)
-        if isinstance(generator, Ensembling):
-            output = generator.ensemble(asked, weights)
-            return Answered(output.text, ids, output.prompt_tokens, (output,), output.error)
-        outputs = generator.generate(asked)
-        text, error = vote(outputs, weights)
-        return Answered(text, ids, sum(each.prompt_tokens for each in outputs), tuple(outputs), error)
+        try:
+            output = _together(generator, asked, weights)
+        except NoLikelihoodsError:
+            outputs = generator.generate(asked)
+            text, error = vote(outputs, weights)
+            return Answered(text, ids, sum(each.prompt_tokens for each in outputs), tuple(outputs), error)
+        return Answered(output.text, ids, output.prompt_tokens, (output,), output.error)
+
+
+def _together(generator: Generator, asked: Sequence[Prompt], weights: Floats) -> Output:
+    if not isinstance(generator, Ensembling):
+        raise NoLikelihoodsError(f"{generator.name} does not say what it expects at every token")
+    return generator.ensemble(asked, weights)
 
 
 def weigh(documents: Sequence[Document], *, temperature: float = 1.0) -> Floats:
