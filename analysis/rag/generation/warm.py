@@ -78,8 +78,9 @@ class Warm:
     def clear(self) -> None:
         """Give up all."""
         with self._lock:
-            self._models.clear()
-            _free()
+            if self._models:
+                self._models.clear()
+                _free()
 
     def _loaded(self, key: Hashable, load: Callable[[], Any]) -> Any:
         """Load; where memory is short, once more without the others."""

@@ -24,8 +24,9 @@ from analysis.models import Generation
 from analysis.rag import generation
 from analysis.rag.generation import Options, warm
 from analysis.rag.generation.model import Model
-from analysis.rag.shapes import Message, Prompt, Usage
-from crowdrag.studies.models import Study
+from analysis.rag.shapes import Message, Output, Prompt, Usage
+from crowdrag.studies.enums import ParticipantKind
+from crowdrag.studies.models import Participant, Study
 from tests.analysis.rag import tiny
 from tests.at_once import together
 
@@ -184,14 +185,8 @@ def test_likelihoods_are_kept_too(make, folder, monkeypatch):
 
 
 def test_what_postgresql_cannot_keep_is_replaced(make, monkeypatch):
-    monkeypatch.setattr(Model, "_outputs", lambda _self, batch, _rows: [generation_output("a\0b\ud83d")] * len(batch))
-    assert make().generate(PROMPTS[:1])[0].text == "a�b�"
-
-
-def generation_output(text):
-    from analysis.rag.shapes import Output
-
-    return Output(text)
+    monkeypatch.setattr(Model, "_outputs", lambda _self, batch, _rows: [Output("a\0b")] * len(batch))
+    assert make().generate(PROMPTS[:1])[0].text == "a�b"
 
 
 def test_what_was_written_for_a_study_goes_with_it_and_with_an_erasure(make, study):
@@ -206,10 +201,8 @@ def test_what_was_written_for_a_study_goes_with_it_and_with_an_erasure(make, stu
 
 
 def test_an_erasure_takes_what_models_wrote_along(make, study):
-    from crowdrag.studies.models import Participant
-
     make().generate(PROMPTS[:1])
-    person = Participant.objects.create(study=study, external_id="p", created_at=NOW)
+    person = Participant.objects.create(study=study, external_id="p", kind=ParticipantKind.CROWD, created_at=NOW)
     erasing.erase(person, NOW)
     assert not Generation.objects.exists()
 
