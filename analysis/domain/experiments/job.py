@@ -35,8 +35,8 @@ class CountedGenerator:
     def generate(self, prompts: Sequence[Prompt]) -> list[Output]:
         """Answer each prompt, in their order."""
         outputs = self._generator.generate(prompts)
-        # A prompt that occurs twice was answered once, and is counted once.
-        self._usage.add(dict(zip(prompts, outputs, strict=True)).values())
+        # A prompt that occurs twice was answered once, and is counted once: its first output says what it cost.
+        self._usage.add(dict(zip(reversed(prompts), reversed(outputs), strict=True)).values())
         return outputs
 
     def likelihoods(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Floats:
