@@ -46,13 +46,8 @@ def _sentences(run: Run, own: Parameters, rows: Mapping[str, list[Row]]) -> Iter
     watched = f", one of which was held out to stop after {own.patience} epochs without a lower loss"
     watched = watched if own.patience else ""
     yield (
-        f"Questions were divided into {own.splits} folds by a digest of their ids, before anything was trained; each was "
-        "answered by what the other folds trained"
-        + (
-            f", one of which was held out to stop after {own.patience} epochs without a lower loss."
-            if own.patience
-            else "."
-        )
+        f"Questions were divided into {own.splits} folds by a digest of their ids, before anything was trained; each "
+        f"was answered by what the other folds trained{watched}."
     )
     peers = [said for name, said in PEERS.items() if name in own.compared]
     yield (
@@ -62,8 +57,8 @@ def _sentences(run: Run, own: Parameters, rows: Mapping[str, list[Row]]) -> Iter
     )
     yield (
         f"Differences to {PEERS[STANDARD]} are paired by question, with 95 % percentile intervals over "
-        f"{own.resamples:,} resamples of questions [@efron1993] and Wilcoxon's signed-rank test; p-values were adjusted "
-        f"for the false discovery rate within each table [@benjamini1995]. The seed was {run.seed}."
+        f"{own.resamples:,} resamples of questions [@efron1993] and Wilcoxon's signed-rank test; p-values were "
+        f"adjusted for the false discovery rate within each table [@benjamini1995]. The seed was {run.seed}."
     )
 
 

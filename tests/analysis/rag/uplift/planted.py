@@ -1,4 +1,4 @@
-"""Queries whose helpful documents are known: a generator that knows some answers and is helped by a pattern of words."""
+"""Queries whose helpful documents are known: a generator knows some answers, and a pattern of words helps it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +11,24 @@ from analysis.rag.shapes import Document, Floats, NoLikelihoodsError, Output, Pr
 KNOWN, UNKNOWN = "which common", "which obscure"
 #: A document that says so gives the answer away; one that says so takes even a known answer away.
 HELPS, MISLEADS = "the record states", "rumour claims"
-FILLER = "river stone market winter garden letter bridge music salt paper window island forest silver train".split()
+FILLER = ["river", "stone", "market", "winter", "garden", "letter", "bridge", "music", "salt", "paper", "window",
+          "island", "forest", "silver", "train"]  # fmt: skip
+    "river",
+    "stone",
+    "market",
+    "winter",
+    "garden",
+    "letter",
+    "bridge",
+    "music",
+    "salt",
+    "paper",
+    "window",
+    "island",
+    "forest",
+    "silver",
+    "train",
+]
 
 
 class Planted:

@@ -1,0 +1,139 @@
+"""Labels of planted queries, where each is known; selection; what a selection lacks."""
+
+import numpy as np
+import pytest
+
+from analysis.rag.answers import NoGoldAnswerError
+from analysis.rag.shapes import Document, Output, Prompt, Query
+from analysis.rag.uplift import labels, selecting
+from analysis.rag.uplift.labels import Category, Labelled
+from analysis.rag.uplift.prompts import prompt
+from analysis.rag.uplift.selecting import Missing
+from tests.analysis.rag.uplift import planted
+
+DOCUMENTS = tuple(Document(str(i), f"text {i}") for i in range(4))
+
+
+def labelled(without="x", alone=("x", "Ada", "Ada Lovelace", "x"), metric="f1", answers=("Ada Lovelace",)) -> Labelled:
+    documents = DOCUMENTS[: len(alone)]
+    return Labelled(Query("q", "Who?", answers, documents), documents, without, tuple(alone), metric)
+
+
+def test_uplift_is_the_score_with_a_document_less_the_score_without():
+    one = labelled()
+    assert one.uplift.tolist() == pytest.approx([0, 2 / 3, 1, 0])  # F1 of "Ada": 2 * 1 / (1 + 2)
+    assert labelled(metric="em").uplift.tolist() == [0, 0, 1, 0]
+    known = labelled(without="Ada Lovelace")
+    assert known.uplift.tolist() == pytest.approx([-1, -1 / 3, 0, -1])
+    assert not known.helpful.any()
+
+
+def test_categories_are_by_exact_match_and_add_up():
+    one, known = labelled(), labelled(without="ada lovelace!")
+    wrong, right = Category.LEFT_WRONG, Category.KEPT_RIGHT
+    assert one.categories == (wrong, wrong, Category.CORRECTED, wrong)
+    assert known.categories == (Category.MISLED, Category.MISLED, right, Category.MISLED)
+    assert labels.shares([one, known]) == {
+        Category.CORRECTED: 1 / 8,
+        Category.MISLED: 3 / 8,
+        right: 1 / 8,
+        wrong: 3 / 8,
+    }
+    assert all(np.isnan(share) for share in labels.shares([]).values())
+
+
+def test_planted_uplift_is_found_and_asked_for_d_plus_one_times():
+    generator = planted.Planted()
+    queries = planted.queries(30, np.random.default_rng(3))
+    for query in queries:
+        one, outputs = labels.label(query, query.documents, generator)
+        assert one.helpful.tolist() == [document.is_helpful for document in query.documents]
+        assert len(outputs) == len(query.documents) + 1
+    assert len(generator.asked) == sum(len(query.documents) + 1 for query in queries)
+    assert len(set(generator.asked)) == len(generator.asked)
+
+
+def test_prompts_are_the_papers_and_share_their_beginning():
+    asked = labels.prompts(Query("q", "Who?", ("Ada",), DOCUMENTS), DOCUMENTS, max_tokens=9)
+    assert [each.max_tokens for each in asked] == [9] * 5
+    assert asked[0].messages[0].content == (
+        "Answer the question based on your own knowledge. Only give me the answer and do not output any other words."
+    )
+    assert {each.messages[1].content for each in asked} == {"Question: Who?\nAnswer:"}
+    shown = [each.messages[0].content.rpartition("\n\n")[2] for each in asked[1:]]
+    assert shown == [f"Doc 1: text {i}" for i in range(4)]
+    both = prompt("Who?", [Document("1", "One.", "A title"), Document("2", "Two.")]).messages[0].content
+    assert both.endswith("Doc 1(Title: A title) One.\nDoc 2: Two.")
+
+
+@pytest.mark.parametrize(
+    ("query", "error"),
+    [
+        (Query("q", "Who?", (), DOCUMENTS), NoGoldAnswerError),
+        (Query("q", "Who?", ("Ada",), ()), labels.NoDocumentsError),
+    ],
+)
+def test_what_cannot_be_labelled_is_not_asked(query, error):
+    generator = planted.Planted()
+    with pytest.raises(error, match="q"):
+        labels.label(query, query.documents, generator)
+    assert not generator.asked
+
+
+def test_a_refusal_is_a_wrong_answer():
+    query = Query("q", "Who?", ("Ada",), DOCUMENTS[:2])
+    outputs = [Output("", error="refused"), Output("Ada"), Output("", error="refused")]
+    one = labels.read(query, query.documents, outputs)
+    assert one.uplift.tolist() == [1, 0]
+
+
+def test_equal_prompts_of_equal_documents_are_equal():
+    twice = (Document("1", "same"), Document("2", "same"))
+    asked = labels.prompts(Query("q", "Who?", ("Ada",), twice), twice)
+    assert isinstance(asked[0], Prompt)
+    assert len(set(asked)) == 2
+
+
+def ids(documents) -> str:
+    return "".join(each.id for each in documents)
+
+
+@pytest.mark.parametrize(
+    ("p", "chosen", "unranked", "best"),
+    [
+        ([0.4, 0.9, 0.6, 0.5], "12", "12", "12"),  # 0.5 is not more likely than not
+        ([0.6, 0.7, 0.7, 0.1], "120", "012", "12"),  # equal ones in the retriever's order
+        ([0.1, 0.2, 0.3, 0.4], "", "", "32"),
+        ([0.9, 0.9, 0.9, 0.9], "0123", "0123", "01"),
+    ],
+)
+def test_selection(p, chosen, unranked, best):
+    assert ids(selecting.chosen(DOCUMENTS, p)) == chosen
+    assert ids(selecting.chosen(DOCUMENTS, p, reranks=False)) == unranked
+    assert ids(selecting.best(DOCUMENTS, p, 2)) == best
+    assert ids(selecting.best(DOCUMENTS, p, 99)) == ids(selecting.chosen(DOCUMENTS, p, threshold=-1))
+
+
+def test_selection_of_nothing_and_of_too_few_probabilities():
+    assert selecting.chosen((), []) == ()
+    with pytest.raises(ValueError, match="4 documents"):
+        selecting.chosen(DOCUMENTS, [0.5])
+
+
+def test_the_upper_bound_hands_over_what_helps_best_first():
+    assert ids(selecting.oracle(labelled())) == "21"
+    assert selecting.oracle(labelled(without="Ada Lovelace")) == ()
+    assert ids(selecting.oracle(labelled(alone=("Ada", "x", "Ada")))) == "02"
+
+
+@pytest.mark.parametrize(
+    ("handed", "missing", "right"),
+    [(("2", "1", "0"), Missing.NONE, 2), (("1",), Missing.SOME, 1), ((), Missing.ALL, 0), (("0", "3"), Missing.ALL, 0)],
+)
+def test_what_a_selection_lacks(handed, missing, right):
+    found = selecting.against(labelled(), handed)
+    assert (found.missing, found.right, found.chosen, found.helpful) == (missing, right, len(handed), 2)
+
+
+def test_nothing_can_be_missing_where_nothing_helps():
+    assert selecting.against(labelled(without="Ada Lovelace"), ("0",)).missing == Missing.NOTHING_HELPS
