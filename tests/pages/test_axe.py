@@ -23,7 +23,7 @@ SCREENS = [(390, "light"), (1280, "light"), (390, "dark"), (1280, "dark")]
 TWO = [SCREENS[0], SCREENS[3]]
 LINKS = "links => links.filter(link => !link.hasAttribute('download')).map(link => link.href)"
 # Pages that one comes to otherwise than by a link.
-UNLINKED = {"home", "login", "healthz", "password_change_done", "components", "compare_runs"}
+UNLINKED = {"home", "login", "healthz", "password_change_done", "components", "compare_runs", "experiments_compare"}
 # What researchers see of people who judge.
 JUDGING = {
     "campaign",

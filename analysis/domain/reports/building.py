@@ -184,4 +184,7 @@ def _row(row: Row, columns: Iterable[captions.Column], naming: Naming) -> dict[s
 
 
 def _plain(value: Any) -> Value:
+    """A parameter as a report says it."""
+    if isinstance(value, list):
+        return ", ".join(str(each) for each in value)
     return value if isinstance(value, str | int | float | bool | None) else str(value)

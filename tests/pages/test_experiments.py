@@ -1,0 +1,105 @@
+"""A researcher runs an experiment: the estimate follows the form, then the start, progress, the result, a comparison."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from crowdrag.llm.models import Endpoint
+from crowdrag.runs.domain import running
+from crowdrag.runs.models import Run
+from crowdrag.studies.enums import Role
+from tests.analysis.experiments import planted
+from tests.analysis.experiments.asked import furnish
+from tests.factories import MembershipFactory, StudyFactory
+from tests.llm.conftest import server  # noqa: F401 - a fixture
+
+from .test_axe import SCREENS, TWO, faults
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture(autouse=True)
+def _experiment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """One experiment whose result is known, and nobody to wake."""
+    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+    planted.install(monkeypatch)
+    return
+
+
+@pytest.fixture
+def odd(server: Any, transactional_db: None) -> Endpoint:  # noqa: F811
+    """An endpoint that answers as its questions say, for money."""
+    return Endpoint.objects.create(
+        name="odd", base_url=server.url, model="m", is_local=True, is_allowed=True, timeout=5, max_tokens=50,
+        input_price=1000, output_price=2000,
+    )  # fmt: skip
+
+
+def looked_at(page: Page) -> list[str]:
+    """What is wrong with the page, narrow and light, wide and dark."""
+    return [fault for width, theme in TWO for fault in faults(page, width, theme)]
+
+
+@pytest.mark.timeout(600)
+def test_from_the_start_to_the_result(page: Page, live_server: Any, sign_in: Any, odd: Endpoint) -> None:
+    user = sign_in()
+    study = furnish(StudyFactory(slug="tides", llm_budget=1_000_000))
+    MembershipFactory(study=study, user=user, role=Role.EDITOR)
+    page.goto(f"{live_server.url}/studies/tides/")
+    page.get_by_role("link", name="Experiments").first.click()
+    expect(page.get_by_role("heading", name="Planted answers")).to_be_visible()
+    found = looked_at(page)
+
+    page.get_by_role("link", name="Start Planted answers").click()
+    expect(page.get_by_text("are reckoned before anything is asked")).to_be_visible()
+    found += looked_at(page)
+    # What it comes to follows the form without a button.
+    page.get_by_label("Questions to ask, at most").fill("3")
+    page.get_by_label("Questions to ask, at most").blur()
+    figures = page.locator("#estimate .figure-number")
+    expect(figures.filter(has_text="Calls")).to_contain_text("6")
+    page.get_by_label("Documents").fill("9")
+    page.get_by_label("Documents").blur()
+    expect(page.locator("#estimate")).to_contain_text("less than or equal to 5")
+    expect(page.get_by_role("button", name="Start", exact=True)).to_have_count(0)
+    page.get_by_label("Documents").fill("2")
+    page.get_by_label("Questions to ask, at most").fill("0")
+    page.get_by_label("Questions to ask, at most").blur()
+    expect(figures.filter(has_text="Calls")).to_contain_text("10")
+    found += [fault for width, theme in SCREENS for fault in faults(page, width, theme)]
+
+    page.get_by_role("button", name="Start", exact=True).click()
+    page.wait_for_url("**/runs/**")
+    run = Run.objects.get(kind="experiment.planted")
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    page.goto(f"{live_server.url}/studies/tides/experiments/{run.key}/")
+    expect(page.get_by_text("Tables and charts stand here when it is done")).to_be_visible()
+    found += looked_at(page)
+    assert running.wait(run).state == "DONE"
+    # The page hears of the end by itself.
+    expect(page.get_by_role("heading", name="Methods")).to_be_visible(timeout=20_000)
+    expect(page.locator("table").get_by_text("with documents")).to_be_visible()
+    expect(page.locator("figure img")).to_have_js_property("complete", True)
+    found += looked_at(page)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="CSV").first.click()
+    assert download.value.suggested_filename == "tides-planted_scores.csv"
+
+    page.get_by_role("link", name="Again, a little otherwise").click()
+    page.get_by_label("Documents").fill("1")
+    page.get_by_role("button", name="Estimate").click()
+    page.get_by_role("button", name="Start", exact=True).click()
+    page.wait_for_url("**/runs/**")
+    second = running.wait(Run.objects.latest("pk"))
+    page.goto(f"{live_server.url}/studies/tides/experiments/")
+    page.get_by_label("Earlier: that of").last.check()
+    page.get_by_label("Later: that of").first.check()
+    found += looked_at(page)
+    page.get_by_role("button", name="Compare").click()
+    expect(page.get_by_role("heading", name="What made them")).to_be_visible()
+    expect(page.get_by_role("row", name="k 2 1")).to_be_visible()
+    assert str(second.key) in page.url
+    found += looked_at(page)
+    assert found == []
