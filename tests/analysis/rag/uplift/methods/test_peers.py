@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("torch", reason="the extra `neural` is not installed")
 
+from analysis.rag import encoders
 from analysis.rag.shapes import Query
 from analysis.rag.uplift.methods import adaptive, embedding, skr
 from analysis.rag.uplift.methods.method import Method, NotPossibleError, Settings
@@ -138,4 +139,22 @@ def test_embeddings_are_of_length_one_and_none_of_no_text(model):
     embed = embedding.embedder(model, "cpu")
     np.testing.assert_allclose(np.linalg.norm(embed(["the cat", "a dog"]), axis=1), 1, atol=1e-6)
     assert embed([]).shape[0] == 0
+    np.testing.assert_array_equal(embed(["a dog", "on", "a dog"])[0], embed(["a dog"])[0])
+
+
+def test_what_was_embedded_is_not_embedded_again_and_not_all_is_kept(model, monkeypatch):
+    asked: list[str] = []
+    real = encoders.Encoder.embed
+    monkeypatch.setattr(encoders.Encoder, "embed", lambda self, texts: asked.extend(texts) or real(self, texts))
+    monkeypatch.setattr(embedding, "KEPT", 2)
+    embedding._kept.cache_clear()
+    embed = embedding.embedder(model, "cpu")
+    for texts in (["cat", "dog", "cat"], ["dog", "mat"], ["mat", "cat"]):
+        embed(texts)
+    assert asked == ["cat", "dog", "mat", "cat"]
+    expected = real(encoders.load(model, device="cpu"), ["dog", "mat"])
+    np.testing.assert_allclose(embed(["dog", "mat"]), expected, atol=1e-6)
+
+
+def test_methods_embed_with_the_bundled_encoder_unless_told():
     assert skr.Skr(Settings()).settings.embedder == adaptive.Adaptive().settings.embedder == "all-MiniLM-L6-v2"
