@@ -19,11 +19,11 @@ PEERS = {
     "naive": "naive generation",
     "standard": "standard RAG",
     "cross_encoder": "a cross-encoder reranker of relevance",
-    "aar": "AAR",
-    "replug": "REPLUG",
-    "skr": "SKR",
-    "adaptive": "Adaptive-RAG",
-    "dpa": "DPA-RAG",
+    "aar": "AAR [@yu2023]",
+    "replug": "REPLUG [@shi2024]",
+    "skr": "SKR [@wang2023]",
+    "adaptive": "Adaptive-RAG [@jeong2024]",
+    "dpa": "DPA-RAG [@dong2025]",
 }
 
 
@@ -50,10 +50,11 @@ def _sentences(run: Run, own: Parameters, rows: Mapping[str, list[Row]]) -> Iter
         f"was answered by what the other folds trained{watched}."
     )
     peers = [said for name, said in PEERS.items() if name in own.compared]
+    more = " (Adaptive-RAG with more where it retrieved several times)" if "adaptive" in own.compared else ""
     yield (
         f"Documents with a probability above {own.threshold:g} were handed over, the likeliest first; where there was "
-        f"none, the prompt had no documents. Beside it stood {', '.join(peers)} with {own.feed} documents at most, and "
-        "the upper bound, which hands over exactly the documents with a positive uplift."
+        f"none, the prompt had no documents. Beside it stood {', '.join(peers)} with {own.feed} documents at "
+        f"most{more}, and the upper bound, which hands over exactly the documents with a positive uplift."
     )
     yield (
         f"Differences to {PEERS[STANDARD]} are paired by question, with 95 % percentile intervals over "
