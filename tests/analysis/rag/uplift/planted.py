@@ -13,22 +13,6 @@ KNOWN, UNKNOWN = "which common", "which obscure"
 HELPS, MISLEADS = "the record states", "rumour claims"
 FILLER = ["river", "stone", "market", "winter", "garden", "letter", "bridge", "music", "salt", "paper", "window",
           "island", "forest", "silver", "train"]  # fmt: skip
-    "river",
-    "stone",
-    "market",
-    "winter",
-    "garden",
-    "letter",
-    "bridge",
-    "music",
-    "salt",
-    "paper",
-    "window",
-    "island",
-    "forest",
-    "silver",
-    "train",
-]
 
 
 class Planted:

@@ -1,0 +1,239 @@
+"""Uplift RAG as a run on planted uplift: all tables and charts, what is found, resuming, lending of rerankers."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
+
+from analysis.domain import charts  # noqa: E402
+from analysis.domain.experiments import staging, starting  # noqa: E402
+from analysis.domain.experiments.experiment import BadParameterError, get  # noqa: E402
+from analysis.domain.experiments.uplift import questions  # noqa: E402
+from analysis.domain.experiments.uplift.parameters import Parameters  # noqa: E402
+from analysis.domain.results.schema import COLUMNS  # noqa: E402
+from analysis.models import Finding, Table  # noqa: E402
+from analysis.rag.shapes import Collection, Query  # noqa: E402
+from analysis.rag.uplift import reranker  # noqa: E402
+from crowdrag.runs.domain import executing, running  # noqa: E402
+from crowdrag.runs.models import Artifact, Run  # noqa: E402
+from tests.analysis.rag.uplift import planted  # noqa: E402
+from tests.factories import StudyFactory  # noqa: E402
+from tests.llm.conftest import endpoint, server  # noqa: E402, F401 - fixtures
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+#: Questions of the run that learns, and of those that only go through the motions.
+N, FEW = 100, 12
+SMALL = {
+    "retriever": "given", "retrieve": 5, "feed": 2, "splits": 2, "epochs": 1, "learning_rate": 3e-3, "warm_up": 0.1,
+    "resamples": 200, "methods": ["naive", "replug"], "ablations": ["without_selection", "without_reranking"],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory) -> str:
+    return str(planted.encoder(tmp_path_factory.mktemp("models") / "bert"))
+
+
+@pytest.fixture(autouse=True)
+def generator(monkeypatch, settings, encoder):
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    made = planted.Planted()
+    settings.BERTSCORE_MODELS = [encoder]
+    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+    monkeypatch.setattr(staging, "generator", lambda run, named="": made)
+    yield made
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def asked(tmp_path: Path, endpoint):  # noqa: F811
+    """Make an order on planted questions, one without an answer among them and one with one document."""
+    study = StudyFactory()
+
+    def _order(seed: int = 0, n: int = FEW, **given):
+        lines = [_line(query) for query in planted.queries(n, np.random.default_rng(0), documents=5)]
+        lines[1]["golden_answers"] = []
+        del lines[2]["documents"][1:]
+        path = tmp_path / f"planted-{n}.jsonl"
+        path.write_text("\n".join(map(json.dumps, lines)))
+        upload = starting.hand_in(study, path)
+        parameters = {"generator": f"endpoint:{endpoint.name}", "collection": {"source": "qa", "upload": upload.pk}}
+        return starting.order(get("uplift"), study, parameters | SMALL | given, seed=seed)
+
+    return _order
+
+
+def _line(query: Query) -> dict:
+    documents = [{"id": each.id, "text": each.text, "score": 5.0 - i} for i, each in enumerate(query.documents)]
+    return {"id": query.id, "question": query.question, "golden_answers": list(query.answers), "documents": documents}
+
+
+def rows(run: Run) -> dict[str, list[dict]]:
+    assert run.state == "DONE", (run.error, run.problems)
+    return dict(Table.objects.filter(run=run).values_list("name", "rows"))
+
+
+def one(rows: list[dict], **wanted) -> dict:
+    (found,) = (row for row in rows if wanted.items() <= row.items())
+    return found
+
+
+def test_a_run_finds_what_helps_and_comes_to_all_tables_and_charts(asked, generator) -> None:
+    run = running.wait(starting.start(asked(n=N, epochs=8, other="endpoint:odd")))
+    found = rows(run)
+    assert set(found) == set(get("uplift").table_names)
+    for name, made in found.items():
+        assert made, name
+        for row in made:
+            assert set(row) - {"note"} == set(COLUMNS[name]), name
+    counts = {row["name"]: row["count"] for row in found["uplift_counts"]}
+    assert counts["questions"] == N - 1
+    assert counts["one_document"] == 1
+    assert counts["left_out"] == 1
+    assert counts["label_prompts"] == (N - 2) * 6 + 2
+
+    # Selection finds what helps; fixed top-k of a retriever that knows nothing does not.
+    for measure, least in (("precision", 0.9), ("recall", 0.9)):
+        assert one(found["uplift_found"], method="uplift", measure=measure)["value"] >= least
+        assert one(found["uplift_found"], method="upper_bound", measure=measure)["value"] == 1
+    assert one(found["uplift_found"], method="standard", measure="precision")["value"] < 0.3
+    best, ours, standard = (
+        one(found["uplift_results"], method=name, metric="em") for name in ("upper_bound", "uplift", "standard")
+    )
+    assert standard["value"] < ours["value"] <= best["value"]
+    assert ours["p_adjusted"] < 0.05
+    assert (standard["p"], best["p"]) == (None, None)
+    assert "not tested" in best["note"]
+    assert (
+        one(found["uplift_inputs"], method="uplift")["ratio"]
+        < 1
+        == one(found["uplift_inputs"], method="standard")["ratio"]
+    )
+    assert sum(row["share"] for row in found["uplift_categories"]) == pytest.approx(1)
+    assert {row["difference"] for row in found["uplift_transfer"]} == {None, 0}  # both are the same model
+
+    drawn = dict(charts.specifications(run))
+    assert {"uplift_results", "uplift_ablations", "uplift_categories"} <= set(drawn)
+    for spec in drawn.values():
+        assert charts.draw(spec, "svg").startswith(b"<svg")
+
+
+def test_a_killed_run_goes_on_and_asks_nothing_twice(asked, generator) -> None:
+    whole = rows(running.wait(starting.start(asked())))
+    once = len(generator.asked)
+    run = starting.start(asked())
+    for _unit in range(14):
+        assert executing.work_next(run)
+    kept = Finding.objects.filter(run=run).count()
+    running.cancel(run=run)
+    again = rows(running.wait(running.resume(run=run)))
+    assert kept == 14
+    assert again == whole
+    assert len(generator.asked) == 2 * once  # the stand-in remembers nothing: as many as the first run, no more
+
+
+def test_rerankers_are_files_that_other_runs_use(asked, tmp_path) -> None:
+    plain = {"ablations": [], "methods": []}
+    lender = running.wait(starting.start(asked(**plain)))
+    lent = rows(lender)
+    files = Artifact.objects.filter(run=lender).order_by("name")
+    assert [each.name for each in files] == ["uplift-split-0.zip", "uplift-split-1.zip"]
+    with files[0].file.open() as source, zipfile.ZipFile(source) as pack:
+        pack.extractall(tmp_path)
+    assert reranker.load(tmp_path / "reranker", device="cpu").about["method"] == "uplift"
+
+    borrowed = rows(running.wait(starting.start(asked(seed=5, trained=str(lender.key), **plain))))
+    assert borrowed["uplift_answers"] == lent["uplift_answers"]
+    assert not Artifact.objects.filter(run__parameters__trained=str(lender.key)).exists()
+
+    other = running.wait(starting.start(asked(trained=str(lender.key), division=1, **plain)))
+    assert other.state == "FAILED"
+    assert "would be tested on" in other.problems[0]["message"]
+    unknown = running.wait(starting.start(asked(trained="nobody", **plain)))
+    assert "no finished run 'nobody'" in unknown.problems[0]["message"]
+
+
+def test_a_method_that_is_not_possible_says_why_and_the_others_go_on(asked) -> None:
+    """AAR needs likelihoods, and this generator gives none."""
+    found = rows(running.wait(starting.start(asked(methods=["aar"], ablations=[]))))
+    row = one(found["uplift_results"], method="aar", metric="f1")
+    assert (row["value"], row["n"]) == (None, 0)
+    assert row["note"]
+    assert one(found["uplift_results"], method="uplift", metric="f1")["n"] == FEW - 1
+    assert one(found["uplift_training"], method="aar", split=0)["note"]
+
+
+def test_nothing_is_tested_by_what_has_learnt_from_it(asked) -> None:
+    run = running.wait(starting.start(asked(patience=1, splits=3, ablations=[], methods=[])))
+    found = rows(run)
+    split_of = {row["query"]: row["split"] for row in found["uplift_answers"]}
+    for artifact in Artifact.objects.filter(run=run):
+        with artifact.file.open() as source, zipfile.ZipFile(source) as pack:
+            about = json.loads(pack.read("reranker/uplift.json"))
+        split = int(artifact.name.removeprefix("uplift-split-").removesuffix(".zip"))
+        tested = {query for query, own in split_of.items() if own == split}
+        parts = [tested, set(about["trained_on"]), set(about["held_out"])]
+        assert set.union(*parts) == set(split_of)
+        assert sum(map(len, parts)) == len(split_of)
+
+
+def test_an_estimate_is_an_upper_bound(asked, generator) -> None:
+    made = asked()
+    expected = starting.expect(made).estimate
+    running.wait(starting.start(made))
+    assert len(set(generator.asked)) <= expected.calls
+    assert (expected.queries, expected.left_out) == (FEW - 1, 1)
+    used = sum(len(" ".join(each.content for each in prompt.messages).split()) for prompt in set(generator.asked))
+    assert used <= expected.prompt_tokens
+
+
+def test_folds_follow_from_ids_alone() -> None:
+    queries = tuple(
+        Query(str(i), "?", ("a",), planted.queries(1, np.random.default_rng(i))[0].documents) for i in range(23)
+    )
+    where = questions.fold_of(Collection("a", queries), Parameters())
+    again = questions.fold_of(Collection("b", queries[::-1]), Parameters(epochs=3))
+    assert where == again
+    assert sorted(np.bincount(list(where.values()))) == [4, 4, 5, 5, 5]
+    assert where != questions.fold_of(Collection("a", queries), Parameters(division=1))
+    with pytest.raises(BadParameterError, match="too few"):
+        questions.fold_of(Collection("a", queries[:4]), Parameters())
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"unheard": 1}, "no parameter unheard"),
+        ({"metric": "bleu"}, "metric is 'bleu'"),
+        ({"feed": 11}, "feed is 11, more than"),
+        ({"epochs": 1.5}, "epochs is 1.5"),
+        ({"epochs": True}, "epochs is True"),
+        ({"learning_rate": "fast"}, "learning_rate is 'fast'"),
+        ({"methods": ["magic"]}, "methods is"),
+        ({"methods": "skr"}, "methods is"),
+        ({"encoder": "somebody/elses"}, "not offered"),
+        ({"retriever": "dense:somebody/elses"}, "no retriever"),
+        ({"trained": "key"}, "leave them out"),
+        ({"weight_pair": float("nan")}, "weight_pair is nan"),
+    ],
+)
+def test_parameters_that_cannot_be_used_are_named(given, said) -> None:
+    with pytest.raises(BadParameterError, match=said):
+        Parameters.from_dict(given)
+
+
+def test_parameters_are_read_as_they_are_written() -> None:
+    made = Parameters.from_dict({"methods": ["skr"], "epochs": 3, "ablations": []})
+    assert Parameters.from_dict(made.to_dict()) == made
+    assert json.loads(json.dumps(made.to_dict())) == made.to_dict()
+    assert made.compared == ("standard", "skr", "uplift")
+    assert Parameters().learning == (
+        "naive", "standard", "cross_encoder", "aar", "replug", "skr", "adaptive", "dpa",
+        "uplift", "without_point", "without_pair", "without_list",
+    )  # fmt: skip
