@@ -4,6 +4,7 @@
 """
 
 import json
+import re
 import threading
 import time
 from collections import Counter
@@ -58,6 +59,7 @@ class Handler(BaseHTTPRequestHandler):
             turn = self.server.turns[question]
             self.server.turns[question] += 1
         behaviours = question.split()[0].split(",")
+        self.body = body
         name, _, argument = behaviours[min(turn, len(behaviours) - 1)].partition(":")
         try:
             getattr(self, name)(argument)
@@ -103,6 +105,17 @@ class Handler(BaseHTTPRequestHandler):
 
     def nul(self, _):
         self.answer("a\0b\ud83d")
+
+    def scored(self, _):
+        """As vLLM: the prompt's tokens, here its words, the less likely the longer they are; the first has none."""
+        if self.body.get("prompt_logprobs") is None:
+            return self.answer("yes")
+        text = " ".join(message["content"] for message in self.body["messages"])
+        words = re.findall(r"\s*\S+", text)
+        of_each = [
+            {str(i): {"logprob": -float(len(w.strip())), "rank": 1, "decoded_token": w}} for i, w in enumerate(words)
+        ]
+        return self.answer("y", prompt_logprobs=[None, *of_each[1:]])
 
     def busy(self, seconds):
         self.say(429, {"error": {"message": "slow down"}}, {"Retry-After": seconds or "0"})
@@ -194,12 +207,12 @@ class Handler(BaseHTTPRequestHandler):
 
     # How it says so.
 
-    def answer(self, text, *, completion=COMPLETION, finish_reason="stop", refusal=None, usage=...):
+    def answer(self, text, *, completion=COMPLETION, finish_reason="stop", refusal=None, usage=..., **more):
         with self.server.lock:
             self.server.billed.append((PROMPT, completion))
         message = {"role": "assistant", "content": text, "refusal": refusal}
         counted = {"prompt_tokens": PROMPT, "completion_tokens": completion, "total_tokens": PROMPT + completion}
-        self.say(200, {
+        self.say(200, more | {
             "id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": "m",
             "choices": [{"index": 0, "message": message, "finish_reason": finish_reason, "logprobs": None}],
             "usage": counted if usage is ... else usage,

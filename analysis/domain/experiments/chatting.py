@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from django.utils.translation import gettext as _
 
 from analysis.rag.shapes import Floats, NoLikelihoodsError, Output, Prompt
@@ -69,9 +70,7 @@ class Chat:
         crowdrag.llm.domain.gateway.GatewayError
             If nothing may be asked (no budget, not allowed, a message that no server takes).
         """
-        asked = gateway.Made(prompts, self.request)
-        answers = gateway.complete_many(endpoint=self.endpoint, requests=asked, study=self.study, purpose=self.purpose)
-        forecasts.check_answered(self.endpoint, answers)
+        answers = self._asked(gateway.Made(prompts, self.request))
         return [_output(prompt, answer) for prompt, answer in zip(prompts, answers, strict=True)]
 
     def request(self, prompt: Prompt) -> gateway.Request:
@@ -86,17 +85,85 @@ class Chat:
         return gateway.Request(messages, parameters=parameters, schema=schema, sample=prompt.sample)
 
     def likelihoods(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Floats:
-        """Chat completions say how likely what they wrote was, not what they are handed.
+        """Mean log-likelihood per token of each continuation as the assistant's answer to its prompt.
+
+        Of a server that says how likely a prompt's tokens are (vLLM: `prompt_logprobs`); the answer is handed in as
+        the last message, left open.
+
+        Parameters
+        ----------
+        prompts : sequence of Prompt, length n
+            Their messages alone count.
+        continuations : sequence of str, length n
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            In nats; NaN where the continuation is empty, the server rejects the two (they are too long, say), or its
+            tokens do not spell the continuation (one that begins or ends within a character).
 
         Raises
         ------
         NoLikelihoodsError
-            Always.
+            If the endpoint does not say: most chat servers score only what they write themselves.
+        crowdrag.llm.domain.forecasts.UnansweredError, crowdrag.llm.domain.gateway.GatewayError
+            As `generate`.
         """
-        raise NoLikelihoodsError(
-            f"{self.endpoint} cannot say how likely a given text is: chat completions score only what they write "
-            "themselves. Take a model in this process (“model:NAME”) for what needs likelihoods."
+        found = np.full(len(prompts), np.nan)
+        pairs = {place: pair for place, pair in enumerate(zip(prompts, continuations, strict=True)) if pair[1].strip()}
+        if not pairs:
+            return found
+        # The shortest tells whether the server can at all, before the others are asked and paid.
+        first = min(pairs, key=lambda place: _length(*pairs[place]))
+        [answer] = self._asked([_scored(*pairs[first])]) if self.endpoint.supports_logprobs else [None]
+        if answer is None or not answer.logprobs:
+            said = f" It says: {answer.error}" if answer is not None and answer.error else ""
+            raise NoLikelihoodsError(
+                f"{self.endpoint} does not say how likely a given text is: most chat servers score only what they "
+                f"write themselves. vLLM does; so does a model in this process (“model:NAME”).{said}"
+            )
+        answers = self._asked(gateway.Made(list(pairs.values()), lambda pair: _scored(*pair)))
+        for (place, (_prompt, text)), answer in zip(pairs.items(), answers, strict=True):
+            found[place] = _mean(answer.logprobs or [], text.strip())
+        return found
+
+    def _asked(self, requests: Sequence[gateway.Request]) -> list[gateway.Answer]:
+        answers = gateway.complete_many(
+            endpoint=self.endpoint, requests=requests, study=self.study, purpose=self.purpose
         )
+        forecasts.check_answered(self.endpoint, answers)
+        return answers
+
+
+def _scored(prompt: Prompt, continuation: str) -> gateway.Request:
+    """A request that asks how likely the tokens of a conversation are, which ends with the continuation."""
+    messages = [{"role": message.role, "content": message.content} for message in prompt.messages]
+    parameters = {
+        "max_tokens": 1, "temperature": 0, "prompt_logprobs": 0, "add_generation_prompt": False,
+        "continue_final_message": True,
+    }  # fmt: skip
+    return gateway.Request([*messages, {"role": "assistant", "content": continuation}], parameters=parameters)
+
+
+def _length(prompt: Prompt, continuation: str) -> int:
+    return len(continuation) + sum(len(message.content) for message in prompt.messages)
+
+
+def _mean(tokens: Sequence[Sequence[Any]], text: str) -> float:
+    """Mean log probability of the last tokens that spell a text; NaN where none do.
+
+    Examples
+    --------
+    >>> _mean([["is", -3.0], [" Pa", -1.0], ["ris", -2.0]], "Paris")
+    -1.5
+    """
+    spelt, values = "", list[float]()
+    for token, value in reversed(tokens):
+        spelt = f"{token}{spelt}"
+        values.append(-np.inf if value is None else value)
+        if spelt.rstrip().endswith(text):
+            return float(np.mean(values))
+    return float("nan")
 
 
 def _schema(choices: Sequence[str]) -> dict[str, Any]:

@@ -14,12 +14,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from django.db import connection, transaction
 
 from analysis.rag import checkpoints, generation
 from analysis.rag.generation import ensemble, loading, prompting, warm
 from analysis.rag.shapes import Floats, Output, Prompt
 from crowdrag.llm.domain.replies import clean
-from crowdrag.studies.models import Study
+from crowdrag.studies.models import Participant, Study
 
 from ...models import Generation
 from ..results.settings import BadParameterError
@@ -59,6 +60,7 @@ class Remembering:
         self._options = options
         self._study = study
         self._check = check
+        self._erased = _erased(study)
 
     @property
     def name(self) -> str:
@@ -182,7 +184,12 @@ class Remembering:
     def _row(self, key: str, likelihood: float | None = None, **fields: Any) -> Generation:
         return Generation(digest=key, generator=self.name[:400], study=self._study, likelihood=likelihood, **fields)
 
+    @transaction.atomic
     def _stored(self, rows: list[Generation]) -> Iterable[Generation]:
+        """Store rows; return those that are in the store now. What was made of texts since erased is not stored."""
+        _hold(self._study, shared=True)
+        if _erased(self._study) != self._erased:
+            return rows
         Generation.objects.bulk_create(rows, ignore_conflicts=True)
         return self._look_up(row.digest for row in rows).values()
 
@@ -208,7 +215,22 @@ def forget(study: Study) -> None:
 
     It costs nothing but generating it again.
     """
+    _hold(study, shared=False)
     Generation.objects.filter(study=study).delete()
+
+
+def _erased(study: Study | None) -> int:
+    """How many people of a study have had erased what they gave."""
+    return Participant.objects.filter(study=study, erased_at__isnull=False).count() if study is not None else 0
+
+
+def _hold(study: Study | None, *, shared: bool) -> None:
+    """Let no erasure in the study come between what follows and the end of the transaction, or nobody store then."""
+    if study is None:
+        return
+    kind = "_shared" if shared else ""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT pg_advisory_xact_lock{kind}(hashtext('crowdrag.generations'), %s)", [study.pk])
 
 
 def _digest(*parts: str) -> str:

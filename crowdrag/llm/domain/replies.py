@@ -29,7 +29,11 @@ MAYBE_WORKED_ON = frozenset({408, 499, 502, 504, 520, 522, 524})
 
 @dataclass(frozen=True)
 class Reply:
-    """What the model said."""
+    """What the model said.
+
+    `logprobs` are those of its answer's tokens as the server says them; or, where `prompt_logprobs` were asked for
+    (vLLM), a pair of text and log probability for each token of the prompt, without the first, which has none.
+    """
 
     text: str | None
     refusal: str | None
@@ -92,7 +96,7 @@ class Sender:
                     billed, Fault.SERVER, _message(body), latency, status=status, usage=body.get("usage"), again=True
                 )
             reply = read(body)
-        except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
             quoted = content[:200].decode("utf-8", "replace")
             problem = _("The reply is not a chat completion (%(problem)s): %(quoted)s") % {
                 "problem": f"{type(error).__name__} {error}", "quoted": quoted
@@ -153,12 +157,20 @@ def read(body: Any) -> Reply:
     if reason == "content_filter" and not refusal:
         refusal = "content_filter"
     logprobs = choice.get("logprobs")
+    of_answer = logprobs.get("content") if isinstance(logprobs, dict) else None
+    of_prompt = body.get("prompt_logprobs")
     return Reply(
         text=None if text is None else clean(text),
         refusal=clean(refusal) if refusal else None,
         finish_reason=reason,
-        logprobs=clean(logprobs.get("content")) if isinstance(logprobs, dict) else None,
+        logprobs=clean(_of_prompt(of_prompt) if of_prompt else of_answer),
     )
+
+
+def _of_prompt(tokens: list[dict[str, dict[str, Any]] | None]) -> list[list[Any]]:
+    """Text and log probability of each token; of several words at a place the prompt's own is said first."""
+    own = [next(iter(token.values())) for token in tokens if token]
+    return [[str(token["decoded_token"]), float(token["logprob"])] for token in own]
 
 
 def clean(value: Any) -> Any:

@@ -1,8 +1,9 @@
 """Generators that are asked through the gateway: what is sent, what comes back, and what it cost."""
 
+import numpy as np
 import pytest
 
-from analysis.domain.experiments import generating
+from analysis.domain.experiments import chatting, generating
 from analysis.domain.experiments.generating import BadParameterError
 from analysis.rag.shapes import Message, NoLikelihoodsError, Output, Prompt, Usage
 from crowdrag.llm.domain import endpoints, gateway
@@ -100,9 +101,37 @@ def test_options_are_sent_along_and_an_empty_one_takes_its_like_away(chat, serve
     assert generator.name == "local:odd m seed=3 temperature= top_p=0.9"
 
 
-def test_likelihoods_are_not_to_be_had(chat):
+def test_likelihoods_are_those_of_the_continuations_tokens(chat, server):  # noqa: F811
+    prompts = [prompt("scored the cat"), prompt("scored a dog"), prompt("scored the cat")]
+    found = chat().likelihoods(prompts, ["sat on it", "barks ", " "])
+    np.testing.assert_array_equal(found, [-(3 + 2 + 2) / 3, -5.0, np.nan])
+    assert len(server.seen) == 2  # the shortest is not asked twice
+    [*_others, (_headers, body)] = server.seen
+    assert body["messages"][-1] == {"role": "assistant", "content": "sat on it"}
+    assert (body["prompt_logprobs"], body["continue_final_message"], body["add_generation_prompt"]) == (0, True, False)
+    np.testing.assert_array_equal(chat().likelihoods(prompts, ["sat on it", "barks ", " "]), found)
+    assert len(server.seen) == 2
+
+
+@pytest.mark.parametrize("behaviour", ["ok", "bad_request"])
+def test_a_server_that_gives_none_is_asked_once_and_says_so(chat, server, behaviour):  # noqa: F811
     with pytest.raises(NoLikelihoodsError, match="model:NAME"):
-        chat().likelihoods([prompt("a")], ["b"])
+        chat().likelihoods([prompt(f"{behaviour} a"), prompt(f"{behaviour} bb")], ["b", "c"])
+    assert len(server.seen) == 1
+
+
+def test_an_endpoint_without_log_probabilities_is_not_asked(chat, server, endpoint):  # noqa: F811
+    endpoint.supports_logprobs = False
+    endpoint.save()
+    with pytest.raises(NoLikelihoodsError):
+        chat().likelihoods([prompt("scored")], ["b"])
+    assert not server.seen
+
+
+def test_what_is_rejected_or_not_spelt_has_no_likelihood(chat):
+    found = chat().likelihoods([prompt("scored"), prompt("bad_request, at length")], ["b", "c"])
+    np.testing.assert_array_equal(found, [-1.0, np.nan])
+    assert np.isnan(chatting._mean([["a", -1.0], ["�", -2.0]], "é"))
 
 
 @pytest.mark.parametrize(

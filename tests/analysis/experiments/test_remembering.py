@@ -207,6 +207,17 @@ def test_an_erasure_takes_what_models_wrote_along(make, study):
     assert not Generation.objects.exists()
 
 
+def test_what_is_written_while_its_text_is_erased_is_not_kept(make, study):
+    generator = make()
+    Participant.objects.create(
+        study=study, external_id="p", kind=ParticipantKind.CROWD, created_at=NOW, erased_at=NOW, withdrawn_at=NOW
+    )
+    assert generator.generate(PROMPTS[:1])[0].text
+    assert not Generation.objects.exists()
+    make().generate(PROMPTS[:1])  # who begins now has read what is left
+    assert Generation.objects.count() == 1
+
+
 @pytest.mark.parametrize(
     ("named", "problem"),
     [
