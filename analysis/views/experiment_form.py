@@ -79,18 +79,18 @@ class ExperimentForm(forms.Form):
     )  # fmt: skip
     others = forms.IntegerField(
         label=gettext_lazy("Passages of other questions beside each question's own"), initial=0, min_value=0,
-        max_value=200, required=False,
+        max_value=200,
         help_text=gettext_lazy("Of files whose questions come with candidates; drawn with the seed."),
     )  # fmt: skip
     queries = forms.IntegerField(
         label=gettext_lazy("Questions to ask, at most"), initial=QUERIES, min_value=0,
-        max_value=starting.MOST_QUERIES, required=False, help_text=gettext_lazy("Drawn with the seed. 0: all."),
+        max_value=starting.MOST_QUERIES, help_text=gettext_lazy("Drawn with the seed. 0: all."),
     )  # fmt: skip
     generator = forms.ChoiceField(
         label=gettext_lazy("Model that answers"),
         help_text=gettext_lazy("What it answered before is taken from the store and costs nothing."),
     )
-    seed = forms.IntegerField(label=gettext_lazy("Seed"), initial=0, min_value=0, max_value=MOST_SEED, required=False)
+    seed = forms.IntegerField(label=gettext_lazy("Seed"), initial=0, min_value=0, max_value=MOST_SEED)
 
     QUESTIONS: Final = ("source", "style", "upload", "file", "others", "queries")
 
@@ -216,7 +216,8 @@ def initial(experiment: Experiment, parameters: Mapping[str, Any], seed: int) ->
 def _control(each: Field, usual: Any, models: list[tuple[str, str]]) -> forms.Field:
     """A parameter as a field of the form."""
     options: dict[str, Any] = {
-        "label": each.label, "help_text": each.help, "initial": usual, "required": False
+        "label": each.label, "help_text": _help(each), "initial": usual,
+        "required": each.kind != "flag" and usual not in (None, "", [], ()),
     }  # fmt: skip
     if each.kind == "integer":
         return forms.IntegerField(min_value=_whole(each.least), max_value=_whole(each.most), **options)
@@ -235,6 +236,16 @@ def _control(each: Field, usual: Any, models: list[tuple[str, str]]) -> forms.Fi
     if each.kind == "model":
         return forms.ChoiceField(choices=[("", _("none")), *models], **options)
     return forms.CharField(max_length=_whole(each.most), **options)
+
+
+def _help(each: Field) -> str:
+    """What a parameter does, and within which bounds."""
+    said = ""
+    if each.kind in {"integer", "number", "numbers"} and each.least is not None and each.most is not None:
+        said = _("From %(least)s to %(most)s.") % {"least": _bound(each.least), "most": _bound(each.most)}
+    elif each.kind in {"integer", "number", "numbers"} and each.least is not None:
+        said = _("%(least)s or more.") % {"least": _bound(each.least)}
+    return f"{each.help} {said}".strip()
 
 
 def _is_said(each: Field, value: Any) -> bool:

@@ -25,7 +25,7 @@ def report(run: Run, about: About, rows: Mapping[str, list[Row]], sections: tupl
     written = experiment.methods(run, rows)
     return Report(
         title=f"{run.study.title}: {experiment.title}",
-        about=replace(about, parameters=tuple((name, said if name == "collection" else value)
+        about=replace(about, parameters=tuple((name, said if name == "collection" else None if value == "" else value)
                                               for name, value in about.parameters)),
         methods=Methods((*written.paragraphs, *_left_out(run)), written.references),
         sections=(*sections, Section("cost", "What it took", paragraphs=tuple(_took(run)))),

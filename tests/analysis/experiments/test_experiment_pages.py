@@ -21,7 +21,10 @@ from .asked import furnish
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("experiment", "endpoint")]
 # What asks a model commits as it goes.
 asks = pytest.mark.django_db(transaction=True)
-TOLD = {"source": "study", "generator": "endpoint:odd", "queries": "0", "p_k": "2"}
+TOLD = {
+    "source": "study", "generator": "endpoint:odd", "queries": "0", "others": "0", "seed": "0", "p_k": "2",
+    "p_weights": "1", "p_words": "short",
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +82,7 @@ def test_a_viewer_neither_opens_the_form_nor_starts(study):
 
 def test_the_form_explains_its_parameters_and_their_bounds(study):
     page = member_of(study).get(form_of(study)).content.decode()
-    assert "How many are shown." in page
+    assert "How many are shown. From 1 to 5." in page
     assert 'min="1" max="5"' in page
     assert "odd (m)" in page
 
