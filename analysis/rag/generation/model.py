@@ -110,7 +110,9 @@ class Model(ABC):
         for (max_tokens, temperature), group in alike.items():
             beams = self.loaded.prepared.options.beams if temperature == 0 else 1
             tokens = partial(self._room, max_tokens=max_tokens, beams=beams)
-            batches = self._batches(tokens, partial(self._write, max_tokens=max_tokens, beams=beams))
+            batches: Batches[Asked, Output] = self._batches(
+                tokens, partial(self._write, max_tokens=max_tokens, beams=beams)
+            )
             for batch, outputs in batches.run(self._ordered(group, batches)):
                 yield [(one.prompt, output) for one, output in zip(batch, outputs, strict=True)]
 
@@ -134,8 +136,9 @@ class Model(ABC):
 
         # One item that cannot be cut in two.
         batches = self._batches(lambda group: sum(len(one.ids) + max_tokens for one in group), write)
-        ((_group, (output,)),) = batches.run([asked])
-        return replace(output, prompt_tokens=tokens)
+        ((_group, outputs),) = batches.run([asked])
+        found: Output = outputs[0]
+        return replace(found, prompt_tokens=tokens)
 
     def likelihoods(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Floats:
         """Mean log-likelihood per token of each continuation after its prompt.

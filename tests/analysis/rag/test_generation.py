@@ -118,11 +118,12 @@ def test_a_choice_is_the_one_that_is_likeliest_with_its_end(load, plain, family)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("tokens", [1, 60, 100_000])
-def test_whatever_stands_beside_it_a_prompt_gets_the_same_answer(load, family, tokens):
-    mixed = [*PROMPTS, *(replace(prompt, temperature=1.0, sample=2) for prompt in PROMPTS)]
-    alone = [output for prompt in mixed for output in load(family, batch_tokens=1).generate([prompt])]
-    assert load(family, batch_tokens=tokens).generate(mixed) == alone
+def test_whatever_stands_beside_it_a_prompt_gets_the_same_answer(load, family):
+    mixed = [prompt for one in PROMPTS for prompt in (one, replace(one, temperature=1.0, sample=2))]
+    alone = load(family, batch_tokens=1)
+    outputs = [output for prompt in mixed for output in alone.generate([prompt])]
+    for tokens in (60, 100_000):
+        assert load(family, batch_tokens=tokens).generate(mixed) == outputs
 
 
 @pytest.mark.parametrize("family", ["gpt2", "llama"])
@@ -249,11 +250,11 @@ def test_samples_differ_and_are_the_same_another_time(load):
 def test_tokens_are_drawn_in_proportion_to_what_the_model_says():
     logits = torch.log(torch.tensor([[0.5, 0.25, 0.0, 0.25]]))
     draws = [
-        int(sampling.Drawn(torch, [asked("x", temperature=2.0, sample=i)])(None, logits).argmax()) for i in range(4000)
+        int(sampling.Drawn(torch, [asked("x", temperature=2.0, sample=i)])(None, logits).argmax()) for i in range(1500)
     ]
-    shares = np.bincount(draws, minlength=4) / 4000
+    shares = np.bincount(draws, minlength=4) / 1500
     wanted = np.sqrt([0.5, 0.25, 0, 0.25]) / np.sqrt([0.5, 0.25, 0, 0.25]).sum()
-    np.testing.assert_allclose(shares, wanted, atol=0.025)  # three standard errors
+    np.testing.assert_allclose(shares, wanted, atol=0.04)  # three standard errors
     assert shares[2] == 0
 
 
