@@ -12,6 +12,9 @@ from typing import Any, BinaryIO, cast
 
 _SHOWN = 60
 _GZIP = b"\x1f\x8b"
+#: Bytes of one line, and of a file that is one value, unpacked: a packed file may hold a thousand times its size.
+LONGEST_LINE = 64 << 20
+LARGEST = 1 << 30
 
 
 class BadCollectionError(ValueError):
@@ -161,7 +164,10 @@ def lines(path: Path) -> Iterator[Fields]:
     file, number = opened(path), 0
     try:
         with file:
-            for number, line in enumerate(file, 1):
+            while line := file.readline(LONGEST_LINE + 1):
+                number += 1
+                if len(line) > LONGEST_LINE:
+                    raise BadCollectionError(path.name, f"line {number}", "", f"at most {LONGEST_LINE} bytes", "more")
                 if line.strip():
                     yield parsed(path.name, f"line {number}", line)
     except (EOFError, gzip.BadGzipFile, OSError) as error:
@@ -180,9 +186,11 @@ def whole(path: Path) -> Any:
     """Read a file that is one JSON value, gzipped or not."""
     try:
         with opened(path) as file:
-            data = file.read()
+            data = file.read(LARGEST + 1)
     except (EOFError, gzip.BadGzipFile) as error:
         raise BadCollectionError(path.name, "", "", "a whole gzip file", str(error)) from error
+    if len(data) > LARGEST:
+        raise BadCollectionError(path.name, "", "", f"at most {LARGEST} bytes", "more")
     return _json(path.name, "", data)
 
 

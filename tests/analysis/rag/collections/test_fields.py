@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.rag.collections import banks, corpus, lamp, qa
+from analysis.rag.collections import banks, corpus, fields, lamp, qa
 from analysis.rag.collections.fields import BadCollectionError, Fields, lines
 
 GOOD = {"id": "q1", "question": "Who?", "golden_answers": ["Ada"], "documents": [{"id": "d", "text": "Ada did."}]}
@@ -74,6 +74,17 @@ def test_files_are_unpacked_by_what_they_are(tmp_path):
     (tmp_path / "latin").write_bytes('{"id": "é"}'.encode("latin-1"))
     with pytest.raises(BadCollectionError, match="line 1: text in UTF-8 expected, found byte 8"):
         list(lines(tmp_path / "latin"))
+
+
+def test_what_is_too_large_is_not_read(tmp_path, monkeypatch):
+    path = tmp_path / "packed.jsonl.gz"
+    path.write_bytes(gzip.compress(b"\n[" + b" " * 5000 + b"]"))
+    monkeypatch.setattr(fields, "LONGEST_LINE", 5000)
+    with pytest.raises(BadCollectionError, match="line 2: at most 5000 bytes expected, found more"):
+        qa.read(path)
+    monkeypatch.setattr(fields, "LARGEST", 5000)
+    with pytest.raises(BadCollectionError, match="at most 5000 bytes"):
+        lamp.read(path)
 
 
 def test_what_was_found_is_shown_briefly():
