@@ -1,9 +1,15 @@
 """Fair RAG as a run: labels, rankings, tables, with planted utility; killed and resumed it comes to the same."""
 
 import json
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
 
 import pytest
+from django.db import connection
 
 from analysis.domain import charts
 from analysis.domain.experiments import staging, starting
@@ -161,6 +167,28 @@ def test_a_run_that_is_killed_anywhere_resumes_to_the_same(asked, planted, monke
     run = starting.start(asked())
     with pytest.raises(KeyboardInterrupt):
         work_on(run)
+    assert rows(running.wait(run)) == whole
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("after", [0.3, 1.0, 2.0, 4.0])
+def test_a_process_that_is_killed_hard_loses_nothing(asked, settings, after) -> None:
+    settings.RUNS_LEASE_SECONDS = 2
+    whole = rows(running.wait(starting.start(asked())))
+    run = starting.start(asked())
+    url = urlsplit(os.environ["DATABASE_URL"])
+    database = urlunsplit(url._replace(path="/" + str(connection.settings_dict["NAME"])))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.analysis.experiments.fair_worker", str(run.key)], cwd=settings.BASE_DIR,
+        env=os.environ | {"DATABASE_URL": database},
+    )  # fmt: skip
+    ends_at = time.monotonic() + 120
+    while not run.units.filter(fence__gt=0).exists():
+        assert time.monotonic() < ends_at
+        time.sleep(0.02)
+    time.sleep(after)
+    process.kill()
+    process.wait()
     assert rows(running.wait(run)) == whole
 
 
