@@ -28,11 +28,12 @@ MEASURES = {
     "mean_grade_all_width": "the same over all dimensions",
     "difference": "mean grade of models less that of humans, on a dimension",
     "difference_width": "width of its 95 % interval",
+    "power_all": "share of tests, a dimension each, all styles together, that find the difference",
     "power": "share of tests, a style and dimension each, that find the difference",
     "rank_width": "width of the 95 % interval of a response's grade",
 }
 #: Measures that are shares.
-SHARES = frozenset({"label_accuracy", "power"})
+SHARES = frozenset({"label_accuracy", "power", "power_all"})
 
 
 @dataclass(frozen=True)
@@ -251,7 +252,7 @@ def _width(statistic: Statistic, weights: Floats) -> float:
 
 
 def _differences(study: Simulated, grades: bradley_terry.Grades, weights: Floats, effort: Effort) -> dict[str, float]:
-    """The difference between origins, its interval, and whether tests by style and dimension find it."""
+    """The difference between origins, its interval, and whether tests find it: of all styles, and of each."""
     grade, origin, style = _by_response(study, grades), study.design.origin, study.design.style
     human, model = _topic_means(grade[:, origin == HUMAN]), _topic_means(grade[:, origin == MODEL])
     lead = float(bootstrap(model, weights).estimate - bootstrap(human, weights).estimate)
@@ -260,16 +261,26 @@ def _differences(study: Simulated, grades: bradley_terry.Grades, weights: Floats
         own = grade[:, :, [d]]
         sides = _topic_means(own[:, origin == HUMAN]), _topic_means(own[:, origin == MODEL])
         widths.append(_width(partial(_less, *sides), weights))
-    p = []
-    for which in np.unique(style):
-        human_own, model_own = (grade[:, (origin == who) & (style == which)] for who in (HUMAN, MODEL))
-        if human_own.shape[1] and model_own.shape[1]:
-            paired = np.nanmean(model_own, axis=1) - np.nanmean(human_own, axis=1)
-            p += [_signed_rank(column) for column in paired.T]
-    # A test that could not be made has not found the difference.
-    found = significance.adjusted(p) <= effort.significance
-    power = float(np.mean(found)) if p else float("nan")
-    return {"difference": lead, "difference_width": float(np.mean(widths)), "power": power}
+    every = np.ones(len(style), dtype=bool)
+    return {
+        "difference": lead,
+        "difference_width": float(np.mean(widths)),
+        "power_all": _power(_tests(grade, origin, every), effort),
+        "power": _power([p for which in np.unique(style) for p in _tests(grade, origin, style == which)], effort),
+    }
+
+
+def _tests(grade: Floats, origin: Ints, chosen: np.ndarray) -> list[float]:
+    """A p for each dimension: do models' responses differ from humans' to the same topics, among those chosen?"""
+    human, model = (grade[:, (origin == who) & chosen] for who in (HUMAN, MODEL))
+    if not human.shape[1] or not model.shape[1]:
+        return []
+    return [_signed_rank(column) for column in (np.nanmean(model, axis=1) - np.nanmean(human, axis=1)).T]
+
+
+def _power(p: list[float], effort: Effort) -> float:
+    """The share of a family of tests that find something (Benjamini-Hochberg); one not made has found nothing."""
+    return float(np.mean(significance.adjusted(p) <= effort.significance)) if p else float("nan")
 
 
 def _less(human: Statistic, model: Statistic, weights: Floats) -> Floats:

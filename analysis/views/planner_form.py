@@ -82,11 +82,16 @@ class PlanForm(forms.Form):
     items = _whole("items", gettext_lazy("Pairs in a questionnaire"))
     questionnaires_per_person = _whole("questionnaires_per_person", gettext_lazy("Questionnaires per person, at most"))
     minutes = _whole("minutes", gettext_lazy("Minutes that a questionnaire takes"))
-    pay = AmountField(label=gettext_lazy("Pay per questionnaire"))
-    fee = AmountField(label=gettext_lazy("Platform's fee per questionnaire"))
-    tax = AmountField(label=gettext_lazy("Tax per questionnaire"))
+    pay = AmountField(
+        label=gettext_lazy("Pay per questionnaire"),
+        required=False,
+        help_text=gettext_lazy("Empty or 0: nothing is said of money, and designs are drawn against hours."),
+    )
+    fee = AmountField(label=gettext_lazy("Platform's fee per questionnaire"), required=False)
+    tax = AmountField(label=gettext_lazy("Tax per questionnaire"), required=False)
     writing = AmountField(
         label=gettext_lazy("What one more response by a person costs"),
+        required=False,
         help_text=gettext_lazy("Counted for topics beyond the present ones. 0 where responses are there already."),
     )
     source = forms.ChoiceField(

@@ -11,8 +11,9 @@ MEASURES = {
     "mean_grade_width": _("Width of a mean grade's interval"),
     "mean_grade_all_width": _("Width of a mean grade's interval, all dimensions"),
     "difference": _("Models' mean grade less humans'"),
-    "difference_width": _("Width of the interval of models less humans"),
-    "power": _("Tests that find the difference"),
+    "difference_width": _("Width of the interval of models less humans, all styles"),
+    "power_all": _("Tests that find it, all styles together"),
+    "power": _("Tests that find it in one style"),
     "rank_width": _("Width of a response's grade"),
 }
 STEPS = {"topics": _("more topics"), "k": _("more judges a pair")}
@@ -24,7 +25,9 @@ TABLES = {
         _("What designs can find out"),
         _(
             "Means over simulated studies of each design, analysed as a real one is; in brackets how far the number of "
-            "simulations leaves them open (95 %)."
+            "simulations leaves them open (95 %). The width of models less humans is that of a dimension, all styles "
+            "together; tests (p after Benjamini and Hochberg) are of a dimension with all styles together, or of a "
+            "dimension and style each."
         ),
         (
             JUDGES,
@@ -82,11 +85,14 @@ FIGURES = {
         _(
             "Widths of intervals, power and accuracy to expect against money, a line for each number of judges a pair "
             "and a point for each number of topics; bars: how far the simulations leave it open (95 %). The ring is "
-            "the present design."
+            "the present design. The width of models less humans is that of a dimension, all styles together, and so "
+            "are the tests beside it; the others are of one style each. Both are corrected for their number (Benjamini "
+            "and Hochberg), so that what one style shows takes more money to find."
         ),
         _(
-            "Four panels against money: the width of the difference between models and humans, power, the width of "
-            "alpha's interval, and the accuracy of gold labels; the numbers stand in the table below."
+            "Six panels against money: the width of the difference between models and humans, the share of tests that "
+            "find it with all styles together and in one style, the width of a response's grade, the width of alpha's "
+            "interval, and the accuracy of gold labels; the numbers stand in the table below."
         ),
     ),
 }

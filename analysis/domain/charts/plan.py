@@ -11,7 +11,7 @@ from ..results.schema import Row
 from .making import Labels, Spec, Tables, data, refuse_empty, spec
 
 #: What is drawn, a panel each.
-PANELS = ("difference_width", "power", "alpha_width", "label_accuracy")
+PANELS = ("difference_width", "power_all", "rank_width", "power", "alpha_width", "label_accuracy")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 COLUMNS = 2
 

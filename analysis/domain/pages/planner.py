@@ -3,11 +3,13 @@
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from crowdrag.runs.domain import progress
 from crowdrag.runs.models import Run
 from crowdrag.studies.domain import money
 
+from ..captions import figure
 from ..captions.planned import MEASURES, STEPS
 from ..planning import working
 from ..planning.asked import Asked
@@ -16,6 +18,7 @@ from ..results.schema import Row
 #: What the table shows, in this order, with decimals; shares as shares.
 SHOWN = {
     "difference_width": 2,
+    "power_all": 2,
     "power": 2,
     "mean_grade_width": 2,
     "mean_grade_all_width": 2,
@@ -25,7 +28,15 @@ SHOWN = {
     "alpha_width": 3,
 }
 #: What the next money is asked about.
-BOUGHT = ("difference_width", "power", "alpha_width", "label_accuracy", "rank_width")
+BOUGHT = ("difference_width", "power_all", "power", "alpha_width", "label_accuracy", "rank_width")
+
+#: Expectations that a person may type instead of having them taken from an analysis.
+TYPED = {
+    "competence": gettext_lazy("mean competence"),
+    "competence_spread": gettext_lazy("its standard deviation"),
+    "preferred": gettext_lazy("how often the model's response is better"),
+    "neutral": gettext_lazy("pairs of which neither is better"),
+}
 
 
 def planner(run: Run | None) -> dict[str, Any]:
@@ -50,10 +61,17 @@ def planner(run: Run | None) -> dict[str, Any]:
         "next": _next(found["plan_next"]),
         "expected": expected,
         "is_paid": any(cost["total"] for cost in found["plan_costs"]),
+        "said": _said(asked),
+        "figure": figure("plan"),
         "mark": working.progress_mark(run),
         "has_points": bool(found["plan"]),
         "progress": progress.of(run),
     }
+
+
+def _said(asked: Asked) -> list[Any]:
+    """Which expectations were typed although an analysis was named for the others; all of them where none was."""
+    return [label for name, label in TYPED.items() if getattr(asked, name) is not None]
 
 
 def _cell(row: Row | None, digits: int) -> dict[str, Any]:

@@ -27,7 +27,7 @@ def tables(asked: Asked, parts: Iterable[Row]) -> Tables:
     """
     studies: dict[tuple[int, int], list[dict[str, float]]] = defaultdict(list)
     for part in parts:
-        values = {name: nan if part[name] is None else part[name] for name in MEASURES}
+        values = {name: nan if part.get(name) is None else part[name] for name in MEASURES}
         studies[part["k"], part["topics"]].append(values)
     found = {point: summarise(studies[point]) for point in asked.points() if studies[point]}
     return {
