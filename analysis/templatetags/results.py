@@ -31,12 +31,12 @@ def short(name: str) -> str:
 
 
 @register.inclusion_tag("analysis/_chart.html", takes_context=True)
-def result_chart(context: template.Context, name: str, width: int = 736, height: int = 300) -> dict[str, Any]:
-    """A chart of this run with its caption: `{% result_chart "agreement" width=736 height=295 %}`."""
+def result_chart(context: template.Context, name: str) -> dict[str, Any]:
+    """A chart of this run with its caption: `{% result_chart "agreement" %}`."""
     run = context["run"]
     said = captions.figure(name)
     return {
-        "study": context["study"], "run": run, "name": name, "width": width, "height": height, "alt": said.alt,
+        "study": context["study"], "run": run, "name": name, "alt": said.alt,
         "caption": missing.promised(
             captions.caption(said.caption, run.parameters),
             charts.CHARTS[name].tables,

@@ -21,16 +21,16 @@ YEAR = 365 * 24 * 3600
 def chart(request: HttpRequest, study: Study, name: str, form: str) -> HttpResponse:
     """Send a chart of a run. A run's results never change: once seen, a browser need not ask again."""
     run, is_named = shared.done_run(request, study)
-    theme = request.GET.get("theme", "light")
-    if not charts.is_known(name, theme, form):
+    theme, size = request.GET.get("theme", "light"), request.GET.get("size", "paper")
+    if not charts.is_known(name, theme, form, size):
         raise Http404("There is no such chart.")
     since = run.stale_at.timestamp() if run.stale_at else ""  # rows may have been erased then
-    version = f"{run.key}-{name}-{theme}-{form}-{charts.DRAWING}-{since}"
+    version = f"{run.key}-{name}-{theme}-{size}-{form}-{charts.DRAWING}-{since}"
     etag = f'"{version}"'
     if etag in parse_etags(request.headers.get("If-None-Match", "")):
         return HttpResponse(status=304, headers={"ETag": etag})
     try:
-        drawn = cache.get_or_set(f"chart-{version}", lambda: charts.chart(study, run, name, theme, form), timeout=3600)
+        drawn = cache.get_or_set(f"chart-{version}", lambda: charts.chart(study, run, name, theme, form, size), 3600)
     except charts.EmptyChartError as error:
         raise Http404(str(error)) from None
     response = HttpResponse(drawn, content_type=charts.MEDIA_TYPES[form], headers={"ETag": etag})

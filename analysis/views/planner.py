@@ -54,11 +54,11 @@ def moving(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
 def chart(request: HttpRequest, study: Study, key: uuid.UUID, form: str) -> HttpResponse:
     """Send the chart of a plan, of what it found so far; `?of=` tells a browser that there is more now."""
     run = get_object_or_404(Run, study=study, kind=working.KIND, key=key)
-    theme = request.GET.get("theme", "light")
-    if not charts.is_known("plan", theme, form):
+    theme, size = request.GET.get("theme", "light"), request.GET.get("size", "paper")
+    if not charts.is_known("plan", theme, form, size):
         raise Http404("There is no such chart.")
     try:
-        spec = charts.of_rows(study, "plan", theme, working.tables(run), run.parameters)
+        spec = charts.of_rows(study, "plan", theme, working.tables(run), run.parameters, size)
     except charts.EmptyChartError as error:
         raise Http404(str(error)) from None
     response = HttpResponse(charts.draw(spec, form), content_type=charts.MEDIA_TYPES[form])

@@ -34,15 +34,16 @@ from . import (
     writing,
 )
 from .making import EmptyChartError, Labels, Spec, Tables
+from .sizes import SIZES, sized
 
-__all__ = ["CHARTS", "DRAWING", "MEDIA_TYPES", "THEMES", "EmptyChartError", "UnknownChartError", "chart", "draw",
-           "is_known", "of_rows", "specification", "specifications"]  # fmt: skip
+__all__ = ["CHARTS", "DRAWING", "MEDIA_TYPES", "SIZES", "THEMES", "EmptyChartError", "UnknownChartError", "chart",
+           "draw", "is_known", "of_rows", "specification", "specifications"]  # fmt: skip
 
 THEMES = ("light", "dark")
 MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "json": "application/json"}
 VEGA_LITE = "6.4"
 #: Counted up when charts come to look otherwise, so that browsers fetch them again.
-DRAWING = 3
+DRAWING = 4
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class UnknownChartError(LookupError):
     """There is no chart of this name, format or theme."""
 
 
-def specification(study: Study, run: Run, name: str, theme: str = "light") -> Spec:
+def specification(study: Study, run: Run, name: str, theme: str = "light", size: str = "paper") -> Spec:
     """Return a chart of a run as a Vega-Lite specification.
 
     Raises
@@ -69,7 +70,7 @@ def specification(study: Study, run: Run, name: str, theme: str = "light") -> Sp
     """
     if name not in CHARTS or theme not in THEMES:
         raise UnknownChartError(f"There is no chart {name!r} in a theme {theme!r}; there are {', '.join(CHARTS)}.")
-    return of_rows(study, name, theme, tables.read(run, *CHARTS[name].tables), run.parameters)
+    return of_rows(study, name, theme, tables.read(run, *CHARTS[name].tables), run.parameters, size)
 
 
 def specifications(run: Run) -> Iterator[tuple[str, Spec]]:
@@ -83,9 +84,9 @@ def specifications(run: Run) -> Iterator[tuple[str, Spec]]:
             continue
 
 
-def of_rows(study: Study, name: str, theme: str, rows: Tables, parameters: Spec) -> Spec:
+def of_rows(study: Study, name: str, theme: str, rows: Tables, parameters: Spec, size: str = "paper") -> Spec:
     """Return a chart of rows that no run may hold yet; raises `EmptyChartError` as `specification` does."""
-    return _made(name, theme, rows, parameters, _labels(study, rows))
+    return sized(_made(name, theme, rows, parameters, _labels(study, rows)), size)
 
 
 def _labels(study: Study, rows: Tables) -> Labels:
@@ -100,14 +101,14 @@ def _made(name: str, theme: str, rows: Tables, parameters: Spec, labels: Labels)
     return made | {"description": str(captions.figure(name).alt), "config": look[theme]}
 
 
-def is_known(name: str, theme: str, form: str) -> bool:
-    """Say whether there is such a chart in such a theme and format."""
-    return name in CHARTS and theme in THEMES and form in MEDIA_TYPES
+def is_known(name: str, theme: str, form: str, size: str = "paper") -> bool:
+    """Say whether there is such a chart in such a theme, format and size."""
+    return name in CHARTS and theme in THEMES and form in MEDIA_TYPES and size in SIZES
 
 
-def chart(study: Study, run: Run, name: str, theme: str, form: str) -> bytes:
+def chart(study: Study, run: Run, name: str, theme: str, form: str, size: str = "paper") -> bytes:
     """Return a chart of a run, drawn; raises as `specification` and `draw` do."""
-    return draw(specification(study, run, name, theme), form)
+    return draw(specification(study, run, name, theme, size), form)
 
 
 def draw(spec: Spec, form: str) -> bytes:

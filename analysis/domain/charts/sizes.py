@@ -1,0 +1,163 @@
+"""Charts as wide as what they stand in: a card of a wide page, a telephone, or paper (as they are made).
+
+A chart says how wide a panel is on paper; here its panels grow, or stand below each other, until the whole fits.
+Letters stay as large as they are.
+"""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+from .making import Spec
+
+SIZES = ("paper", "wide", "narrow")
+#: Pixels for panels and labels: of a card on a page of 1,280, of one on a telephone of 390.
+ROOM = {"wide": 1080, "narrow": 290}
+#: A panel that is wider says nothing more; one that is narrower cannot be read.
+WIDEST, NARROWEST = 560, 96
+GAP, LETTER, AXIS = 30, 6.6, 34
+#: Labels beyond so many pixels are cut, with an ellipsis: on a telephone they leave room for what they name.
+LABELS = {"wide": 190, "narrow": 118}
+_MULTIPLE = ("hconcat", "vconcat", "concat")
+
+
+def sized(spec: Spec, size: str) -> Spec:
+    """A chart for so much room: "wide", "narrow", or as it is ("paper")."""
+    if size == "paper":
+        return spec
+    made = _fitted(deepcopy(spec), size, spec, ROOM[size])
+    config = made.get("config", {})
+    legend = {"orient": "top", "direction": "horizontal" if size == "wide" else "vertical", "offset": 8}
+    made["config"] = config | {
+        "legend": config.get("legend", {}) | legend,
+        "axisY": config.get("axisY", {}) | {"labelLimit": LABELS[size]},
+        "facet": {"spacing": GAP},
+        "concat": {"spacing": GAP},
+    }
+    # The reader's letters may be wider than those of this machine.
+    return made | {"padding": {"left": 26, "right": 20, "top": 4, "bottom": 4}}
+
+
+def _fitted(part: Spec, size: str, whole: Spec, room: float) -> Spec:
+    """A part of a chart whose panels together are about so wide."""
+    if "facet" in part:
+        return _faceted(part, size, whole, room)
+    for name in _MULTIPLE:
+        if name in part:
+            return _beside(part, name, size, whole, room)
+    width = part.get("width")
+    if isinstance(width, int | float):
+        part["width"] = _bounded(room - _labels(part, whole, size))
+    elif isinstance(width, dict) and "step" in width and size == "narrow":
+        count = max(len(_values(part, whole, _field(part, "x"))), 1)
+        part["width"] = {"step": max(30, int((room - _labels(part, whole, size)) / count))}
+    return part
+
+
+def _faceted(part: Spec, size: str, whole: Spec, room: float) -> Spec:
+    """Panels by the values of a field: as many beside each other as before, on a telephone below each other."""
+    facet = part["facet"]
+    by_column = "column" in facet
+    field = (facet["column"] if by_column else facet).get("field", "")
+    count = max(len(_values(part, whole, field)), 1)
+    across = count if by_column else min(int(part.get("columns", count)), count)
+    own_axes = part.get("resolve", {}).get("scale", {}).get("y") == "independent"
+    labels = _labels(part["spec"], whole, size)
+    if size == "narrow":
+        across = 2 if labels <= AXIS and not own_axes and _natural(part["spec"]) <= 165 else 1
+        if by_column and "row" not in facet:
+            part["facet"] = facet["column"]
+            part["columns"] = across
+        elif not by_column:
+            part["columns"] = across
+        else:  # rows and columns: they stay, with less room each
+            across = count
+    kept = labels * (across if own_axes else 1)
+    part["spec"]["width"] = _bounded((room - kept - GAP * (across - 1)) / across)
+    return part
+
+
+def _beside(part: Spec, name: str, size: str, whole: Spec, room: float) -> Spec:
+    """Charts beside each other, below each other on a telephone; what was said once for a row is said of each then."""
+    parts = part[name]
+    across = {"hconcat": len(parts), "vconcat": 1}.get(name, min(int(part.get("columns", len(parts))), len(parts)))
+    if size == "narrow" and name != "vconcat":
+        across = 1
+        if name == "hconcat":
+            part["vconcat"] = part.pop("hconcat")
+            name = "vconcat"
+            _label_all(parts)
+        else:
+            part["columns"] = 1
+    hidden = [size == "wide" and across > 1 and place % across > 0 and not _is_labelled(each)
+              for place, each in enumerate(parts)]  # fmt: skip
+    first = max((_labels(each, whole, size) for each in parts), default=0.0) if any(hidden) else 0.0
+    share = (room - first - GAP * (across - 1)) / across
+    part[name] = [_fitted(each, size, whole, share + (first if first and place % across == 0 else 0))
+                  for place, each in enumerate(parts)]  # fmt: skip
+    return part
+
+
+def _label_all(parts: list[Spec]) -> None:
+    """Give every chart its labels, which only the first of a row had."""
+    for axis in (axis for part in parts for axis in _axes(part)):
+        axis.pop("labels", None)
+        axis.pop("ticks", None)
+
+
+def _is_labelled(part: Spec) -> bool:
+    return all(axis.get("labels") is not False for axis in _axes(part))
+
+
+def _axes(part: Spec) -> Iterator[Spec]:
+    for encoding in _encodings(part):
+        axis = encoding.get("y", {}).get("axis")
+        if isinstance(axis, dict):
+            yield axis
+
+
+def _encodings(part: Spec) -> Iterator[Spec]:
+    if "encoding" in part:
+        yield part["encoding"]
+    for name in ("layer", *_MULTIPLE):
+        for each in part.get(name, ()):
+            yield from _encodings(each)
+    if "spec" in part:
+        yield from _encodings(part["spec"])
+
+
+def _field(part: Spec, channel: str) -> str:
+    found = (encoding[channel].get("field") for encoding in _encodings(part) if channel in encoding)
+    return next((str(name) for name in found if name), "")
+
+
+def _labels(part: Spec, whole: Spec, size: str) -> float:
+    """About how wide the labels of the vertical axis come out."""
+    if not _is_labelled(part):
+        return 0.0
+    for encoding in _encodings(part):
+        y = encoding.get("y", {})
+        if y.get("type") in {"nominal", "ordinal"}:
+            names = _values(part, whole, y.get("field", ""))
+            longest = max((len(str(name)) for name in names), default=0)
+            return min(longest * LETTER, LABELS[size]) + 10
+    return AXIS
+
+
+def _natural(part: Spec) -> float:
+    width = part.get("width")
+    return float(width) if isinstance(width, int | float) else float("inf")
+
+
+def _values(part: Spec, whole: Spec, field: str) -> list[Any]:
+    """The different values of a field in the data of a part of a chart, or in all where it has none of its own."""
+    sets = whole.get("datasets", {})
+    name = part.get("data", {}).get("name")
+    found: dict[Any, None] = {}
+    for rows in [sets[name]] if name in sets else sets.values():
+        found |= dict.fromkeys(row[field] for row in rows if isinstance(row.get(field), str | int | float))
+    return list(found)
+
+
+def _bounded(width: float) -> int:
+    return int(min(max(width, NARROWEST), WIDEST))

@@ -1,0 +1,75 @@
+"""Charts for a page, a telephone and paper: they fit, and say the same."""
+
+import re
+
+import pytest
+
+from analysis.domain import charts
+from analysis.domain.charts.sizes import sized
+from crowdrag.runs.models import Run
+from crowdrag.studies.enums import Role
+from tests.analysis import small_study
+from tests.analysis.test_pages import address, analyse, member_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+
+
+@pytest.fixture
+def run() -> Run:
+    return analyse(small_study.make())
+
+
+def drawn_width(spec: charts.Spec) -> float:
+    found = re.search(r'width="([\d.]+)"', charts.draw(spec, "svg").decode())
+    assert found
+    return float(found[1])
+
+
+def test_charts_fit_what_they_stand_in(run: Run) -> None:
+    """A little wider is shrunk a little; nothing is wider than can be read so."""
+    for name, spec in charts.specifications(run):
+        assert sized(spec, "paper") is spec
+        assert drawn_width(sized(spec, "wide")) < 1250, name
+        assert drawn_width(sized(spec, "narrow")) < 420, name
+
+
+def test_a_size_changes_no_number(run: Run) -> None:
+    for _name, spec in charts.specifications(run):
+        for size in ("wide", "narrow"):
+            made = sized(spec, size)
+            assert made["datasets"] == spec["datasets"]
+            assert made["description"] == spec["description"]
+
+
+def test_panels_stand_below_each_other_on_a_telephone() -> None:
+    rows = [{"x": 1, "panel": panel, "name": "n"} for panel in ("a", "b", "c")]
+    y = {"field": "name", "type": "nominal"}
+    panel = {"mark": "point", "encoding": {"y": y}, "width": 200}
+    chart = {"datasets": {"d": rows}, "data": {"name": "d"}, "facet": {"column": {"field": "panel"}}, "spec": panel}
+    wide, narrow = sized(chart, "wide"), sized(chart, "narrow")
+    assert wide["facet"] == chart["facet"]
+    assert 3 * wide["spec"]["width"] > 900
+    assert (narrow["facet"], narrow["columns"]) == ({"field": "panel"}, 1)
+    beside = {"datasets": {"d": rows}, "hconcat": [
+        {**panel, "data": {"name": "d"}},
+        {**panel, "data": {"name": "d"}, "encoding": {"y": y | {"axis": {"labels": False}}}},
+    ]}  # fmt: skip
+    below = sized(beside, "narrow")["vconcat"]
+    assert "labels" not in below[1]["encoding"]["y"]["axis"]
+    assert sized(beside, "wide")["hconcat"][1]["encoding"]["y"]["axis"] == {"labels": False}
+
+
+def test_pages_ask_for_both_sizes_in_both_themes(run: Run) -> None:
+    client = member_of(run.study, Role.VIEWER)
+    page = client.get(address(run.study)).content.decode()
+    asked = re.findall(r"agreement\.svg\?run=[^&]+&(?:amp;)?theme=(\w+)&(?:amp;)?size=(\w+)", page)
+    assert asked == [("dark", "narrow"), ("light", "narrow"), ("dark", "wide"), ("light", "wide")]
+    at = address(run.study, "charts/agreement.svg")
+    different = {client.get(f"{at}?run={run.key}&size={size}").content for size in charts.SIZES}
+    assert len(different) == 3
+    assert client.get(f"{at}?run={run.key}&size=huge").status_code == 404
