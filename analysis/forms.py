@@ -88,6 +88,14 @@ class AnalysisForm(forms.Form):
         required=False,
         help_text=_("Of a statement against a passage that it cites."),
     )
+    least_topics = forms.IntegerField(
+        label=_("Topics from which a participant is ranked"),
+        initial=DEFAULTS.least_topics,
+        min_value=1,
+        max_value=10_000,
+        required=False,
+        help_text=_("Who was graded on fewer has a merit, but no rank on the leaderboard."),
+    )
     fix_known = forms.TypedChoiceField(
         label=_("Labels known beforehand"),
         choices=[("yes", _("are fixed")), ("no", _("are not used"))],

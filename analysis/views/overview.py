@@ -20,9 +20,7 @@ from . import shared
 @require_safe
 def results(request: HttpRequest, study: Study) -> HttpResponse:
     """Show key figures and agreement."""
-    state = shared.state_of(request, study, live=True)
-    context = shared.context(request, state, "results") | overview.overview(study, state)
-    return render(request, "analysis/overview.html", context)
+    return _page(request, study)
 
 
 @study_page(Role.EDITOR)
@@ -31,9 +29,7 @@ def analyse(request: HttpRequest, study: Study) -> HttpResponse:
     """Start an analysis, and go and see how it gets on."""
     form = AnalysisForm(request.POST)
     if not form.is_valid():
-        for field, errors in form.errors.items():
-            messages.error(request, f"{form.fields[field].label}: {' '.join(str(error) for error in errors)}")
-        return redirect("results", slug=study.slug)
+        return _page(request, study, refused=form)
     try:
         run = analysing.start(
             study=study,
@@ -41,7 +37,21 @@ def analyse(request: HttpRequest, study: Study) -> HttpResponse:
             seed=form.seed_given(),
             parameters=form.parameters(),
         )
-    except (analysing.NothingToAnalyseError, BadParameterError) as error:
+    except BadParameterError as error:
+        form.add_error(None, str(error))
+        return _page(request, study, refused=form)
+    except analysing.NothingToAnalyseError as error:
         messages.error(request, str(error))
         return redirect("results", slug=study.slug)
     return redirect("run", slug=study.slug, key=run.key)
+
+
+def _page(request: HttpRequest, study: Study, refused: AnalysisForm | None = None) -> HttpResponse:
+    """The first page of results; with the form that was refused, what was typed and why, where there is one."""
+    state = shared.state_of(request, study, live=True)
+    context = shared.context(request, state, "results") | overview.overview(study, state)
+    if refused is not None:
+        context["form"] = refused
+        if state.run is None:  # the form stands beside results
+            messages.error(request, " ".join(str(error) for errors in refused.errors.values() for error in errors))
+    return render(request, "analysis/overview.html", context, status=200 if refused is None else 422)

@@ -5,7 +5,7 @@ import pytest
 
 from analysis.domain.inputs import Response
 from analysis.domain.results import COLUMNS
-from analysis.domain.results.settings import Settings
+from analysis.domain.results.settings import BadParameterError, Settings
 from analysis.stats import bradley_terry
 from tests.analysis import small_study
 from tests.analysis.test_grade_tests import ORDERS, row_of, votes_of
@@ -74,6 +74,22 @@ def test_who_was_never_compared_is_listed_as_not_ranked():
     assert [(row["dimension"], row["rank"], row["merit"], row["n"]) for row in rows] == [("all", None, None, 0)]
     assert "never compared" in rows[0]["note"]
     assert [row["rank"] for row in people(tables)] == [1, 2, 3]
+
+
+def test_who_was_graded_on_too_few_topics_takes_nobody_s_rank():
+    """y, the best, was seen on two topics, the others on eight: with three asked for, the others move up."""
+    votes = {pair: given for pair, given in votes_of().items() if "y" not in pair[0] + pair[1] or pair[0] < "t3"}
+    everybody = {row["participant"]: row for row in people(tables_of(votes))}
+    rows = people(tables_of(votes, settings=Settings(least_topics=3, resamples=50, restarts=3)))
+    assert everybody["writer-y"]["topics"] == 2
+    assert [row["rank"] for row in rows] == [1, 2, None]
+    assert rows[2]["participant"] == "writer-y"
+    assert rows[2]["merit"] == everybody["writer-y"]["merit"]
+    assert (rows[2]["rank_low"], rows[2]["rank_high"]) == (None, None)
+    assert "fewer topics" in rows[2]["note"]
+    assert all(1 <= row["rank_low"] <= row["rank_high"] <= 2 for row in rows[:2])
+    with pytest.raises(BadParameterError, match="least_topics"):
+        Settings(least_topics=0)
 
 
 def test_one_topic_has_ranks_and_no_intervals():

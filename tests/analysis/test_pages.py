@@ -98,11 +98,19 @@ def test_start_begins_a_run_with_what_was_asked_for_and_shows_it(study):
 
 
 @pytest.mark.parametrize(("given", "said"), [({"resamples": "0"}, "resamples"), ({"spam_threshold": "2"}, "trusted")])
-def test_start_with_a_bad_parameter_says_so(study, given, said):
-    client = member_of(study, Role.EDITOR)
-    answer = client.post(address(study, "analyse/"), given, follow=True)
-    assert said in next(str(message) for message in answer.context["messages"])
-    assert not Run.objects.exists()
+def test_a_bad_parameter_is_refused_where_it_stands_and_all_that_was_typed_stays(study, given, said):
+    analyse(study)
+    before = Run.objects.count()
+    answer = member_of(study, Role.EDITOR).post(address(study, "analyse/"), given | {"seed": "41"})
+    assert answer.status_code == 422
+    page = answer.content.decode()
+    assert said in page
+    form = answer.context["form"]
+    assert set(form.errors) == set(given)
+    assert form["seed"].value() == "41"
+    assert 'value="41"' in page
+    assert '<details class="more" open>' in page
+    assert Run.objects.count() == before
 
 
 def test_start_without_judgments_says_so():

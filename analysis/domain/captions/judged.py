@@ -134,7 +134,8 @@ TABLES = {
         _(
             "Participants, and origins, by merit (Bradley-Terry with ties over all topics, log scale) and by mean "
             "grade, by dimension; merit, rank and mean grade with 95 % bootstrap intervals over topics, wider for "
-            "those seen on few. Groups other than the first are joined with it by no chain of comparisons."
+            "those seen on few. Ranked are participants graded on {least_topics} topics or more. Groups other than the "
+            "first are joined with it by no chain of comparisons."
         ),
         (
             Column("kind", _("Who"), words=KINDS),
@@ -219,7 +220,8 @@ FIGURES = {
         _("Ranks of participants"),
         _(
             "Rank of participants by merit (1 is the best), by dimension, with 95 % bootstrap intervals over topics; "
-            "the twenty best over all dimensions. Without an interval: graded on one topic only."
+            "the twenty best over all dimensions, of those graded on {least_topics} topics or more. Without an "
+            "interval: graded on one topic only."
         ),
         _("Points with intervals: the rank of each participant, a panel for each dimension, a colour for each origin."),
     ),

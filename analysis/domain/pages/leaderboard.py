@@ -45,8 +45,6 @@ def leaderboard(study: Study, state: State, *, dimension: str, page: str | None)
         "apart": [row for row in ranked if (row["group"] or 1) > 1],
         "tests": [row | {"stars": marking.stars(row["p_adjusted"])} for row in tests[:TESTS_SHOWN]],
         "tests_made": len(tests),
-        # Panels of the chart come four a line.
-        "chart_height": _height(len([row for row in people if row["rank"] is not None]), len(names)),
     }
 
 
@@ -63,8 +61,3 @@ def _label(name: str, labels: dict[str, str]) -> str:
 
 def _said(rows: list[Row]) -> list[Row]:
     return [row | {"origin_said": words.origin(row["origin"])} for row in rows]
-
-
-def _height(participants: int, panels: int) -> int:
-    lines = -(-panels // 4)
-    return lines * (15 * min(participants, 20) + 44) + 19

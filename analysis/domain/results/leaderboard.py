@@ -23,6 +23,7 @@ ALL = "all"
 PARTICIPANT, ORIGIN = "participant", "origin"
 NEVER = "never compared with anybody else: not ranked"
 ONE_TOPIC = "graded on one topic: nothing says what another would change"
+FEW = "graded on fewer topics than a rank asks for"
 APART = "no chain of comparisons joins this one with the largest group: the dummy alone does"
 # Comparisons, topics or pairs by resamples that are held at a time.
 _AT_ONCE = 4_000_000
@@ -82,7 +83,8 @@ def _rows(analysed: Analysed, board: Board, graded: Graded, resampled: Resampled
     mine = np.flatnonzero((graded.fit == dimension) | (dimension < 0))
     means = _Means.of(board, graded, resampled, mine)
     merits = _merits(analysed, board, graded, resampled, dimension, means.topics)
-    order = np.lexsort((np.arange(len(board.names)), -np.nan_to_num(merits.point, nan=-np.inf)))
+    merit = np.nan_to_num(merits.point, nan=-np.inf)
+    order = np.lexsort((np.arange(len(board.names)), -merit, np.isnan(merits.rank)))
     for who in order.tolist():
         if np.isnan(merits.point[who]) and not means.n[who] and dimension >= 0:
             continue  # who is graded on no dimension stands once, under all
@@ -110,6 +112,7 @@ def _rows(analysed: Analysed, board: Board, graded: Graded, resampled: Resampled
             "group": int(merits.group[who]) + 1 if merits.group[who] >= 0 else None,
         }
         notes = [NEVER] if row["merit"] is None else [ONE_TOPIC] if topics < 2 else []
+        notes += [FEW] if row["rank"] is None and row["merit"] is not None else []
         notes += [APART] if merits.group[who] > 0 else []
         yield row | {NOTE: "; ".join(notes)} if notes else row
 
@@ -188,6 +191,8 @@ def _merits(
     point = strengths.fit(met, *strengths.add_up(met, c.outcome[mine], c.weight[mine])).merit[:, 0]
     topic = np.searchsorted(resampled.topics, pool.topic[unit])
     further = np.array([stretch(int(number)) for number in topics])
+    # Who was seen on too few topics has a merit, but takes nobody's rank.
+    is_ranked = (topics >= analysed.settings.least_topics) | (board.kind == ORIGIN)
     samples = np.empty((people, resamples), dtype=np.float32)
     ranks = np.empty((people, resamples), dtype=np.float32)
     size = max(1, _AT_ONCE // max(len(resampled.topics) if resampled.draw is None else len(mine), len(met.low), people))
@@ -203,8 +208,13 @@ def _merits(
         # Who is not there stays where all topics put them, so that the others' ranks do not move up for it.
         apart = further[:, None] * (merit - point[:, None])
         whole = point[:, None] + np.where(np.isnan(apart), 0.0, apart)
-        ranks[:, block] = np.where(np.isnan(merit), np.nan, strengths.ranks(whole))
-    return _Merits(point, strengths.ranks(point), met.group, samples, ranks)
+        ranks[:, block] = np.where(np.isnan(merit), np.nan, strengths.ranks(_only(whole, is_ranked)))
+    return _Merits(point, strengths.ranks(_only(point, is_ranked)), met.group, samples, ranks)
+
+
+def _only(merit: Floats, is_ranked: NDArray[np.bool_]) -> Floats:
+    """Merits, shape (n,) or (n, resamples), of those who are ranked; NaN of the others."""
+    return np.where(is_ranked if merit.ndim == 1 else is_ranked[:, None], merit, np.nan)
 
 
 def _interval(samples: NDArray[np.floating[Any]], point: float, further: float) -> tuple[float, float]:

@@ -53,6 +53,8 @@ class Settings:
         Into so many equal parts a text is cut to say where in it citations stand.
     reuse_limit : float
         Below this BLEU (0 to 100) a statement is not taken for a copy of what it cites; the published one is 25.
+    least_topics : int
+        Participants graded on fewer topics have a merit, but no rank.
     grades_from : str
         What responses are graded by: the "gold" labels of their pairs, or the "votes", each weighted by the competence
         of who gave it.
@@ -79,6 +81,7 @@ class Settings:
     first_positions: int = 7
     density_bins: int = 20
     reuse_limit: float = 25.0
+    least_topics: int = 1
     grades_from: str = GOLD
     bootstrap: str = CONDITIONAL
     resample: str = TOPICS
@@ -96,6 +99,7 @@ class Settings:
             "kept_votes": (1, 1000),
             "density_bins": (2, 200),
             "reuse_limit": (0, 100),
+            "least_topics": (1, 10_000),
         }
         for name, (low, high) in bounds.items():
             if not low <= getattr(self, name) <= high:

@@ -47,6 +47,9 @@ class Command(BaseCommand):
             "--density-bins", type=int, help=f"parts of a text, for where citations stand ({DEFAULTS.density_bins})"
         )
         parser.add_argument(
+            "--least-topics", type=int, help=f"topics from which a participant is ranked ({DEFAULTS.least_topics})"
+        )
+        parser.add_argument(
             "--reuse-limit", type=float, help=f"BLEU below which a statement is no copy ({DEFAULTS.reuse_limit})"
         )
         parser.add_argument(
