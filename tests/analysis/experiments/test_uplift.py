@@ -84,8 +84,8 @@ def one(rows: list[dict], **wanted) -> dict:
     return found
 
 
-def test_a_run_finds_what_helps_and_comes_to_all_tables_and_charts(asked, generator) -> None:
-    run = running.wait(starting.start(asked(n=N, epochs=8, other="endpoint:odd")))
+def test_a_run_comes_to_all_tables_and_charts(asked) -> None:
+    run = running.wait(starting.start(asked(other="endpoint:odd")))
     found = rows(run)
     assert set(found) == set(get("uplift").table_names)
     for name, made in found.items():
@@ -93,28 +93,16 @@ def test_a_run_finds_what_helps_and_comes_to_all_tables_and_charts(asked, genera
         for row in made:
             assert set(row) - {"note"} == set(COLUMNS[name]), name
     counts = {row["name"]: row["count"] for row in found["uplift_counts"]}
-    assert counts["questions"] == N - 1
-    assert counts["one_document"] == 1
-    assert counts["left_out"] == 1
-    assert counts["label_prompts"] == (N - 2) * 6 + 2
-
-    # Selection finds what helps; fixed top-k of a retriever that knows nothing does not.
-    for measure, least in (("precision", 0.9), ("recall", 0.9)):
-        assert one(found["uplift_found"], method="uplift", measure=measure)["value"] >= least
+    assert (counts["questions"], counts["one_document"], counts["left_out"]) == (FEW - 1, 1, 1)
+    assert counts["label_prompts"] == (FEW - 2) * 6 + 2
+    for measure in ("precision", "recall"):
         assert one(found["uplift_found"], method="upper_bound", measure=measure)["value"] == 1
-    assert one(found["uplift_found"], method="standard", measure="precision")["value"] < 0.3
-    best, ours, standard = (
-        one(found["uplift_results"], method=name, metric="em") for name in ("upper_bound", "uplift", "standard")
-    )
-    assert standard["value"] < ours["value"] <= best["value"]
-    assert ours["p_adjusted"] < 0.05
+    best, standard = (one(found["uplift_results"], method=name, metric="em") for name in ("upper_bound", "standard"))
+    can_be_right = counts["right_without"] + counts["questions"] - counts["nothing_helps"]
+    assert standard["value"] < best["value"] == pytest.approx(can_be_right / counts["questions"])
     assert (standard["p"], best["p"]) == (None, None)
     assert "not tested" in best["note"]
-    assert (
-        one(found["uplift_inputs"], method="uplift")["ratio"]
-        < 1
-        == one(found["uplift_inputs"], method="standard")["ratio"]
-    )
+    assert one(found["uplift_inputs"], method="standard")["ratio"] == 1
     assert sum(row["share"] for row in found["uplift_categories"]) == pytest.approx(1)
     assert {row["difference"] for row in found["uplift_transfer"]} == {None, 0}  # both are the same model
 
@@ -122,6 +110,21 @@ def test_a_run_finds_what_helps_and_comes_to_all_tables_and_charts(asked, genera
     assert {"uplift_results", "uplift_ablations", "uplift_categories"} <= set(drawn)
     for spec in drawn.values():
         assert charts.draw(spec, "svg").startswith(b"<svg")
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+def test_a_run_finds_what_helps(asked) -> None:
+    found = rows(running.wait(starting.start(asked(n=N, epochs=14, batch=2))))
+    for measure in ("precision", "recall"):
+        assert one(found["uplift_found"], method="uplift", measure=measure)["value"] >= 0.9
+    assert one(found["uplift_found"], method="standard", measure="precision")["value"] < 0.3
+    best, ours, standard = (
+        one(found["uplift_results"], method=name, metric="em") for name in ("upper_bound", "uplift", "standard")
+    )
+    assert standard["value"] < ours["value"] <= best["value"]
+    assert ours["p_adjusted"] < 0.05
+    assert one(found["uplift_inputs"], method="uplift")["ratio"] < 1
 
 
 def test_a_killed_run_goes_on_and_asks_nothing_twice(asked, generator) -> None:
@@ -160,13 +163,13 @@ def test_rerankers_are_files_that_other_runs_use(asked, tmp_path) -> None:
 
 
 def test_a_method_that_is_not_possible_says_why_and_the_others_go_on(asked) -> None:
-    """AAR needs likelihoods, and this generator gives none."""
-    found = rows(running.wait(starting.start(asked(methods=["aar"], ablations=[]))))
-    row = one(found["uplift_results"], method="aar", metric="f1")
+    """The plain cross-encoder learns from documents that state the answer, and none does here."""
+    found = rows(running.wait(starting.start(asked(methods=["cross_encoder"], ablations=[]))))
+    row = one(found["uplift_results"], method="cross_encoder", metric="f1")
     assert (row["value"], row["n"]) == (None, 0)
     assert row["note"]
     assert one(found["uplift_results"], method="uplift", metric="f1")["n"] == FEW - 1
-    assert one(found["uplift_training"], method="aar", split=0)["note"]
+    assert one(found["uplift_training"], method="cross_encoder", split=0)["note"]
 
 
 def test_nothing_is_tested_by_what_has_learnt_from_it(asked) -> None:
