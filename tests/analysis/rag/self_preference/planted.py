@@ -96,4 +96,5 @@ def _rated(passage: str, *, is_rag: bool) -> int:
     author = re.match(r"\[(\w+)\]", passage)[1]
     if is_rag:
         return 4 if stated.startswith("truth") else 2
-    return PLAIN[author] + (author == "human" and int(stated[-1]) % 2)
+    i = int(stated[-1])
+    return PLAIN[author] + ((author == "human" and i % 2) or (author == "llama" and i % 4 == 0))

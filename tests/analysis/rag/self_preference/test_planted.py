@@ -114,6 +114,9 @@ def test_differences_of_ratings(ratings):
     # Welch's with a side that never varies: its degrees of freedom are those of the other.
     welch = -1.5 / np.sqrt(np.var(human, ddof=1) / N)
     assert row["p_welch"] == pytest.approx(2 * stats.t.sf(abs(welch), N - 1))
+    other, model = rows["plain", "both_true", "llama"], [5.0, 4.0, 4.0, 4.0] * 2
+    assert other["p_welch"] == pytest.approx(stats.ttest_ind(human, model, equal_var=False).pvalue)
+    assert other["p"] == pytest.approx(stats.ttest_rel(human, model).pvalue)
     assert row["effect"] == pytest.approx(-1.5 / np.std([-2, -1] * 4, ddof=1))
     assert (row["whose"], rows["plain", "both_true", "llama"]["whose"]) == ("own", "others")
     # Truth alone decides for answering: no difference between true ones, two points to a false one, and nothing varies.
