@@ -124,6 +124,37 @@ def test_preference_for_own_responses_stands_beside_that_of_the_gold_label(table
     assert {row["dimension"] for row in tables["model_self_preference"]} == {"clear", "deep", "all"}
 
 
+def test_agreement_with_people_is_told_apart_by_whose_responses_are_judged(tables):
+    gold = gold_of(tables)
+    where = {"participant": WRITER, "inference": "combined", "dimension": "clear"}
+    row = row_of(tables["model_self_preference"], **where)
+    units = {
+        kind: [letters[0] + gold[pair] for pair, letters in MODEL.items() if pair in gold and is_own(pair) == kind]
+        for kind in (True, False)
+    }
+    assert (row["items_own"], row["items_others"]) == (len(units[True]), len(units[False]))
+    assert row["alpha_own"] == pytest.approx(package_alpha(units[True]))
+    # Both said the same of all the others: of no disagreement to expect there is no alpha.
+    assert len(set("".join(units[False]))) == 1
+    assert row["alpha_others"] is None
+    assert "judgments that differ" in row["note"]
+    assert row["items_own"] == row["n"] + row["undecided"]
+    together = judged(tables, dimension="clear")
+    assert row["items_own"] + row["items_others"] == together["items_with_gold"]
+
+
+def is_own(pair: tuple[str, str]) -> bool:
+    return any(side.endswith("y") for side in pair)
+
+
+def test_a_model_that_judged_pairs_with_its_own_only_has_no_agreement_on_others():
+    study = judged_both_ways.people()
+    judged_both_ways.model(study, {pair: letters for pair, letters in MODEL.items() if is_own(pair)})
+    row = row_of(tables_of(study)["model_self_preference"], inference="combined", dimension="clear")
+    assert (row["alpha_others"], row["items_others"]) == (None, 0)
+    assert "others' responses too" in row["note"]
+
+
 def test_the_same_model_with_another_prompt_is_known_as_the_writer():
     study = judged_both_ways.people()
     judged_both_ways.model(study, name="judge")

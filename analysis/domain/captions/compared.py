@@ -119,7 +119,9 @@ TABLES = {
         _(
             "Of presented pairs with one response of the model and one of somebody else's, on which both the model and "
             "the gold label of the people chose: the share of choices for the model's own response by each, and the "
-            "difference, with 95 % bootstrap intervals over topics. Undecided: pairs on which one of them is neutral."
+            "difference, with 95 % bootstrap intervals over topics. Undecided: pairs on which one of them is neutral. "
+            "Agreement: Krippendorff's alpha of the model and the gold label on pairs with one response of its own, "
+            "and on the others."
         ),
         (
             Column("participant", _("Model"), words="id"),
@@ -130,6 +132,10 @@ TABLES = {
             estimate("difference", _("Difference"), n="n"),
             count("n", _("Pairs")),
             count("undecided", _("Undecided")),
+            bounded("alpha_own", _("Agreement on its own"), n="items_own"),
+            bounded("alpha_others", _("Agreement on others"), n="items_others"),
+            count("items_own", _("Pairs with its own")),
+            count("items_others", _("Pairs of others")),
         ),
     ),
 }

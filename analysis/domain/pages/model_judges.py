@@ -10,6 +10,7 @@ from crowdrag.studies.models import Study
 from .. import captions, tables
 from ..analysing import State
 from ..captions.compared import INFERENCES, MEASURES, SIZES
+from ..results import self_preference
 from ..results.schema import Row
 from . import words
 from .reasons import reasons
@@ -18,6 +19,10 @@ MODELS_PER_PAGE = 5
 NAMES = ("model_judges", "model_self_preference")
 #: What Table 9 holds of each way of asking; how both ways agree stands once.
 OF_A_WAY = ("alpha_orders", "alpha_gold", "mean_rho", "front_preference")
+#: What analyses made before this was reckoned do not hold.
+AGREEMENT: Row = dict.fromkeys(
+    f"{name}{end}" for name in self_preference.AGREEMENTS for end in ("", "_low", "_high")
+) | dict.fromkeys(("items_own", "items_others"))
 
 
 def model_judges(study: Study, state: State, *, page: str | None) -> dict[str, Any]:
@@ -79,7 +84,9 @@ def _own(name: str, rows: list[Row], labels: dict[str, str]) -> dict[str, Any]:
     return {
         "name": name,
         "rows": [
-            row | {"label": labels.get(row["dimension"], row["dimension"]), "is_all": row["dimension"] == words.ALL,
+            AGREEMENT
+            | row
+            | {"label": labels.get(row["dimension"], row["dimension"]), "is_all": row["dimension"] == words.ALL,
                    "asked": INFERENCES[row["inference"]]}
             for row in rows
             if row["participant"] == name

@@ -5,19 +5,17 @@ label, is made of the analysed pool's votes alone.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.stats.agreement import count_values
 from analysis.stats.bootstrap import Floats, weighted_mean
 from analysis.stats.correlation import rho
 from analysis.stats.orientation import canonical
 
-from ..inputs import Ints
 from . import estimates
 from .estimates import Estimate, noted, undefined
 from .family import Analysed, Tables
 from .interdependence import correlation
-from .model_votes import Gold, Judge, Judged, gold_labels, judges
+from .model_votes import Gold, Judge, Judged, gold_labels, judges, two_coders
 from .order_effects import ALL, FRONT, NEUTRAL
 from .schema import Row
 from .self_preference import self_preference_rows
@@ -93,7 +91,7 @@ def _between_orders(judged: Judged, name: str, weights: Floats) -> Estimate:
 
 def _with_gold(judged: Judged, name: str, gold: dict[tuple[int, int], int], weights: Floats) -> Estimate:
     """Two coders: the model and the gold label; units are the presented pairs, each as it was presented."""
-    return _two_coders(judged.labels[name], judged.beside(gold), judged.topic, weights, NO_GOLD)
+    return two_coders(judged.labels[name], judged.beside(gold), judged.topic, weights, NO_GOLD)
 
 
 def _between_inferences(judged: Judged, other: Judged | None, name: str, weights: Floats) -> Estimate:
@@ -101,20 +99,7 @@ def _between_inferences(judged: Judged, other: Judged | None, name: str, weights
     if other is None or name not in other.labels:
         return undefined(NO_INFERENCE)
     label = judged.beside(other.by_pair(name))
-    return _two_coders(judged.labels[name], label, judged.topic, weights, NO_INFERENCE)
-
-
-def _two_coders(first: Ints, second: Ints, topic: Ints, weights: Floats, nothing: str) -> Estimate:
-    there = (first >= 0) & (second >= 0)
-    if not there.any():
-        return undefined(nothing)
-    counts = one_hot(first[there]) + one_hot(second[there])
-    return estimates.alpha(counts, topic[there], weights)
-
-
-def one_hot(labels: Ints) -> NDArray[np.int64]:
-    """Each label as counts of one judgment."""
-    return np.eye(3, dtype=np.int64)[labels]
+    return two_coders(judged.labels[name], label, judged.topic, weights, NO_INFERENCE)
 
 
 def _with_other_dimensions(judged: Judged, name: str, weights: Floats) -> Estimate:

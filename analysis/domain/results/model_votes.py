@@ -10,6 +10,8 @@ import numpy as np
 from analysis.stats.bootstrap import Floats, resample_weights
 
 from ..inputs import COMBINED, INDIVIDUAL, Inputs, Ints, Pool
+from . import estimates
+from .estimates import Estimate, undefined
 from .family import Analysed
 from .interdependence import labels_of
 from .settings import stream
@@ -73,6 +75,15 @@ def judges(analysed: Analysed) -> list[Judge]:
         rng = stream(analysed.seed, f"topics of the model {name}")
         found.append(Judge(name, said, resample_weights(len(topics), settings.resamples, rng)))
     return found
+
+
+def two_coders(first: Ints, second: Ints, topic: Ints, weights: Floats, nothing: str) -> Estimate:
+    """Krippendorff's alpha of two labels of each pair (-1: none); `nothing` says why where no pair has both."""
+    there = (first >= 0) & (second >= 0)
+    if not there.any():
+        return undefined(nothing)
+    counts = np.eye(3, dtype=np.int64)[first[there]] + np.eye(3, dtype=np.int64)[second[there]]
+    return estimates.alpha(counts, topic[there], weights)
 
 
 def gold_labels(analysed: Analysed) -> Gold:

@@ -54,6 +54,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "participant", "inference", "dimension",
         "model", "model_low", "model_high", "gold", "gold_low", "gold_high",
         "difference", "low", "high", "n", "undecided",
+        "alpha_own", "alpha_own_low", "alpha_own_high", "items_own",
+        "alpha_others", "alpha_others_low", "alpha_others_high", "items_others",
     ),
     "survey": ("name", "value", "low", "high", "n", "kind", "question", "statistic", "option"),
     "responses": (

@@ -12,14 +12,19 @@ from analysis.stats.orientation import canonical
 from ..inputs import Inputs, Ints
 from . import estimates
 from .estimates import Estimate, noted, undefined
-from .model_votes import Gold, Judge, Judged
+from .model_votes import Gold, Judge, Judged, two_coders
 from .order_effects import ALL, NEUTRAL
 from .schema import Row
 
 # Codes of labels when the own response is turned to the front.
 OWN = 0
 NO_OWN = "no pair on which both the model and the gold label chose holds one response of the model and one of another's"
-MEASURES = ("model", "gold", "difference")
+NO_OWN_GOLD = "no pair of one response of the model and one of another's has a gold label"
+NO_OTHER_GOLD = "no pair without a response of the model's own has a gold label: let it judge others' responses too"
+SHARES = ("model", "gold", "difference")
+#: Its agreement with people where one of the two responses is its own, and where none is or both are.
+AGREEMENTS = ("alpha_own", "alpha_others")
+MEASURES = (*SHARES, *AGREEMENTS)
 
 
 def self_preference_rows(judge: Judge, gold: Gold, inputs: Inputs) -> list[Row]:
@@ -55,13 +60,18 @@ def own_responses(judge: str, inputs: Inputs) -> np.ndarray:
 def _preferences(
     judged: Judged, name: str, gold: dict[tuple[int, int], int], own: np.ndarray, weights: Floats
 ) -> tuple[dict[str, Estimate], int]:
-    """The shares of choices for the own response by model and by gold label, and how many pairs one left undecided."""
+    """Shares of choices for the own response by model and by gold label, how far both agree, and undecided pairs."""
     label, said = judged.beside(gold), judged.labels[name]
-    there = (own[judged.left] != own[judged.right]) & (said >= 0) & (label >= 0)
+    is_own = own[judged.left] != own[judged.right]
+    agreements = {
+        "alpha_own": two_coders(np.where(is_own, said, -1), label, judged.topic, weights, NO_OWN_GOLD),
+        "alpha_others": two_coders(np.where(is_own, -1, said), label, judged.topic, weights, NO_OTHER_GOLD),
+    }
+    there = is_own & (said >= 0) & (label >= 0)
     decided = there & (said != NEUTRAL) & (label != NEUTRAL)
     n, undecided = int(decided.sum()), int((there & ~decided).sum())
     if not n:
-        return dict.fromkeys(MEASURES, undefined(NO_OWN)), undecided
+        return dict.fromkeys(SHARES, undefined(NO_OWN)) | agreements, undecided
     # The own response has the lower number, so that the canonical orientation puts it first on whichever side it stood.
     rank = np.where(own, 0, 1)
     sides = canonical(rank[judged.left[decided]], rank[judged.right[decided]])
@@ -70,7 +80,8 @@ def _preferences(
         "gold": (sides.labels(label[decided]) == OWN).astype(np.float64),
     }
     chose["difference"] = chose["model"] - chose["gold"]
-    return {measure: _mean(values, judged.topic[decided], weights) for measure, values in chose.items()}, undecided
+    shares = {measure: _mean(values, judged.topic[decided], weights) for measure, values in chose.items()}
+    return shares | agreements, undecided
 
 
 def _mean(values: Floats, topic: Ints, weights: Floats) -> Estimate:
@@ -84,4 +95,7 @@ def _row(judge: str, way: str, name: str, shares: dict[str, Estimate], undecided
     row |= shares["gold"].columns("gold", "gold_low", "gold_high")
     row |= shares["difference"].columns("difference")
     row |= {"n": shares["difference"].n, "undecided": undecided}
-    return noted(row, [shares["difference"].note])
+    for measure, items in zip(AGREEMENTS, ("items_own", "items_others"), strict=True):
+        row |= shares[measure].columns(measure, f"{measure}_low", f"{measure}_high")
+        row[items] = shares[measure].n
+    return noted(row, [shares[measure].note for measure in ("difference", *AGREEMENTS)])
