@@ -16,10 +16,12 @@ from crowdrag.studies.models import Participant
 
 from ..models import Snapshot, Table
 from . import inputs
+from .analysing import KIND as ANALYSIS
 from .corpus import exporting
 from .experiments import remembering
 from .reports import packing
 from .similarity import keeping
+from .tables import UPDATE
 
 REASON = "Somebody whose texts or judgments it used had them erased; rows with their pseudonym were taken out."
 
@@ -32,8 +34,10 @@ def erase(participant: Participant, now: datetime) -> None:
     and what encoders and language models made of their texts.
 
     Of the snapshot of a run, votes and numbers of words stay; what the person said in surveys, how and how long they
-    wrote and what they were paid leave it, as they leave the system.
+    wrote and what they were paid leave it, as they leave the system. An analysis at work may have read all of it
+    already: it begins anew.
     """
+    _begin_anew(participant, now)
     for snapshot in Snapshot.objects.filter(run__study=participant.study_id).select_related("run").order_by("pk"):
         used = inputs.unpack(bytes(snapshot.payload))
         if _names(used, participant.external_id):
@@ -48,6 +52,18 @@ def erase(participant: Participant, now: datetime) -> None:
     _remove(packing.all_packed(participant.study))
     keeping.forget(participant.study)
     remembering.forget(participant.study)
+
+
+def _begin_anew(participant: Participant, now: datetime) -> None:
+    """Let no analysis store what it read before; one that ends in this moment is looked through as the others are.
+
+    An update ends: what it is of is stale.
+    """
+    for run in Run.objects.filter(study=participant.study_id, kind__in=(ANALYSIS, UPDATE)).active().order_by("pk"):
+        with suppress(running.NotActiveError):
+            running.cancel(run=run, now=now)
+            if run.kind == ANALYSIS:
+                running.resume(run=run, now=now)
 
 
 def _names(used: inputs.Inputs, pseudonym: str) -> bool:

@@ -1,0 +1,176 @@
+"""An analysis that is killed, cancelled or overtaken by an erasure leaves nothing half, and ends like any other."""
+
+import os
+import signal
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+
+from analysis.domain import analysing, inputs
+from analysis.domain.updating import working as updating
+from analysis.models import Snapshot, Table
+from crowdrag.runs.domain import executing, running, sweeping, timing
+from crowdrag.runs.enums import RunState, UnitState
+from crowdrag.runs.models import Run
+from crowdrag.studies.domain import leaving
+from crowdrag.studies.models import Participant, Study
+from tests.analysis import small_study
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(240)]
+
+QUICK = {"resamples": 50, "restarts": 3, "refine": 1}
+#: Where a process dies by itself, so that it does in the middle: among the tables, or when all are stored but nothing
+#: is committed yet.
+DIES = {
+    "computing": """
+real = analysing.compute
+def compute(*inputs, report, **how):
+    def said(done, total, message):
+        report(done, total, message)
+        if message.startswith("Grades"):
+            die()
+    return real(*inputs, report=said, **how)
+analysing.compute = compute
+""",
+    "storing": """
+analysing.running.note = lambda **_: die()
+""",
+}
+CHILD = """
+import os, signal
+import django
+django.setup()
+from analysis.domain import analysing
+from crowdrag.runs.domain import executing
+from crowdrag.runs.models import Run
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+{dies}
+executing.work_next(Run.objects.get(pk={run}))
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+
+
+@pytest.fixture
+def study() -> Study:
+    return small_study.make()
+
+
+def start(study: Study) -> Run:
+    return analysing.start(study=study, parameters=QUICK)
+
+
+def tables_of(run: Run) -> dict[str, Any]:
+    return dict(Table.objects.filter(run=run).values_list("name", "rows"))
+
+
+def left_of(run: Run) -> tuple[int, int]:
+    return Table.objects.filter(run=run).count(), Snapshot.objects.filter(run=run).count()
+
+
+def assert_as_undisturbed(run: Run) -> None:
+    """It is done, and what it found is what an analysis finds that nobody disturbs."""
+    run.refresh_from_db()
+    assert (run.state, run.error, run.stale_at) == (RunState.DONE, "", None)
+    other = running.wait(start(run.study))
+    assert run.inputs_digest == other.inputs_digest
+    found = tables_of(run)
+    assert len(found) > 10
+    assert found == tables_of(other)
+
+
+@pytest.mark.parametrize("where", sorted(DIES))
+def test_one_that_is_killed_leaves_nothing_half_and_is_taken_up_again(study: Study, where: str, tmp_path: Path) -> None:
+    run = start(study)
+    url = urlsplit(os.environ["DATABASE_URL"])
+    environment = os.environ | {
+        "DJANGO_SETTINGS_MODULE": "crowdrag.settings",
+        "DATABASE_URL": urlunsplit(url._replace(path="/" + str(connection.settings_dict["NAME"]))),
+    }
+    code = CHILD.format(dies=DIES[where], run=run.pk)
+    child = subprocess.run([sys.executable, "-c", code], cwd=settings.BASE_DIR, env=environment, check=False)
+    assert child.returncode == -signal.SIGKILL
+    unit = run.units.get()
+    assert unit.state == UnitState.CLAIMED, "it must have died at work"
+    assert left_of(run) == (0, 0)
+    sweeping.sweep(now=timezone.now() + timing.lease() + timedelta(seconds=1))
+    running.wait(run)
+    assert run.units.get().lost == 1
+    assert_as_undisturbed(run)
+
+
+def disturbed(monkeypatch: pytest.MonkeyPatch, disturb: Any, at: str = "Grades") -> None:
+    """Do something once, when an analysis says that it is at a step."""
+    real, done = analysing.compute, []
+
+    def compute(*given: Any, report: Any, **how: Any) -> Any:
+        def said(done_: int, total: int, message: str) -> None:
+            if message.startswith(at) and not done:
+                done.append(True)
+                disturb()
+            report(done_, total, message)
+
+        return real(*given, report=said, **how)
+
+    monkeypatch.setattr(analysing, "compute", compute)
+    monkeypatch.setattr(updating, "compute", compute)
+
+
+def test_one_that_is_cancelled_leaves_nothing_half_and_can_be_resumed(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = start(study)
+    disturbed(monkeypatch, lambda: running.cancel(run=run))
+    assert executing.work_next(run)
+    run.refresh_from_db()
+    assert run.state == RunState.CANCELLED
+    assert left_of(run) == (0, 0)
+    running.resume(run=run)
+    running.wait(run)
+    assert_as_undisturbed(run)
+
+
+def test_an_erasure_while_one_is_at_work_begins_it_anew_without_what_was_erased(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = Participant.objects.get(study=study, external_id="w1")
+    run = start(study)
+    disturbed(monkeypatch, lambda: leaving.erase(participant=gone, now=timezone.now()))
+    assert executing.work_next(run)
+    assert left_of(run) == (0, 0), "it had read what was erased"
+    running.wait(run)
+    assert_nothing_of("w1", run)
+    assert_as_undisturbed(run)
+
+
+def test_an_erasure_while_an_update_is_at_work_leaves_nothing_of_it_either(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = Participant.objects.get(study=study, external_id="w1")
+    base = running.wait(start(study))
+    update = updating.start(base)
+    disturbed(monkeypatch, lambda: leaving.erase(participant=gone, now=timezone.now()))
+    assert executing.work_next(update)
+    assert left_of(update) == (0, 0)
+    update.refresh_from_db()
+    assert update.state == RunState.CANCELLED  # what it is of is stale: the next full analysis is asked for
+    assert_nothing_of("w1", base)
+
+
+def assert_nothing_of(pseudonym: str, run: Run) -> None:
+    for name, rows in tables_of(run).items():
+        assert all(pseudonym not in row.values() for row in rows), name
+    used = inputs.unpack(bytes(Snapshot.objects.get(run=run).payload))
+    assert not used.written_by(pseudonym) & {used.responses[each.response].name for each in used.answers}
