@@ -10,18 +10,21 @@ from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 from django.db import connection
+from django.test import Client
 
 from analysis.domain import charts
 from analysis.domain.experiments import staging, starting
 from analysis.domain.experiments.experiment import BadParameterError, get
 from analysis.domain.experiments.fair.parameters import Parameters
+from analysis.domain.reports import as_html, building
 from analysis.domain.results.schema import COLUMNS
 from analysis.models import Table
 from analysis.rag.fair import utility
 from crowdrag.runs.domain import executing, running, uploads
-from crowdrag.runs.models import Run
+from crowdrag.runs.models import Run, Upload
+from crowdrag.studies.enums import Role
 from tests.analysis.rag.fair.planted import GOLD, Planted, query
-from tests.factories import StudyFactory
+from tests.factories import MembershipFactory, StudyFactory
 from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -107,6 +110,12 @@ def test_a_run_comes_to_all_tables_and_charts(asked, planted) -> None:
     said = experiment.methods(run, found)
     assert "3 questions had two useful documents" in said.paragraphs[0]
     assert {each.key for each in said.references} >= {"kim2025", "diaz2020"}
+    report = building.report(run)
+    assert [table.name for table in report.tables] == list(experiment.table_names)
+    assert [chart.name for chart in report.charts] == ["fair_disparity", "fair_tradeoffs", "fair_attribution"]
+    page = as_html.write(report).decode()
+    assert "What fairness costs" in page
+    assert "ranking quality over disparity" in page
 
 
 def test_the_generator_is_asked_for_labels_and_each_distinct_list_once(asked, planted) -> None:
@@ -221,6 +230,22 @@ def test_what_an_answer_follows_from_is_what_was_planted(asked, planted) -> None
     # The first document of q0 brings a word that stands in the answer, that of q1 noise, that of q2 nothing.
     assert [fixed[name]["attribution"] for name in ("q0", "q1", "q2")] == [1.0, 1.0, 0.0]
     assert [fixed[name]["utility"] > 0 for name in ("q0", "q1", "q2")] == [True, False, False]
+
+
+def test_the_form_asks_for_every_parameter_and_estimates(asked) -> None:
+    study = asked().study
+    client = Client()
+    client.force_login(MembershipFactory(study=study, role=Role.EDITOR).user)
+    address = f"/studies/{study.slug}/experiments/new/fair/"
+    page = client.get(address).content.decode()
+    assert all(f'name="p_{each.name}"' in page for each in get("fair").fields)
+    told = {"source": "qa", "upload": Upload.objects.get(study=study).pk, "generator": "endpoint:odd", "queries": "0",
+            "others": "0", "seed": "0", "p_retrievers": ["given", "bm25"], "p_alphas": "1, 8", "p_samples": "40",
+            "p_k": "3", "p_lists_per_query": "0", "p_entailment": "generator", "p_claim": "answer",
+            "p_bounds": "published", "p_instruction": "Answer.", "p_max_tokens": "24", "p_most_words": "0",
+            "p_resamples": "50"}  # fmt: skip
+    page = client.post(address, told).content.decode()
+    assert "equal lists are generated once" in page
 
 
 @pytest.mark.parametrize(

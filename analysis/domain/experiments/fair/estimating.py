@@ -46,7 +46,7 @@ def estimate(collection: Collection, parameters: Parameters) -> Estimate:
         question, documents = _tokens(query, parameters)
         held = min(parameters.k, len(query.documents))
         lists = most_lists(query, parameters)
-        pairs = min(lists * held, lists * len(query.documents)) if parameters.entailment == entailing.GENERATOR else 0
+        pairs = lists * held if parameters.entailment == entailing.GENERATOR else 0
         calls += lists + pairs
         prompt_tokens += lists * round(question + held * documents) + pairs * round(FRAME + documents)
         completion_tokens += lists * parameters.max_tokens + pairs
