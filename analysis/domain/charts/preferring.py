@@ -92,7 +92,7 @@ def _points(
     line = alt.Chart().mark_rule(strokeDash=[3, 3]).encode(x=alt.datum(nothing))
     panels = list(dict.fromkeys(row["panel"] for row in shown))
     layers = (line + rules + points).properties(width=WIDTH, height=alt.Step(STEP))
-    return spec(layers.facet(row=alt.Row("panel:N", sort=panels, title=None), data=data(shown)))
+    return spec(layers.facet(row=_panel(panels), data=data(shown)))
 
 
 def scores(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
@@ -122,7 +122,15 @@ def scores(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> S
         .properties(width=WIDTH, height=alt.Step(STEP + 4))
     )
     panels = list(dict.fromkeys(row["panel"] for row in shown))
-    return spec(bars.facet(row=alt.Row("panel:N", sort=panels, title=None), data=data(shown)))
+    return spec(bars.facet(row=_panel(panels), data=data(shown)))
+
+
+def _panel(order: list[str]) -> Any:
+    """Panels one below the other, their titles above them: a low panel has no room for one at its side."""
+    import altair as alt
+
+    header = alt.Header(labelOrient="top", labelAnchor="start", labelAngle=0, labelFontWeight="bold")
+    return alt.Row("panel:N", sort=order, title=None, header=header)
 
 
 def _who(row: Any) -> str:
