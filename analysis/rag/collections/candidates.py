@@ -65,8 +65,8 @@ def with_others(collection: Collection, n: int, rng: np.random.Generator) -> Col
         raise ValueError("a number of documents is 0 or more")
     pool = [(place, each) for place, query in enumerate(collection.queries) for each in query.documents]
     queries = []
-    for place, query in enumerate(collection.queries):
-        strangers = _drawn(place, query, pool, collection, n, rng)
+    for query in collection.queries:
+        strangers = _drawn(query, pool, collection, n, rng)
         queries.append(replace(query, documents=mixed(query.id, (*query.documents, *strangers))))
     return replace(collection, queries=tuple(queries))
 
@@ -90,7 +90,6 @@ def _distinct(documents: tuple[Document, ...]) -> tuple[Document, ...]:
 
 
 def _drawn(
-    place: int,
     query: Query,
     pool: list[tuple[int, Document]],
     collection: Collection,
@@ -102,7 +101,7 @@ def _drawn(
     for pick in _places(len(pool), n, rng):
         owner, document = pool[pick]
         text = (document.title, document.text)
-        if owner == place or text in seen:
+        if text in seen:  # as all of its own are
             continue
         seen.add(text)
         name = f"{collection.queries[owner].id}:{document.id}"

@@ -14,7 +14,9 @@ GOOD = {"id": "q1", "question": "Who?", "golden_answers": ["Ada"], "documents": 
 
 def written(folder: Path, *rows: object, name: str = "data.jsonl") -> Path:
     path = folder / name
-    path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
+    path.write_text(
+        "".join((row if isinstance(row, str) else json.dumps(row, ensure_ascii=False)) + "\n" for row in rows)
+    )
     return path
 
 

@@ -99,6 +99,9 @@ def test_the_scan_finds_what_the_formula_says(texts, questions, n, formula, size
 
 def test_words_that_none_has_weigh_nothing():
     assert weight(np.array([0, 1]), 2, "atire").tolist() == [0.0, math.log(2)]
+    # Of those that most have, only lucene's is above 0.
+    assert weight(np.array([3]), 4, "robertson").tolist() == [0.0]
+    assert weight(np.array([3]), 4, "lucene").tolist() == pytest.approx([math.log(1 + 1.5 / 3.5)])
 
 
 def test_words_are_weighed_over_the_candidates_or_over_all():
