@@ -16,6 +16,8 @@ Floats = NDArray[np.float64]
 
 #: The five disparity intervals of the paper's Table 2; the last one holds its upper end.
 EDGES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+# Values that differ by rounding alone do not vary.
+_ALIKE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -182,16 +184,21 @@ def paired(first: ArrayLike, second: ArrayLike) -> tuple[float, float, int]:
         msg = f"paired by query: {a.shape} and {b.shape} are not equally long"
         raise ValueError(msg)
     difference = (a - b)[~np.isnan(a - b)]
-    if difference.size < 2 or np.ptp(difference) == 0:
+    if difference.size < 2 or np.ptp(difference) <= _ALIKE:
         return float("nan"), float("nan"), int(difference.size)
     found = stats.ttest_1samp(difference, 0.0)
     return float(found.statistic), float(found.pvalue), int(difference.size)
 
 
 def _unpaired(group: Floats, base: Floats) -> float:
-    if min(group.size, base.size) < 2 or (np.ptp(group) == 0 and np.ptp(base) == 0):
+    if min(group.size, base.size) < 2:
         return float("nan")
-    return float(stats.ttest_ind(group, base).pvalue)
+    # By means and deviations: of a group whose values are all alike scipy's other form only warns.
+    spreads = [float(each.std(ddof=1)) for each in (group, base)]
+    if max(spreads) <= _ALIKE:
+        return float("nan")
+    found = stats.ttest_ind_from_stats(group.mean(), spreads[0], group.size, base.mean(), spreads[1], base.size)
+    return float(found.pvalue)
 
 
 def _runs(disparity: ArrayLike, quality: ArrayLike) -> tuple[Floats, Floats, int]:

@@ -78,6 +78,16 @@ def test_what_cannot_be_said_is_nan() -> None:
     assert found.n.tolist() == [2, 0, 0, 0, 0]
 
 
+def test_a_side_whose_values_are_all_alike_is_tested_without_a_warning() -> None:
+    alike = [0.1 + 0.2, 0.3, 0.3]  # the first differs by rounding
+    base = [0.1, 0.4, 0.6]
+    found = by_interval([0.1, 0.1, 0.1], alike, base).p[0]
+    t = (0.3 - np.mean(base)) / np.sqrt(np.var(base, ddof=1) / 3)  # pooled, sizes being equal
+    assert found == pytest.approx(2 * stats.t.sf(abs(t), 4))
+    assert np.isnan(by_interval([0.1, 0.1, 0.1], alike, alike).p[0])
+    assert np.isnan(paired(alike, [0.3, 0.3, 0.3])[1])
+
+
 @pytest.mark.parametrize(
     ("act", "words"),
     [
