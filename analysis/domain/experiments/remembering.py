@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -142,7 +142,7 @@ class Remembering:
     @cached_property
     def _prepared(self) -> loading.Prepared:
         try:
-            return loading.prepare(self._model, self._options)
+            return _prepare(self._model, self._options)
         except _NOT_TO_BE_HAD as error:
             raise BadParameterError(str(error)) from error
 
@@ -217,6 +217,12 @@ def forget(study: Study) -> None:
     """
     _hold(study, shared=False)
     Generation.objects.filter(study=study).delete()
+
+
+# Each unit makes a generator, and a GGUF file's settings stand among all its words.
+@lru_cache(maxsize=16)
+def _prepare(model: str, options: generation.Options) -> loading.Prepared:
+    return loading.prepare(model, options)
 
 
 def _erased(study: Study | None) -> int:
