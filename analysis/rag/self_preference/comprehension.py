@@ -49,11 +49,12 @@ class Choice:
     attempts: int
 
 
-def request(query: Query, pair: Pair, version: int = prompts.VERSION) -> Prompt:
-    """The prompt for one pair."""
+def request(query: Query, pair: Pair, *, is_constrained: bool = False, version: int = prompts.VERSION) -> Prompt:
+    """The prompt for one pair; constrained, where the generator can, to `replies.readings`."""
     return prompts.prompt(
         prompts.Ask.READ_TWO,
         version=version,
+        choices=replies.readings(pair) if is_constrained else (),
         question=query.question,
         first=pair.first.text,
         second=pair.second.text,
@@ -66,6 +67,7 @@ def read(
     pairs: Sequence[Pair],
     *,
     attempts: int = ATTEMPTS,
+    is_constrained: bool = False,
     version: int = prompts.VERSION,
 ) -> list[Choice]:
     """Have pairs of a question's passages read.
@@ -80,6 +82,8 @@ def read(
     attempts : int
         How often a pair is given to read, in all, when the form is not kept or the answer is that of neither passage or
         of both; then it is unresolved.
+    is_constrained : bool
+        Whether replies are bound to the two answers and passages; otherwise they are free, as in the paper.
     version : int
         Of the prompts.
 
@@ -88,7 +92,10 @@ def read(
     list of Choice
         In the order of the pairs.
     """
-    asked = [(request(query, pair, version), partial(replies.reading, pair=pair)) for pair in pairs]
+    asked = [
+        (request(query, pair, is_constrained=is_constrained, version=version), partial(replies.reading, pair=pair))
+        for pair in pairs
+    ]
     settled = settle(generator, asked, attempts=attempts)
     return [_choice(pair, one.value, one.problem, one.attempts) for pair, one in zip(pairs, settled, strict=True)]
 

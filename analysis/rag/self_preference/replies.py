@@ -60,6 +60,20 @@ class Reading:
     told: int | None
 
 
+def readings(pair: Pair) -> tuple[str, ...]:
+    """The replies that a reader of two passages can give, for models that do not keep a form by themselves.
+
+    Each of the two answers (a dash where none is known) with each of the two passages: it may still name another
+    passage than the one whose answer it gives, but give no third answer.
+    """
+    answers = (pair.first.answer,) if pair.is_told else (pair.first.answer, pair.second.answer)
+    return tuple(
+        f"Answer: {' '.join(answer.split()) or '-'};\nAnswer retrieved from which passage: {place}"
+        for answer in answers
+        for place in (1, 2)
+    )
+
+
 def rating(text: str) -> int:
     """Read a rating: `###4***` and nothing else (`###<4>***`, as the form is printed, is read too).
 

@@ -70,7 +70,7 @@ def _prompts(query: Query, names: Sequence[str], own: Parameters) -> Iterable[Pr
             yield rating.request(usable, passage, setting, is_constrained=own.constrained, version=own.prompts)
     if READINGS in own.parts:
         for pair in bank.pairs(usable, names, own.evaluator, own.cases):
-            yield comprehension.request(usable, pair, own.prompts)
+            yield comprehension.request(usable, pair, is_constrained=own.constrained_readings, version=own.prompts)
 
 
 def _as_if_written(query: Query, own: Parameters) -> Query:

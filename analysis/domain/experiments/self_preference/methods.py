@@ -58,8 +58,8 @@ def _sentences(run: Run, own: Parameters, rows: Mapping[str, list[Row]]) -> Iter
         )
     if READINGS in own.parts:
         yield (
-            "Pairs of passages were read for an answer in both orders. The passage used is the one that the evaluator "
-            "named where both state the same answer, and the one whose answer it gave where they differ; an answer of "
+            f"Pairs of passages were read for an answer in both orders{_bound(own)}. The passage used is the one that the "
+            "evaluator named where both state the same answer, and the one whose answer it gave where they differ; an answer of "
             f"neither or of both was asked for again, {own.attempts} times in all, and then left unresolved. "
             "Preferences "
             "are over pairs resolved in both orders and were tested against one half by t-tests over questions."
@@ -74,6 +74,10 @@ def _sentences(run: Run, own: Parameters, rows: Mapping[str, list[Row]]) -> Iter
         "were adjusted for the false discovery rate within each table [@benjamini1995], Tukey's for all pairs. "
         f"The seed was {run.seed}."
     )
+
+
+def _bound(own: Parameters) -> str:
+    return ", replies bound to the two passages and their answers" if own.constrained_readings else ""
 
 
 def _who(own: Parameters) -> str:

@@ -64,6 +64,8 @@ class Parameters:
         How often something is asked in all when the reply cannot be read.
     constrained : bool
         Whether ratings are bound to the five replies that can be read.
+    constrained_readings : bool
+        Whether readings are bound to the two passages and their answers: for models that do not keep the form.
     prompts : int
         Version of the prompts.
     resamples : int
@@ -79,6 +81,7 @@ class Parameters:
     temperature: float = recall.TEMPERATURE
     attempts: int = asking.ATTEMPTS
     constrained: bool = True
+    constrained_readings: bool = False
     prompts: int = prompts.VERSION
     resamples: int = 2000
 
@@ -207,6 +210,11 @@ FIELDS = (
     Field(
         "constrained", gettext_lazy("Bind ratings to their form"), "flag",
         gettext_lazy("The server lets the model reply one of the five ratings only. Otherwise the reply is free."),
+        is_advanced=True,
+    ),
+    Field(
+        "constrained_readings", gettext_lazy("Bind readings to their form"), "flag",
+        gettext_lazy("For small models: the reply is one of the two answers with one of the two passages, no third."),
         is_advanced=True,
     ),
     Field(

@@ -83,7 +83,14 @@ def read(job: Job) -> Mapping[str, Any]:
     for query in job.queries:
         usable = bank.usable(with_own(job, query))[0]
         pairs = bank.pairs(usable, names, own.evaluator, own.cases)
-        made = comprehension.read(job.generator, usable, pairs, attempts=own.attempts, version=own.prompts)
+        made = comprehension.read(
+            job.generator,
+            usable,
+            pairs,
+            attempts=own.attempts,
+            is_constrained=own.constrained_readings,
+            version=own.prompts,
+        )
         found[query.id] = [asdict(each) for each in made]
     return found
 

@@ -79,6 +79,14 @@ def test_where_answers_are_the_same_the_named_passage_counts_and_must_be_named()
             reading(text, SAME)
 
 
+def test_replies_that_a_reading_can_be_bound_to_are_read_and_cover_both_passages():
+    found = [reading(text, DIFFERENT) for text in replies.readings(DIFFERENT)]
+    assert [(each.is_first, each.told) for each in found] == [(True, 1), (True, 2), (False, 1), (False, 2)]
+    assert [reading(text, SAME).is_first for text in replies.readings(SAME)] == [True, False]
+    unknown = Pair(Case.AS_WRITTEN, replace(OURS, answer=""), replace(THEIRS, answer=""), is_ours_first=True)
+    assert [reading(text, unknown).is_first for text in replies.readings(unknown)] == [True, False]
+
+
 def test_an_answer_that_equals_one_is_that_one_though_it_holds_the_other():
     one, other = replace(OURS, answer="Smooth"), replace(THEIRS, answer="Smooth Criminal")
     pair = Pair(Case.OURS_TRUE, one, other, is_ours_first=True)
