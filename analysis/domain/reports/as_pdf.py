@@ -103,7 +103,7 @@ def _rows(table: Table) -> list[list[dict[str, Any]]]:
             [
                 {
                     "text": breakable(each.text),
-                    "interval": f"{each.interval} {each.n}".strip(),
+                    "interval": _whole(each),
                     "number": each.is_number,
                     "again": again,
                 }
