@@ -1,4 +1,4 @@
-"""A researcher runs an experiment: the estimate follows the form, then the start, progress, the result, a comparison."""
+"""A researcher runs an experiment: the estimate follows the form, then the start, progress, the result, comparison."""
 
 from collections.abc import Iterator
 from typing import Any
