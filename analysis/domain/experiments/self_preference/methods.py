@@ -58,9 +58,10 @@ def _sentences(run: Run, own: Parameters, rows: Mapping[str, list[Row]]) -> Iter
         )
     if READINGS in own.parts:
         yield (
-            f"Pairs of passages were read for an answer in both orders{_bound(own)}. The passage used is the one that the "
-            "evaluator named where both state the same answer, and the one whose answer it gave where they differ; an answer of "
-            f"neither or of both was asked for again, {own.attempts} times in all, and then left unresolved. "
+            f"Pairs of passages were read for an answer in both orders{_bound(own)}. The passage used is the one "
+            "that the evaluator named where both state the same answer, and the one whose answer it gave where they "
+            f"differ; an answer of neither or of both was asked for again, {own.attempts} times in all, and then left "
+            "unresolved. "
             "Preferences "
             "are over pairs resolved in both orders and were tested against one half by t-tests over questions."
         )
