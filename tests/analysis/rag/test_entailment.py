@@ -67,11 +67,12 @@ def test_a_model_that_does_not_say_which_is_refused(labels):
 
 
 def test_the_premise_is_cut_and_never_the_hypothesis(folder, encoder):
-    pairs = [(LONG, "a dog barks loud"), ("the cat", LONG), ("the cat", " ")]
+    longer = "a dog barks loud in the night " * 3  # than its premise, and both are too long together
+    pairs = [(LONG, "a dog barks loud"), ("the cat sat on the mat " * 3, longer), ("the cat", LONG), ("the cat", " ")]
     found = encoder.probabilities(pairs)
-    np.testing.assert_allclose(found[0], plain(folder, pairs[:1]), rtol=1e-5)
-    assert np.isnan(found[1:]).all()
-    assert encoder.cut == 1
+    np.testing.assert_allclose(found[:2], plain(folder, pairs[:2]), rtol=1e-5)
+    assert np.isnan(found[2:]).all()
+    assert encoder.cut == 2
 
 
 def test_equal_pairs_are_judged_once_and_batches_change_nothing(folder, encoder, monkeypatch):
