@@ -40,7 +40,7 @@ class Index:
         if self._bm25 is None:
             return np.zeros(self.n)
         known = self._bm25.get_tokens_ids(words.of(question, self.settings))
-        return np.asarray(self._bm25.get_scores_from_ids(known), dtype=np.float64) if known else np.zeros(self.n)
+        return np.asarray(self._bm25.get_scores_from_ids(known), dtype=np.float64)
 
 
 class BM25:
