@@ -100,7 +100,8 @@ def losses(logits: torch.Tensor, uplift: torch.Tensor, sizes: Sequence[int]) -> 
 def _rows(values: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:
     from torch.nn.utils.rnn import pad_sequence
 
-    return pad_sequence(list(values.split(list(sizes))), batch_first=True)
+    rows = values.split(list(sizes))  # type: ignore[no-untyped-call]
+    return pad_sequence(list(rows), batch_first=True)
 
 
 def _log_softmax(values: torch.Tensor, there: torch.Tensor) -> torch.Tensor:

@@ -76,3 +76,9 @@ def test_shares_add_up_and_skip_queries_without_anything(resampled):
     found = shares(of, ["a", "b", "c"], resampled)
     assert [found[kind].value for kind in "abc"] == pytest.approx([2 / 3, 1 / 3, 0])
     assert found["a"].n == 40
+
+
+def test_a_query_without_the_one_number_does_not_count_with_the_other():
+    above, below = np.array([1.0, np.nan, 0.0]), np.array([2.0, 50.0, 2.0])
+    found = Resampled(3, 100, np.random.default_rng(0)).ratio(above, below)
+    assert (found.value, found.n) == (0.25, 2)
