@@ -18,7 +18,7 @@ from ..models import Snapshot, Table
 from . import inputs
 from .analysing import KIND as ANALYSIS
 from .corpus import exporting
-from .experiments import remembering
+from .experiments import forgetting
 from .reports import packing
 from .similarity import keeping
 from .tables import UPDATE
@@ -51,7 +51,7 @@ def erase(participant: Participant, now: datetime) -> None:
     _remove(exporting.finished(participant.study))
     _remove(packing.all_packed(participant.study))
     keeping.forget(participant.study)
-    remembering.forget(participant.study)
+    forgetting.forget(participant, reason=REASON, now=now)
 
 
 def _begin_anew(participant: Participant, now: datetime) -> None:

@@ -134,8 +134,11 @@ def of_run(run: Run) -> Collection:
     Raises
     ------
     BadCollectionError
-        If they are others than the run was planned with.
+        If they are others than the run was planned with, or something of them was erased since.
     """
+    if run.stale_at is not None:
+        _kept.pop(run.pk, None)
+        raise BadCollectionError(_("What this run asks about was erased in part: start it anew, without that."))
     if run.pk not in _kept:
         found = collection(run.parameters, run.study, seed=run.seed)
         if digest(found) != run.inputs_digest:

@@ -1,0 +1,44 @@
+"""What becomes of experiments on a study's own texts when somebody has theirs erased."""
+
+from contextlib import suppress
+from datetime import datetime
+
+import pgtrigger
+
+from crowdrag.runs.domain import running
+from crowdrag.runs.models import Run
+from crowdrag.studies.models import Participant
+from writing.models import Response
+
+from ...models import Finding, Table
+from . import remembering
+from .collecting import OF_STUDY, STUDY
+from .experiment import PREFIX
+
+
+def forget(participant: Participant, *, reason: str, now: datetime) -> None:
+    """Mark experiments on the study's own texts as stale and remove what they found question by question.
+
+    Findings hold answers to texts, which may say what was erased in other words. Tables stay, without rows that name
+    the person or a response of theirs. One that is not done ends, and cannot be resumed with what a worker remembers.
+    Runs on a file that was handed in have nothing of anybody.
+    """
+    remembering.forget(participant.study)
+    wrote = set(Response.objects.filter(participant=participant).values_list("external_id", flat=True))
+    if not wrote:
+        return
+    for run in Run.objects.filter(study=participant.study_id, kind__startswith=PREFIX).order_by("pk"):
+        if (run.parameters.get("collection") or {}).get("source", STUDY) in OF_STUDY:
+            with suppress(running.NotActiveError):  # it ended before
+                running.cancel(run=run, now=now)
+            running.mark_stale(run=run, reason=reason, now=now)
+            Finding.objects.filter(run=run).delete()
+            _take_out(run, wrote | {participant.external_id})
+
+
+def _take_out(run: Run, named: set[str]) -> None:
+    with pgtrigger.ignore("analysis.Table:never_updated"):
+        for table in Table.objects.filter(run=run).order_by("pk"):
+            kept = [row for row in table.rows if not any(isinstance(v, str) and v in named for v in row.values())]
+            if len(kept) < len(table.rows):
+                Table.objects.filter(pk=table.pk).update(rows=kept)

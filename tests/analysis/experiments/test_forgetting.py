@@ -1,0 +1,112 @@
+"""Somebody whose responses an experiment used has them erased: nothing of them stays in what it found."""
+
+import pytest
+from django.utils import timezone
+
+from analysis.models import Finding, Generation, Table
+from crowdrag.runs.domain import executing, running
+from crowdrag.runs.enums import RunState
+from crowdrag.runs.models import Run
+from crowdrag.studies.domain import leaving
+from crowdrag.studies.models import Participant
+from tests.factories import ParticipantFactory, StudyFactory
+from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
+
+from . import planted
+from .asked import furnish
+from .test_frame import order, run_it, starting
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def no_broker(monkeypatch):
+    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+
+
+@pytest.fixture
+def experiment(monkeypatch):
+    return planted.install(monkeypatch)
+
+
+@pytest.fixture
+def study():
+    return furnish(StudyFactory(llm_budget=1_000_000))
+
+
+def erase(who: Participant) -> None:
+    leaving.erase(participant=who, now=timezone.now())
+
+
+def test_a_finished_one_is_stale_and_keeps_tables_alone(experiment, study, endpoint):  # noqa: F811
+    run = run_it(experiment, study)
+    rows = Table.objects.get(run=run).rows
+    assert Finding.objects.filter(run=run).exists()
+    erase(Participant.objects.get(study=study))
+    run.refresh_from_db()
+    assert (run.state, bool(run.stale_at)) == (RunState.DONE, True)
+    assert not Finding.objects.filter(run=run).exists()
+    assert not Generation.objects.filter(study=study).exists()
+    assert Table.objects.get(run=run).rows == rows, "means over questions name nobody"
+
+
+def test_rows_that_name_a_response_or_its_writer_go(experiment, study, endpoint):  # noqa: F811
+    run = run_it(experiment, study)
+    who = Participant.objects.get(study=study)
+    Table.objects.create(run=run, name="of_texts", rows=[{"document": "r1"}, {"writer": who.external_id}, {"n": 3}])
+    erase(who)
+    assert Table.objects.get(run=run, name="of_texts").rows == [{"n": 3}]
+
+
+def test_one_at_work_ends_and_cannot_go_on_with_what_a_worker_still_remembers(experiment, study, endpoint):  # noqa: F811
+    run = starting.start(order(experiment, study))
+    assert executing.work_next(run)
+    erase(Participant.objects.get(study=study))
+    run.refresh_from_db()
+    assert run.state == RunState.CANCELLED
+    run = running.wait(running.resume(run=run))
+    assert run.state == RunState.FAILED
+    assert "was erased in part" in run.problems[0]["message"]
+    assert not Finding.objects.filter(run=run).exists()
+
+
+def test_a_unit_that_had_read_it_keeps_nothing(experiment, study, endpoint):  # noqa: F811
+    run = starting.start(order(experiment, study))
+    who = Participant.objects.get(study=study)
+    seen = []
+
+    def disturb(request, **_said):
+        if not seen:
+            seen.append(request)
+            erase(who)
+
+    with pytest.MonkeyPatch.context() as patch:
+        real = planted.answer
+
+        def answer(job):
+            found = real(job)
+            disturb(job)
+            return found
+
+        stage = experiment.stages[0]
+        patch.setitem(stage.__dict__, "work", answer)
+        assert executing.work_next(run)
+    assert seen
+    assert not Finding.objects.filter(run=run).exists()
+
+
+def test_who_only_judged_changes_nothing(experiment, study, endpoint):  # noqa: F811
+    run = run_it(experiment, study)
+    erase(ParticipantFactory(study=study))
+    run.refresh_from_db()
+    assert run.stale_at is None
+    assert Finding.objects.filter(run=run).exists()
+
+
+def test_a_run_on_a_file_has_nothing_of_anybody(experiment, study, endpoint):  # noqa: F811
+    run = run_it(experiment, study)
+    Run.objects.filter(pk=run.pk).update(parameters=run.parameters | {"collection": {"source": "qa", "upload": 1}})
+    erase(Participant.objects.get(study=study))
+    run.refresh_from_db()
+    assert run.stale_at is None
+    assert Finding.objects.filter(run=run).exists()
