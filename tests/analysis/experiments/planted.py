@@ -133,6 +133,6 @@ def install(monkeypatch) -> Experiment:
     )  # fmt: skip
     monkeypatch.setitem(captions.FIGURES, TABLE, Figure("fair", "Right answers", "Exact match.", "Two bars."))
     monkeypatch.setitem(CHARTS, TABLE, Chart((TABLE,), chart))
-    monkeypatch.setattr(experiments, "EXPERIMENTS", dict(experiments.EXPERIMENTS))
+    monkeypatch.setitem(experiments.EXPERIMENTS, PLANTED.name, PLANTED)
     monkeypatch.setattr(kinds, "_kinds", dict(kinds._kinds))
     return experiments.register(PLANTED)
