@@ -1,10 +1,13 @@
 """Answers: kept as they came, stored once, found again."""
 
+import asyncio
 import random
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
 import pytest
-from django.db import connection, transaction
+from asgiref.sync import sync_to_async
+from django.db import connection, connections, transaction
 
 from crowdrag.llm.domain import claims, gateway, ledger
 from crowdrag.llm.domain.pacing import Policy
@@ -131,25 +134,17 @@ def test_taking_the_allowance_away_stops_what_runs(ask, endpoint, server):
 
 async def _one(endpoint, study):
     request = gateway.Request(messages=[{"role": "user", "content": "ok:async"}])
-    return await gateway.complete(endpoint=endpoint, request=request, study=study, purpose="test")
+    try:
+        return await gateway.complete(endpoint=endpoint, request=request, study=study, purpose="test")
+    finally:
+        await sync_to_async(connections.close_all)()
 
 
-@pytest.fixture
-def no_loop():
-    """This thread without the event loop that tests in a browser leave running in their process."""
-    from asyncio import _get_running_loop, _set_running_loop
-
-    running = _get_running_loop()
-    _set_running_loop(None)
-    yield
-    _set_running_loop(running)
-
-
-@pytest.mark.usefixtures("no_loop")
+@pytest.mark.django_db(transaction=True)
 def test_asynchronous_code_can_ask_too(endpoint, study):
-    from asgiref.sync import async_to_sync
-
-    assert async_to_sync(_one)(endpoint, study).text == "async"
+    # In a thread of its own: tests in a browser leave an event loop running in this one.
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(asyncio.run, _one(endpoint, study)).result().text == "async"
 
 
 def test_a_late_writer_does_not_overwrite_its_successor(endpoint, study, server):
