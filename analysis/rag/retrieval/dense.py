@@ -19,7 +19,7 @@ from .. import checkpoints, encoders
 from ..checkpoints import BUNDLED, Checkpoint
 from ..encoders import Encoder, Precision
 from ..shapes import Floats, Query
-from .reading import passage, some, wanted
+from .reading import by_text, passage, wanted
 from .search import Best, Documents, Found, block, some_documents
 
 Pooling = Literal["mean", "first"]
@@ -155,11 +155,8 @@ class Dense:
         EncoderMemoryError
             If a text alone does not fit into the device's memory.
         """
-        texts = [passage(document) for document in some(query)]
-        distinct = list(dict.fromkeys(texts))
-        found = self.passages(distinct) @ self.questions([wanted(query)])[0]
-        by_text = dict(zip(distinct, found.tolist(), strict=True))
-        return np.array([by_text[text] for text in texts], dtype=np.float64)
+        asked = self.questions([wanted(query)])[0]
+        return by_text(query, lambda texts: self.passages(texts) @ asked)
 
     def search(self, questions: Sequence[str], documents: Documents, n: int) -> Found:
         """Find the best documents of a corpus for each question, exactly: every passage is encoded and compared.

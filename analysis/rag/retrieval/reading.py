@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from ..shapes import Document, Query
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..shapes import Document, Floats, Query
 
 
 class NoDocumentsError(ValueError):
@@ -30,3 +35,26 @@ def some(query: Query) -> tuple[Document, ...]:
 def passage(document: Document) -> str:
     """Title and text with a blank between, as LaMP's rankers read them."""
     return f"{document.title} {document.text}".strip()
+
+
+def by_text(query: Query, score: Callable[[Sequence[str]], Any]) -> Floats:
+    """Score a query's documents by their texts, each distinct text once, so that equal texts have equal scores.
+
+    Parameters
+    ----------
+    query : Query
+    score : callable(texts) -> array, shape (n_texts,)
+
+    Returns
+    -------
+    ndarray of float64, shape (n_documents,)
+
+    Raises
+    ------
+    NoDocumentsError
+        If the query has none.
+    """
+    texts = [passage(document) for document in some(query)]
+    distinct = list(dict.fromkeys(texts))
+    found = dict(zip(distinct, score(distinct).tolist(), strict=True))
+    return np.array([found[text] for text in texts], dtype=np.float64)

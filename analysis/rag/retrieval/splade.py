@@ -18,7 +18,7 @@ from ..checkpoints import Checkpoint
 from ..encoders import Precision
 from ..generation.batching import Batches, Budget
 from ..shapes import Floats, Query
-from .reading import passage, some, wanted
+from .reading import by_text, passage, wanted
 from .search import Best, Documents, Found, block, some_documents
 
 #: Tokens in one batch: each takes a number for every word of the vocabulary.
@@ -153,11 +153,8 @@ class Splade:
         NoDocumentsError
             If the query has none.
         """
-        texts = [passage(document) for document in some(query)]
-        distinct = list(dict.fromkeys(texts))
-        found = (self.encode(distinct) @ self.encode([wanted(query)]).T).toarray()[:, 0]
-        by_text = dict(zip(distinct, found.tolist(), strict=True))
-        return np.array([by_text[text] for text in texts], dtype=np.float64)
+        asked = self.encode([wanted(query)]).T
+        return by_text(query, lambda texts: (self.encode(texts) @ asked).toarray()[:, 0])
 
     def search(self, questions: Sequence[str], documents: Documents, n: int) -> Found:
         """Find the best documents of a corpus for each question, exactly; those that score above 0.

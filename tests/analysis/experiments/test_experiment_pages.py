@@ -18,28 +18,13 @@ from tests.llm.conftest import endpoint, paid, server  # noqa: F401 - fixtures
 from . import planted
 from .asked import furnish
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("experiment", "endpoint")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_broker", "experiment", "endpoint")]
 # What asks a model commits as it goes.
 asks = pytest.mark.django_db(transaction=True)
 TOLD = {
     "source": "study", "generator": "endpoint:odd", "queries": "0", "others": "0", "seed": "0", "p_k": "2",
     "p_weights": "1", "p_words": "short",
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def no_broker(monkeypatch):
-    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
-
-
-@pytest.fixture
-def experiment(monkeypatch):
-    return planted.install(monkeypatch)
-
-
-@pytest.fixture
-def study():
-    return furnish(StudyFactory(llm_budget=1_000_000))
 
 
 def member_of(study, role=Role.EDITOR) -> Client:

@@ -9,29 +9,13 @@ from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
 from crowdrag.studies.domain import leaving
 from crowdrag.studies.models import Participant
-from tests.factories import ParticipantFactory, StudyFactory
+from tests.factories import ParticipantFactory
 from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
 
 from . import planted
-from .asked import furnish
 from .test_frame import order, run_it, starting
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def no_broker(monkeypatch):
-    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
-
-
-@pytest.fixture
-def experiment(monkeypatch):
-    return planted.install(monkeypatch)
-
-
-@pytest.fixture
-def study():
-    return furnish(StudyFactory(llm_budget=1_000_000))
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_broker")]
 
 
 def erase(who: Participant) -> None:

@@ -19,26 +19,10 @@ from tests.llm.conftest import endpoint, paid, server  # noqa: F401 - fixtures
 from writing.enums import Origin
 
 from . import planted
-from .asked import furnish
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_broker")]
 # What asks a model commits as it goes.
 asks = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def no_broker(monkeypatch):
-    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
-
-
-@pytest.fixture
-def experiment(monkeypatch):
-    return planted.install(monkeypatch)
-
-
-@pytest.fixture
-def study():
-    return furnish(StudyFactory(llm_budget=1_000_000))
 
 
 def order(experiment, study, seed=0, **given):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import isfinite
-from typing import Any, Self, get_args
+from typing import Any, get_args
 
 from django.utils.translation import gettext as _
 
@@ -14,6 +14,7 @@ from analysis.rag.fair.prompts import INSTRUCTION, Asking
 from analysis.ranking.exposure import Bounds
 
 from ..experiment import BadParameterError
+from ..given import Given
 
 #: The metric of questions whose data names none.
 DEFAULT_METRIC = "f1"
@@ -24,7 +25,7 @@ CLAIMS = ("answer", "question_and_answer")
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(Given):
     """The experiment's own parameters; the defaults are the paper's (fair_rag, 4) where it names them.
 
     Attributes
@@ -67,26 +68,10 @@ class Parameters:
     most_words: int = 0
     resamples: int = 1000
 
-    @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Self:
-        """Read them; what is missing has its default.
-
-        Raises
-        ------
-        BadParameterError
-            If one is unknown, of another kind, or out of bounds.
-        """
-        known = {each.name for each in fields(cls)}
-        if unknown := sorted(set(given) - known):
-            said = _("There is no parameter %(unknown)s; there are %(known)s.")
-            raise BadParameterError(said % {"unknown": ", ".join(unknown), "known": ", ".join(sorted(known))})
-        made = cls(**{name: _read(name, getattr(cls, name), value) for name, value in given.items()})
-        made._check()
-        return made
-
-    def to_dict(self) -> dict[str, Any]:
-        """Write all of them as JSON values."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+    @staticmethod
+    def read(name: str, usual: Any, value: Any) -> Any:
+        """Return one value as its field holds it."""
+        return _read(name, usual, value)
 
     @property
     def asking(self) -> Asking:
@@ -108,7 +93,8 @@ class Parameters:
         """How many ways of ranking are sampled: each retriever with each alpha, and the oracle."""
         return len(self.retrievers) * len(self.alphas) + 1
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Check bounds, names, and that a budget does for all ways of ranking."""
         _several("retrievers", self.retrievers)
         _several("alphas", self.alphas)
         for alpha in self.alphas:

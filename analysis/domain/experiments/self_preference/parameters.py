@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Self
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -16,6 +16,7 @@ from analysis.rag.self_preference.knowledge import TRIES
 from analysis.rag.self_preference.rating import Setting
 
 from ..experiment import BadParameterError, Field
+from ..given import Given
 
 #: What can be asked of the evaluator.
 BUILD, KNOWLEDGE, RATINGS, READINGS = "build", "knowledge", "ratings", "readings"
@@ -40,7 +41,7 @@ EVALUATOR = "evaluator"
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(Given):
     """The experiment's own parameters.
 
     Attributes
@@ -85,27 +86,15 @@ class Parameters:
     prompts: int = prompts.VERSION
     resamples: int = 2000
 
-    @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Self:
-        """Read them; what is missing has its default.
+    @staticmethod
+    def read(name: str, usual: Any, value: Any) -> Any:
+        """Return one value as its field holds it."""
+        return _read(name, usual, value)
 
-        Raises
-        ------
-        BadParameterError
-            If one is unknown, of another kind, or out of bounds.
-        """
-        usual = {each.name: each.default for each in fields(cls)}
-        if unknown := sorted(set(given) - set(usual)):
-            said = _("There is no parameter %(unknown)s; there are %(known)s.")
-            raise BadParameterError(said % {"unknown": ", ".join(unknown), "known": ", ".join(sorted(usual))})
-        made = cls(**{name: _read(name, usual[name], value) for name, value in given.items()})
-        if made.author == HUMAN:
+    def check(self) -> None:
+        """Check that people are not the evaluator."""
+        if self.author == HUMAN:
             raise BadParameterError(_("author is “human”; the evaluator is a model."))
-        return made
-
-    def to_dict(self) -> dict[str, Any]:
-        """Write all of them as JSON values."""
-        return {name: _written(value) for name, value in asdict(self).items()}
 
     @property
     def evaluator(self) -> str:
@@ -127,10 +116,6 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "resamples": (100, 100_000),
 }
 LONGEST = 60
-
-
-def _written(value: Any) -> Any:
-    return [str(each) for each in value] if isinstance(value, tuple) else value
 
 
 def _read(name: str, usual: Any, value: Any) -> Any:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import isfinite
-from typing import Any, Self
+from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -18,6 +18,7 @@ from analysis.rag.uplift.ours import UPLIFT, VARIANTS, Options
 from ...similarity import choosing
 from .. import retrieving
 from ..experiment import BadParameterError
+from ..given import Given
 
 STANDARD = "standard"
 ABLATIONS = tuple(name for name in VARIANTS if name != UPLIFT)
@@ -44,7 +45,7 @@ LONGEST = 200
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(Given):
     """The experiment's own parameters; the defaults are the paper's (uplift_rag, 3.1) where it names them.
 
     Attributes
@@ -111,26 +112,10 @@ class Parameters:
     max_tokens: int = 32
     resamples: int = 1000
 
-    @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Self:
-        """Read them; what is missing has its default.
-
-        Raises
-        ------
-        BadParameterError
-            If one is unknown, of another kind, out of bounds, or names a model that is not offered.
-        """
-        usual = {each.name: each.default for each in fields(cls)}
-        if unknown := sorted(set(given) - set(usual)):
-            said = _("There is no parameter %(unknown)s; there are %(known)s.")
-            raise BadParameterError(said % {"unknown": ", ".join(unknown), "known": ", ".join(sorted(usual))})
-        made = cls(**{name: _read(name, usual[name], value) for name, value in given.items()})
-        made._check()
-        return made
-
-    def to_dict(self) -> dict[str, Any]:
-        """Write all of them as JSON values."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+    @staticmethod
+    def read(name: str, usual: Any, value: Any) -> Any:
+        """Return one value as its field holds it."""
+        return _read(name, usual, value)
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -169,7 +154,8 @@ class Parameters:
             seed=seed,
         )
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Check what goes together, and that models are offered."""
         if self.metric not in METRICS:
             said = _("metric is %(given)r; it is one of %(known)s.")
             raise BadParameterError(said % {"given": self.metric, "known": ", ".join(METRICS)})

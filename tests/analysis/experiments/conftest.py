@@ -1,0 +1,23 @@
+"""What tests of experiments share."""
+
+import pytest
+
+from tests.factories import StudyFactory
+
+from . import planted
+from .asked import furnish
+
+
+@pytest.fixture
+def no_broker(monkeypatch):
+    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+
+
+@pytest.fixture
+def experiment(monkeypatch):
+    return planted.install(monkeypatch)
+
+
+@pytest.fixture
+def study():
+    return furnish(StudyFactory(llm_budget=1_000_000))
