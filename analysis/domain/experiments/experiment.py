@@ -216,8 +216,11 @@ def register(experiment: Experiment) -> Experiment:
 
 
 def get(name: str) -> Experiment:
-    """Return an experiment by its name or its runs' kind; raises `LookupError` that names those there are."""
+    """Return an experiment by its name or its runs' kind; raises `LookupError` that names those there are.
+
+    Words may be joined by a hyphen, as on a command line.
+    """
     try:
-        return EXPERIMENTS[name.removeprefix(PREFIX)]
+        return EXPERIMENTS[name.removeprefix(PREFIX).replace("-", "_")]
     except KeyError:
         raise LookupError(f"There is no experiment {name!r}; there are {', '.join(EXPERIMENTS) or 'none'}.") from None

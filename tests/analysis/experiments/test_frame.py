@@ -181,6 +181,7 @@ def test_nothing_starts_without_questions(experiment, endpoint):  # noqa: F811
 
 def test_experiments_are_found_by_name(experiment):
     assert get("planted") is get("experiment.planted") is experiment
+    assert get("self-preference") is get("self_preference")
     with pytest.raises(LookupError, match="planted"):
         get("nothing")
 
