@@ -56,7 +56,7 @@ test: lint browser ## everything
 	@browser="$$(bash .ci/browser $(BIN) --path)"
 	# "Call log:" is how Playwright ends what it waited for in vain.
 	CHROMIUM="$$browser" $(PYTEST) -m "not soak" --numprocesses 2 --dist loadfile --no-loadscope-reorder \
-	  --reruns 1 --only-rerun "Call log:" --max-suite-reruns 3 -rR
+	  --reruns 1 --only-rerun "Call log:" --max-suite-reruns 3 -rR --rerun-show-tracebacks
 
 bench: install ## the figures of bench/, as ratios measured in one run
 	@$(BIN)/python -m bench

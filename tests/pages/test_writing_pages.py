@@ -52,6 +52,7 @@ def test_questions_are_edited_by_keyboard_alone(page: Page, url: str) -> None:
     expect(down).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("textarea[name^='text-']").nth(2)).to_have_value("Are you satisfied with your response?")
+    expect(down).to_be_focused()  # it comes a moment after the question
     page.locator("#add").focus()
     page.keyboard.press("Enter")
     fresh = page.locator("#text-q4")
