@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
@@ -12,7 +13,7 @@ from .experiment import BadParameterError
 
 
 @dataclass(frozen=True)
-class Given:
+class Given(ABC):
     """An experiment's parameters: fields with defaults, a rule for one value (`read`), and one for all (`check`)."""
 
     @classmethod
@@ -37,10 +38,11 @@ class Given:
         return {name: _written(value) for name, value in asdict(self).items()}
 
     @staticmethod
+    @abstractmethod
     def read(name: str, usual: Any, value: Any) -> Any:
         """Return one value as its field holds it, its default being `usual`; raises `BadParameterError`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def check(self) -> None:
         """Raise `BadParameterError` where values do not go together."""
 
