@@ -13,7 +13,7 @@ from django.db.models import CharField, Func
 
 from analysis.text.statements import ParsedResponse, parse
 from crowdrag.studies.models import Study
-from writing.models import Passage, Response
+from writing.models import Passage, Response, RetrievedPassage
 
 from .inputs import Inputs
 
@@ -117,7 +117,10 @@ class Texts:
 
     def _found(self, rankings: set[int]) -> dict[str, str]:
         names = [response.name for response in self.inputs.responses if response.ranking in rankings]
-        rows = Passage.objects.filter(retrieved__topic__responses__study=self.study).filter(
-            retrieved__topic__responses__external_id__in=names
-        )
-        return {digest(text): text for text in rows.distinct().values_list("text", flat=True)}
+        responses = Response.objects.filter(study=self.study, external_id__in=names)
+        # Two queries, not one joined from responses to passages: there each text would stand once a response, and right
+        # after an import, while the database knows nothing of its tables yet, that takes ten times as long.
+        topics = list(responses.values_list("topic_id", flat=True).distinct())
+        shown = RetrievedPassage.objects.filter(topic_id__in=topics).values("passage_id")
+        rows = Passage.objects.filter(pk__in=shown)
+        return {digest(text): text for text in rows.values_list("text", flat=True)}
