@@ -50,12 +50,16 @@ INSTALLED_APPS = [
     "pgtrigger",
     "rest_framework",
     "crowdrag.studies",
+    "crowdrag.audit",
+    "crowdrag.api",
     "crowdrag.llm",
     "crowdrag.runs",
+    "crowdrag.webhooks",
     "crowdrag.recruitment",
     "writing",
     "annotation",
     "analysis",
+    "crowdrag.operations",
     "crowdrag.demo",
 ]
 

@@ -1,0 +1,12 @@
+"""The app's registration."""
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class ApiConfig(AppConfig):
+    """The API."""
+
+    name = "crowdrag.api"
+    label = "api"
+    verbose_name = _("API")

@@ -1,0 +1,1 @@
+"""The operator's dashboards, health, and figures for a monitoring system."""

@@ -1,0 +1,1 @@
+"""Messages to other systems when something ends."""
