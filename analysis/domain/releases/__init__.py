@@ -1,0 +1,1 @@
+"""Releases of a study: numbered versions that others can find, load and cite."""

@@ -1,0 +1,161 @@
+"""What a release is to hold: what a researcher chose, kept with the release as JSON.
+
+Nothing here is a permission. What people agreed to, and what was found in their texts, is looked at row by row when the
+release is read (`contents`); a choice can only leave more out.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from writing.enums import Origin
+
+
+class Passages(models.TextChoices):
+    """How much of the retrieved passages is in; whose they are, their terms say."""
+
+    NONE = "NONE", _("none")
+    IDS = "IDS", _("their ids and ranks: whoever has the collection finds them there")
+    ADDRESSES = "ADDRESSES", _("their ids, ranks, titles and addresses")
+    TEXTS = "TEXTS", _("their texts too, as their terms allow")
+
+
+class Logs(models.TextChoices):
+    """By which granularity writing logs are in."""
+
+    NONE = "NONE", _("none")
+    MEASURES = "MEASURES", _("summary measures of each text")
+    MINUTES = "MINUTES", _("the text as it stood, minute by minute")
+    SENTENCES = "SENTENCES", _("the text as it stood whenever a sentence was ended or changed")
+    FULL = "FULL", _("every event")
+
+
+class Timing(models.TextChoices):
+    """How exact times are. Durations and offsets in logs are cut to the same step."""
+
+    EXACT = "EXACT", _("as they were recorded")
+    SECOND = "SECOND", _("to the second")
+    MINUTE = "MINUTE", _("to the minute")
+    HOUR = "HOUR", _("to the hour")
+    ABSENT = "ABSENT", _("no times at all: only the order of what happened")
+
+
+class Pseudonyms(models.TextChoices):
+    """By which names people go."""
+
+    FRESH = "FRESH", _("new ones for this release: nobody can be found in another by them")
+    STABLE = "STABLE", _("the study's own: the same in every release")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a release holds.
+
+    Attributes
+    ----------
+    licence
+        of what people wrote and did; empty: the study's. What somebody agreed to release under other terms is left out.
+    passage_terms
+        under which terms passages' texts are passed on: a licence's name or a sentence. Without it there are no texts.
+    origins
+        of which responses: `HUMAN`, `MODEL`, `SYSTEM`.
+    excluded
+        whether responses and judgments that are excluded from the analysis are in as well, and marked.
+    surveys
+        whether writers' answers to the surveys before and after writing are in.
+    justifications, comments
+        whether judges' reasons, and what they said at the end of a questionnaire, are in.
+    gold, grades
+        whether the labels and the grades of `runs` are in.
+    tables
+        whether all other result tables of `runs` are in too.
+    runs
+        the runs whose labels, grades and tables are in, by key; of two that made the same table, both. Empty: none is.
+    """
+
+    licence: str = ""
+    topics: bool = True
+    passages: Passages = Passages.IDS
+    passage_terms: str = ""
+    responses: bool = True
+    origins: tuple[str, ...] = (Origin.HUMAN.value, Origin.MODEL.value, Origin.SYSTEM.value)
+    excluded: bool = False
+    surveys: bool = True
+    logs: Logs = Logs.NONE
+    judgments: bool = True
+    justifications: bool = True
+    comments: bool = False
+    gold: bool = True
+    grades: bool = True
+    tables: bool = False
+    runs: tuple[str, ...] = ()
+    timing: Timing = Timing.MINUTE
+    pseudonyms: Pseudonyms = Pseudonyms.FRESH
+
+    def as_json(self) -> dict[str, Any]:
+        """Return them for a JSON column; `from_json` reads them back."""
+        return {
+            name: list(value) if isinstance(value, tuple) else getattr(value, "value", value)
+            for name, value in asdict(self).items()
+        }
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> Self:
+        """Return what was kept. What was kept before there was a choice has its default.
+
+        Raises
+        ------
+        ValueError
+            if something is no choice that there is.
+        """
+        known = {field.name for field in fields(cls)}
+        if unknown := sorted(set(given) - known):
+            raise ValueError(f"There is no choice named {', '.join(unknown)}.")
+        return cls(**{name: _READ.get(name, _same)(value) for name, value in given.items()})
+
+    def problems(self) -> list[str]:
+        """Return what does not go together, in sentences for whoever chooses; none where all is well."""
+        return [str(said) for holds, said in self._rules() if not holds]
+
+    def _rules(self) -> Iterable[tuple[bool, Any]]:
+        yield (
+            self.passages != Passages.TEXTS or bool(self.passage_terms.strip()),
+            _("Say under which terms the passages' texts may be passed on, or release their ids only."),
+        )
+        yield (
+            self.passages == Passages.NONE or self.topics,
+            _("Passages are of topics: release the topics too, or no passages."),
+        )
+        yield not self.responses or self.topics, _("Responses answer topics: release the topics too.")
+        yield (
+            self.logs == Logs.NONE or self.responses,
+            _("Logs are of responses: release the responses too, or no logs."),
+        )
+        yield (
+            not (self.logs == Logs.MINUTES and self.timing in (Timing.ABSENT, Timing.HOUR)),
+            _(
+                "The text minute by minute needs times to the minute at least; without them, choose sentence by sentence."
+            ),
+        )
+        yield not set(self.origins) - set(Origin.values), _("There is no such origin of responses.")
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _texts(value: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(str(each) for each in value)
+
+
+_READ = {
+    "passages": Passages,
+    "logs": Logs,
+    "timing": Timing,
+    "pseudonyms": Pseudonyms,
+    "origins": _texts,
+    "runs": _texts,
+}
