@@ -31,3 +31,30 @@ class Label(models.TextChoices):
     A = "a", _("left")
     N = "n", _("neither")
     B = "b", _("right")
+
+
+class ReleaseState(models.TextChoices):
+    """Where a release stands; from PUBLISHED on nothing of it changes any more, but for what is taken out of it."""
+
+    DRAFT = "DRAFT", _("draft")
+    BUILDING = "BUILDING", _("being built")
+    READY = "READY", _("ready to publish")
+    PUBLISHED = "PUBLISHED", _("published")
+    MARKED = "MARKED", _("marked: something was withdrawn")
+    WITHDRAWN = "WITHDRAWN", _("withdrawn")
+
+
+#: What the public knows of.
+PUBLIC_RELEASES = (ReleaseState.PUBLISHED, ReleaseState.MARKED, ReleaseState.WITHDRAWN)
+#: Whose files anybody may have, once no embargo stands in the way.
+SERVED_RELEASES = (ReleaseState.PUBLISHED, ReleaseState.MARKED)
+RELEASE_MOVES = (
+    (ReleaseState.DRAFT, ReleaseState.BUILDING),
+    (ReleaseState.BUILDING, ReleaseState.DRAFT),
+    (ReleaseState.BUILDING, ReleaseState.READY),
+    (ReleaseState.READY, ReleaseState.DRAFT),
+    (ReleaseState.READY, ReleaseState.PUBLISHED),
+    (ReleaseState.PUBLISHED, ReleaseState.MARKED),
+    (ReleaseState.PUBLISHED, ReleaseState.WITHDRAWN),
+    (ReleaseState.MARKED, ReleaseState.WITHDRAWN),
+)

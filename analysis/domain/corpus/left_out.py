@@ -15,6 +15,8 @@ LIVE = "Figures of a campaign that is under way: they follow from its judgments,
 
 ENCODED = "Computed from the responses, which are here, and can be computed again; a run's snapshot holds what it used."
 
+RELEASED = "Releases were given out by one system, under its address; what they were made of is here."
+
 MODELS: dict[str, str] = {
     "studies.User": PERSON,
     "studies.Membership": PERSON,
@@ -38,6 +40,11 @@ MODELS: dict[str, str] = {
     "analysis.Likeness": ENCODED,
     "analysis.Finding": "What an experiment found on its way, question by question: its result tables were made of it.",
     "analysis.Generation": "What a model in a worker wrote, kept so that it is written once: tables were made of it.",
+    "analysis.Release": RELEASED,
+    "analysis.ReleaseFile": RELEASED,
+    "analysis.ReleaseTable": RELEASED,
+    "analysis.ReleasePerson": RELEASED,
+    "analysis.ReleaseLink": SYSTEM,
     "runs.Unit": "How the work of a run was shared out among workers; a finished run needs none of it.",
     "runs.WorkerBeat": SYSTEM,
     "runs.Duty": SYSTEM,

@@ -1,0 +1,144 @@
+"""A numbered version of a study that others download, and that never changes once it is published."""
+
+import operator
+from collections.abc import Iterable
+from datetime import datetime
+from functools import reduce
+
+import pgtrigger
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.runs.models import Run
+from crowdrag.studies.models import Study
+
+from ..enums import PUBLIC_RELEASES, RELEASE_MOVES, SERVED_RELEASES, ReleaseState
+
+PUBLIC = [str(state) for state in PUBLIC_RELEASES]
+#: What is as it is from the moment of publication on. The rest says what became of the release since.
+FROZEN = ("study", "number", "title", "notes", "choices", "run", "figures", "left_out", "digest", "schema_version",
+    "built_at", "published_at")  # fmt: skip
+
+
+def _any_changes(fields: Iterable[str]) -> pgtrigger.Q:
+    changes = (pgtrigger.Q(**{f"old__{field}__df": pgtrigger.F(f"new__{field}")}) for field in fields)
+    return reduce(operator.or_, changes)
+
+
+class ReleaseQuerySet(models.QuerySet["Release"]):
+    """What can be said of releases."""
+
+    def public(self) -> "ReleaseQuerySet":
+        """Keep those that the public knows of, also those that were withdrawn."""
+        return self.filter(state__in=PUBLIC)
+
+    def served(self, now: datetime) -> "ReleaseQuerySet":
+        """Keep those whose files anybody may have: published, not withdrawn, under no embargo any more."""
+        over = Q(embargo_until__isnull=True) | Q(embargo_until__lte=now)
+        return self.filter(over, state__in=SERVED_RELEASES)
+
+    def newest_first(self) -> "ReleaseQuerySet":
+        """Order as lists show them."""
+        return self.order_by("-number")
+
+    def holding(self, participant: int) -> "ReleaseQuerySet":
+        """Keep those that hold something that this participant gave."""
+        return self.filter(people__participant=participant)
+
+
+class Release(models.Model):
+    """One version of a study, as it is given to others.
+
+    `choices` say what is in it; `figures` and `left_out` what came of them: how many rows, and what is not there and
+    why. `digest` is the SHA-256 of the list of all files with their own sums: two releases of one digest are equal.
+    """
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="releases")
+    number = models.PositiveIntegerField(_("version"))
+    state = models.CharField(_("state"), max_length=10, choices=ReleaseState.choices, default=ReleaseState.DRAFT)
+    title = models.CharField(_("title"), max_length=300)
+    notes = models.TextField(_("what is new"), blank=True)
+    choices = models.JSONField(_("what is in it"), default=dict, blank=True)
+    run = models.ForeignKey(Run, models.RESTRICT, null=True, blank=True, related_name="+")
+    figures = models.JSONField(default=dict, blank=True)
+    left_out = models.JSONField(default=list, blank=True)
+    digest = models.CharField(max_length=64, blank=True)
+    schema_version = models.PositiveSmallIntegerField(default=1)
+    embargo_until = models.DateTimeField(
+        _("files from"), null=True, blank=True, help_text=_("Until then only those who have a private link get them.")
+    )
+    created_at = models.DateTimeField(_("created"))
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    built_at = models.DateTimeField(_("built"), null=True, blank=True)
+    published_at = models.DateTimeField(_("published"), null=True, blank=True)
+    published_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    # Somebody in it had what they gave erased: when last, and of how many.
+    marked_at = models.DateTimeField(_("marked"), null=True, blank=True)
+    people_gone = models.PositiveIntegerField(default=0)
+    withdrawn_at = models.DateTimeField(_("withdrawn"), null=True, blank=True)
+    withdrawn_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    withdrawn_reason = models.TextField(_("why it was withdrawn"), blank=True)
+
+    objects = ReleaseQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "number"], name="release_number_once_per_study"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="release_number_positive"),
+            models.CheckConstraint(condition=Q(state__in=ReleaseState.values), name="release_state_known"),
+            models.CheckConstraint(condition=~Q(title=""), name="release_has_a_title"),
+            models.CheckConstraint(
+                condition=Q(state=ReleaseState.DRAFT) | Q(run__isnull=False), name="release_beyond_a_draft_has_a_run"
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=[ReleaseState.DRAFT, ReleaseState.BUILDING], built_at__isnull=True, digest="")
+                | (
+                    ~Q(state__in=[ReleaseState.DRAFT, ReleaseState.BUILDING])
+                    & Q(built_at__isnull=False, digest__regex=r"^[0-9a-f]{64}$")
+                ),
+                name="release_built_goes_with_state",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=PUBLIC, published_at__isnull=False)
+                | (~Q(state__in=PUBLIC) & Q(published_at__isnull=True)),
+                name="release_published_at_goes_with_state",
+            ),
+            models.CheckConstraint(
+                condition=Q(marked_at__isnull=True, people_gone=0)
+                | Q(marked_at__isnull=False, people_gone__gte=1, state__in=PUBLIC),
+                name="release_marked_says_of_how_many",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state=ReleaseState.MARKED) | Q(marked_at__isnull=False), name="release_marked_has_a_time"
+            ),
+            models.CheckConstraint(
+                condition=Q(withdrawn_at__isnull=True, withdrawn_reason="") & ~Q(state=ReleaseState.WITHDRAWN)
+                | Q(withdrawn_at__isnull=False, state=ReleaseState.WITHDRAWN) & ~Q(withdrawn_reason=""),
+                name="release_withdrawn_has_a_reason",
+            ),
+        ]
+        triggers = [
+            pgtrigger.FSM(name="state_moves", field="state", transitions=[(str(a), str(b)) for a, b in RELEASE_MOVES]),
+            pgtrigger.Protect(
+                name="published_never_changes",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Q(old__state__in=PUBLIC) & _any_changes(FROZEN),
+            ),
+            pgtrigger.Protect(
+                name="embargo_only_gets_shorter",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Q(old__state__in=PUBLIC, new__embargo_until__isnull=False)
+                & (
+                    pgtrigger.Q(old__embargo_until__isnull=True)
+                    | pgtrigger.Q(new__embargo_until__gt=pgtrigger.F("old__embargo_until"))
+                ),
+            ),
+            pgtrigger.Protect(
+                name="published_stays", operation=pgtrigger.Delete, condition=pgtrigger.Q(old__state__in=PUBLIC)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.study.slug} v{self.number}"
