@@ -58,3 +58,40 @@ RELEASE_MOVES = (
     (ReleaseState.PUBLISHED, ReleaseState.WITHDRAWN),
     (ReleaseState.MARKED, ReleaseState.WITHDRAWN),
 )
+
+
+class PersonalKind(models.TextChoices):
+    """What sort of personal data a text may hold."""
+
+    EMAIL = "EMAIL", _("e-mail address")
+    PHONE = "PHONE", _("telephone number")
+    PROFILE = "PROFILE", _("somebody's page or account")
+    HANDLE = "HANDLE", _("user name")
+    PLATFORM = "PLATFORM", _("id of a recruitment platform")
+    ACCOUNT = "ACCOUNT", _("bank account")
+    CARD = "CARD", _("payment card")
+    NATIONAL = "NATIONAL", _("national id")
+    NETWORK = "NETWORK", _("network address")
+    ADDRESS = "ADDRESS", _("postal address")
+    NAME = "NAME", _("name, where somebody says their own")
+    BIRTH = "BIRTH", _("date of birth")
+    ANSWER = "ANSWER", _("what the person answered in a survey")
+
+
+class TextSource(models.TextChoices):
+    """Where a text stands that is searched for personal data."""
+
+    RESPONSE = "RESPONSE", _("response")
+    LOG = "LOG", _("an earlier state of a response")
+    SURVEY = "SURVEY", _("answer in a survey")
+    JUSTIFICATION = "JUSTIFICATION", _("reason for a judgment")
+    COMMENT = "COMMENT", _("comment on a questionnaire")
+
+
+class PersonalVerdict(models.TextChoices):
+    """What is done with what looks like personal data."""
+
+    RELEASE = "RELEASE", _("release: it is none")
+    KEEP = "KEEP", _("release although it is, for a reason")
+    REDACT = "REDACT", _("black it out")
+    LEAVE_OUT = "LEAVE_OUT", _("leave the whole text out")

@@ -6,6 +6,7 @@ from .finding import Finding
 from .generation import Generation
 from .likeness import Likeness
 from .measures import LogMeasures
+from .personal import PersonalFinding
 from .release import Release
 from .release_file import ReleaseFile
 from .release_link import ReleaseLink
@@ -21,6 +22,7 @@ __all__ = [
     "Generation",
     "Likeness",
     "LogMeasures",
+    "PersonalFinding",
     "Release",
     "ReleaseFile",
     "ReleaseLink",

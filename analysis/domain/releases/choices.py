@@ -136,9 +136,7 @@ class Choices:
         )
         yield (
             not (self.logs == Logs.MINUTES and self.timing in (Timing.ABSENT, Timing.HOUR)),
-            _(
-                "The text minute by minute needs times to the minute at least; without them, choose sentence by sentence."
-            ),
+            _("The text minute by minute needs times to the minute: without them, choose sentence by sentence."),
         )
         yield not set(self.origins) - set(Origin.values), _("There is no such origin of responses.")
 
