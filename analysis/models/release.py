@@ -18,8 +18,10 @@ from ..enums import PUBLIC_RELEASES, RELEASE_MOVES, SERVED_RELEASES, ReleaseStat
 
 PUBLIC = [str(state) for state in PUBLIC_RELEASES]
 #: What is as it is from the moment of publication on. The rest says what became of the release since.
-FROZEN = ("study", "number", "title", "notes", "choices", "run", "figures", "left_out", "digest", "schema_version",
-    "built_at", "published_at")  # fmt: skip
+FROZEN = (
+    *("study", "number", "title", "description", "creators", "doi", "notes", "choices", "run"),
+    *("figures", "left_out", "digest", "schema_version", "built_at", "published_at"),
+)
 
 
 def _any_changes(fields: Iterable[str]) -> pgtrigger.Q:
@@ -59,6 +61,10 @@ class Release(models.Model):
     number = models.PositiveIntegerField(_("version"))
     state = models.CharField(_("state"), max_length=10, choices=ReleaseState.choices, default=ReleaseState.DRAFT)
     title = models.CharField(_("title"), max_length=300)
+    description = models.TextField(_("what it is"), blank=True)
+    # Objects of name, affiliation and orcid, as formats.about reads them.
+    creators = models.JSONField(_("who made it"), default=list, blank=True)
+    doi = models.CharField(_("DOI"), max_length=200, blank=True)
     notes = models.TextField(_("what is new"), blank=True)
     choices = models.JSONField(_("what is in it"), default=dict, blank=True)
     run = models.ForeignKey(Run, models.RESTRICT, null=True, blank=True, related_name="+")
@@ -89,6 +95,9 @@ class Release(models.Model):
             models.CheckConstraint(condition=Q(number__gte=1), name="release_number_positive"),
             models.CheckConstraint(condition=Q(state__in=ReleaseState.values), name="release_state_known"),
             models.CheckConstraint(condition=~Q(title=""), name="release_has_a_title"),
+            models.CheckConstraint(
+                condition=Q(doi="") | Q(doi__regex=r"^10\.[0-9]{4,9}/[^\s\"<>]+$"), name="release_doi_is_one"
+            ),
             models.CheckConstraint(
                 condition=Q(state=ReleaseState.DRAFT) | Q(run__isnull=False), name="release_beyond_a_draft_has_a_run"
             ),
