@@ -8,7 +8,6 @@ from .views import (
     consent,
     enquiries,
     face,
-    health,
     home,
     joining,
     links,
@@ -20,7 +19,6 @@ from .views import (
 
 urlpatterns = [
     path("", studies.index, name="home"),
-    path("healthz", health.healthz, name="healthz"),
     path("components/", face.components, name="components"),
     path("login/", account.login, name="login"),
     path("logout/", account.logout, name="logout"),

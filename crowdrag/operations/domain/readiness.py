@@ -1,0 +1,151 @@
+"""What this process needs of others to serve, and whether it is there.
+
+Two questions, since two are asked (docs/adr/0024-deployment.md). May a proxy send people here? That takes the database
+with the tables that this release wants, and no more: whoever writes or judges is served without a broker and without a
+storage of files. And is all well? That takes the broker and the storage, too.
+"""
+
+import logging
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as TookTooLong
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.core.files.storage import FileSystemStorage, default_storage
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from crowdrag.runs import tasks
+from crowdrag.runtime import draining
+
+# Without these a request fails; without the others something waits.
+NEEDED = ("database", "migrations")
+# An answer is given to all who ask within this time: whoever asks often costs nothing.
+FRESH_FOR = 1.0
+# How long a storage may take to answer; its client would wait for minutes.
+PATIENCE = 3.0
+# On a disk with less than this, nothing can be kept.
+LEAST_FREE = 10 * 1024 * 1024
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """What was found: each thing that is needed, and whether it is there."""
+
+    found: dict[str, bool]
+    draining: bool = False
+
+    @property
+    def serves(self) -> bool:
+        """Whether a proxy may send requests here."""
+        return not self.draining and all(self.found[name] for name in NEEDED)
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is missing at all."""
+        return self.serves and all(self.found.values())
+
+
+class Looker:
+    """Looks, and remembers for a moment what it saw."""
+
+    def __init__(self, checks: dict[str, Callable[[], bool]]) -> None:
+        self._checks = checks
+        self._lock = threading.Lock()
+        self._seen: dict[str, bool] = {}
+        self._seen_at = float("-inf")
+
+    def look(self, *, now: float | None = None) -> Readiness:
+        """Return what is there, as of a second ago at most; whether this process is on its way out, as of now."""
+        at = time.monotonic() if now is None else now
+        with self._lock:
+            if at - self._seen_at > FRESH_FOR:
+                self._seen = {name: _is_there(name, check) for name, check in self._checks.items()}
+                self._seen_at = at
+            return Readiness(dict(self._seen), draining.is_draining())
+
+
+def _is_there(name: str, check: Callable[[], bool]) -> bool:
+    try:
+        return check()
+    except Exception as error:  # noqa: BLE001 -- whatever it is, it is not there
+        # What people are told names nothing of the inside; the log does.
+        log.warning("Not ready: %s: %s", name, str(error).strip().split("\n")[0] or type(error).__name__)
+        return False
+
+
+def database_answers() -> bool:
+    """Return whether the database answers a query."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    return True
+
+
+class Schema:
+    """Whether all migrations of this release are applied. Later ones may be: the next release is then on its way in."""
+
+    def __init__(self) -> None:
+        self._complete = False
+
+    def __call__(self) -> bool:
+        """Return it; what is applied stays applied as long as a process lives."""
+        if not self._complete:
+            executor = MigrationExecutor(connection)
+            self._complete = not executor.migration_plan(executor.loader.graph.leaf_nodes())
+        return self._complete
+
+
+def broker_answers() -> bool:
+    """Return whether the broker answers."""
+    with tasks.impatient_connection() as broker:
+        broker.ensure_connection(max_retries=0, timeout=2)
+    return True
+
+
+class Storage:
+    """Whether files can be kept: asked on a thread, since a storage that is away keeps one waiting."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(1, thread_name_prefix="readiness")
+        self._asked: Future[bool] | None = None
+
+    def __call__(self) -> bool:
+        """Return it; while an earlier question has no answer, no other is asked."""
+        if self._asked is None or self._asked.done():
+            self._asked = self._threads.submit(keeps_files)
+        try:
+            return self._asked.result(PATIENCE)
+        except TookTooLong:
+            raise TimeoutError(f"no answer in {PATIENCE:.0f} s") from None
+
+
+def keeps_files() -> bool:
+    """Return whether the storage of uploads and results can be written (a folder) or answers (an object store)."""
+    if isinstance(default_storage, FileSystemStorage):
+        folder = Path(default_storage.location)
+        folder.mkdir(parents=True, exist_ok=True)
+        return os.access(folder, os.W_OK | os.X_OK) and shutil.disk_usage(folder).free > LEAST_FREE
+    # Whether there is such an object is no matter; that the answer is one of an object store is.
+    default_storage.exists("readyz")
+    return True
+
+
+_looker = Looker(
+    {
+        "database": database_answers,
+        "migrations": Schema(),
+        "broker": broker_answers,
+        "storage": Storage(),
+    }
+)
+
+
+def look() -> Readiness:
+    """Return what this process has of what it needs."""
+    return _looker.look()
