@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 
-from crowdrag.studies.admin import ReadOnlyAdmin
+from crowdrag.studies.admin import OfPeople, ReadOnlyAdmin
 
 from .models import Assignment, Campaign, Dimension, Instructions, Judgment, Questionnaire
 
@@ -33,7 +33,7 @@ class QuestionnaireAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Assignment)
-class AssignmentAdmin(ReadOnlyAdmin):
+class AssignmentAdmin(OfPeople, ReadOnlyAdmin):
     """Assignments and where they stand."""
 
     list_display = ["id", "questionnaire_id", "participant", "state", "is_included", "submitted_at"]
@@ -42,7 +42,7 @@ class AssignmentAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Judgment)
-class JudgmentAdmin(ReadOnlyAdmin):
+class JudgmentAdmin(OfPeople, ReadOnlyAdmin):
     """Judgments as they were given."""
 
     list_display = ["id", "assignment_id", "item_id", "dimension", "value", "repeat", "judged_at"]

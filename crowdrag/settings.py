@@ -11,6 +11,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from crowdrag import __version__
+from crowdrag.storage.address import storage
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -49,6 +50,10 @@ INSTALLED_APPS = [
     "csp",
     "pgtrigger",
     "rest_framework",
+    "knox",
+    "django_filters",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
     "crowdrag.studies",
     "crowdrag.audit",
     "crowdrag.api",
@@ -106,6 +111,10 @@ DATABASES["default"].update(
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "studies.User"
+# Django's own, but nobody may try passwords as often as they like (docs/adr/0025).
+AUTHENTICATION_BACKENDS = ["crowdrag.audit.backends.GuardedBackend"]
+# How many proxies of ours stand before the web processes: what the outermost of them saw is where a request comes from.
+PROXIES = env.int("CROWDRAG_PROXIES", default=0)
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (
@@ -128,8 +137,13 @@ STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = DATA_DIR / "staticfiles"
 MEDIA_ROOT = DATA_DIR / "files"
+# Files that were handed in and made: a folder of this machine, or S3-compatible storage (docs/guides/releases.md).
+try:
+    FILES = storage(env.str("STORAGE_URL", default=""))
+except ValueError as error:
+    raise ImproperlyConfigured(f"STORAGE_URL: {error} See docs/guides/releases.md.") from None
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "default": FILES,
     "staticfiles": {
         "BACKEND": env.str("STATICFILES_STORAGE", default="crowdrag.static.HashedStaticFilesStorage"),
     },
@@ -182,6 +196,9 @@ ENTAILMENT_MODELS = env.list("CROWDRAG_ENTAILMENT_MODELS", default=[])
 # Models that workers may load to generate with (docs/guides/gpu.md): a bundle, a folder, or a name on a hub.
 GENERATOR_MODELS = env.list("CROWDRAG_GENERATORS", default=["SmolLM2-135M-Instruct"])
 
+# Webhooks (docs/guides/webhooks.md): hosts in a network of the operator's own that messages may go to, without TLS too.
+WEBHOOK_LOCAL_HOSTS = env.list("CROWDRAG_WEBHOOK_LOCAL_HOSTS", default=[])
+
 # Security. Nothing comes from another host; no inline script or style anywhere.
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -217,9 +234,45 @@ SESSION_COOKIE_NAME = env.str("SESSION_COOKIE_NAME", default="crowdrag_session")
 CSRF_COOKIE_NAME = env.str("CSRF_COOKIE_NAME", default="crowdrag_csrf")
 X_FRAME_OPTIONS = "DENY"
 
+# The API (docs/guides/api.md). Who may do what is decided by the endpoints themselves: crowdrag/api/endpoints.
 REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "crowdrag.api.endpoints.authentication.ByToken",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PAGINATION_CLASS": "crowdrag.api.endpoints.pages.Pages",
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_SCHEMA_CLASS": "crowdrag.api.endpoints.schema.Description",
+    "EXCEPTION_HANDLER": "crowdrag.api.endpoints.problems.answer",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+    "URL_FORMAT_OVERRIDE": None,
+}
+# A token's first letters say what it is, so that one which lies about somewhere is recognised.
+KNOX_TOKEN_MODEL = "api.ApiToken"
+REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_PREFIX": "crowdrag_"}
+# Our own model takes the place of knox's, whose tables are not made.
+MIGRATION_MODULES = {"knox": None}
+# Requests a minute that one person's scripts may send on average; 0: as many as they like. What they may save up for
+# sending at once; and the largest body that is not a file.
+API_PER_MINUTE = env.int("CROWDRAG_API_PER_MINUTE", default=600)
+API_AT_ONCE = env.int("CROWDRAG_API_AT_ONCE", default=100)
+API_LARGEST_BODY = 10 * 1024 * 1024
+SPECTACULAR_SETTINGS = {
+    "TITLE": "CrowdRAG",
+    "DESCRIPTION": "Studies of retrieval-augmented generation: what researchers do on pages, for scripts.",
+    "VERSION": __version__,
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "crowdrag.api.endpoints.schema.closed",
+    ],
 }
 
 LOGGING = {

@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 
-from crowdrag.studies.admin import ReadOnlyAdmin
+from crowdrag.studies.admin import OfPeople, ReadOnlyAdmin
 
 from .models import Passage, Response, Style, Survey, Topic, WritingLog, WritingTask
 
@@ -35,7 +35,7 @@ class VersionedAdmin(ReadOnlyAdmin):
 
 
 @admin.register(WritingTask)
-class WritingTaskAdmin(ReadOnlyAdmin):
+class WritingTaskAdmin(OfPeople, ReadOnlyAdmin):
     """Writing tasks and where they stand."""
 
     list_display = ["external_id", "topic", "style", "participant", "state"]
@@ -45,7 +45,7 @@ class WritingTaskAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Response)
-class ResponseAdmin(ReadOnlyAdmin):
+class ResponseAdmin(OfPeople, ReadOnlyAdmin):
     """Responses."""
 
     list_display = ["external_id", "topic", "style", "participant", "origin", "words", "is_included"]
@@ -55,7 +55,7 @@ class ResponseAdmin(ReadOnlyAdmin):
 
 
 @admin.register(WritingLog)
-class WritingLogAdmin(ReadOnlyAdmin):
+class WritingLogAdmin(OfPeople, ReadOnlyAdmin):
     """Logs: that they are there, not what is in them."""
 
     list_display = ["task", "source", "started_at"]

@@ -5,8 +5,8 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from annotation.models import Pair
-from crowdrag.studies.access import study_page
-from crowdrag.studies.enums import Role
+from crowdrag.studies.access import concerns, shows, study_page
+from crowdrag.studies.enums import Role, Shown
 from crowdrag.studies.models import Study
 
 from ..domain.pages import pairs as page
@@ -25,9 +25,11 @@ def pairs(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(Role.VIEWER)
 @require_safe
+@shows(Shown.RESPONSE)
 def pair(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """Show the two responses of a pair and the votes behind its labels."""
     found = get_object_or_404(Pair.objects.select_related("a__topic", "b"), study=study, pk=pk)
+    concerns(request, None, found.pk)
     state = shared.state_of(request, study, live=True)
     context = shared.context(request, state, "pairs") | {"pair": found}
     return render(request, "analysis/pair.html", context | page.pair(study, state, found))

@@ -7,9 +7,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from crowdrag.studies.access import study_page
+from crowdrag.studies.access import shows, study_page
 from crowdrag.studies.domain import sheets
-from crowdrag.studies.enums import Role
+from crowdrag.studies.enums import Role, Shown
 from crowdrag.studies.models import Study
 
 from ..domain import assignments, live
@@ -57,6 +57,7 @@ def moving(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse
 
 @study_page(Role.VIEWER)
 @require_safe
+@shows(Shown.PEOPLE)
 def judges(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
     """List who judges in a campaign, those who are trusted least first."""
     found = get_object_or_404(_of(study), pk=campaign_id)
@@ -77,6 +78,7 @@ def judges(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse
 
 @study_page(Role.VIEWER)
 @require_safe
+@shows(Shown.PEOPLE)
 def table(request: HttpRequest, study: Study, campaign_id: int, name: str) -> HttpResponse:
     """Send one of the tables as CSV."""
     found = get_object_or_404(_of(study), pk=campaign_id)

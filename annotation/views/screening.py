@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from crowdrag.studies.access import study_page
+from crowdrag.studies.access import concerns, shows, study_page
 from crowdrag.studies.domain import holding
-from crowdrag.studies.enums import Role
+from crowdrag.studies.enums import Role, Shown
 from crowdrag.studies.models import Study
 
 from ..domain.screening import deciding, dossier, queue
@@ -29,6 +29,7 @@ PROPOSALS = {each.name.lower(): each for each in Proposes}
 
 
 @study_page(Role.REVIEWER)
+@shows(Shown.PEOPLE)
 def screening(request: HttpRequest, study: Study, campaign: int) -> HttpResponse:
     """List what waits for a decision with what speaks against each, or what was decided."""
     found, now = _campaign(study, campaign), timezone.now()
@@ -65,6 +66,7 @@ def following(request: HttpRequest, study: Study, campaign: int) -> HttpResponse
 
 
 @study_page(Role.REVIEWER)
+@shows(Shown.PEOPLE)
 def accept_clean(request: HttpRequest, study: Study, campaign: int) -> HttpResponse:
     """Say how many nothing speaks against; POST accepts them."""
     found, now = _campaign(study, campaign), timezone.now()
@@ -89,6 +91,7 @@ def accept_clean(request: HttpRequest, study: Study, campaign: int) -> HttpRespo
 
 
 @study_page(Role.REVIEWER)
+@shows(Shown.REVIEW)
 def assignment(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
     """Show one questionnaire with everything that a reviewer needs."""
     return show(request, find(study, campaign, assignment))
@@ -124,6 +127,7 @@ def show(
 ) -> HttpResponse:
     """Answer with the page of a questionnaire, with the forms that were sent where something is wrong with them."""
     given, now = forms or {}, timezone.now()
+    concerns(request, found.participant, found.pk)
     known = dossier.of(found)
     currency = found.questionnaire.campaign.study.currency
     context = {

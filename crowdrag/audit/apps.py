@@ -10,3 +10,10 @@ class AuditConfig(AppConfig):
     name = "crowdrag.audit"
     label = "audit"
     verbose_name = _("Audit trail")
+
+    def ready(self) -> None:
+        """Have noted what pages show of people."""
+        from crowdrag.audit.domain import looking
+        from crowdrag.studies.access import register_witness
+
+        register_witness(looking.record)

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from crowdrag.studies.admin import ReadOnlyAdmin
+from crowdrag.studies.admin import OfPeople, ReadOnlyAdmin
 
 from .domain import addresses, keys, ledger
 from .domain.errors import GatewayError
@@ -56,7 +56,7 @@ class EndpointAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # Django's clas
 
 
 @admin.register(Call)
-class CallAdmin(ReadOnlyAdmin):
+class CallAdmin(OfPeople, ReadOnlyAdmin):
     """Calls, to read."""
 
     list_display = (
@@ -79,7 +79,7 @@ class CallAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Attempt)
-class AttemptAdmin(ReadOnlyAdmin):
+class AttemptAdmin(OfPeople, ReadOnlyAdmin):
     """Attempts, to read; those of unknown outcome can be settled once the provider's bill is there."""
 
     list_display = (

@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 
-from crowdrag.studies.admin import ReadOnlyAdmin
+from crowdrag.studies.admin import OfPeople, ReadOnlyAdmin
 
 from .models import PlatformEvent, PlatformOrder, PlatformStudy, Submission
 
@@ -15,7 +15,7 @@ class PlatformStudyAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Submission)
-class SubmissionAdmin(ReadOnlyAdmin):
+class SubmissionAdmin(OfPeople, ReadOnlyAdmin):
     """Visits."""
 
     list_display = ("external_id", "platform_study", "status", "status_at")
@@ -23,14 +23,14 @@ class SubmissionAdmin(ReadOnlyAdmin):
 
 
 @admin.register(PlatformOrder)
-class PlatformOrderAdmin(ReadOnlyAdmin):
+class PlatformOrderAdmin(OfPeople, ReadOnlyAdmin):
     """Orders."""
 
     list_display = ("key", "kind", "state", "tries", "error")
 
 
 @admin.register(PlatformEvent)
-class PlatformEventAdmin(ReadOnlyAdmin):
+class PlatformEventAdmin(OfPeople, ReadOnlyAdmin):
     """Events."""
 
     list_display = ("kind", "status", "sent_at", "handled_at", "note")

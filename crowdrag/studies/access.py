@@ -13,6 +13,9 @@ Researchers' pages: `study_page(role)`, `signed_in`, `operator_page`. Pages of p
   researcher changes the text.
 
 `public` is for the rest.
+
+A page that shows what people who take part gave wears `shows(what)` below its `study_page`: whoever opens it is noted
+by the witnesses that are registered (the audit trail is one). The view says whom it is about with `concerns`.
 """
 
 from collections.abc import Callable
@@ -29,10 +32,15 @@ from crowdrag import prepared
 
 from . import ways
 from .domain import consenting
-from .enums import Role
+from .enums import ParticipantKind, Role, Shown
 from .models import Participant, Study
 
 View = Callable[..., HttpResponseBase]
+# Called with `by`, `study`, `what`, `page`, `participant` and `thing` (keys, or None) when somebody was shown something.
+Witness = Callable[..., object]
+# Answers that show nothing: another page, or none.
+SHOWS_NOTHING = {204, 301, 302, 303}
+_witnesses: list[Witness] = []
 # In the session: study's key (as a string, since sessions are JSON) -> participant's key.
 PARTICIPANTS = "participants"
 # Asked for with every answer of everybody who takes part.
@@ -135,6 +143,50 @@ def consented_page(way: str) -> Callable[[View], View]:
         return checked
 
     return decorate
+
+
+def register_witness(witness: Witness) -> None:
+    """Have everything noted that somebody is shown of people who take part; called once from an app's `ready`."""
+    _witnesses.append(witness)
+
+
+def shows(what: Shown) -> Callable[[View], View]:
+    """Note who opens a page of a study that shows what people gave; stands below `study_page`."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def noted(request: HttpRequest, study: Study, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            response = view(request, study, *args, **kwargs)
+            if response.status_code not in SHOWS_NOTHING:
+                witnessed(request, study, what)
+            return response
+
+        noted.shows = what  # type: ignore[attr-defined]
+        return noted
+
+    return decorate
+
+
+def concerns(request: HttpRequest, participant: Participant | None, thing: int | None = None) -> None:
+    """Say whom the page is about that is being answered, and by its key which piece of their work."""
+    request.concerns = (participant, thing)  # type: ignore[attr-defined]
+
+
+def witnessed(request: HttpRequest, study: Study | None, what: Shown) -> None:
+    """Tell the witnesses what the user was shown. What models and systems gave is nobody's to protect."""
+    participant, thing = getattr(request, "concerns", (None, None))
+    if participant is not None and participant.kind in {ParticipantKind.MODEL, ParticipantKind.SYSTEM}:
+        return
+    page = request.resolver_match.view_name if request.resolver_match else ""
+    for witness in _witnesses:
+        witness(
+            by=request.user,
+            study=study,
+            what=what,
+            page=page,
+            participant=participant.pk if participant else None,
+            thing=thing,
+        )
 
 
 def remember(request: HttpRequest, participant: Participant) -> None:

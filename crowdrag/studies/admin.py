@@ -7,9 +7,36 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from . import access
+from .enums import Shown
+from .forms import OperatorSignInForm
 from .models import Consent, ConsentText, Membership, Participant, Study, User
+
+
+admin.site.login_form = OperatorSignInForm
+admin.site.site_header = admin.site.site_title = "CrowdRAG"
+
+
+class OfPeople:
+    """Rows that hold what people who take part gave, or who they are: whoever opens them is noted."""
+
+    def changelist_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Show the list."""
+        return _noted(request, super().changelist_view(request, *args, **kwargs))  # type: ignore[misc]
+
+    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> Any:
+        """Show one row."""
+        access.concerns(request, None, int(object_id) if object_id.isdecimal() else None)
+        return _noted(request, super().change_view(request, object_id, *args, **kwargs))  # type: ignore[misc]
+
+
+def _noted(request: HttpRequest, answer: Any) -> Any:
+    if answer.status_code not in access.SHOWS_NOTHING:
+        access.witnessed(request, None, Shown.ADMIN)
+    return answer
 
 
 class UneditedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
@@ -69,7 +96,7 @@ class StudyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 
 @admin.register(Participant)
-class ParticipantAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class ParticipantAdmin(OfPeople, admin.ModelAdmin):  # type: ignore[type-arg]
     """Participants; the platform's id stays closed."""
 
     list_display = ["external_id", "study", "kind", "is_simulated", "created_at"]
@@ -86,7 +113,7 @@ class ConsentTextAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Consent)
-class ConsentAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class ConsentAdmin(OfPeople, admin.ModelAdmin):  # type: ignore[type-arg]
     """Who consented to what."""
 
     list_display = ["participant", "text", "given_at", "withdrawn_at"]

@@ -52,3 +52,17 @@ class Outcome(models.TextChoices):
     NO_CONSENT = "NO_CONSENT", _("did not agree")
     NO_WORK = "NO_WORK", _("found no work left")
     WITHDRAWN = "WITHDRAWN", _("withdrew")
+
+
+class Shown(models.TextChoices):
+    """What a page shows of people who take part: whoever opens it is noted (`access.shows`)."""
+
+    RESPONSE = "RESPONSE", _("a response")
+    LOG = "LOG", _("how a response was written")
+    REVIEW = "REVIEW", _("work with all that is known of it")
+    ANSWERS = "ANSWERS", _("what one person answered")
+    PEOPLE = "PEOPLE", _("a list of people and their work")
+    LETTERS = "LETTERS", _("what people asked")
+    VISIT = "VISIT", _("a visit from a platform")
+    FILE = "FILE", _("a file made of what people gave")
+    ADMIN = "ADMIN", _("rows in the administration")

@@ -6,12 +6,37 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.contrib.admin.forms import AdminAuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from . import ways
 from .domain import addresses, enquiring, links, money, platforms
 from .enums import EnquiryKind, Outcome, Role
 from .models import ConsentText, Study, User
+
+
+class SignInForm(AuthenticationForm):
+    """E-mail address and password; whoever failed too often is told how long to wait."""
+
+    def get_invalid_login_error(self) -> ValidationError:
+        """Say that the two do not go together, or that they were not looked at."""
+        seconds = getattr(self.request, "sign_in_wait", 0)
+        if not seconds:
+            return super().get_invalid_login_error()
+        minutes = -(-seconds // 60)
+        said = ngettext(
+            "Too many sign-ins failed from here. Try again in %(n)d minute: until then no password is looked at.",
+            "Too many sign-ins failed from here. Try again in %(n)d minutes: until then no password is looked at.",
+            minutes,
+        )
+        return ValidationError(said % {"n": minutes}, code="too_many")
+
+
+class OperatorSignInForm(SignInForm, AdminAuthenticationForm):
+    """The same for Django's admin, which lets operators in alone."""
 
 
 class StudyForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument is none at run time

@@ -8,9 +8,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from crowdrag.studies.access import study_page
+from crowdrag.studies.access import shows, study_page
 from crowdrag.studies.domain import money, sheets
-from crowdrag.studies.enums import Role
+from crowdrag.studies.enums import Role, Shown
 from crowdrag.studies.models import Participant, Study
 
 from ..domain import progress as reckoning
@@ -20,6 +20,7 @@ PER_PAGE = 50
 
 @study_page(Role.VIEWER)
 @require_safe
+@shows(Shown.PEOPLE)
 def progress(request: HttpRequest, study: Study) -> HttpResponse:
     """Show where tasks stand, how long they take and what they pay, who wrote what, and what it costs."""
     found = reckoning.overview(study)
@@ -36,6 +37,7 @@ def progress(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(Role.VIEWER)
 @require_safe
+@shows(Shown.PEOPLE)
 def table(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     """Send one of the page's tables as CSV."""
     try:

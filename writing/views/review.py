@@ -12,8 +12,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from crowdrag.studies.access import study_page
-from crowdrag.studies.enums import Role
+from crowdrag.studies.access import concerns, shows, study_page
+from crowdrag.studies.enums import Role, Shown
 from crowdrag.studies.models import Study
 
 from ..domain import reading
@@ -34,6 +34,7 @@ SAID = {
 
 
 @study_page(Role.REVIEWER)
+@shows(Shown.PEOPLE)
 def review_queue(request: HttpRequest, study: Study) -> HttpResponse:
     """List what waits for review, or what was decided."""
     now = timezone.now()
@@ -67,6 +68,7 @@ def review_next(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page(Role.REVIEWER)
+@shows(Shown.REVIEW)
 def review_task(request: HttpRequest, study: Study, task: str) -> HttpResponse:
     """Show one response with everything a reviewer needs."""
     return _show(request, _task(study, task))
@@ -99,6 +101,7 @@ def review_skip(request: HttpRequest, study: Study, task: str) -> HttpResponse:
 
 @study_page(Role.REVIEWER)
 @require_POST
+@shows(Shown.REVIEW)
 def review_decide(request: HttpRequest, study: Study, task: str) -> HttpResponse:
     """Accept, reject, or ask for a revision; then the next one."""
     found = _task(study, task)
@@ -119,6 +122,7 @@ def review_decide(request: HttpRequest, study: Study, task: str) -> HttpResponse
 
 @study_page(Role.REVIEWER)
 @require_POST
+@shows(Shown.REVIEW)
 def review_include(request: HttpRequest, study: Study, task: str) -> HttpResponse:
     """Decide whether a response counts in the analysis, whatever it is paid."""
     found = _task(study, task)
@@ -137,6 +141,7 @@ def review_include(request: HttpRequest, study: Study, task: str) -> HttpRespons
 
 @study_page(Role.REVIEWER)
 @require_POST
+@shows(Shown.REVIEW)
 def review_pay(request: HttpRequest, study: Study, task: str) -> HttpResponse:
     """Pay something beside, with a reason."""
     found = _task(study, task)
@@ -154,6 +159,7 @@ def review_pay(request: HttpRequest, study: Study, task: str) -> HttpResponse:
 
 @study_page(Role.REVIEWER)
 @require_POST
+@shows(Shown.REVIEW)
 def review_reverse(request: HttpRequest, study: Study, task: str) -> HttpResponse:
     """Accept after all what was rejected."""
     found = _task(study, task)
@@ -206,6 +212,7 @@ def _show(
     given = forms or {}
     responses = reading.with_statements(Response.objects.with_people().select_related("task__log"))
     response = responses.get(pk=task.response.pk)
+    concerns(request, task.participant, response.pk)
     log = getattr(task, "log", None)
     held = _held(task, timezone.now())
     waits = task.state == TaskState.SUBMITTED

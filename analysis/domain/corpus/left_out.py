@@ -11,6 +11,7 @@ PLATFORM = (
     "A recruitment platform's account belongs to the operator, and its ids of people and their visits never leave "
     "(docs/adr/0003). What was paid and decided stands with the work itself."
 )
+TOLD = "Which other systems are told what happens here, and what they were told: settings of one system."
 LIVE = "Figures of a campaign that is under way: they follow from its judgments, which are here."
 
 ENCODED = "Computed from the responses, which are here, and can be computed again; a run's snapshot holds what it used."
@@ -24,6 +25,10 @@ MODELS: dict[str, str] = {
     "studies.Arrival": SYSTEM,
     "studies.Bar": "Whom one system gives no further work: a decision about a person that stays where it was made.",
     "studies.Enquiry": "Letters between a participant and the researchers: meant for them alone.",
+    "api.ApiToken": PERSON,
+    "api.Grant": PERSON,
+    "api.KeptReply": "Answers to scripts, kept for a day in case they ask again.",
+    "api.Allowance": SYSTEM,
     "annotation.LiveAgreement": LIVE,
     "annotation.LiveCompetence": LIVE,
     "analysis.LogMeasures": "What the writing logs say, computed once: it follows from them, and they are here.",
@@ -35,6 +40,9 @@ MODELS: dict[str, str] = {
     "recruitment.Submission": PLATFORM,
     "recruitment.PlatformEvent": PLATFORM,
     "recruitment.PlatformOrder": PLATFORM,
+    "webhooks.Webhook": TOLD,
+    "webhooks.Message": TOLD,
+    "webhooks.Delivery": TOLD,
     "analysis.Encoder": ENCODED,
     "analysis.Encoding": ENCODED,
     "analysis.Likeness": ENCODED,
@@ -47,6 +55,8 @@ MODELS: dict[str, str] = {
     "analysis.ReleaseTable": RELEASED,
     "analysis.ReleasePerson": RELEASED,
     "analysis.ReleaseLink": SYSTEM,
+    "audit.Look": SYSTEM,
+    "audit.SignInFailure": SYSTEM,
     "runs.Unit": "How the work of a run was shared out among workers; a finished run needs none of it.",
     "runs.WorkerBeat": SYSTEM,
     "runs.Duty": SYSTEM,

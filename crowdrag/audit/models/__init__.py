@@ -1,1 +1,6 @@
-"""What audit trail keeps."""
+"""Tables of the audit trail, one model a file."""
+
+from .failure import SignInFailure
+from .look import Look
+
+__all__ = ["Look", "SignInFailure"]

@@ -12,8 +12,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from crowdrag.studies import ways
-from crowdrag.studies.access import study_page
-from crowdrag.studies.enums import Role
+from crowdrag.studies.access import shows, study_page
+from crowdrag.studies.enums import Role, Shown
 from crowdrag.studies.models import Study
 
 from ..domain import asking, drafts, orders, overview, running
@@ -37,6 +37,7 @@ def listing(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(Role.EDITOR)
 @never_cache
+@shows(Shown.VISIT)
 def recruitment(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
     """Show how a way's newest study stands there and here; the part that asks the platform comes by itself."""
     way, found = _way(study, purpose), queueing.current(study, purpose)

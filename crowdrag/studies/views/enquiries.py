@@ -8,9 +8,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from .. import ways
-from ..access import participant_page, study_page
+from ..access import participant_page, shows, study_page
 from ..domain import enquiring
-from ..enums import EnquiryKind, Role
+from ..enums import EnquiryKind, Role, Shown
 from ..forms import AnswerForm, EnquiryForm
 from ..models import Enquiry, Participant, Study
 
@@ -61,6 +61,7 @@ def _show(request: HttpRequest, participant: Participant, form: EnquiryForm) -> 
 
 
 @study_page(Role.REVIEWER)
+@shows(Shown.LETTERS)
 def enquiries(request: HttpRequest, study: Study) -> HttpResponse:
     """Show what participants ask, unanswered first."""
     return _list(request, study)
@@ -68,6 +69,7 @@ def enquiries(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(Role.REVIEWER)
 @require_POST
+@shows(Shown.LETTERS)
 def answer(request: HttpRequest, study: Study, enquiry_id: int) -> HttpResponse:
     """Answer an enquiry, or answer it otherwise."""
     enquiry = get_object_or_404(Enquiry, pk=enquiry_id, participant__study=study)

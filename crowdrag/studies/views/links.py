@@ -13,9 +13,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from .. import ways
-from ..access import study_page
+from ..access import shows, study_page
 from ..domain import enquiring, entering, links, platforms
-from ..enums import EntryKind, Outcome, Role
+from ..enums import EntryKind, Outcome, Role, Shown
 from ..forms import LinkForm, OpenLinkForm, PersonalLinksForm, PlatformLinkForm
 from ..models import EntryLink, Study
 
@@ -44,6 +44,7 @@ class Row:
 
 @study_page(Role.EDITOR)
 @never_cache
+@shows(Shown.PEOPLE)
 def entry_links(request: HttpRequest, study: Study) -> HttpResponse:
     """List the links of a study, and make new ones."""
     kind = request.POST.get("kind", "")
@@ -58,6 +59,7 @@ def entry_links(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.EDITOR)
 @require_POST
 @never_cache
+@shows(Shown.PEOPLE)
 def renew_link(request: HttpRequest, study: Study, link_id: int) -> HttpResponse:
     """Make a new personal link in place of one that was lost, and show it."""
     link = get_object_or_404(EntryLink, pk=link_id, study=study, kind=EntryKind.PERSONAL)

@@ -1,0 +1,26 @@
+"""The trail in the operator's administration: to read, as everywhere. The dashboards filter and export it."""
+
+from django.contrib import admin
+
+from crowdrag.studies.admin import ReadOnlyAdmin
+
+from .models import Look, SignInFailure
+
+
+@admin.register(Look)
+class LookAdmin(ReadOnlyAdmin):
+    """Who looked at what."""
+
+    list_display = ("at", "by", "study_slug", "what", "page")
+    list_filter = ("what",)
+    list_select_related = ("by",)
+    ordering = ("-at", "-id")
+
+
+@admin.register(SignInFailure)
+class SignInFailureAdmin(ReadOnlyAdmin):
+    """Who failed to sign in."""
+
+    list_display = ("at", "user", "address", "was_refused")
+    list_select_related = ("user",)
+    ordering = ("-at", "-id")

@@ -1,0 +1,106 @@
+"""Sign-ins that fail: noted, and no more of them than a person makes by mistake.
+
+Who fails ten times at one account from one address waits until the first of these is a quarter of an hour old; so does
+who fails fifty times from one address at whatever accounts. A right password is not looked at either while somebody
+waits: else waiting would tell nothing but the wrong ones. An account cannot be locked from elsewhere.
+"""
+
+import hashlib
+import hmac
+import ipaddress
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.http import HttpRequest
+from django.utils import timezone
+
+from crowdrag.studies.models import User
+
+from ..models import SignInFailure
+
+WINDOW: Final = timedelta(minutes=15)
+OF_ONE_ACCOUNT: Final = 10
+OF_ONE_ADDRESS: Final = 50
+# While somebody is made to wait, one row a minute says that they go on trying.
+SAID_AGAIN: Final = timedelta(minutes=1)
+KEPT: Final = timedelta(days=90)
+
+
+class TooManyError(Exception):
+    """There were too many failures: nothing is tried for so many seconds."""
+
+    def __init__(self, seconds: int):
+        super().__init__(f"Too many sign-ins failed: try again in {seconds} s.")
+        self.seconds = seconds
+
+
+def guarded(
+    *, account: str, address: str | None, check: Callable[[], User | None], now: datetime | None = None
+) -> User | None:
+    """Return what the check finds, unless too many have failed before; note a failure.
+
+    Tries at one account from one address go one after the other, so that many at once are not many more.
+
+    Raises
+    ------
+    TooManyError
+        when there were too many; the check is not asked.
+    """
+    now, found = now or timezone.now(), mark(account)
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{found} {address}"])
+        seconds = wait(account_mark=found, address=address, now=now)
+        if not seconds:
+            user = check()
+            if user is None:
+                _note(account, found, address, now, was_refused=False)
+            return user
+    mine = SignInFailure.objects.filter(mark=found, address=address, was_refused=True)
+    if not mine.filter(at__gt=now - SAID_AGAIN).exists():
+        _note(account, found, address, now, was_refused=True)
+    raise TooManyError(seconds)
+
+
+def wait(*, account_mark: str, address: str | None, now: datetime) -> int:
+    """Return for how many seconds nothing is tried at an account from an address; 0 if it is tried at once."""
+    tried = SignInFailure.objects.filter(address=address, at__gt=now - WINDOW, was_refused=False).order_by("-at", "-id")
+    limits = [(tried.filter(mark=account_mark), OF_ONE_ACCOUNT)]
+    if address is not None:
+        limits.append((tried, OF_ONE_ADDRESS))
+    until = [at + WINDOW for rows, most in limits for at in rows.values_list("at", flat=True)[most - 1 : most]]
+    return max((int((moment - now).total_seconds()) + 1 for moment in until), default=0)
+
+
+def mark(account: str) -> str:
+    """Return what stands for an account that was typed: it tells two apart and says nothing of either."""
+    typed = account.strip().casefold().encode()
+    return hmac.new(settings.SECRET_KEY.encode(), b"sign-in " + typed, hashlib.sha256).hexdigest()
+
+
+def address_of(request: HttpRequest) -> str | None:
+    """Return the address that a request comes from; behind proxies of ours, what the outermost of them saw.
+
+    `CROWDRAG_PROXIES` says how many there are. What stands further left in the header, anybody can write there.
+    """
+    found = request.META.get("REMOTE_ADDR", "")
+    if settings.PROXIES:
+        passed = [part.strip() for part in request.headers.get("X-Forwarded-For", "").split(",") if part.strip()]
+        found = passed[-settings.PROXIES] if len(passed) >= settings.PROXIES else found
+    try:
+        return str(ipaddress.ip_address(found))
+    except ValueError:
+        return None  # a socket has none
+
+
+def forget(now: datetime) -> int:
+    """Delete failures that are older than they are kept; return how many."""
+    return SignInFailure.objects.filter(at__lt=now - KEPT).delete()[0]
+
+
+def _note(account: str, found: str, address: str | None, now: datetime, *, was_refused: bool) -> None:
+    user = User.objects.filter(email__iexact=account.strip()).first()
+    SignInFailure.objects.create(at=now, user=user, mark=found, address=address, was_refused=was_refused)

@@ -1,0 +1,154 @@
+"""Who looked at what: noted once, and changed by nobody."""
+
+from datetime import timedelta
+from typing import Any
+
+import pgtrigger
+import pytest
+from django.db import DatabaseError, connection, transaction
+from django.db.models import ProtectedError
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
+
+from crowdrag.audit.domain import looking
+from crowdrag.audit.models import Look
+from crowdrag.studies.domain import leaving
+from crowdrag.studies.enums import ParticipantKind, Role, Shown
+from tests.factories import MembershipFactory, ParticipantFactory, ResponseFactory, StudyFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+
+# Pages of a study that show nothing of people who take part: what the study is, asks and plans; figures over many;
+# texts of models; lists of runs. Whoever adds a page decides here, or marks it with `access.shows`.
+NOTHING_OF_PEOPLE = {
+    "accept_clean",
+}
+
+
+def study_pages() -> dict[str, Any]:
+    """Every page of a study by its name."""
+
+    def walk(resolver: URLResolver) -> Any:
+        for entry in resolver.url_patterns:
+            if isinstance(entry, URLPattern):
+                yield entry
+            elif entry.app_name != "admin":
+                yield from walk(entry)
+
+    return {
+        str(entry.name): entry.callback
+        for entry in walk(get_resolver())
+        if isinstance(getattr(entry.callback, "access", None), Role)
+    }
+
+
+def test_a_response_that_is_read_is_noted(client: Client) -> None:
+    response = ResponseFactory()
+    member = MembershipFactory(study=response.study)
+    client.force_login(member.user)
+    address = reverse("response", args=[response.study.slug, response.external_id])
+    assert client.get(address).status_code == 200
+    assert client.get(address).status_code == 200  # once more is the same look
+    look = Look.objects.get()
+    assert (look.by, look.study, look.what, look.page) == (member.user, response.study, Shown.RESPONSE, "response")
+    assert (look.participant, look.thing) == (response.participant, response.pk)
+
+
+def test_a_look_after_a_while_is_another() -> None:
+    now, user, study = timezone.now(), UserFactory(), StudyFactory()
+    given = {"by": user, "study": study, "what": Shown.PEOPLE, "page": "progress"}
+    times = [now, now + looking.AGAIN - timedelta(seconds=1), now + looking.AGAIN + timedelta(seconds=1)]
+    assert [looking.record(**given, now=at) for at in times] == [True, False, True]
+    assert looking.record(**given | {"page": "screening"}, now=now)  # another list is another look
+
+
+def test_what_a_model_wrote_is_nobodys_to_protect(client: Client) -> None:
+    response = ResponseFactory(participant__kind=ParticipantKind.MODEL)
+    client.force_login(MembershipFactory(study=response.study).user)
+    assert client.get(reverse("response", args=[response.study.slug, response.external_id])).status_code == 200
+    assert not Look.objects.exists()
+
+
+def test_a_page_that_shows_nothing_leaves_no_look(client: Client) -> None:
+    response = ResponseFactory()
+    address = reverse("response", args=[response.study.slug, response.external_id])
+    assert client.get(address).status_code == 302  # nobody is signed in
+    client.force_login(UserFactory())
+    assert client.get(address).status_code == 404  # a stranger
+    assert not Look.objects.exists()
+
+
+def test_rows_in_the_administration_are_noted(client: Client) -> None:
+    person = ParticipantFactory()
+    client.force_login(UserFactory(is_staff=True, is_superuser=True))
+    client.get(f"/admin/studies/participant/{person.pk}/change/")
+    client.get("/admin/studies/study/")
+    look = Look.objects.get()
+    assert (look.what, look.page, look.thing) == (Shown.ADMIN, "admin:studies_participant_change", person.pk)
+
+
+def looked(**given: Any) -> Look:
+    looking.record(**{"by": UserFactory(), "study": StudyFactory(), "what": Shown.PEOPLE, "page": "progress"} | given)
+    return Look.objects.latest("id")
+
+
+@pytest.mark.parametrize("field", ["at", "by_id", "study_slug", "what", "page", "participant_id", "thing"])
+def test_nobody_changes_the_trail(field: str) -> None:
+    look = looked()
+    values = {"at": timezone.now(), "by_id": UserFactory().pk, "what": Shown.LOG, "participant_id": 1, "thing": 1}
+    with pytest.raises(DatabaseError, match="Cannot update"), transaction.atomic():
+        Look.objects.filter(pk=look.pk).update(**{field: values.get(field, "other")})
+
+
+def test_nobody_deletes_what_is_not_a_year_old() -> None:
+    look = looked()
+    with pytest.raises(DatabaseError, match="Cannot delete"), transaction.atomic():
+        look.delete()
+    with pytest.raises(DatabaseError, match="Cannot delete"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("DELETE FROM audit_look")
+    old = looked(now=timezone.now() - timedelta(days=400))
+    assert looking.expired(now=timezone.now(), keep=timedelta(days=1)).delete()[0] == 1
+    assert not Look.objects.filter(pk=old.pk).exists()
+
+
+def test_without_its_triggers_the_trail_could_be_changed() -> None:
+    look = looked()
+    with pgtrigger.ignore("audit.Look:never_updated", "audit.Look:kept_for_a_year"):
+        Look.objects.filter(pk=look.pk).update(page="other")
+        assert Look.objects.all().delete()[0] == 1
+
+
+def test_who_looked_stays_named() -> None:
+    look = looked()
+    with pytest.raises(ProtectedError):
+        look.by.delete()
+
+
+def test_the_trail_outlives_study_and_participant() -> None:
+    person = ParticipantFactory()
+    look = looked(study=person.study, participant=person.pk)
+    person.study.delete()
+    kept = Look.objects.select_related("study").get(pk=look.pk)
+    assert kept.study is None
+    assert kept.study_slug == look.study_slug
+
+
+def test_an_erasure_finds_nothing_of_a_person_in_the_trail(client: Client) -> None:
+    response = ResponseFactory(participant__external_id="pseudonym-4711", text="Words like no others [0].")
+    client.force_login(MembershipFactory(study=response.study).user)
+    client.get(reverse("response", args=[response.study.slug, response.external_id]))
+    leaving.erase(participant=response.participant, now=timezone.now())
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT look::text FROM audit_look look")
+        rows = [row[0] for row in cursor.fetchall()]
+    assert len(rows) == 1
+    assert not any(word in rows[0] for word in ("pseudonym-4711", "Words like", response.external_id))
+
+
+def test_every_page_of_a_study_says_whether_it_shows_people() -> None:
+    undecided = {
+        name for name, view in study_pages().items() if not hasattr(view, "shows") and name not in NOTHING_OF_PEOPLE
+    }
+    assert undecided == set()
+    assert {name for name in NOTHING_OF_PEOPLE if hasattr(study_pages().get(name), "shows")} == set()

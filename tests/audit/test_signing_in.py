@@ -1,0 +1,142 @@
+"""Sign-ins that fail: noted without what was typed, and not as many as somebody likes."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, connection, transaction
+from django.test import Client, RequestFactory, override_settings
+from django.utils import timezone
+
+from crowdrag.audit.domain import signing_in
+from crowdrag.audit.models import SignInFailure
+from tests.factories import PASSWORD, UserFactory
+
+pytestmark = pytest.mark.django_db
+NOW = timezone.now()
+
+
+def enter(client: Client, account: str, password: str, address: str = "198.51.100.7", path: str = "/login/") -> Any:
+    return client.post(path, {"username": account, "password": password}, REMOTE_ADDR=address)
+
+
+@pytest.fixture
+def fail() -> Any:
+    """Fail so many times at an account, at a time."""
+
+    def failing(times: int, account: str = "a@example.org", address: str | None = "198.51.100.7", at: Any = NOW) -> None:
+        for _ in range(times):
+            assert signing_in.guarded(account=account, address=address, check=lambda: None, now=at) is None
+
+    return failing
+
+
+def test_a_failure_is_noted_without_what_was_typed(client: Client) -> None:
+    user = UserFactory(email="known@example.org")
+    assert enter(client, "KNOWN@example.org", "wrong secret").status_code == 200
+    assert enter(client, "my-password-in-the-wrong-field", "wrong secret").status_code == 200
+    known, unknown = SignInFailure.objects.order_by("id")
+    assert (known.user, known.address, unknown.user) == (user, "198.51.100.7", None)
+    assert known.mark != unknown.mark
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT failure::text FROM audit_signinfailure failure")
+        assert not any(word in row[0] for row in cursor.fetchall() for word in ("wrong secret", "my-password", "known@"))
+
+
+def test_who_signs_in_leaves_no_failure(client: Client) -> None:
+    user = UserFactory()
+    assert enter(client, user.email, PASSWORD).status_code == 302
+    assert not SignInFailure.objects.exists()
+
+
+@pytest.mark.parametrize("path", ["/login/", "/admin/login/"])
+def test_a_right_password_is_refused_after_too_many_wrong_ones(client: Client, fail: Any, path: str) -> None:
+    user = UserFactory(is_staff=True, is_superuser=True)
+    fail(signing_in.OF_ONE_ACCOUNT, user.email, at=timezone.now())
+    answer = enter(client, user.email, PASSWORD, path=path)
+    assert "Too many sign-ins failed from here" in answer.content.decode()
+    assert "_auth_user_id" not in client.session
+    if path == "/login/":
+        assert answer.status_code == 429
+        assert 0 < int(answer["Retry-After"]) <= signing_in.WINDOW.total_seconds() + 1
+    # From elsewhere the account is open: nobody can lock somebody else out.
+    assert enter(client, user.email, PASSWORD, "203.0.113.9", path=path).status_code == 302
+
+
+def test_waiting_ends_when_the_first_failure_is_old_enough(fail: Any) -> None:
+    fail(signing_in.OF_ONE_ACCOUNT)
+    given: dict[str, Any] = {"account": "a@example.org", "address": "198.51.100.7"}
+    with pytest.raises(signing_in.TooManyError) as refused:
+        signing_in.guarded(**given, check=lambda: pytest.fail("tried"), now=NOW + timedelta(minutes=5))
+    later = NOW + timedelta(minutes=5, seconds=refused.value.seconds)
+    assert later - NOW >= signing_in.WINDOW
+    user = UserFactory()
+    assert signing_in.guarded(**given, check=lambda: user, now=later) is user
+
+
+def test_trying_while_refused_does_not_make_it_longer(fail: Any) -> None:
+    fail(signing_in.OF_ONE_ACCOUNT)
+    for minute in range(1, 15):
+        for _twice in range(2):
+            with pytest.raises(signing_in.TooManyError):
+                signing_in.guarded(
+                    account="a@example.org",
+                    address="198.51.100.7",
+                    check=lambda: None,
+                    now=NOW + timedelta(minutes=minute, seconds=1),
+                )
+    assert SignInFailure.objects.filter(was_refused=True).count() == 14
+    fail(1, at=NOW + signing_in.WINDOW + timedelta(seconds=1))
+
+
+def test_many_accounts_from_one_address_are_refused_too(fail: Any) -> None:
+    for number in range(signing_in.OF_ONE_ADDRESS):
+        fail(1, f"{number}@example.org")
+    with pytest.raises(signing_in.TooManyError):
+        fail(1, "another@example.org")
+    fail(1, "another@example.org", "203.0.113.9")
+    for number in range(signing_in.OF_ONE_ADDRESS + 1):
+        fail(1, f"{number}@example.org", None)  # behind a socket nobody can be told from another
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_tries_at_once_are_no_more_than_one_after_the_other() -> None:
+    def attempt(_number: int) -> str:
+        try:
+            signing_in.guarded(account="a@example.org", address="198.51.100.7", check=lambda: None)
+        except signing_in.TooManyError:
+            return "refused"
+        finally:
+            connection.close()
+        return "tried"
+
+    with ThreadPoolExecutor(16) as pool:
+        found = list(pool.map(attempt, range(48)))
+    assert found.count("tried") == signing_in.OF_ONE_ACCOUNT
+
+
+@pytest.mark.parametrize(
+    ("proxies", "forwarded", "expected"),
+    [
+        (0, "203.0.113.5", "10.0.0.1"),  # anybody can write the header
+        (1, "6.6.6.6, 203.0.113.5", "203.0.113.5"),
+        (2, "6.6.6.6, 203.0.113.5, 10.0.0.2", "203.0.113.5"),
+        (2, "203.0.113.5", "10.0.0.1"),
+        (1, "nonsense", None),
+        (1, "", "10.0.0.1"),
+    ],
+)
+def test_where_a_request_comes_from(proxies: int, forwarded: str, expected: str | None) -> None:
+    request = RequestFactory().get("/", REMOTE_ADDR="10.0.0.1", headers={"x-forwarded-for": forwarded})
+    with override_settings(PROXIES=proxies):
+        assert signing_in.address_of(request) == expected
+
+
+def test_a_failure_is_never_rewritten_and_goes_after_a_while(fail: Any) -> None:
+    fail(1, at=NOW - signing_in.KEPT - timedelta(days=1))
+    fail(1)
+    with pytest.raises(DatabaseError, match="Cannot update"), transaction.atomic():
+        SignInFailure.objects.update(was_refused=True)
+    assert signing_in.forget(NOW) == 1
+    assert SignInFailure.objects.count() == 1
