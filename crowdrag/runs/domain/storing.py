@@ -7,12 +7,25 @@ import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, Protocol, runtime_checkable
 
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage, Storage
 
 CHUNK = 1024 * 1024
+
+
+@runtime_checkable
+class Remote(Protocol):
+    """A storage that is elsewhere, as `crowdrag.storage.s3.S3Storage`: parts can be read, and browsers sent there."""
+
+    redirects: bool
+
+    def part(self, name: str, first: int, last: int) -> Iterator[bytes]:
+        """Return a part of a file."""
+
+    def signed(self, name: str, *, filename: str, media_type: str) -> str:
+        """Return an address that opens a file for a while."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +95,37 @@ def stream_in(storage: Storage, *, chunks: Iterable[bytes], name: str) -> Stored
     finally:
         part.unlink(missing_ok=True)
     return Stored(name, counting.size, counting.sha256)
+
+
+def read_part(storage: Storage, *, name: str, first: int, last: int) -> Iterator[bytes]:
+    """Return a part of a file, first and last byte included, in chunks; of an empty file with `last` -1, nothing.
+
+    Raises
+    ------
+    FileNotFoundError
+        if the storage does not hold it; at once, not with the first chunk.
+    """
+    if last < first:
+        return iter(())
+    if isinstance(storage, Remote):
+        return storage.part(name, first, last)
+    file = storage.open(name, "rb")
+    file.seek(first)
+    return _chunks(file, last - first + 1)
+
+
+def address(storage: Storage, *, name: str, filename: str, media_type: str) -> str | None:
+    """Return an address by which browsers get a file from the storage itself; None where it must come through us."""
+    if not isinstance(storage, Remote) or not storage.redirects:
+        return None
+    return storage.signed(name, filename=filename, media_type=media_type)
+
+
+def _chunks(file: "File[Any]", length: int) -> Iterator[bytes]:
+    with file:
+        while length > 0 and (chunk := file.read(min(CHUNK, length))):
+            length -= len(chunk)
+            yield chunk
 
 
 def read_chunks(file: BinaryIO) -> Iterator[bytes]:

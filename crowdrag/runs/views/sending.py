@@ -1,0 +1,87 @@
+"""Sending a file of the storage: whole, a part of it, or by sending whoever asks there."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.core.files.storage import default_storage
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseRedirect,
+    StreamingHttpResponse,
+)
+from django.utils.http import content_disposition_header, parse_etags
+
+from ..domain import storing
+
+RANGE = re.compile(r"bytes=(\d*)-(\d*)$")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A file of the storage, and what it is sent as. Its sum is its tag: whoever has it need not get it again."""
+
+    place: str
+    name: str
+    media_type: str
+    size: int
+    sha256: str
+
+    @property
+    def etag(self) -> str:
+        """What tells it from every other."""
+        return f'"{self.sha256}"'
+
+
+def send(request: HttpRequest, kept: Kept) -> HttpResponseBase:
+    """Answer with a file, or the part that is asked for.
+
+    From a storage that browsers can reach they get it themselves, parts too, by an address that opens it for a while.
+    """
+    if kept.etag in parse_etags(request.headers.get("If-None-Match", "")):
+        return HttpResponse(status=304, headers={"ETag": kept.etag})
+    part = _asked_part(request, kept)
+    first, last = part or (0, kept.size - 1)
+    if part is not None and first > last:
+        return HttpResponse(status=416, headers={"Content-Range": f"bytes */{kept.size}"})
+    # The address would be signed for GET: what HEAD asks for is known here.
+    if request.method == "GET" and (elsewhere := storing.address(default_storage, **_said(kept))) is not None:
+        return HttpResponseRedirect(elsewhere, headers={"Cache-Control": "no-store"})
+    response = StreamingHttpResponse(_content(request, kept, first, last), content_type=kept.media_type)
+    response["Content-Length"] = last - first + 1
+    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=kept.name) or "attachment"
+    response["Accept-Ranges"] = "bytes"
+    response["ETag"] = kept.etag
+    if part is not None:
+        response.status_code = 206
+        response["Content-Range"] = f"bytes {first}-{last}/{kept.size}"
+    return response
+
+
+def _content(request: HttpRequest, kept: Kept, first: int, last: int) -> Iterator[bytes]:
+    if request.method == "HEAD":
+        return iter(())
+    try:
+        return storing.read_part(default_storage, name=kept.place, first=first, last=last)
+    except FileNotFoundError:
+        raise Http404("The storage does not hold this file any more.") from None
+
+
+def _said(kept: Kept) -> dict[str, str]:
+    return {"name": kept.place, "filename": kept.name, "media_type": kept.media_type}
+
+
+def _asked_part(request: HttpRequest, kept: Kept) -> tuple[int, int] | None:
+    """Return the first and last byte asked for; None for the whole, first > last for a part that is not there."""
+    found = RANGE.fullmatch(request.headers.get("Range", "").strip())
+    if found is None or request.headers.get("If-Range", kept.etag) != kept.etag:
+        return None
+    start, end = found.groups()
+    if not start and not end:
+        return None
+    if not start:
+        return (max(kept.size - int(end), 0), kept.size - 1) if int(end) else (1, 0)
+    return int(start), min(int(end), kept.size - 1) if end else kept.size - 1
