@@ -58,6 +58,8 @@ class Choices:
     ----------
     licence
         of what people wrote and did; empty: the study's. What somebody agreed to release under other terms is left out.
+    log_licence, timing_licence
+        of writing logs and of times, where that is another one; empty: `licence`.
     passage_terms
         under which terms passages' texts are passed on: a licence's name or a sentence. Without it there are no texts.
     origins
@@ -77,6 +79,8 @@ class Choices:
     """
 
     licence: str = ""
+    log_licence: str = ""
+    timing_licence: str = ""
     topics: bool = True
     passages: Passages = Passages.IDS
     passage_terms: str = ""

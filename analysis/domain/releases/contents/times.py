@@ -1,0 +1,40 @@
+"""Times as coarse as was chosen: cut, never rounded up, so that nothing lies after what it was before."""
+
+from datetime import UTC, datetime
+
+from ..choices import Timing
+
+STEPS = {Timing.SECOND: 1, Timing.MINUTE: 60, Timing.HOUR: 3600}
+
+
+class Clock:
+    """Cuts times and durations; what may not be told is None."""
+
+    def __init__(self, timing: Timing) -> None:
+        self.is_told = timing != Timing.ABSENT
+        self._step = STEPS.get(timing, 0)
+
+    def time(self, value: datetime | None, *, told: bool = True) -> datetime | None:
+        """Return a time in UTC, cut to the step; `told` says whether the person agreed to the release of times."""
+        if value is None or not (told and self.is_told):
+            return None
+        found = value.astimezone(UTC)
+        if not self._step:
+            return found
+        whole = found.replace(microsecond=0)
+        seconds = whole.hour * 3600 + whole.minute * 60 + whole.second
+        kept = seconds // self._step * self._step
+        return whole.replace(hour=kept // 3600, minute=kept // 60 % 60, second=kept % 60)
+
+    def seconds(self, value: float | None, *, told: bool = True) -> float | None:
+        """Return a duration in seconds, cut to the step."""
+        if value is None or not (told and self.is_told):
+            return None
+        return float(value // self._step * self._step) if self._step else float(value)
+
+    def milliseconds(self, value: int | None, *, told: bool = True) -> int | None:
+        """Return a duration or an offset in milliseconds, cut to the step."""
+        if value is None or not (told and self.is_told):
+            return None
+        step = 1000 * self._step
+        return value // step * step if step else value
