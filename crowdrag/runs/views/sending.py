@@ -49,7 +49,8 @@ def send(request: HttpRequest, kept: Kept) -> HttpResponseBase:
         return HttpResponse(status=416, headers={"Content-Range": f"bytes */{kept.size}"})
     # The address would be signed for GET: what HEAD asks for is known here.
     if request.method == "GET" and (elsewhere := storing.address(default_storage, **_said(kept))) is not None:
-        return HttpResponseRedirect(elsewhere, headers={"Cache-Control": "no-store"})
+        # Not 302, which leads from a form to a page: this one is the file, for whoever counts who gets it.
+        return HttpResponseRedirect(elsewhere, headers={"Cache-Control": "no-store"}, preserve_request=True)
     response = StreamingHttpResponse(_content(request, kept, first, last), content_type=kept.media_type)
     response["Content-Length"] = last - first + 1
     response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=kept.name) or "attachment"
