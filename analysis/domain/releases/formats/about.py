@@ -1,0 +1,100 @@
+"""What a release says of itself in its card, its metadata and its citation."""
+
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from ..choices import Choices
+
+# Raised when a file of a release changes its place, or a reader of the last version would stumble.
+SCHEMA_VERSION = 1
+FORMAT = "crowdrag-release"
+
+
+@dataclass(frozen=True)
+class Creator:
+    """Somebody, or a group, who made the data."""
+
+    name: str
+    orcid: str = ""
+    affiliation: str = ""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A run whose results are in the release."""
+
+    kind: str
+    key: str
+    inputs_digest: str
+    code_version: str
+    finished_at: str
+    seed: int | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+    stale: str = ""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """So many of something are not there, for this reason."""
+
+    what: str
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True)
+class About:
+    """What is said of a release.
+
+    Attributes
+    ----------
+    slug, version
+        name the release: the study's short name, and its number, counted from 1.
+    released
+        the day on which it was made.
+    licence
+        of what people wrote and did: an SPDX identifier where there is one.
+    passage_terms
+        under which terms retrieved passages are passed on; empty where they are not.
+    address
+        of the public page; empty where there is none yet.
+    doi
+        without resolver, as in 10.1000/x; empty where there is none.
+    choices
+        what the researcher chose.
+    changes
+        what the researcher says has changed since the last version.
+    previous
+        the manifest of the last version, or None for the first one.
+    """
+
+    slug: str
+    version: int
+    title: str
+    released: date
+    licence: str
+    description: str = ""
+    language: str = "en"
+    creators: tuple[Creator, ...] = ()
+    contact: str = ""
+    passage_terms: str = ""
+    address: str = ""
+    doi: str = ""
+    is_simulated: bool = False
+    code_version: str = ""
+    choices: Choices = field(default_factory=Choices)
+    left_out: tuple[LeftOut, ...] = ()
+    runs: tuple[Source, ...] = ()
+    changes: str = ""
+    previous: dict[str, Any] | None = None
+
+    @property
+    def name(self) -> str:
+        """What the release is called in one word."""
+        return f"{self.slug}-v{self.version}"
+
+    @property
+    def makers(self) -> str:
+        """Return who made it, as a sentence names them."""
+        return ", ".join(creator.name for creator in self.creators) or f"The makers of {self.title}"
