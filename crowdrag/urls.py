@@ -1,9 +1,10 @@
 """Every URL of the system; a test walks them for each role."""
 
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, re_path
 
 from annotation.urls import PEOPLE
+from crowdrag.api.views.description import Nothing
 from writing.views.log import log
 
 urlpatterns = [
@@ -22,6 +23,8 @@ urlpatterns = [
     path("", include("writing.urls")),
     path("", include("annotation.urls")),
     path("", include("analysis.urls")),
+    # What no app's endpoints answer is said as the API says it.
+    re_path("^api/v1/", Nothing.as_view()),
 ]
 handler400 = "crowdrag.studies.views.errors.bad_request"
 handler403 = "crowdrag.studies.views.errors.forbidden"

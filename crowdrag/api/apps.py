@@ -10,3 +10,10 @@ class ApiConfig(AppConfig):
     name = "crowdrag.api"
     label = "api"
     verbose_name = _("API")
+
+    def ready(self) -> None:
+        """Say what goes when somebody has everything erased."""
+        from crowdrag.api.domain import replies
+        from crowdrag.studies import ways
+
+        ways.register_eraser(replies.erase)

@@ -1,5 +1,15 @@
-"""Addresses."""
+"""Addresses of the API's core. Endpoints of other apps stand in their own urls, under `api/v1/` as well."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from .views import description, members, studies
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("api/", description.explorer, name="api"),
+    path("api/problems/", description.problems, name="api_problems"),
+    path("api/v1/schema/", description.schema, name="api_schema"),
+    path("api/v1/studies/", studies.Studies.as_view(), name="api_studies"),
+    path("api/v1/studies/<slug:study>/", studies.OneStudy.as_view(), name="api_study"),
+    path("api/v1/studies/<slug:study>/members/", members.Members.as_view(), name="api_members"),
+    path("api/v1/studies/<slug:study>/members/<int:user>/", members.OneMember.as_view(), name="api_member"),
+]

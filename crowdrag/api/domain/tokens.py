@@ -1,0 +1,95 @@
+"""Tokens: made, found and revoked by the person whose they are."""
+
+import uuid
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+from knox.models import get_digest_token
+from knox.settings import CONSTANTS
+
+from crowdrag.studies.models import Study, User
+from crowdrag.studies.models.study import StudyQuerySet
+
+from ..enums import Scope
+from ..models import ApiToken, Grant
+
+LONGEST = timedelta(days=366)
+
+
+class TooLongError(ValueError):
+    """A token must end some day."""
+
+    def __init__(self) -> None:
+        super().__init__(f"A token lasts for {LONGEST.days} days at most.")
+
+
+@transaction.atomic
+def issue(
+    *,
+    by: User,
+    name: str,
+    scopes: Iterable[Scope],
+    studies: Iterable[Study] | None,
+    lasts: timedelta,
+    now: datetime | None = None,
+) -> tuple[ApiToken, str]:
+    """Make a token for somebody; return it with the text to show, which is kept nowhere.
+
+    Parameters
+    ----------
+    scopes
+        what it is for; reading always is.
+    studies
+        where; None for every study of the person, those to come too. To make studies needs no study.
+
+    Raises
+    ------
+    TooLongError
+        for one that would last longer than a year.
+    """
+    if lasts > LONGEST:
+        raise TooLongError
+    digest, text = get_digest_token()
+    token = ApiToken.objects.bulk_create(
+        [
+            ApiToken(
+                digest=digest,
+                token_key=text[: CONSTANTS.TOKEN_KEY_LENGTH],
+                user=by,
+                name=name,
+                expiry=(now or timezone.now()) + lasts,
+            )
+        ]
+    )[0]
+    chosen = {Scope.READ, *scopes}
+    where = [None] if studies is None else [*studies]
+    grants = [Grant(token=token, study=study, scope=scope) for study in where for scope in chosen - {Scope.CREATE}]
+    grants += [Grant(token=token, scope=Scope.CREATE)] if Scope.CREATE in chosen else []
+    Grant.objects.bulk_create(grants)
+    return token, text
+
+
+def revoke(*, by: User, key: uuid.UUID) -> bool:
+    """Take a token of one's own out of use for good; return whether there was one."""
+    deleted, _rows = ApiToken.objects.filter(user=by, key=key).delete()
+    return bool(deleted)
+
+
+def note_use(*, token: ApiToken, now: datetime) -> None:
+    """Keep when a token was last used."""
+    ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+
+
+def reached(studies: StudyQuerySet, token: ApiToken) -> StudyQuerySet:
+    """Keep the studies that a token may read."""
+    grants = Grant.objects.filter(token=token, scope=Scope.READ)
+    return studies.filter(Exists(grants.filter(Q(study=None) | Q(study=OuterRef("pk")))))
+
+
+def scopes(token: ApiToken, study: Study | None) -> set[str]:
+    """Return what a token is for in a study; outside of any, without one."""
+    where = Q(study=None) | Q(study=study) if study else Q(study=None)
+    return set(Grant.objects.filter(where, token=token).values_list("scope", flat=True))

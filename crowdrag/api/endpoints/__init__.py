@@ -1,0 +1,1 @@
+"""What all endpoints share: who may ask, how much, how lists are paged, what is said when something is wrong."""
