@@ -11,6 +11,7 @@ from django.utils.translation import ngettext
 from crowdrag.studies.domain import money
 from crowdrag.studies.domain.readiness import Readiness, unsaid
 from crowdrag.studies.models import EntryLink
+from crowdrag.webhooks.domain import telling
 
 from ...enums import CampaignState, Judges
 from ...models import Campaign
@@ -114,6 +115,8 @@ def _to(campaign: Campaign, wanted: CampaignState, from_: set[CampaignState], no
     campaign.state = wanted
     campaign.closed_at = now if wanted == CampaignState.CLOSED else None
     campaign.save(update_fields=["state", "closed_at"])
+    if wanted == CampaignState.CLOSED:
+        telling.campaign_ended(study=campaign.study, kind="judging", name=campaign.name, campaign=campaign.pk, now=now)
     return campaign
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models.functions import Coalesce
+from django.utils import timezone
 
-from .. import kinds
+from .. import kinds, listening
 from ..enums import RunState, UnitState
 from ..models import Run, Unit
 from . import claiming, timing
@@ -56,10 +57,12 @@ def _conclude(pk: int, now: datetime | None) -> None:
 
 
 def end(run: Run, *, state: RunState, error: str = "", now: datetime | None = None, **fields: Any) -> None:
-    """Write down how a run ended; the caller holds its row."""
+    """Write down how a run ended, and tell who listens; the caller holds its row."""
     moment = timing.moment(now)
     started_at = Coalesce("started_at", moment) if state != RunState.CANCELLED else run.started_at
     Run.objects.filter(pk=run.pk).update(state=state, error=error, finished_at=moment, started_at=started_at, **fields)
+    run.state = state
+    listening.ended(run, now or timezone.now())
 
 
 @transaction.atomic

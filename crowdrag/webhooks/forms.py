@@ -1,0 +1,34 @@
+"""The form of a webhook."""
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from .domain import addresses
+from .enums import CHOSEN
+from .models.webhook import LONGEST_ADDRESS
+
+
+class WebhookForm(forms.Form):
+    """Where it goes, and what it is told of."""
+
+    address = forms.CharField(
+        label=_("Address"),
+        max_length=LONGEST_ADDRESS,
+        widget=forms.URLInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        help_text=_("Of the system that is to be told: https://…"),
+    )
+    events = forms.MultipleChoiceField(
+        label=_("Tell it when"),
+        choices=[(event.value, event.label) for event in CHOSEN],
+        widget=forms.CheckboxSelectMultiple,
+    )
+    label = forms.CharField(label=_("For your own use"), max_length=100, required=False)
+
+    def clean_address(self) -> str:
+        """Refuse an address that nothing is sent to."""
+        address: str = self.cleaned_data["address"].strip()
+        try:
+            addresses.read(address)
+        except addresses.AddressError as error:
+            raise forms.ValidationError(str(error)) from error
+        return address

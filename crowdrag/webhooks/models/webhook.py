@@ -1,0 +1,81 @@
+"""An address of another system that is told when something of a study ends."""
+
+import uuid
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.studies.models import Study
+
+from ..enums import CHOSEN, Event, WebhookState
+
+LONGEST_ADDRESS = 1000
+CHOSEN_VALUES = [str(event) for event in CHOSEN]
+
+
+class WebhookQuerySet(models.QuerySet["Webhook"]):
+    """What can be said of webhooks."""
+
+    def on(self) -> "WebhookQuerySet":
+        """Keep those that are sent to."""
+        return self.filter(state=WebhookState.ON)
+
+    def for_event(self, event: Event) -> "WebhookQuerySet":
+        """Keep those that asked for this."""
+        return self.filter(events__contains=[event])
+
+    def newest_first(self) -> "WebhookQuerySet":
+        """Order as lists show them."""
+        return self.order_by("-created_at", "-id")
+
+
+class Webhook(models.Model):
+    """One subscription. Its secret is encrypted, shown once, and sent nowhere: messages are signed with it."""
+
+    key = models.UUIDField(default=uuid.uuid4, editable=False)
+    study = models.ForeignKey(Study, models.CASCADE, related_name="webhooks")
+    label = models.CharField(_("for your own use"), max_length=100, blank=True)
+    address = models.CharField(_("address"), max_length=LONGEST_ADDRESS)
+    events = ArrayField(models.CharField(max_length=40), verbose_name=_("events"))
+    secret = models.BinaryField()
+    # After a new secret was made, messages are signed with both for a while, so that the other side can change over.
+    former_secret = models.BinaryField(null=True, blank=True)
+    former_until = models.DateTimeField(null=True, blank=True)
+    state = models.CharField(_("state"), max_length=8, choices=WebhookState.choices, default=WebhookState.ON)
+    created_at = models.DateTimeField(_("created"))
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    succeeded_at = models.DateTimeField(_("last delivered"), null=True, blank=True)
+    failed_at = models.DateTimeField(_("last failed"), null=True, blank=True)
+
+    objects = WebhookQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["key"], name="webhook_key_unique"),
+            models.UniqueConstraint(fields=["study", "address"], name="webhook_address_once_per_study"),
+            models.CheckConstraint(condition=models.Q(state__in=WebhookState.values), name="webhook_state_known"),
+            models.CheckConstraint(
+                condition=models.Q(events__contained_by=CHOSEN_VALUES) & ~models.Q(events=[]),
+                name="webhook_events_known_and_some",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(former_secret__isnull=True, former_until__isnull=True)
+                | models.Q(former_secret__isnull=False, former_until__isnull=False),
+                name="webhook_former_secret_has_an_end",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.label or self.address
+
+    @property
+    def is_on(self) -> bool:
+        """Whether it is sent to."""
+        return self.state == WebhookState.ON
+
+    @property
+    def event_labels(self) -> list[str]:
+        """What it is told of, in words."""
+        return [str(Event(event).label) for event in CHOSEN if event in self.events]
