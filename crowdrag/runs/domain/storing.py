@@ -137,6 +137,8 @@ def read_chunks(file: BinaryIO) -> Iterator[bytes]:
 class _Counting:
     """Counts and digests what flows through; reads like a file for storages that want one."""
 
+    closed = False
+
     def __init__(self, chunks: Iterable[bytes]):
         self._chunks = iter(chunks)
         self._digest = hashlib.sha256()
@@ -148,6 +150,10 @@ class _Counting:
             self._digest.update(chunk)
             self.size += len(chunk)
             yield chunk
+
+    def seekable(self) -> bool:
+        """Say that what flowed through is gone."""
+        return False
 
     def read(self, size: int = -1) -> bytes:
         """Read up to `size` bytes; all that is left if negative."""
