@@ -53,17 +53,15 @@ def issue(
     if lasts > LONGEST:
         raise TooLongError
     digest, text = get_digest_token()
-    token = ApiToken.objects.bulk_create(
-        [
-            ApiToken(
-                digest=digest,
-                token_key=text[: CONSTANTS.TOKEN_KEY_LENGTH],
-                user=by,
-                name=name,
-                expiry=(now or timezone.now()) + lasts,
-            )
-        ]
-    )[0]
+    now = now or timezone.now()
+    token = ApiToken.objects.create(
+        digest=digest,
+        token_key=text[: CONSTANTS.TOKEN_KEY_LENGTH],
+        user=by,
+        name=name,
+        created=now,
+        expiry=now + lasts,
+    )
     chosen = {Scope.READ, *scopes}
     where = [None] if studies is None else [*studies]
     grants = [Grant(token=token, study=study, scope=scope) for study in where for scope in chosen - {Scope.CREATE}]

@@ -28,7 +28,7 @@ from ..enums import Scope
 from ..models import ApiToken
 from .once import once
 from .pages import Pages
-from .problems import Problem
+from .problems import Problem, of_parameters
 
 SAFE = ("GET", "HEAD")
 # What answers with the thing as it is, so that its ETag can be given.
@@ -62,8 +62,8 @@ class Endpoint(generics.GenericAPIView[Any]):
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
     metadata_class = None
     throttle_classes = ()
-    pagination_class = None
-    filter_backends = ()
+    pagination_class: type[Pages] | None = None
+    filter_backends: tuple[Any, ...] = ()
 
     study: Study
     role: Role
@@ -245,7 +245,10 @@ class Listing(Endpoint):
 
     def listed(self, rows: QuerySet[Any]) -> Response:
         """Return a page of these rows."""
-        page = self.paginate_queryset(self.filter_queryset(rows))
+        try:
+            page = self.paginate_queryset(self.filter_queryset(rows))
+        except exceptions.ValidationError as error:
+            raise of_parameters(error) from None
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
     def _listed_by(self) -> set[str]:

@@ -69,6 +69,11 @@ def of_parameter(name: str, detail: str, code: str = "invalid") -> Problem:
     return Problem("invalid", detail, errors=[{"parameter": name, "detail": detail, "code": code}])
 
 
+def of_parameters(error: exceptions.ValidationError) -> Problem:
+    """Return the problem that parameters of the address are not as they must be, by what a filter says of them."""
+    return Problem("invalid", _("See `errors`."), errors=list(_errors(error.get_full_details(), "parameter")))
+
+
 def answer(error: Exception, context: dict[str, Any]) -> Response:
     """Answer an exception: the framework's handler of exceptions."""
     request = context["request"]
@@ -101,8 +106,7 @@ def _problem(error: Exception) -> Problem:
     if isinstance(error, Problem):
         return error
     if isinstance(error, exceptions.ValidationError):
-        where = getattr(error, "where", "pointer")
-        return Problem("invalid", _("See `errors`."), errors=list(_errors(error.get_full_details(), where)))
+        return Problem("invalid", _("See `errors`."), errors=list(_errors(error.get_full_details(), "pointer")))
     code = next((code for kind, code in _OTHERS if isinstance(error, kind)), "error")
     if code == "error":
         return Problem("error")

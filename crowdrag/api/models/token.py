@@ -2,33 +2,40 @@
 
 import uuid
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
-from knox.models import AbstractAuthToken
+from knox.settings import CONSTANTS
 
 from crowdrag.studies.models import Study
 
 from ..enums import Scope
 
 
-class ApiToken(AbstractAuthToken):  # type: ignore[misc] # knox comes without types
+class ApiToken(models.Model):
     """One token of one person. The token itself is shown once; what is kept is its hash.
 
-    `key` is how pages name it; `token_key`, its first letters, is how people and the authentication find it.
+    `key` is how pages name it; `token_key`, its first letters, is how people and the authentication find it. The fields
+    that knox reads are named as it names them (`knox.models.AbstractAuthToken`, which comes without types).
     """
 
+    digest = models.CharField(max_length=CONSTANTS.DIGEST_LENGTH, primary_key=True)
+    token_key = models.CharField(
+        _("begins with"), max_length=CONSTANTS.MAXIMUM_TOKEN_PREFIX_LENGTH + CONSTANTS.TOKEN_KEY_LENGTH, db_index=True
+    )
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="auth_token_set")
+    created = models.DateTimeField(_("made"))
+    expiry = models.DateTimeField(_("ends"))
     key = models.UUIDField(default=uuid.uuid4, editable=False)
     name = models.CharField(_("name"), max_length=100, help_text=_("What it is for: the name of a script, say."))
     last_used_at = models.DateTimeField(_("last used"), null=True, blank=True)
-
-    objects = models.Manager["ApiToken"]()
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["key"], name="apitoken_key_unique"),
             models.CheckConstraint(condition=~Q(name=""), name="apitoken_name_not_empty"),
-            models.CheckConstraint(condition=Q(expiry__isnull=False), name="apitoken_ends_some_day"),
+            models.CheckConstraint(condition=Q(expiry__gt=models.F("created")), name="apitoken_ends_after_it_was_made"),
         ]
 
     def __str__(self) -> str:

@@ -1,0 +1,112 @@
+"""What is wrong is said in one form, with what to do; nothing is said by way of an error page."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from crowdrag.api.endpoints.sorts import SORTS
+from crowdrag.studies.domain import studies
+from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Study
+from tests.api.conftest import by_token
+from tests.factories import MembershipFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+STUDIES = "/api/v1/studies/"
+
+
+def test_every_sort_of_problem_is_explained_where_its_type_leads(client: Client) -> None:
+    page = client.get(reverse("api_problems")).content.decode()
+    for code in SORTS:
+        assert f'id="{code}"' in page
+
+
+def test_a_problem_says_what_is_wrong_where_and_what_to_do(script: Callable[..., APIClient], study: Study) -> None:
+    answer = script().patch(f"{STUDIES}{study.slug}/", {"title": "", "titel": "x"}, format="json")
+    assert answer.status_code == 400
+    assert answer["Content-Type"] == "application/problem+json"
+    said = answer.json()
+    assert said["type"] == "http://testserver/api/problems/#invalid"
+    assert said["code"] == "invalid"
+    assert said["status"] == 400
+    assert said["title"]
+    assert said["remedy"]
+    assert [error["pointer"] for error in said["errors"]] == ["#/titel"]
+    answer = script().patch(f"{STUDIES}{study.slug}/", {"title": ""}, format="json")
+    assert answer.json()["errors"] == [
+        {"pointer": "#/title", "detail": "This field may not be blank.", "code": "blank"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "options", "status", "code"),
+    [
+        ("get", "/api/v1/nothing/", {}, 404, "not-found"),
+        ("get", "/api/v1/", {}, 404, "not-found"),
+        ("get", f"{STUDIES}none/", {}, 404, "not-found"),
+        ("delete", f"{STUDIES}mine/", {}, 405, "method"),
+        ("options", STUDIES, {}, 405, "method"),
+        ("get", STUDIES, {"HTTP_ACCEPT": "text/html"}, 406, "not-acceptable"),
+        ("patch", f"{STUDIES}mine/", {"data": "{", "content_type": "application/json"}, 400, "malformed"),
+        ("patch", f"{STUDIES}mine/", {"data": b"\xff", "content_type": "application/json"}, 400, "malformed"),
+        ("patch", f"{STUDIES}mine/", {"data": "NaN", "content_type": "application/json"}, 400, "malformed"),
+        ("patch", f"{STUDIES}mine/", {"data": "[1]", "content_type": "application/json"}, 400, "invalid"),
+        ("patch", f"{STUDIES}mine/", {"data": "x", "content_type": "text/plain"}, 415, "media-type"),
+        ("patch", f"{STUDIES}mine/", {"data": "x", "content_type": "nonsense"}, 415, "media-type"),
+        ("get", f"{STUDIES}?titel=x", {}, 400, "invalid"),
+        ("get", f"{STUDIES}?is_simulated=x&created_after=yesterday", {}, 400, "invalid"),
+    ],
+)
+def test_each_wrong_request_gets_its_problem(
+    script: Callable[..., APIClient], method: str, path: str, options: dict[str, object], status: int, code: str
+) -> None:
+    answer = getattr(script(), method)(path, **options)
+    assert (answer.status_code, answer["Content-Type"]) == (status, "application/problem+json"), answer.content
+    assert answer.json()["code"] == code
+
+
+def test_a_parameter_that_is_not_as_it_must_be_is_named(script: Callable[..., APIClient]) -> None:
+    said = script().get(f"{STUDIES}?created_after=yesterday").json()
+    assert [error["parameter"] for error in said["errors"]] == ["created_after"]
+
+
+def test_a_method_that_there_is_not_is_answered_with_those_that_there_are(script: Callable[..., APIClient]) -> None:
+    assert script().delete(STUDIES)["Allow"] == "GET, POST, HEAD"
+
+
+def test_whoever_is_signed_in_on_pages_needs_the_token_of_a_form(study: Study) -> None:
+    client = APIClient(enforce_csrf_checks=True)
+    client.force_login(MembershipFactory(study=study, role=Role.OWNER).user)
+    assert client.get(f"{STUDIES}{study.slug}/").status_code == 200
+    answer = client.patch(f"{STUDIES}{study.slug}/", {"title": "x"}, format="json")
+    assert answer.status_code == 403
+    assert "CSRF" in answer.json()["detail"]
+
+
+def test_an_error_of_ours_is_a_problem_too_and_is_heard_of(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def breaks(**_fields: object) -> Study:
+        raise RuntimeError("the secret inside")
+
+    monkeypatch.setattr(studies, "create", breaks)
+    script = by_token(UserFactory())
+    script.raise_request_exception = False
+    answer = script.post(STUDIES, {"slug": "s", "title": "x"}, format="json")
+    assert answer.status_code == 500
+    assert answer.json()["code"] == "error"
+    assert "secret" not in answer.content.decode()
+    assert "the secret inside" in caplog.text
+    script.raise_request_exception = True
+    with pytest.raises(RuntimeError):
+        script.post(STUDIES, {"slug": "s", "title": "x"}, format="json")
+
+
+def test_a_body_larger_than_is_read_at_once_is_refused(script: Callable[..., APIClient], settings) -> None:
+    settings.API_LARGEST_BODY = 100
+    answer = script().patch(f"{STUDIES}mine/", {"description": "x" * 200}, format="json")
+    assert answer.status_code == 413
+    assert answer.json()["code"] == "too-large"
