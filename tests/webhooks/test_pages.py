@@ -1,0 +1,154 @@
+"""The pages of webhooks: what owners see and do; what others do not."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Study
+from crowdrag.webhooks.domain import signing
+from crowdrag.webhooks.enums import DeliveryState, WebhookState
+from crowdrag.webhooks.models import Delivery, Webhook
+from tests.factories import MembershipFactory, StudyFactory
+
+from .conftest import deliver, sent_test, subscribed
+from .receiver import Receiver
+
+pytestmark = pytest.mark.django_db
+
+
+def owner(study: Study, role: Role = Role.OWNER) -> Client:
+    browser = Client()
+    browser.force_login(MembershipFactory(study=study, role=role).user)
+    return browser
+
+
+def page(webhook: Webhook, name: str = "webhook", *more: Any) -> str:
+    return reverse(name, args=[webhook.study.slug, webhook.key, *more])
+
+
+def test_a_secret_is_shown_when_it_is_made_and_never_again() -> None:
+    study = StudyFactory(slug="mine")
+    browser, listing = owner(study), reverse("webhooks", args=["mine"])
+    assert "No webhooks yet" in browser.get(listing).content.decode()
+    answer = browser.post(listing, {"address": "https://example.org/hook", "events": ["run.ended"], "label": "Lab"})
+    webhook = Webhook.objects.get()
+    secret = signing.opened(webhook.secret)
+    assert secret in answer.content.decode()
+    assert "no-store" in answer["Cache-Control"]
+    for address in (listing, page(webhook)):
+        assert secret not in browser.get(address).content.decode()
+    renewed = browser.post(page(webhook, "webhook_secret")).content.decode()
+    webhook.refresh_from_db()
+    assert signing.opened(webhook.secret) in renewed
+    assert secret not in renewed
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"address": "http://example.org/"}, "must start with https://"),
+        ({"address": "https://127.0.0.1/"}, "private network"),
+        ({"address": "https://example.org/", "events": []}, "required"),
+        ({"address": "https://example.org/", "events": ["webhook.test"]}, "not one of the available choices"),
+    ],
+)
+def test_what_cannot_be_is_said_beside_the_field(given: dict[str, Any], said: str) -> None:
+    browser = owner(StudyFactory(slug="mine"))
+    answer = browser.post(reverse("webhooks", args=["mine"]), {"events": ["run.ended"]} | given)
+    assert answer.status_code == 422
+    assert said in answer.content.decode()
+    assert not Webhook.objects.exists()
+
+
+def test_an_address_that_is_told_already_is_said_not_to_be_free(there: Receiver) -> None:
+    webhook = subscribed(there).webhook
+    browser = owner(webhook.study)
+    answer = browser.post(reverse("webhooks", args=["mine"]), {"address": there.url, "events": ["run.ended"]})
+    assert answer.status_code == 422
+    assert "told already" in answer.content.decode()
+
+
+def test_a_test_is_sent_and_its_answer_is_shown(there: Receiver) -> None:
+    there.will(500)
+    webhook = subscribed(there).webhook
+    browser = owner(webhook.study)
+    assert "on the way" in browser.post(page(webhook, "webhook_test"), follow=True).content.decode()
+    due = Delivery.objects.get().due_at
+    deliver(due)
+    shown = browser.get(page(webhook)).content.decode()
+    assert "It answered 500." in shown
+    assert Delivery.objects.get().message.name in shown
+    again = page(webhook, "webhook_again", Delivery.objects.get().pk)
+    assert "under the same id" in browser.post(again, follow=True).content.decode()
+    deliver(Delivery.objects.get().due_at)
+    assert Delivery.objects.get().state == DeliveryState.DONE
+    assert "delivered" in browser.get(page(webhook), {"state": "DONE"}).content.decode()
+    assert "None in this state" in browser.get(page(webhook), {"state": "FAILED"}).content.decode()
+
+
+def test_a_webhook_is_changed_switched_off_and_on_and_removed(there: Receiver) -> None:
+    webhook = subscribed(there).webhook
+    browser = owner(webhook.study)
+    browser.post(page(webhook), {"address": "https://example.org/new", "events": ["release.published"], "label": "x"})
+    webhook.refresh_from_db()
+    assert (webhook.address, webhook.events) == ("https://example.org/new", ["release.published"])
+    assert browser.post(page(webhook), {"address": "https://10.0.0.1/", "events": ["run.ended"]}).status_code == 422
+    browser.post(page(webhook, "webhook_switch"))
+    assert Webhook.objects.get().state == WebhookState.OFF
+    assert "switch it on first" in browser.post(page(webhook, "webhook_test"), follow=True).content.decode()
+    assert not Delivery.objects.exists()
+    browser.post(page(webhook, "webhook_switch"), {"on": "1"})
+    assert Webhook.objects.get().state == WebhookState.ON
+    browser.post(page(webhook, "webhook_remove"))
+    assert not Webhook.objects.exists()
+
+
+@pytest.mark.parametrize("state", [WebhookState.FAILING, WebhookState.GONE])
+def test_a_webhook_that_was_switched_off_by_itself_says_why_and_what_to_do(there: Receiver, state: str) -> None:
+    webhook = subscribed(there).webhook
+    Webhook.objects.update(state=state)
+    shown = owner(webhook.study).get(page(webhook)).content.decode()
+    assert "Switch on" in shown
+    assert "note--bad" in shown
+
+
+def test_webhooks_are_for_owners_and_stay_in_their_study(there: Receiver) -> None:
+    webhook = subscribed(there).webhook
+    assert owner(webhook.study, Role.EDITOR).get(page(webhook)).status_code == 403
+    other = StudyFactory(slug="other")
+    stranger = owner(other)
+    assert stranger.get(page(webhook)).status_code == 404
+    for name in ("webhook", "webhook_secret", "webhook_test", "webhook_switch", "webhook_remove"):
+        assert stranger.post(reverse(name, args=["other", webhook.key])).status_code == 404
+    delivery = sent_test(webhook)
+    assert stranger.post(reverse("webhook_again", args=["other", webhook.key, delivery.pk])).status_code == 404
+    assert Webhook.objects.get().state == WebhookState.ON
+
+
+def test_a_page_of_many_deliveries_asks_no_more_than_one_of_few(
+    there: Receiver, django_assert_max_num_queries: Any
+) -> None:
+    webhook = subscribed(there).webhook
+    browser = owner(webhook.study)
+    sent_test(webhook)
+    with django_assert_max_num_queries(100) as few:
+        browser.get(page(webhook))
+    for _ in range(60):
+        sent_test(webhook)
+    with django_assert_max_num_queries(len(few.captured_queries)):
+        assert "1 to 50 of 61" in browser.get(page(webhook)).content.decode()
+
+
+def test_the_operators_pages_show_no_secret(there: Receiver, admin_client: Client) -> None:
+    made = subscribed(there)
+    sent_test(made.webhook)
+    for model, pk in (("webhook", made.webhook.pk), ("message", None), ("delivery", None)):
+        assert admin_client.get(reverse(f"admin:webhooks_{model}_changelist")).status_code == 200
+        if pk:
+            shown = admin_client.get(reverse(f"admin:webhooks_{model}_change", args=[pk])).content.decode()
+            assert made.webhook.address.partition("?")[0] in shown
+            assert "id_secret" not in shown
+            assert bytes(made.webhook.secret).decode() not in shown
