@@ -5,6 +5,9 @@ from datetime import date
 from typing import Any
 
 from ..choices import Choices
+from ..contents.left_out import LeftOut
+
+__all__ = ["FORMAT", "SCHEMA_VERSION", "About", "Creator", "LeftOut", "Source"]
 
 # Raised when a file of a release changes its place, or a reader of the last version would stumble.
 SCHEMA_VERSION = 1
@@ -35,15 +38,6 @@ class Source:
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """So many of something are not there, for this reason."""
-
-    what: str
-    reason: str
-    count: int
-
-
-@dataclass(frozen=True)
 class About:
     """What is said of a release.
 
@@ -55,6 +49,8 @@ class About:
         the day on which it was made.
     licence
         of what people wrote and did: an SPDX identifier where there is one.
+    licences
+        all licences under which people released their texts, where some chose others than `licence`.
     passage_terms
         under which terms retrieved passages are passed on; empty where they are not.
     address
@@ -63,6 +59,8 @@ class About:
         without resolver, as in 10.1000/x; empty where there is none.
     choices
         what the researcher chose.
+    left_out, layout_left_out
+        what the study has and the release has not; what the CrowdRAG-25 layout cannot say besides.
     changes
         what the researcher says has changed since the last version.
     previous
@@ -78,6 +76,7 @@ class About:
     language: str = "en"
     creators: tuple[Creator, ...] = ()
     contact: str = ""
+    licences: tuple[str, ...] = ()
     passage_terms: str = ""
     address: str = ""
     doi: str = ""
@@ -85,6 +84,7 @@ class About:
     code_version: str = ""
     choices: Choices = field(default_factory=Choices)
     left_out: tuple[LeftOut, ...] = ()
+    layout_left_out: tuple[LeftOut, ...] = ()
     runs: tuple[Source, ...] = ()
     changes: str = ""
     previous: dict[str, Any] | None = None

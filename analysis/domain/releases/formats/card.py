@@ -1,9 +1,10 @@
 """The dataset card: README.md, with the block of metadata that Hugging Face reads."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from . import citation, licence, prose, yaml
-from .about import About
+from .about import About, LeftOut
 
 Manifest = dict[str, Any]
 # The name of a class of size is the largest number of rows in it.
@@ -38,6 +39,7 @@ def write(about: About, manifest: Manifest) -> str:
         _FILES,
         "## What is not in it",
         left_out(about),
+        *_not_in_the_layout(about),
         "## Licence",
         _licence(about),
         "## Citation",
@@ -123,7 +125,17 @@ def left_out(about: About) -> str:
     """Return what the study has and the release has not, as a table."""
     if not about.left_out:
         return "Nothing of what was chosen for this release had to be left out."
-    rows = [[prose.line(each.what), f"{each.count:,}", prose.line(each.reason)] for each in about.left_out]
+    return _counted(about.left_out)
+
+
+def _not_in_the_layout(about: About) -> list[str]:
+    if not about.layout_left_out:
+        return []
+    return ["The CrowdRAG-25 layout has no room for these, which the tables hold:", _counted(about.layout_left_out)]
+
+
+def _counted(left_out: Sequence[LeftOut]) -> str:
+    rows = [[prose.line(each.what), f"{each.count:,}", prose.line(each.reason)] for each in left_out]
     return prose.table(["what", "how many", "why"], rows)
 
 

@@ -20,7 +20,7 @@ TYPES: dict[str, pa.DataType] = {
     "boolean": pa.bool_(),
     "time": pa.timestamp("us", tz="UTC"),
     "json": pa.string(),
-    "texts": pa.list_(pa.field("item", pa.string(), nullable=False)),
+    "texts": pa.list_(pa.field("element", pa.string(), nullable=False)),
 }
 # The same in words.
 WORDS = {
@@ -104,13 +104,24 @@ def batch(table: Table, schema: pa.Schema, rows: Sequence[Row]) -> pa.RecordBatc
 
 
 def _array(table: Table, column: Column, rows: Sequence[Row]) -> pa.Array:
-    values = [row[column.name] for row in rows]
-    if column.type == "json":
-        values = [as_text(value) for value in values]
     try:
-        found = pa.array(values, TYPES[column.type])
+        found = _converted(column, [row[column.name] for row in rows])
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise BrokenTableError(f"{table.name}.{column.name} should hold {WORDS[column.type]}: {error}") from error
     if found.null_count and not column.nullable:
         raise BrokenTableError(f"{table.name}.{column.name} should have a value in every row.")
+    return found
+
+
+def _converted(column: Column, values: list[Any]) -> pa.Array:
+    if column.type == "json":
+        return pa.array([as_text(value) for value in values], pa.string())
+    if column.type != "texts":
+        return pa.array(values, TYPES[column.type])
+    # Arrow takes a text for a list of its letters, and lets lists hold nothing.
+    if wrong := [value for value in values if not isinstance(value, list | None)]:
+        raise TypeError(f"{wrong[0]!r} is no list")
+    found = pa.array(values, TYPES["texts"])
+    if found.flatten().null_count:
+        raise ValueError("a list has a place without a text")
     return found

@@ -66,6 +66,8 @@ def write(about: About) -> str:
     ]
     if found.address:
         said.append(f"    {found.address}")
+    if others := [name for name in about.licences if name != about.licence]:
+        said += ["", f"Some people released their texts under {', '.join(others)}; each response says its licence."]
     if about.passage_terms:
         said += ["", "Retrieved passages are the work of others. They are passed on under these terms:", ""]
         said += [f"    {each}" for each in about.passage_terms.splitlines()]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..contents.table import Table
-from . import describing, sinks
+from . import describing, published, sinks, trec
 from .about import About
 from .columns import batch, chunks, schema
 from .folder import Folder
@@ -20,10 +20,13 @@ def _silent(_table: str, _rows: int) -> None:
     pass
 
 
-def write(root: Path, tables: Sequence[Table], about: About, *, report: Report = _silent) -> dict[str, Any]:
+def write(
+    root: Path, tables: Sequence[Table], about: About, *, layout: Sequence[Table] = (), report: Report = _silent
+) -> dict[str, Any]:
     """Write the whole release into a folder, which is empty, and return its manifest.
 
-    The same tables and the same `about` give the same bytes.
+    The same tables and the same `about` give the same bytes. `layout` are the tables of the CrowdRAG-25 layout, which
+    have their paths for names.
 
     Raises
     ------
@@ -33,6 +36,9 @@ def write(root: Path, tables: Sequence[Table], about: About, *, report: Report =
     folder = Folder(root)
     for table in tables:
         _table(folder, table, about, report)
+    for table in layout:
+        published.write(folder, table)
+    trec.write(folder, tables)
     return describing.write(folder, tables, about)
 
 
