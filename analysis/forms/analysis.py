@@ -5,8 +5,8 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from .domain.results.settings import CHOICES, Settings
-from .domain.similarity import choosing, reading
+from ..domain.results.settings import CHOICES, Settings
+from ..domain.similarity import choosing, reading
 
 DEFAULTS = Settings()
 
