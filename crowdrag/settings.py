@@ -74,6 +74,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "crowdrag.operations.views.health.probes",
+    "crowdrag.operations.views.metrics.counted",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -135,7 +136,7 @@ TIME_ZONE = "UTC"
 
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-STATIC_ROOT = DATA_DIR / "staticfiles"
+STATIC_ROOT = Path(env.str("CROWDRAG_STATIC_ROOT", default=str(DATA_DIR / "staticfiles")))
 MEDIA_ROOT = DATA_DIR / "files"
 # Files that were handed in and made: a folder of this machine, or S3-compatible storage (docs/guides/releases.md).
 try:
@@ -198,6 +199,11 @@ GENERATOR_MODELS = env.list("CROWDRAG_GENERATORS", default=["SmolLM2-135M-Instru
 
 # Webhooks (docs/guides/webhooks.md): hosts in a network of the operator's own that messages may go to, without TLS too.
 WEBHOOK_LOCAL_HOSTS = env.list("CROWDRAG_WEBHOOK_LOCAL_HOSTS", default=[])
+
+# Figures for a monitoring system (docs/guides/operations.md): who may read /metrics, by a token or by where it comes
+# from (networks). With neither, operators alone may.
+METRICS_TOKEN = env.str("CROWDRAG_METRICS_TOKEN", default="")
+METRICS_ADDRESSES = env.list("CROWDRAG_METRICS_ADDRESSES", default=[])
 
 # Security. Nothing comes from another host; no inline script or style anywhere.
 CONTENT_SECURITY_POLICY = {

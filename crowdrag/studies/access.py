@@ -151,14 +151,17 @@ def register_witness(witness: Witness) -> None:
 
 
 def shows(what: Shown) -> Callable[[View], View]:
-    """Note who opens a page of a study that shows what people gave; stands below `study_page`."""
+    """Note who opens a page of a study that shows what people gave; stands below `study_page`.
+
+    The view's first argument is the study, or something of it.
+    """
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def noted(request: HttpRequest, study: Study, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            response = view(request, study, *args, **kwargs)
+        def noted(request: HttpRequest, of: Any, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            response = view(request, of, *args, **kwargs)
             if response.status_code not in SHOWS_NOTHING:
-                witnessed(request, study, what)
+                witnessed(request, of if isinstance(of, Study) else of.study, what)
             return response
 
         noted.shows = what  # type: ignore[attr-defined]

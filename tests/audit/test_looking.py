@@ -21,9 +21,25 @@ pytestmark = pytest.mark.django_db
 
 # Pages of a study that show nothing of people who take part: what the study is, asks and plans; figures over many;
 # texts of models; lists of runs. Whoever adds a page decides here, or marks it with `access.shows`.
-NOTHING_OF_PEOPLE = {
-    "accept_clean",
-}
+NAMES = """
+    study study_about members member_remove participant_bar entry_link_close
+    webhooks webhook webhook_secret webhook_test webhook_switch webhook_remove webhook_again
+    runs run run_progress run_cancel run_resume study_models
+    recruitments recruitment_new recruitment_send recruitment_ask recruitment_places recruitment_step
+    order_again order_drop import importing model_writers model_campaign_new model_campaign topics
+    writing_top_up writing_plan writing_plan_opening writing_plan_preview writing_plan_instructions
+    writing_plan_consent writing_plan_questions writing_plan_style_new writing_plan_style
+    review_next review_hold review_skip screening_next screening_hold screening_skip
+    campaigns campaign_new campaign_edit campaign_questions campaign_instructions campaign_consent campaign_items
+    campaign_preview campaign_open campaign campaign_moving campaign_pause campaign_close campaign_reopen
+    campaign_extend campaign_checks campaign_checks_add
+    model_judges model_judges_new model_judges_measure model_judges_run
+    results analyse grades leaderboard pairs report report_pack report_file analyses compare_runs order_results
+    model_judge_results writing_results reference_metrics bertscore_start result_chart
+    planner planner_moving planner_chart
+    experiments experiments_compare experiment_new experiment_estimate experiment_result exports export_start
+"""
+NOTHING_OF_PEOPLE = set(NAMES.split())
 
 
 def study_pages() -> dict[str, Any]:

@@ -25,7 +25,9 @@ def enter(client: Client, account: str, password: str, address: str = "198.51.10
 def fail() -> Any:
     """Fail so many times at an account, at a time."""
 
-    def failing(times: int, account: str = "a@example.org", address: str | None = "198.51.100.7", at: Any = NOW) -> None:
+    def failing(
+        times: int, account: str = "a@example.org", address: str | None = "198.51.100.7", at: Any = NOW
+    ) -> None:
         for _ in range(times):
             assert signing_in.guarded(account=account, address=address, check=lambda: None, now=at) is None
 
@@ -41,7 +43,9 @@ def test_a_failure_is_noted_without_what_was_typed(client: Client) -> None:
     assert known.mark != unknown.mark
     with connection.cursor() as cursor:
         cursor.execute("SELECT failure::text FROM audit_signinfailure failure")
-        assert not any(word in row[0] for row in cursor.fetchall() for word in ("wrong secret", "my-password", "known@"))
+        assert not any(
+            word in row[0] for row in cursor.fetchall() for word in ("wrong secret", "my-password", "known@")
+        )
 
 
 def test_who_signs_in_leaves_no_failure(client: Client) -> None:

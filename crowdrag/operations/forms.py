@@ -1,0 +1,72 @@
+"""Forms of the operator's dashboards."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.studies.enums import Shown
+from crowdrag.studies.models import User
+
+from .domain.trail import Wanted
+
+
+class _Dates(forms.Form):
+    """From one day to another, both included."""
+
+    since = forms.DateField(label=_("From"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    until = forms.DateField(label=_("To"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
+
+    def wanted(self) -> Wanted:
+        """Return what is asked for; what cannot be read asks for nothing."""
+        given = dict(self.cleaned_data) if self.is_bound and self.is_valid() else {}
+        if user := given.pop("user", ""):
+            # An address that nobody has is nobody's: nothing is found, and not everything.
+            given["by"] = User.objects.filter(email__iexact=user).first() or User()
+        return Wanted(**given)
+
+
+class TrailForm(_Dates):
+    """Which looks."""
+
+    user = forms.EmailField(label=_("Who (e-mail address)"), required=False)
+    study = forms.CharField(label=_("Study (short name)"), required=False, max_length=80)
+    participant = forms.CharField(label=_("Pseudonym"), required=False, max_length=200)
+    what = forms.ChoiceField(label=_("What"), required=False, choices=[("", _("anything")), *Shown.choices])
+
+    field_order = ("user", "study", "participant", "what", "since", "until")
+
+
+class FailuresForm(_Dates):
+    """Which failures."""
+
+    user = forms.EmailField(label=_("Account (e-mail address)"), required=False)
+
+    field_order = ("user", "since", "until")
+
+
+class ErasureForm(forms.Form):
+    """Whose data."""
+
+    study = forms.CharField(label=_("Study (short name)"), max_length=80)
+    pseudonym = forms.CharField(label=_("Pseudonym"), max_length=200)
+
+
+class ConfirmForm(ErasureForm):
+    """The same, written out once more."""
+
+    again = forms.CharField(label=_("The pseudonym once more"), max_length=200)
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse where it is another."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if cleaned.get("again") != cleaned.get("pseudonym"):
+            self.add_error("again", _("This is not the pseudonym."))
+        return cleaned
+
+
+class RemovalForm(forms.Form):
+    """What a rule would have removed when it was looked at."""
+
+    rule = forms.CharField(max_length=40)
+    until = forms.DateTimeField(input_formats=["iso8601"])

@@ -1,0 +1,33 @@
+"""Say which migrations this release still has to apply, and whether the release before can serve meanwhile."""
+
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from ...domain import upgrading
+
+
+class Command(BaseCommand):
+    """`crowdrag upgrade_plan`: with the new release, before `crowdrag prepare`; status 1 if it takes a stop."""
+
+    help = __doc__
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Look, change nothing."""
+        planned = upgrading.pending()
+        if not planned:
+            self.stdout.write("Nothing is to be migrated: start the new release's processes in any order.")
+            return
+        for migration in planned:
+            self.stdout.write(f"  {migration.app_label}.{migration.name}")
+        found = upgrading.troubles([(migration.app_label, migration.name) for migration in planned])
+        if not found:
+            self.stdout.write("All of it can be applied while the release before serves: crowdrag prepare.")
+            return
+        for trouble in found:
+            self.stderr.write(str(trouble))
+        self.stderr.write(
+            "Stop the release before first (docs/guides/deployment.md), or go by the releases in between."
+        )
+        sys.exit(1)

@@ -1,0 +1,31 @@
+"""Workers say how their machines are, at the beat that Celery's heart gives them."""
+
+import logging
+import time
+from typing import Any
+
+from celery.signals import heartbeat_sent, worker_ready
+
+EVERY = 60.0
+log = logging.getLogger(__name__)
+_said = {"at": -EVERY}
+
+
+@worker_ready.connect
+@heartbeat_sent.connect
+def say(**_: Any) -> None:
+    """Report this machine once a minute; a database that is away is no reason for a worker to stop."""
+    from django.db import DatabaseError, connection
+    from django.utils import timezone
+
+    from .domain import machines
+
+    if time.monotonic() - _said["at"] < EVERY:
+        return
+    _said["at"] = time.monotonic()
+    try:
+        machines.report(now=timezone.now())
+    except DatabaseError as error:
+        log.warning("How this machine is could not be kept: %s", error)
+    finally:
+        connection.close()  # the worker's own process has no other use for it

@@ -1,0 +1,151 @@
+"""The operator's dashboards: who sees them, what they say, and what they cost."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from crowdrag.audit.domain import looking, signing_in
+from crowdrag.operations.domain import keeping, machines
+from crowdrag.operations.enums import BackupKind
+from crowdrag.operations.models import Machine
+from crowdrag.operations.views.frame import PAGES
+from crowdrag.runs.enums import RunState, UnitState
+from crowdrag.runs.models import Artifact, Run, Unit, WorkerBeat
+from crowdrag.studies.enums import Shown
+from tests.factories import ParticipantFactory, StudyFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def operator(client: Client) -> Client:
+    client.force_login(UserFactory(is_staff=True, is_superuser=True))
+    return client
+
+
+def busy(number: int) -> None:
+    """So much of everything that dashboards list."""
+    now = timezone.now()
+    for index in range(number):
+        person = ParticipantFactory(study__llm_budget=100)
+        study = person.study
+        run = Run.objects.create(
+            study=study, kind=f"kind.{index}", state=RunState.RUNNING, code_version="1", created_at=now, started_at=now
+        )
+        old = now - timedelta(hours=2)
+        states: list[dict[str, Any]] = [
+            {"state": UnitState.CLAIMED, "lease_until": old, "claimed_at": old, "worker": "gone", "fence": 1},
+            {"state": UnitState.PENDING},
+            {"state": UnitState.FAILED, "finished_at": now, "error": "<b>no</b>"},
+            {"state": UnitState.DONE, "finished_at": now, "claimed_at": old, "fence": 1},
+        ]
+        for position, fields in enumerate(states):
+            Unit.objects.create(run=run, position=position, due_at=old, **fields)
+        Artifact.objects.create(run=run, name="a", size=5, sha256="0" * 64, created_at=now, file="a")
+        WorkerBeat.objects.create(name=f"worker-{index}", queue="default", at=now)
+        machines.report(now=now, name=f"machine-{index}")
+        keeping.note(kind=BackupKind.DRILL, file=f"{index}.tar", is_good=True, now=now)
+        user = UserFactory()
+        looking.record(by=user, study=study, what=Shown.LOG, page="replay", participant=person.pk, thing=index, now=now)
+        signing_in.guarded(account=user.email, address=f"198.51.100.{index % 250}", check=lambda: None, now=now)
+
+
+@pytest.mark.parametrize("name", [*PAGES, "operations_erase", "metrics"])
+def test_a_dashboard_takes_the_same_queries_for_one_and_three(operator: Client, name: str) -> None:
+    counts = []
+    for more in (1, 2):
+        busy(more)
+        operator.get(reverse(name))  # what is looked up once and kept
+        with CaptureQueriesContext(connection) as queries:
+            answer = operator.get(reverse(name))
+        assert answer.status_code == 200
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_dashboard_says_so_where_there_is_nothing(operator: Client, name: str) -> None:
+    assert operator.get(reverse(name)).status_code == 200
+
+
+@pytest.mark.parametrize("name", [*PAGES, "operations_trail_file", "operations_sign_ins_file", "operations_erase"])
+def test_dashboards_are_for_operators_alone(client: Client, name: str) -> None:
+    assert client.get(reverse(name)).status_code == 302
+    client.force_login(UserFactory())
+    assert client.get(reverse(name)).status_code == 403
+
+
+def test_the_first_page_says_what_is_wrong(operator: Client) -> None:
+    busy(1)
+    Machine.objects.update(at=timezone.now() - timedelta(hours=1))
+    page = operator.get(reverse("operations")).content.decode()
+    for said in (
+        "1 units whose worker vanished.",
+        "1 units failed for good in a day.",
+        "No sweep was heard of",
+        "machine-0 has not been heard of lately.",
+        "There is no good backup of the last two days.",
+    ):
+        assert said in page
+
+
+def test_work_that_hangs_is_named_and_what_failed_is_not_run(operator: Client) -> None:
+    busy(1)
+    page = operator.get(reverse("operations_work")).content.decode()
+    assert page.count('<th scope="row"><a') == 3  # vanished, waiting, failed; slow is not what took as long as ever
+    assert "gone" in page
+    assert "<b>no</b>" not in page
+
+
+def test_a_deserted_queue_is_said(operator: Client) -> None:
+    busy(1)
+    WorkerBeat.objects.all().delete()
+    assert "nobody serves it" in operator.get(reverse("operations_services")).content.decode()
+
+
+def test_the_trail_is_filtered_and_taken_along(operator: Client) -> None:
+    busy(3)
+    person = ParticipantFactory(external_id="=HYPERLINK(1)")
+    mine = UserFactory(email="reader@example.org")
+    looking.record(by=mine, study=person.study, what=Shown.RESPONSE, page="response", participant=person.pk, thing=7)
+    today = timezone.localdate().isoformat()
+    for query, rows in (
+        ({}, 4),
+        ({"user": "READER@example.org"}, 1),
+        ({"user": "nobody@example.org"}, 0),
+        ({"study": person.study.slug}, 1),
+        ({"what": "LOG"}, 3),
+        ({"participant": "=HYPERLINK(1)"}, 1),
+        ({"since": today, "until": today}, 4),
+        ({"until": "2020-01-01"}, 0),
+        ({"since": "nonsense"}, 4),
+    ):
+        page = operator.get(reverse("operations_trail"), query)
+        assert page.context["page"].paginator.count == rows, query
+        lines = operator.get(reverse("operations_trail_file"), query).content.decode().splitlines()
+        assert len(lines) == rows + 1, query
+    assert ",'=HYPERLINK(1),7" in operator.get(reverse("operations_trail_file"), {"user": mine.email}).content.decode()
+
+
+def test_failed_sign_ins_are_listed_without_what_was_typed(operator: Client) -> None:
+    user = UserFactory(email="known@example.org")
+    for account in (user.email, "a-password-perhaps"):
+        signing_in.guarded(account=account, address="198.51.100.7", check=lambda: None)
+    page = operator.get(reverse("operations_sign_ins")).content.decode()
+    assert "known@example.org" in page
+    assert "a-password-perhaps" not in page
+    content = operator.get(reverse("operations_sign_ins_file"), {"user": user.email}).content.decode()
+    assert len(content.splitlines()) == 2
+
+
+def test_spend_is_shown_by_period(operator: Client) -> None:
+    StudyFactory(slug="rich", llm_budget=12_345)
+    for period in ("day", "month", "all", "nonsense"):
+        page = operator.get(reverse("operations_spend"), {"period": period}).content.decode()
+        assert "123.45" in page

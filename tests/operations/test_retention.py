@@ -1,0 +1,150 @@
+"""What is removed: shown first, then removed, and noted."""
+
+import threading
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.db import DatabaseError, connection, transaction
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from crowdrag.audit.domain import looking, signing_in
+from crowdrag.audit.models import Look, SignInFailure
+from crowdrag.operations.domain import erasure, retention
+from crowdrag.operations.models import Machine, Removal
+from crowdrag.studies.enums import ParticipantKind, Shown
+from crowdrag.studies.models import Participant
+from tests.factories import ParticipantFactory, ResponseFactory, StudyFactory, UserFactory
+from writing.models import Response
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def operator(client: Client) -> Any:
+    user = UserFactory(is_staff=True, is_superuser=True)
+    client.force_login(user)
+    return user
+
+
+def old_things() -> None:
+    now, user = timezone.now(), UserFactory()
+    for age in (timedelta(days=4 * 365), timedelta(days=500), timedelta(0)):
+        looking.record(by=user, study=StudyFactory(), what=Shown.LOG, page="replay", now=now - age)
+        signing_in.guarded(account="a@example.org", address="198.51.100.1", check=lambda: None, now=now - age)
+        Machine.objects.create(name=f"of {age}", at=now - age)
+        Session.objects.create(session_key=f"k{age.days}", session_data="", expire_date=now - age + timedelta(hours=1))
+
+
+def test_looking_removes_nothing_and_removing_removes_what_was_seen(client: Client, operator: Any) -> None:
+    old_things()
+    page = client.get(reverse("operations_retention"))
+    found = {row.rule.name: row.rows for row in page.context["found"]}
+    assert found == {"sessions": 2, "failures": 2, "looks": 1, "machines": 2}
+    assert (Look.objects.count(), SignInFailure.objects.count(), Machine.objects.count()) == (3, 3, 3)
+    for rule, rows in found.items():
+        client.post(reverse("operations_remove"), {"rule": rule, "until": page.context["until"]})
+        removal = Removal.objects.get(rule=rule)
+        assert (removal.by, sum(removal.rows.values())) == (operator, rows)
+    assert (Look.objects.count(), SignInFailure.objects.count(), Machine.objects.count()) == (2, 1, 1)
+    assert [row.rows for row in retention.look(now=timezone.now())] == [0, 0, 0, 0]
+
+
+def test_what_became_old_since_it_was_looked_at_stays(operator: Any) -> None:
+    now = timezone.now()
+    Machine.objects.create(name="since", at=now - retention.MACHINES_KEPT)
+    removal = retention.remove(name="machines", until=now - timedelta(minutes=1), by=operator, now=now)
+    assert removal.rows == {}
+    # Nobody can name a time to come either.
+    retention.remove(name="machines", until=now + timedelta(days=999), by=operator, now=now)
+    assert Machine.objects.count() == 1
+
+
+@pytest.mark.parametrize("given", [{}, {"rule": "everything", "until": "2026-01-01T00:00:00+00:00"}, {"rule": "looks"}])
+def test_what_is_no_rule_removes_nothing(client: Client, operator: Any, given: dict[str, str]) -> None:
+    old_things()
+    assert client.post(reverse("operations_remove"), given).status_code == 302
+    assert not Removal.objects.exists()
+    assert Look.objects.count() == 3
+
+
+def test_a_removal_is_written_once(operator: Any) -> None:
+    removal = retention.remove(name="machines", until=timezone.now(), by=operator, now=timezone.now())
+    for change in (lambda: Removal.objects.update(rule="other"), removal.delete):
+        with pytest.raises(DatabaseError, match="Cannot"), transaction.atomic():
+            change()
+
+
+def test_an_erasure_is_rehearsed_and_nothing_of_it_stays(client: Client, operator: Any) -> None:
+    response = ResponseFactory(text="Words like no others [0].")
+    person = response.participant
+    named = {"study": person.study.slug, "pseudonym": person.external_id}
+    page = client.get(reverse("operations_erase"), named)
+    assert page.status_code == 200
+    assert page.context["effect"]["writing_response"]["changed"] >= 1
+    response.refresh_from_db()
+    person.refresh_from_db()
+    assert (response.text, person.erased_at, person.withdrawn_at) == ("Words like no others [0].", None, None)
+    assert not Removal.objects.exists()
+
+
+def test_an_erasure_wants_the_pseudonym_once_more(client: Client, operator: Any) -> None:
+    response = ResponseFactory(text="Words like no others [0].")
+    person = response.participant
+    named = {"study": person.study.slug, "pseudonym": person.external_id}
+    assert client.post(reverse("operations_erase"), named | {"again": "another"}).status_code == 422
+    assert not Participant.objects.get(pk=person.pk).erased_at
+    rehearsed = erasure.rehearse(participant=person, now=timezone.now())
+    assert client.post(reverse("operations_erase"), named | {"again": person.external_id}).status_code == 302
+    assert Participant.objects.get(pk=person.pk).erased_at
+    assert "Words" not in Response.objects.get(pk=response.pk).text
+    removal = Removal.objects.get()
+    assert (removal.rule, removal.study_slug) == (erasure.RULE, person.study.slug)
+    deleted = {table: counts["deleted"] for table, counts in rehearsed.items() if counts["deleted"]}
+    assert removal.rows == deleted
+    assert person.external_id not in str(removal.rows)
+    # Once more is nothing: the tombstone is shown.
+    assert "tombstone" in client.get(reverse("operations_erase"), named).content.decode()
+
+
+def test_models_and_strangers_are_not_erased_here(client: Client, operator: Any) -> None:
+    model = ParticipantFactory(kind=ParticipantKind.MODEL)
+    for given in ({"study": model.study.slug, "pseudonym": model.external_id}, {"study": "no", "pseudonym": "one"}):
+        assert client.get(reverse("operations_erase"), given).status_code == 422
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_rehearsal_does_not_wait_for_somebody_at_work() -> None:
+    person = ParticipantFactory()
+    held, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with transaction.atomic():
+            Participant.objects.select_for_update().get(pk=person.pk)
+            held.set()
+            done.wait(30)
+        connection.close()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    try:
+        assert held.wait(30)
+        with pytest.raises(erasure.BusyError):
+            erasure.rehearse(participant=person, now=timezone.now())
+    finally:
+        done.set()
+        thread.join()
+
+
+def test_what_studies_promised_is_listed_with_their_people(client: Client, operator: Any) -> None:
+    study = StudyFactory(slug="promised", retention="Ten years, then it goes.")
+    now = timezone.now()
+    ParticipantFactory(study=study)
+    ParticipantFactory(study=study, withdrawn_at=now)
+    ParticipantFactory(study=study, withdrawn_at=now, erased_at=now)
+    row = next(row for row in retention.promises() if row["study"] == study)
+    assert (row["people"], row["withdrawn"], row["erased"]) == (2, 1, 1)
+    assert "Ten years, then it goes." in client.get(reverse("operations_retention")).content.decode()
