@@ -62,10 +62,9 @@ def write(about: About) -> str:
         "What people and models wrote, what they judged, and what follows from both is licensed under",
         "",
         f"    {found.name}",
-        f"    SPDX-License-Identifier: {about.licence}",
     ]
     if found.address:
-        said.append(f"    {found.address}")
+        said += [f"    SPDX-License-Identifier: {about.licence}", f"    {found.address}"]
     if others := [name for name in about.licences if name != about.licence]:
         said += ["", f"Some people released their texts under {', '.join(others)}; each response says its licence."]
     if about.passage_terms:

@@ -1,0 +1,260 @@
+"""What stands beside the data says what is there, programs read it, and no text of others becomes anything else."""
+
+import hashlib
+import json
+import subprocess
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+import yaml as reference
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from analysis.domain.releases.choices import Choices, Logs
+from analysis.domain.releases.contents.table import Column
+from analysis.domain.releases.formats import changes, citation, describing, prose, yaml
+from analysis.domain.releases.formats.about import LeftOut, Source
+from tests.analysis.reports import hostile
+
+from .made import ABOUT, EMPTY, RESPONSES, TABLES, TEXTS, TOPICS, release
+
+FILES = {
+    "README.md", "FIELDS.md", "DATASHEET.md", "CHANGES.md", "LICENSE", "CITATION.cff", "croissant.json", "release.json",
+    "SHA256SUMS",
+}  # fmt: skip
+
+
+def card(folder) -> tuple[dict, str]:
+    _, metadata, text = (folder / "README.md").read_text(encoding="utf-8").split("---\n", 2)
+    return reference.safe_load(metadata), text
+
+
+def test_every_file_is_in_the_sums_and_in_the_manifest(tmp_path):
+    manifest = release(tmp_path)
+    files = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    lines = [line.split("  ", 1) for line in (tmp_path / "SHA256SUMS").read_text().splitlines()]
+    assert {name for _sum, name in lines} == files - {"SHA256SUMS"}
+    for digest, name in lines:
+        assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() == digest
+    assert {file["path"] for file in manifest["files"]} == files - FILES
+    assert {(file["path"], file["bytes"]) for file in manifest["files"]} == {
+        (name, (tmp_path / name).stat().st_size) for name in files - FILES
+    }
+    done = subprocess.run(
+        ["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_manifest_says_what_is_there(tmp_path):
+    left = (LeftOut("responses", "people withdrew", 3),)
+    manifest = release(tmp_path, left_out=left, choices=Choices(logs=Logs.FULL))
+    assert json.loads((tmp_path / "release.json").read_text()) == manifest
+    assert manifest["schema_version"] == 1
+    assert [(table["name"], table["rows"]) for table in manifest["tables"]] == [
+        ("topics", len(TEXTS)), ("responses", len(TEXTS)), ("judgments", 0),
+    ]  # fmt: skip
+    assert manifest["left_out"] == [{"what": "responses", "reason": "people withdrew", "count": 3}]
+    assert manifest["choices"]["logs"] == "FULL"
+    fields = {field["name"]: field for field in manifest["tables"][1]["fields"]}
+    assert set(fields) == {column.name for column in RESPONSES.columns}
+    assert fields["topic"] == {
+        "name": "topic", "type": "text", "nullable": False, "meaning": "The topic.", "refers_to": "topics.topic",
+    }  # fmt: skip
+    assert fields["origin"]["values"] == ["HUMAN", "MODEL"]
+
+
+def test_the_digest_of_the_runs_follows_what_they_took_in():
+    run = ABOUT.runs[0]
+    digest = describing.digest_of_runs(ABOUT)
+    assert len(digest) == 64
+    same = replace(ABOUT, runs=(replace(run, key="other", finished_at="later", stale="changed"),))
+    assert describing.digest_of_runs(same) == digest
+    for other in (replace(run, inputs_digest="cd"), replace(run, seed=8), replace(run, parameters={"resamples": 11})):
+        assert describing.digest_of_runs(replace(ABOUT, runs=(other,))) != digest
+    two = (run, Source("b", "k2", "x", "1", ""))
+    assert describing.digest_of_runs(replace(ABOUT, runs=two)) == describing.digest_of_runs(
+        replace(ABOUT, runs=two[::-1])
+    )
+    assert describing.digest_of_runs(replace(ABOUT, runs=())) == ""
+
+
+def test_the_card_says_what_hugging_face_reads(tmp_path):
+    release(tmp_path)
+    metadata, text = card(tmp_path)
+    assert metadata["license"] == "cc-by-4.0"
+    assert metadata["pretty_name"] == ABOUT.title
+    assert metadata["size_categories"] == ["n<1K"]
+    assert metadata["configs"] == [
+        {"config_name": "topics", "data_files": [{"split": "train", "path": "parquet/topics.parquet"}]},
+        {"config_name": "responses", "default": True,
+         "data_files": [{"split": "train", "path": "parquet/responses.parquet"}]},
+    ]  # fmt: skip
+    assert f"| `responses` | {len(TEXTS)} | A response to a topic. |" in text
+
+
+def test_a_licence_that_nobody_knows_is_named(tmp_path):
+    release(tmp_path, licence="Our Own 1.0", licences=("Our Own 1.0", "CC0-1.0"), passage_terms="Ask them.")
+    metadata, text = card(tmp_path)
+    assert (metadata["license"], metadata["license_name"], metadata["license_link"]) == (
+        "other",
+        "Our Own 1.0",
+        "LICENSE",
+    )
+    assert "license" not in reference.safe_load((tmp_path / "CITATION.cff").read_text())
+    licence = (tmp_path / "LICENSE").read_text()
+    assert "SPDX" not in licence
+    assert "Our Own 1.0" in licence
+    assert "under CC0-1.0" in licence
+    assert "    Ask them.\n" in licence
+    assert "Ask them." in text
+
+
+@pytest.mark.parametrize(("rows", "said"), [(0, "n<1K"), (999, "n<1K"), (1000, "1K<n<10K"), (2_000_000, "1M<n<10M")])
+def test_the_size_is_that_of_the_longest_table(rows, said):
+    from analysis.domain.releases.formats import card
+
+    tables = [{"name": "a", "rows": rows, "meaning": "m"}, {"name": "b", "rows": 1, "meaning": "m"}]
+    assert card.metadata(ABOUT, {"tables": tables})["size_categories"] == [said]
+
+
+def test_the_citation_is_in_the_citation_file_format(tmp_path):
+    release(tmp_path)
+    found = reference.safe_load((tmp_path / "CITATION.cff").read_text())
+    assert found == {
+        "cff-version": "1.2.0",
+        "message": "If you use these data, please cite them as below.",
+        "type": "dataset",
+        "title": ABOUT.title,
+        "version": "2",
+        "date-released": "2026-11-22",
+        "authors": [{"name": "Ann O'Nym", "orcid": "https://orcid.org/0000-0002-1825-0097"}, {"name": "B. C."}],
+        "license": "CC-BY-4.0",
+        "abstract": ABOUT.description,
+        "doi": "10.5555/cats",
+        "url": ABOUT.address,
+    }
+
+
+def test_bibtex_keeps_no_brace_of_others():
+    entry = citation.bibtex(replace(ABOUT, title="a} \\write18{x} ```", creators=()))
+    assert entry.count("{") == entry.count("}")
+    assert "\\" not in entry
+    assert "`" not in entry
+    assert entry.startswith("@misc{cats_v2,\n")
+
+
+# --- texts of others
+
+
+@given(
+    st.lists(st.dictionaries(st.sampled_from(["a", "b-c"]), st.text() | st.integers() | st.none(), min_size=1)),
+    st.text(),
+)
+def test_yaml_is_read_back_as_it_was(mappings, text):
+    value = {"list": mappings, "text": text, "texts": [text], "deep": {"is": {"so": True, "nothing": None}}}
+    assert reference.safe_load(yaml.dump(value)) == value
+
+
+def test_yaml_holds_every_hostile_text():
+    value = {"x": TEXTS, "y": [{"z": text, "a": "b"} for text in TEXTS]}
+    assert reference.safe_load(yaml.dump(value)) == value
+
+
+class Shown(HTMLParser):
+    """The elements of a page, and the words in them."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: set[str] = set()
+        self.words = ""
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+
+    def handle_data(self, data):
+        self.words += data
+
+
+def shown(markdown: str) -> Shown:
+    found = Shown()
+    found.feed(MarkdownIt("commonmark", {"html": True}).enable("table").render(markdown))
+    return found
+
+
+def test_in_markdown_every_text_is_a_text():
+    for text in (*hostile.ALL, "1. x", "12) x", "+ x", "a\n\n# b", "===", "    code", "~~~", "\\|"):
+        assert shown(prose.line(text)).tags <= {"p"}, text
+        assert shown(prose.paragraphs(text)).tags <= {"p"}, text
+        table = shown(prose.table(["a", "b"], [[prose.line(text), "x"]]))
+        assert table.tags <= {"table", "thead", "tbody", "tr", "th", "td"}, text
+
+
+def test_words_are_shown_as_they_were_written():
+    assert shown(prose.line("<b>*x*</b> | [y](z) `c` 1_2 & so")).words.strip() == "<b>*x*</b> | [y](z) `c` 1_2 & so"
+
+
+def test_no_text_of_others_becomes_markup_in_a_release(tmp_path):
+    evil = "".join(hostile.HTML) + "\n\n" + "\n".join(hostile.LATEX)
+    said = Column("x", "text", nullable=False, meaning=evil, values=tuple(hostile.HTML))
+    tables = (replace(TOPICS, meaning=evil), replace(EMPTY, columns=(said,)))
+    release(
+        tmp_path, tables, title=evil, description=evil, contact=evil, licence=evil, passage_terms=evil, changes=evil,
+        left_out=(LeftOut(evil, evil, 1),), creators=(replace(ABOUT.creators[0], name=evil, affiliation=evil),),
+        address="https://a.example/", runs=(replace(ABOUT.runs[0], stale=evil, finished_at=evil),),
+    )  # fmt: skip
+    allowed = {"h1", "h2", "p", "ul", "li", "a", "table", "thead", "tbody", "tr", "th", "td", "code", "pre", "strong"}
+    for name in ("README.md", "FIELDS.md", "DATASHEET.md", "CHANGES.md"):
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        text = text.split("---\n", 2)[2] if name == "README.md" else text
+        assert shown(text).tags <= allowed, name
+    assert card(tmp_path)[0]["pretty_name"] == evil
+
+
+# --- changes
+
+
+def manifest(tmp_path, name: str, *tables, **about) -> dict:
+    return release(tmp_path / name, tables or TABLES, **about)
+
+
+def test_the_first_version_says_so(tmp_path):
+    manifest(tmp_path, "a")
+    assert (tmp_path / "a/CHANGES.md").read_text() == "# Changes in version 2\n\nThis is the first version.\n"
+
+
+def test_a_version_of_the_same_tables_says_so(tmp_path):
+    before = manifest(tmp_path, "a", version=1)
+    manifest(tmp_path, "b", previous=before, changes="Nothing *new*.")
+    text = (tmp_path / "b/CHANGES.md").read_text()
+    assert text == (
+        "# Changes in version 2\n\nNothing \\*new\\*.\n\nSince version 1:\n\nThe tables hold exactly the same.\n"
+    )
+
+
+def test_what_differs_is_said(tmp_path):
+    before = manifest(tmp_path, "a", TOPICS, RESPONSES, EMPTY, licence="CC0-1.0", choices=Choices())
+    fewer = replace(TOPICS, rows=lambda: iter(list(TOPICS.rows())[1:]))
+    other = replace(
+        RESPONSES, columns=(*RESPONSES.columns[:-1], Column("kind", "text", nullable=False, meaning="Its kind.")),
+        rows=lambda: ({("kind" if k == "origin" else k): v for k, v in row.items()} for row in RESPONSES.rows()),
+    )  # fmt: skip
+    after = manifest(tmp_path, "b", fewer, other, replace(EMPTY, name="new"), choices=Choices(logs=Logs.FULL))
+    assert changes.compared(before, after) == [
+        "The licence was `CC0-1.0` and is `CC-BY-4.0`.",
+        "The table `new` is new: 0 rows.",
+        "The table `judgments` is not there any more.",
+        f"`topics` had {len(TEXTS)} rows and has {len(TEXTS) - 1}.",
+        "`responses` has new fields: `kind`.",
+        "`responses` has these fields no more: `origin`.",
+        "The choice `logs` was `NONE` and is `FULL`.",
+    ]
+
+
+def test_as_many_rows_that_are_others_are_seen(tmp_path):
+    before = manifest(tmp_path, "a", TOPICS)
+    turned = replace(TOPICS, rows=lambda: iter(list(TOPICS.rows())[::-1]))
+    after = manifest(tmp_path, "b", turned)
+    assert changes.compared(before, after) == [f"`topics` has as many rows as before ({len(TEXTS)}), and not the same."]
