@@ -27,6 +27,7 @@ OTHER_MODELS = "judgments of further models' campaigns: the layout does not say 
 Row = dict[str, Any]
 
 _COLUMNS = {
+    "pk": "pk",
     "assignment": "assignment_id",
     "item": "item_id",
     "shown_a": "item__pair__a_id",
@@ -166,6 +167,9 @@ class Judged:
         shown = (row["shown_a"], row["shown_b"], row["shown_response"])
         return all(response is None or response in self._released for response in shown)
 
+    def _justification(self, row: Row) -> str:
+        return str(row["justification"])
+
     def _answers(self, found: "QuerySet[Judgment]", words: dict[int, Any], *, count: bool = True) -> Iterator[Row]:
         """Yield answers whole in all seven dimensions, in the order in which votes count."""
         place = QuestionnaireItem.objects.filter(
@@ -188,7 +192,7 @@ class Judged:
                 continue
             yield ordered[0] | {
                 "values": [words[row["value"]] for row in ordered],
-                "justifications": [row["justification"] for row in ordered],
+                "justifications": [self._justification(row) for row in ordered],
                 "judged_at": [row["judged_at"] for row in ordered],
             }
 

@@ -1,6 +1,6 @@
 """The files of writing: topics with passages, tasks with surveys, snapshots, models' responses, parsed responses."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -19,6 +19,10 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 QUESTIONS = (*shapes.ENTRY_QUESTIONS, *shapes.EXIT_QUESTIONS)
 KINDS = {Origin.HUMAN: "human", Origin.MODEL: "llm"}
 Row = dict[str, Any]
+
+
+def _as_submitted(response: Response) -> str:
+    return response.text
 
 
 def topics(found: "QuerySet[Topic]") -> Iterator[Row]:
@@ -71,28 +75,34 @@ def _states(response: Response, log: WritingLog | None) -> Iterator[tuple[int, s
         yield max(latest, submitted), response.text
 
 
-def model_responses(responses: "QuerySet[Response]") -> Iterator[Row]:
-    """Yield each model's response."""
+def model_responses(
+    responses: "QuerySet[Response]", text_of: Callable[[Response], str] = _as_submitted
+) -> Iterator[Row]:
+    """Yield each model's response; `text_of` says what is given of its text."""
     found = responses.filter(origin=Origin.MODEL).select_related("topic", "style")
     for response in found.iterator(chunk_size=CHUNK):
         yield {
             "response": response.external_id,
             "topic": response.topic.external_id,
             "style": response.style.name,
-            "text": response.text,
+            "text": text_of(response),
         }
 
 
-def parsed(responses: "QuerySet[Response]") -> Iterator[Row]:
-    """Yield each response taken apart: statements with the ids of the passages that they cite."""
+def parsed(responses: "QuerySet[Response]", text_of: Callable[[Response], str] = _as_submitted) -> Iterator[Row]:
+    """Yield each response taken apart: statements with the ids of the passages that they cite.
+
+    What `text_of` gives of a response's text is as long as the text, so that its statements' spans hold.
+    """
     topics_ = Prefetch("topic", _with_passages(Topic.objects.all()))
     found = reading.with_statements(responses.select_related("style")).prefetch_related(topics_)  # type: ignore[arg-type]
     for response in found.iterator(chunk_size=CHUNK):
         passages = _passages(response.topic)
         ids = passages["references_ids"]
+        text = text_of(response)
         statements: list[Row] = [
             {
-                "text": response.text[each.start : each.end].strip() + each.closing,
+                "text": text[each.start : each.end].strip() + each.closing,
                 "citations": [ids[citation.retrieved.rank] for citation in each.citations.all()],
             }
             for each in response.statements.all()
@@ -104,7 +114,7 @@ def parsed(responses: "QuerySet[Response]") -> Iterator[Row]:
             "kind": KINDS[Origin(response.origin)],
             "query": response.topic.query,
             **passages,
-            "raw_text": response.text,
+            "raw_text": text,
             "cleaned_text": " ".join(statement["text"] for statement in statements),
             "statements": statements,
         }

@@ -1,13 +1,23 @@
 """Reading what a release holds: its tables, what was left out of them, and of whom something is in."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from crowdrag.runs.models import Run
 from crowdrag.studies.models import Study
 
 from ..choices import Choices
-from .left_out import LeftOut
+from ..personal.blacking import Blackout
+from . import judged, logged, written
+from .layout import Layout
+from .left_out import Count, LeftOut
+from .names import Names
+from .people import People
+from .results import Results
+from .selecting import Selection
+from .source import Source
 from .table import Table
+from .times import Clock
 
 
 @dataclass(frozen=True)
@@ -43,4 +53,33 @@ def of(*, study: Study, choices: Choices, release: str) -> Contents:
 
     Called inside `corpus.consistent.reading()`, and its rows are read there: then all of it is of one moment.
     """
-    raise NotImplementedError
+    people, count, in_layout = People(study, choices), Count(), Count()
+    blackout = Blackout(study, choices)
+    selection = Selection(study, choices, people, blackout, count)
+    names, clock = Names(study, choices, release), Clock(choices.timing)
+    source = Source(study, choices, selection, names, clock)
+    logged.count(source)
+    for what, reason in blackout.left_out():
+        count.add(what, reason)
+    results = Results(source)
+    tables = [*written.tables(source), *logged.tables(source), *judged.tables(source), *results.tables()]
+    layout = Layout(source, results, in_layout)
+    return Contents(
+        tables=tuple(_within(tables)),
+        layout=tuple(layout.tables()),
+        left_out=count.total(),
+        layout_left_out=in_layout.total(),
+        participants=tuple(sorted(selection.participants)),
+        runs=results.runs,
+        licences=tuple(sorted(selection.licences)),
+    )
+
+
+def _within(tables: Sequence[Table]) -> Iterator[Table]:
+    """Yield the tables, their columns referring to no table that is not there."""
+    there = {table.name for table in tables}
+    for table in tables:
+        columns = (
+            each if each.refers_to.split(".")[0] in there else replace(each, refers_to="") for each in table.columns
+        )
+        yield replace(table, columns=tuple(columns))

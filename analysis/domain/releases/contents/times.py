@@ -1,9 +1,10 @@
 """Times as coarse as was chosen: cut, never rounded up, so that nothing lies after what it was before."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from ..choices import Timing
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 STEPS = {Timing.SECOND: 1, Timing.MINUTE: 60, Timing.HOUR: 3600}
 
 
@@ -38,3 +39,8 @@ class Clock:
             return None
         step = 1000 * self._step
         return value // step * step if step else value
+
+
+def since_epoch(time: datetime | None) -> int | None:
+    """Return a time in milliseconds since 1970, as the CrowdRAG-25 layout tells it."""
+    return None if time is None else (time - EPOCH) // timedelta(milliseconds=1)

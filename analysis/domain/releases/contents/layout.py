@@ -1,0 +1,189 @@
+"""The same in the layout of the CrowdRAG-25 corpus, which tools and this system's own import read.
+
+What the layout has no place for is counted, as in an export (`corpus.published`): its rows are made there, of what is
+selected here, and told by the names, times and texts of the release.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import count as counting
+from typing import Any
+
+from django.db.models import QuerySet
+from django.db.models.expressions import RawSQL
+
+from annotation.domain.imports.crowdrag25 import shapes
+from annotation.models import PlatformSubmission
+from crowdrag.runs.models import Run
+from writing.enums import Origin
+from writing.models import Response
+
+from ....enums import TextSource
+from ... import inputs
+from ...corpus.published import fields, judged, ratings, selecting, written
+from ..choices import Logs, Passages
+from . import logged
+from .layout_judged import ReleasedJudgments
+from .left_out import Count
+from .results import GOLD, Results
+from .source import Source
+from .table import Column, Row, Table, Type
+from .times import since_epoch
+
+PLATFORM = "platforms' records of submissions"
+PLATFORMS = "they are the platform's, and name visits of people there"
+LAYOUT = "in the CrowdRAG-25 layout"
+_TYPES: dict[str, Type] = {"text": "text", "list of text": "texts", "whole number": "integer"}
+
+
+class Layout:
+    """The files of the layout, each a table named by its path without ending."""
+
+    def __init__(self, source: Source, results: Results, count: Count) -> None:
+        self._source, self._count = source, count
+        left_out = selecting.LeftOut()
+        self._topics = _only(selecting.topics(source.study, left_out), source.selection.topics)
+        responses = _only(selecting.responses(source.study, selecting.LeftOut()), source.selection.responses)
+        # Others than people's and models' are left out there, and so are those that no analysis counts.
+        self._responses = responses if source.choices.responses else responses.none()
+        self._judgments = ReleasedJudgments(source, frozenset(self._responses.values_list("pk", flat=True)), left_out)
+        self._analysis = _analysis(results.runs) if source.choices.gold else None
+        self._uncounted = len(source.selection.responses) - self._responses.count()
+        for each in left_out.as_json():
+            count.add(str(each["what"]), LAYOUT, int(each["count"]))
+        count.add("responses", f"the layout has no place for them ({LAYOUT})", self._uncounted)
+        records = PlatformSubmission.objects.filter(campaign__study=source.study)
+        count.add(PLATFORM, PLATFORMS, records.count())
+
+    def tables(self) -> Iterator[Table]:
+        """Yield the files; one may be without rows."""
+        chosen, votes = self._source.choices, self._judgments
+        readers: dict[str, Callable[[], Iterator[Row]]] = {}
+        if chosen.topics:
+            readers[shapes.TOPICS] = self._retrieval
+        if chosen.responses:
+            readers |= {
+                shapes.TASKS: self._tasks,
+                shapes.SNAPSHOTS: self._states,
+                shapes.MODEL_RESPONSES: partial(written.model_responses, self._responses, self._text),
+                shapes.PARSED: self._parsed,
+            }
+        if chosen.judgments:
+            readers |= {
+                shapes.VOTES: votes.votes,
+                shapes.POINTWISE: votes.pointwise,
+                shapes.EXPERTS: lambda: _at_once(votes.experts()),
+                shapes.MODEL_VOTES_RAW: votes.models_raw,
+                shapes.MODEL_VOTES: votes.models,
+            }
+        if self._analysis is not None:
+            readers[shapes.LABELS] = self._labels
+        for name, rows in readers.items():
+            yield _table(name, rows)
+
+    def _text(self, response: Response) -> str:
+        return self._source.selection.blackout.text(TextSource.RESPONSE, response.pk, response.text)
+
+    def _retrieval(self) -> Iterator[Row]:
+        for row in written.topics(self._topics):
+            yield self._without_passages(row)
+
+    def _parsed(self) -> Iterator[Row]:
+        for row in written.parsed(self._responses, self._text):
+            yield self._without_passages(row)
+
+    def _without_passages(self, row: Row) -> Row:
+        ids = row["references_ids"]
+        if self._source.choices.passages == Passages.NONE:
+            return row | {"references_ids": [], "references_texts": []}
+        if self._source.choices.passages != Passages.TEXTS:
+            return row | {"references_texts": [""] * len(ids)}
+        return row
+
+    def _tasks(self) -> Iterator[Row]:
+        for row in written.tasks(self._responses):
+            row["worker"] = self._source.names.said_as(row["worker"])
+            for question in written.QUESTIONS:
+                # The layout's answers are numbers; words are in the table of answers, where they were looked through.
+                if not self._source.choices.surveys or isinstance(row[question], str):
+                    row[question] = None
+            yield row
+
+    def _states(self) -> Iterator[Row]:
+        """Yield the states of each person's text, the response last; times that are not told are numbers in order."""
+        shown = self._shown_states() if self._source.choices.logs not in (Logs.NONE, Logs.MEASURES) else iter(())
+        current = next(shown, None)
+        found = self._responses.filter(origin=Origin.HUMAN).select_related("topic", "style")
+        for response in found.iterator(chunk_size=written.CHUNK):
+            head = {"response": response.external_id, "topic": response.topic.external_id, "style": response.style.name}
+            numbers = counting()
+            last: tuple[int | None, str] = (None, "")
+            while current is not None and current[0] < response.pk:
+                current = next(shown, None)
+            while current is not None and current[0] == response.pk:
+                last = current[1:]
+                yield {**head, "timestamp": _or(last[0], next(numbers)), "text": last[1]}
+                current = next(shown, None)
+            text, number = self._text(response), next(numbers)
+            if not number or text != last[1]:
+                yield {**head, "timestamp": _or(self._submitted(response), number), "text": text}
+
+    def _submitted(self, response: Response) -> int | None:
+        told = not self._source.selection.writers[response.participant_id].timing
+        return since_epoch(self._source.clock.time(response.submitted_at or response.created_at, told=told))
+
+    def _shown_states(self) -> Iterator[tuple[int, int | None, str]]:
+        """Yield (response, milliseconds since 1970, text) of the logs that are in, in the order of the responses."""
+        granularity = self._source.choices.logs
+        for log, told in logged.released(self._source):
+            response = log.task.response
+            start = since_epoch(log.started_at or response.submitted_at or response.created_at)
+            for ms, text in logged.states(log, granularity):
+                moment = None if start is None else self._source.clock.milliseconds(start + ms, told=told)
+                yield response.pk, moment, text
+
+    def _labels(self) -> Iterator[Row]:
+        assert self._analysis is not None
+        released = set(self._responses.values_list("external_id", flat=True))
+        for row in ratings.rows(self._analysis, self._judgments.questionnaires(), released):
+            yield self._without_left_out(row)
+
+    def _without_left_out(self, row: Row) -> Row:
+        """Take the votes of people who are not in out of a pair's row, whose lists stand side by side."""
+        names, participants = self._source.names, self._source.selection.participants
+        kept = [i for i, worker in enumerate(row["worker"]) if names.key(worker) in participants]
+        found = {key: [value[i] for i in kept] if isinstance(value, list) else value for key, value in row.items()}
+        return found | {"worker": [names.said_as(worker) for worker in found["worker"]]}
+
+
+def _or(moment: int | None, number: int) -> int:
+    return number if moment is None else moment
+
+
+def _only(found: "QuerySet[Any]", keys: frozenset[int]) -> "QuerySet[Any]":
+    """Keep rows by key. As one array: the database takes no more than 65,535 parameters."""
+    return found.filter(pk__in=RawSQL("SELECT unnest(%s::bigint[])", (sorted(keys),)))
+
+
+def _analysis(runs: tuple[Run, ...]) -> ratings.Analysis | None:
+    """Return the last of the runs that labelled the crowd's votes, and what it used."""
+    labelled = Run.objects.filter(pk__in=[run.pk for run in runs], snapshot__pool=ratings.CROWD, tables__name=GOLD)
+    run = labelled.select_related("snapshot").order_by("-finished_at", "-pk").first()
+    return None if run is None else ratings.Analysis(run, inputs.unpack(bytes(run.snapshot.payload)))
+
+
+def _at_once(rows: Iterator[Row]) -> Iterator[Row]:
+    if found := judged.as_columns(rows):
+        yield found
+
+
+def _table(name: str, rows: Callable[[], Iterator[Row]]) -> Table:
+    meaning, said = fields.FILES[name]
+    columns = tuple(
+        Column(
+            field, _TYPES.get(kind.removesuffix(" or null"), "json"), "null" in kind, text,
+            is_free_text=not kind.startswith("whole number"),
+        )
+        for field, (kind, text) in said.items()
+    )  # fmt: skip
+    return Table(fields.path(name).removesuffix(".jsonl.gz"), meaning, columns, rows)

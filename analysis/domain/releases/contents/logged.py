@@ -1,0 +1,272 @@
+"""The tables of writing logs, by the granularity that was chosen: measures, states of the text, or every event.
+
+A log is in only where its writer agreed to that, and where nothing of it was left out for the personal data in it.
+Without agreement to the release of times, or where no times are released at all, events stand in their order and what
+is made of time is not there.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from analysis.process import measures
+from analysis.process.events import BrokenLogError
+from analysis.process.matching import Sources
+from writing.domain import codec, logs
+from writing.domain.events import BY_CODE
+from writing.domain.reviewing.evidence import passages_of
+from writing.models import WritingLog
+
+from ..choices import Logs
+from ..personal import texts
+from .selecting import Selection
+from .source import Source
+from .table import Column, Row, Table
+
+CHUNK = 50
+LOGS = "writing logs"
+MINUTES = "writing logs minute by minute"
+BROKEN = "the log cannot be read"
+MINUTE = 60_000
+_RESPONSE = Column("response", "text", False, "The response that came of it.", "responses.response")
+_SENTENCE_ENDS = re.compile(r"[.!?\u3002\uff01\uff1f\u0964\n]")
+#: Measures that say how long something took, or how fast it went: times, whatever their unit is.
+_TIMES = frozenset(
+    {
+        "seconds",
+        "active_seconds",
+        "paused_seconds",
+        "passage_seconds",
+        "away_seconds",
+        "typing_rate",
+        "pauses",
+        "bursts",
+    }
+) | {"burst_characters", "immediate_revisions", "absences", "at_once_share"}
+_SECONDS = frozenset(name for name in measures.NAMES if name.endswith("seconds"))
+#: Kinds of events that say nothing but when something was or how long it took.
+_OF_TIME = frozenset({"k", "d", "j"})
+
+
+def tables(source: Source) -> Iterator[Table]:
+    """Yield the tables that were chosen. Who has every event can make the rest of them, and gets the measures too."""
+    if source.choices.logs != Logs.NONE and source.choices.responses:
+        yield _measures(source)
+        if source.choices.logs == Logs.FULL:
+            yield _events(source)
+        elif source.choices.logs != Logs.MEASURES:
+            yield _states(source)
+
+
+def count(source: Source) -> None:
+    """Count the logs of released responses that are left out, once and before anything is read."""
+    if source.choices.logs == Logs.NONE or not source.choices.responses:
+        return
+    rows = WritingLog.objects.filter(task__study=source.study, task__response__isnull=False)
+    for pk, response, person in rows.values_list("pk", "task__response__pk", "task__participant_id").iterator(2000):
+        if response in source.selection.responses and (
+            reason := _reason(source.selection, source.choices.logs, pk, person)
+        ):
+            source.selection.count.add(LOGS, reason)
+
+
+def _reason(selection: Selection, granularity: Logs, log: int, person: int) -> str:
+    permission = selection.writers[person]
+    if permission.log:
+        return permission.log
+    if granularity == Logs.MINUTES and permission.timing:
+        return permission.timing
+    return selection.blackout.log_reason(log)
+
+
+def released(source: Source) -> Iterator[tuple[WritingLog, bool]]:
+    """Yield each log that is in, with whether its times may be told."""
+    selection = source.selection
+    for log in texts.released_logs(source.study).iterator(CHUNK):
+        person = log.task.participant_id
+        if log.task.response.pk not in selection.responses or person is None:
+            continue
+        if not _reason(selection, source.choices.logs, log.pk, person):
+            yield log, source.clock.is_told and not selection.writers[person].timing
+
+
+def _measures(source: Source) -> Table:
+    columns = (
+        _RESPONSE,
+        *(Column(name, "number", True, f"{_MEANINGS[name]} Null: not known, or not told.") for name in measures.NAMES),
+    )
+
+    def rows() -> Iterator[Row]:
+        found = released(source)
+        while chunk := _some(found):
+            passages = passages_of({log.task.topic_id for log, _told in chunk})
+            prepared = {topic: Sources(given) for topic, given in passages.items()}
+            for log, told in chunk:
+                try:
+                    values = measures.measure(logs.fetched(log), prepared[log.task.topic_id])
+                except (codec.BrokenLog, BrokenLogError):
+                    values = measures.unknown()
+                yield {"response": log.task.response.external_id, **_told(source, values, told=told)}
+
+    return Table("log_measures", "How a response was written, in figures.", columns, rows, ("response",))
+
+
+def _some(found: Iterator[tuple[WritingLog, bool]]) -> list[tuple[WritingLog, bool]]:
+    return [each for each, _n in zip(found, range(CHUNK), strict=False)]
+
+
+def _told(source: Source, values: measures.Measures, *, told: bool) -> Row:
+    row: Row = {}
+    for name in measures.NAMES:
+        value = values[name]
+        if name in _SECONDS:
+            row[name] = source.clock.seconds(value, told=told)
+        else:
+            row[name] = float(value) if value is not None and (told or name not in _TIMES) else None
+    return row
+
+
+def _states(source: Source) -> Table:
+    columns = (
+        _RESPONSE,
+        Column("state", "integer", False, "Counts the states of this text from 0, in their order."),
+        Column("ms", "integer", True, "Milliseconds since the log's start; null: not told."),
+        Column("text", "text", False, "The text as it stood then.", is_free_text=True),
+    )
+
+    def rows() -> Iterator[Row]:
+        for log, told in released(source):
+            name = log.task.response.external_id
+            for number, (ms, text) in enumerate(states(log, source.choices.logs)):
+                ms_told = source.clock.milliseconds(ms, told=told)
+                yield {"response": name, "state": number, "ms": ms_told, "text": text}
+
+    return Table("log_states", "A text at one moment of its writing.", columns, rows, ("response", "state"))
+
+
+def states(log: WritingLog, granularity: Logs) -> Iterator[tuple[int, str]]:
+    """Yield (milliseconds, text): the last state of each minute, or each state before a sentence is left and the last,
+    or, of a full log, the state after each change.
+
+    A sentence is left when one is ended, or when the change lies in another one than the change before it. A log that
+    cannot be read has no states.
+    """
+    read = {Logs.MINUTES: _minutes, Logs.SENTENCES: _sentences}.get(granularity, _all)
+    try:
+        yield from read(log)
+    except codec.BrokenLog:
+        return
+
+
+def _all(log: WritingLog) -> Iterator[tuple[int, str]]:
+    return codec.states(logs.fetched(log))
+
+
+def _minutes(log: WritingLog) -> Iterator[tuple[int, str]]:
+    last: tuple[int, str] | None = None
+    for ms, text in codec.states(logs.fetched(log)):
+        if last is not None and ms // MINUTE != last[0] // MINUTE:
+            yield last
+        last = (ms, text)
+    if last is not None:
+        yield last
+
+
+def _sentences(log: WritingLog) -> Iterator[tuple[int, str]]:
+    text, ms, at = "", 0, 0
+    is_new = False
+    for event in logs.fetched(log):
+        if event[0] != codec.SPLICE:
+            continue
+        position, inserted = event[2], event[4]
+        if is_new and _SENTENCE_ENDS.search(text, min(position, at), max(position, at)):
+            yield ms, text
+            is_new = False
+        text, ms = codec.applied(text, event), event[1]
+        at = position + len(inserted)
+        is_new = True
+        if _SENTENCE_ENDS.search(inserted):
+            yield ms, text
+            is_new = False
+    if is_new:
+        yield ms, text
+
+
+def _events(source: Source) -> Table:
+    columns = (
+        _RESPONSE,
+        Column("number", "integer", False, "Counts the events of this log from 0, in their order."),
+        Column("ms", "integer", True, "Milliseconds since the log's start; null: not told."),
+        Column(
+            "event", "text", False, "What happened, by its code (docs/guides/log-format.md).", values=tuple(BY_CODE)
+        ),
+        Column("position", "integer", True, "Of a change: where, in code points."),
+        Column("deleted", "integer", True, "Of a change: how many characters went."),
+        Column("inserted", "text", True, "Of a change: what came.", is_free_text=True),
+        Column("source", "text", True, "Of a change: how it came about.", is_free_text=True),
+        Column("details", "json", True, "Of any other event: its fields by name.", is_free_text=True),
+    )
+
+    def rows() -> Iterator[Row]:
+        for log, told in released(source):
+            yield from _of_log(source, log, told=told)
+
+    return Table("log_events", "An event of a writing log.", columns, rows, ("response", "number"))
+
+
+def _of_log(source: Source, log: WritingLog, *, told: bool) -> Iterator[Row]:
+    name, milliseconds = log.task.response.external_id, source.clock.milliseconds
+    number = 0
+    try:
+        for event in logs.fetched(log):
+            code = event[0]
+            if code not in BY_CODE or (not told and code in _OF_TIME):
+                continue
+            row: Row = {
+                "response": name, "number": number, "ms": milliseconds(event[1], told=told), "event": code,
+                "position": None, "deleted": None, "inserted": None, "source": None, "details": None,
+            }  # fmt: skip
+            if code == codec.SPLICE:
+                row["position"], row["deleted"], row["inserted"] = event[2:5]
+                row["source"] = event[5] if len(event) > 5 else None
+            else:
+                row["details"] = _details(source, event)
+            yield row
+            number += 1
+    except codec.BrokenLog:
+        return
+
+
+def _details(source: Source, event: list[Any]) -> dict[str, Any]:
+    """Return an event's fields by name. A device's own clock is never told: it is as good as a name."""
+    found = dict(zip(BY_CODE[event[0]].fields, event[2:], strict=False))
+    found.pop("clock", None)
+    for name in ("held", "milliseconds"):
+        if name in found:
+            found[name] = source.clock.milliseconds(found[name])
+    return found
+
+
+_MEANINGS = {
+    "seconds": "From the first to the last event.",
+    "active_seconds": "The same without pauses away from it.",
+    "pauses": "How many pauses.",
+    "bursts": "How many bursts of writing between them.",
+    "pastes": "How often something was pasted.",
+    "pasted_share": "Which share of what was written was pasted.",
+    "revisions": "How many revisions.",
+    "paused_seconds": "How long the pauses were in all.",
+    "burst_characters": "How many characters a burst has, on average.",
+    "typing_rate": "How fast was typed.",
+    "produced": "How many characters were written.",
+    "deleted": "How many of them went again.",
+    "immediate_revisions": "Revisions right where was written.",
+    "at_once_share": "Which share of the text came in one go.",
+    "passage_share": "Which share of the text came from passages.",
+    "elsewhere_share": "Which share of the text came from elsewhere.",
+    "passages_opened": "How many passages were opened.",
+    "passage_seconds": "How long passages were in view.",
+    "searches": "How often was searched in the passages.",
+    "absences": "How often the page was left.",
+    "away_seconds": "How long it was left in all.",
+}

@@ -1,0 +1,59 @@
+"""Reading what a release would hold, in tests."""
+
+from datetime import datetime
+from typing import Any
+
+from analysis.domain.corpus import consistent
+from analysis.domain.releases.choices import Choices
+from analysis.domain.releases.contents import reading
+from analysis.domain.releases.contents.table import Column, Table
+from crowdrag.studies.models import Study
+
+Rows = dict[str, list[dict[str, Any]]]
+_IS = {
+    "text": lambda value: isinstance(value, str),
+    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "number": lambda value: isinstance(value, float) and value == value,
+    "boolean": lambda value: isinstance(value, bool),
+    "time": lambda value: isinstance(value, datetime) and value.tzinfo is not None,
+    "texts": lambda value: isinstance(value, list) and all(isinstance(each, str) for each in value),
+    "json": lambda value: value is not None,
+}
+
+
+def read(study: Study, release: str = "1", **choices: Any) -> tuple[Rows, Rows, dict[tuple[str, str], int]]:
+    """Return the rows of all tables, of the layout's too, and what is left out; each row is what its table says."""
+    with consistent.reading():
+        found = reading.of(study=study, choices=Choices(**choices), release=release)
+        tables = {table.name: list(table.rows()) for table in found.tables}
+        layout = {table.name: list(table.rows()) for table in found.layout}
+        for table in found.tables:
+            assert list(table.rows()) == tables[table.name]  # read again, the same
+            check(table, tables)
+    return tables, layout, {(each.what, each.reason): each.count for each in found.left_out}
+
+
+def check(table: Table, tables: Rows) -> None:
+    """Hold the rows of a table to what its columns say."""
+    names = [column.name for column in table.columns]
+    rows = tables[table.name]
+    for row in rows:
+        assert list(row) == names, table.name
+        for column in table.columns:
+            value = row[column.name]
+            assert column.nullable if value is None else _IS[column.type](value), (table.name, column, value)
+            assert value is None or not column.values or value in column.values, (column, value)
+    for column in table.columns:
+        assert column.meaning.endswith((".", "█.")), column
+        if column.refers_to:
+            refers(column, rows, tables)
+    if table.key:
+        keys = [tuple(row[name] for name in table.key) for row in rows]
+        assert len(set(keys)) == len(keys), table.name
+
+
+def refers(column: Column, rows: list[dict[str, Any]], tables: Rows) -> None:
+    """Hold a column's values to the table that it refers to."""
+    name, other = column.refers_to.split(".")
+    there = {row[other] for row in tables[name]}
+    assert {row[column.name] for row in rows} - {None} <= there, column
