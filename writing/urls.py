@@ -2,6 +2,9 @@
 
 from django.urls import path
 
+from .api import imports as importing
+from .api import responses as given
+from .api import topics as asked
 from .views import (
     editor,
     imports,
@@ -57,4 +60,14 @@ urlpatterns = [
     path("work/<slug:taking_part>/writing/<str:task>/write/", editor.editor, name="writing_editor"),
     path("work/<slug:taking_part>/writing/<str:task>/sittings/", sittings.sitting, name="writing_sitting"),
     path("work/<slug:taking_part>/writing/<str:task>/finish/", sittings.finish, name="writing_finish"),
+    path("api/v1/studies/<slug:study>/imports/", importing.Importers.as_view(), name="api_imports"),
+    path("api/v1/studies/<slug:study>/imports/<slug:name>/", importing.Import.as_view(), name="api_import"),
+    path("api/v1/studies/<slug:study>/topics/", asked.Topics.as_view(), name="api_topics"),
+    path("api/v1/studies/<slug:study>/topics/<str:external_id>/", asked.OneTopic.as_view(), name="api_topic"),
+    path(
+        "api/v1/studies/<slug:study>/topics/<str:external_id>/passages/", asked.Passages.as_view(), name="api_passages"
+    ),
+    path("api/v1/studies/<slug:study>/responses/", given.Responses.as_view(), name="api_responses"),
+    path("api/v1/studies/<slug:study>/responses/<str:external_id>/", given.OneResponse.as_view(), name="api_response"),
+    path("api/v1/studies/<slug:study>/responses/<str:external_id>/log/", given.Log.as_view(), name="api_response_log"),
 ]

@@ -8,6 +8,9 @@ from django.utils.translation import gettext_lazy as _
 from ..domain.imports import responses, trec
 from ..domain.imports.importers import Importer
 
+# What may come at once, in bytes; more is imported by the command, or in parts.
+MAX_REQUEST = 2 * 1024**3
+
 
 class FileInput(forms.FileInput):
     """A file input that may take several files."""

@@ -12,9 +12,7 @@ from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 
 from ..domain.imports import importers
-from ..forms.imports import ImportForm
-
-MAX_REQUEST = 2 * 1024**3
+from ..forms.imports import MAX_REQUEST, ImportForm
 
 
 @study_page(Role.EDITOR)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from knox.models import get_digest_token
 from knox.settings import CONSTANTS
@@ -91,3 +91,16 @@ def scopes(token: ApiToken, study: Study | None) -> set[str]:
     """Return what a token is for in a study; outside of any, without one."""
     where = Q(study=None) | Q(study=study) if study else Q(study=None)
     return set(Grant.objects.filter(where, token=token).values_list("scope", flat=True))
+
+
+def of(user: User) -> QuerySet[ApiToken]:
+    """Return somebody's tokens with what each is for, the newest first."""
+    return ApiToken.objects.filter(user=user).prefetch_related("grants__study").order_by("-created", "digest")
+
+
+def told(token: ApiToken) -> list[tuple[Study | None, list[str]]]:
+    """Return where a token, fetched by `of`, is for what: a study or None for all, with the scopes' names."""
+    found: dict[Study | None, list[str]] = {}
+    for grant in sorted(token.grants.all(), key=lambda grant: (grant.study_id or 0, Scope.values.index(grant.scope))):
+        found.setdefault(grant.study, []).append(str(grant.get_scope_display()))
+    return list(found.items())

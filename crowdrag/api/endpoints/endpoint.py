@@ -19,8 +19,9 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.studies.enums import Role
-from crowdrag.studies.models import Study, User
+from crowdrag.studies.access import SHOWS_NOTHING, concerns, witnessed
+from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.models import Participant, Study, User
 from crowdrag.studies.models.study import StudyQuerySet
 
 from ..domain import limits, tokens
@@ -57,8 +58,10 @@ class Endpoint(generics.GenericAPIView[Any]):
     needs: ClassVar[dict[str, Need]] = {}
     # Parameters of the address beside those of filters and pages; all others are refused, so that none is misspelt.
     parameters: ClassVar[frozenset[str]] = frozenset()
-    # Whether what comes may be larger than what is read at once: an endpoint that takes files.
-    takes_files: ClassVar[bool] = False
+    # How many bytes may come: an endpoint that takes files says so; None where what comes is read at once.
+    largest: ClassVar[int | None] = None
+    # What it shows of people who take part, if it does: whoever asks is noted, as on pages (`studies.access.shows`).
+    shows: ClassVar[Shown | None] = None
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
     metadata_class = None
     throttle_classes = ()
@@ -109,6 +112,10 @@ class Endpoint(generics.GenericAPIView[Any]):
             raise Problem("not-found")
         return found
 
+    def about(self, participant: Participant | None, thing: int | None = None) -> None:
+        """Say whom the answer is about, and by its key which piece of their work, for whoever notes who looked."""
+        concerns(self.request._request, participant, thing)
+
     @contextmanager
     def unchanged(self, rows: QuerySet[M], kind: type[serializers.BaseSerializer[Any]]) -> Iterator[M]:
         """Give the one of these rows, locked; refuse (412) if it is not as If-Match says that it was read.
@@ -142,12 +149,18 @@ class Endpoint(generics.GenericAPIView[Any]):
         except Exception as error:  # noqa: BLE001 -- every one is answered
             response = self.handle_exception(error)
         self.response = self.finalize_response(self.request, response, *args, **kwargs)
+        if (
+            self.shows is not None
+            and self.response.status_code < 400
+            and self.response.status_code not in SHOWS_NOTHING
+        ):
+            witnessed(self.request._request, getattr(self, "study", None), self.shows)
         return conditional(self.request, self.response)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Know who asks, count the request, and decide whether they may."""
+        self._check_size()  # first, since looking for a form's token reads all of it
         super().initial(request, *args, **kwargs)
-        self._check_size()
         self._check_parameters()
 
     def check_permissions(self, request: Request) -> None:
@@ -206,9 +219,9 @@ class Endpoint(generics.GenericAPIView[Any]):
 
     def _check_size(self) -> None:
         length = self.request.META.get("CONTENT_LENGTH") or "0"
-        if not self.takes_files and length.isdigit() and int(length) > settings.API_LARGEST_BODY:
-            most = settings.API_LARGEST_BODY // 1024 // 1024
-            raise Problem("too-large", _("At most %(most)d MiB at once.") % {"most": most})
+        most = settings.API_LARGEST_BODY if self.largest is None else self.largest
+        if length.isdigit() and int(length) > most:
+            raise Problem("too-large", _("At most %(most)d MiB at once.") % {"most": most // 1024 // 1024})
 
     def _check_parameters(self) -> None:
         known = self.parameters | self._listed_by()

@@ -58,7 +58,8 @@ def once(request: Request, study: Study | None, do: Callable[[], HttpResponseBas
                 fingerprint=fingerprint,
                 status=response.status_code,
                 headers={name: response[name] for name in KEPT_HEADERS if name in response},
-                body=JSONRenderer().render(response.data).decode(),
+                # What is said once and kept nowhere, a secret, is not kept here either.
+                body=JSONRenderer().render(getattr(response, "kept_data", response.data)).decode(),
                 now=now,
             )
         return response

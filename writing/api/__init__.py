@@ -1,0 +1,1 @@
+"""Endpoints of topics, passages, responses, their logs, and imports."""

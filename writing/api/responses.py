@@ -1,0 +1,143 @@
+"""Responses of a study, with what they cite, and the logs of how they were written."""
+
+from typing import Any, ClassVar
+
+import django_filters
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response as Answer
+
+from crowdrag.api.endpoints.endpoint import Endpoint, Listing, Need
+from crowdrag.api.endpoints.problems import Problem
+from crowdrag.studies.enums import Role, Shown
+
+from ..domain import codec, logs, reading
+from ..enums import LogSource, Origin
+from ..models import Response, Statement, WritingLog
+
+
+class StatementRow(serializers.ModelSerializer[Statement]):
+    """A statement: where it stands in the text, and the ranks of the passages that it cites."""
+
+    cites = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Statement
+        fields = ["start", "end", "cites"]
+        extra_kwargs = {"start": {"help_text": "In code points of the text."}}
+
+    def get_cites(self, statement: Statement) -> list[int]:
+        """Return the ranks, from 0."""
+        return [citation.retrieved.rank for citation in statement.citations.all()]
+
+
+class ResponseRow(serializers.ModelSerializer[Response]):
+    """A response: rows come with people and statements."""
+
+    topic = serializers.CharField(source="topic.external_id")
+    style = serializers.CharField(source="style.name")  # type: ignore[assignment] # a field's own, which a serializer has not
+    style_version = serializers.IntegerField(source="style.version")
+    participant = serializers.CharField(source="participant.external_id", help_text="Who gave it: a pseudonym.")
+    statements = StatementRow(many=True)
+
+    class Meta:
+        model = Response
+        fields = [
+            "external_id",
+            "topic",
+            "style",
+            "style_version",
+            "participant",
+            "origin",
+            "text",
+            "words",
+            "dropped_citations",
+            "is_included",
+            "submitted_at",
+            "created_at",
+            "erased_at",
+            "statements",
+        ]
+
+
+class ResponseFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
+    """Which responses."""
+
+    topic = django_filters.CharFilter(field_name="topic__external_id", help_text="A topic's id.")
+    style = django_filters.CharFilter(field_name="style__name", help_text="A style's name.")
+    participant = django_filters.CharFilter(field_name="participant__external_id", help_text="A pseudonym.")
+    origin = django_filters.ChoiceFilter(choices=Origin.choices)
+    is_included = django_filters.BooleanFilter(help_text="Whether it counts in the analysis.")
+
+    class Meta:
+        model = Response
+        fields: ClassVar[list[str]] = []
+
+
+class Responses(Listing):
+    """List the responses of a study."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER)}
+    shows = Shown.PEOPLE
+    queryset = Response.objects.all()
+    serializer_class = ResponseRow
+    filterset_class = ResponseFilter
+
+    def rows(self) -> QuerySet[Response]:
+        """Return the study's responses with all that is shown of them."""
+        return reading.with_statements(Response.objects.filter(study=self.study).with_people())
+
+
+class OneResponse(Endpoint):
+    """One response."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER)}
+    shows: ClassVar = Shown.RESPONSE
+    serializer_class = ResponseRow
+
+    def get(self, request: Request, study: str, external_id: str) -> Answer:
+        """Show a response."""
+        responses = reading.with_statements(Response.objects.filter(study=self.study).with_people())
+        found = self.one(responses, external_id=external_id)
+        self.about(found.participant, found.pk)
+        return Answer(ResponseRow(found).data)
+
+
+class LogRow(serializers.Serializer[WritingLog]):
+    """How a response was written."""
+
+    source = serializers.ChoiceField(choices=LogSource.choices)  # type: ignore[assignment] # as above
+    started_at = serializers.DateTimeField(allow_null=True, help_text="The clock time of offset 0.")
+    events = serializers.SerializerMethodField()
+
+    @extend_schema_field(
+        {
+            "type": "array",
+            "items": {"type": "array", "items": {}},
+            "description": "Each as [kind, milliseconds, …], as docs/guides/log-format.md says.",
+        }
+    )
+    def get_events(self, log: WritingLog) -> list[Any]:
+        """Return the events that led to the text, in order."""
+        return list(logs.events(log))
+
+
+class Log(Endpoint):
+    """The writing log of a response."""
+
+    needs: ClassVar = {"GET": Need(Role.REVIEWER)}
+    shows: ClassVar = Shown.LOG
+    serializer_class = LogRow
+
+    def get(self, request: Request, study: str, external_id: str) -> Answer:
+        """Show how a response was written: all events that led to its text. Without them, there is nothing here."""
+        responses = Response.objects.filter(study=self.study, task__log__isnull=False)
+        found = self.one(responses.select_related("participant", "task__log"), external_id=external_id)
+        assert found.task is not None
+        self.about(found.participant, found.pk)
+        try:
+            return Answer(LogRow(found.task.log).data)
+        except codec.BrokenLog as error:
+            raise Problem("conflict", str(error)) from None
