@@ -1,7 +1,9 @@
-"""The app's pages."""
+"""The app's pages and endpoints."""
 
 from django.urls import URLPattern, URLResolver, include, path
 
+from .api import campaigns as api
+from .api import judgments
 from .views import (
     campaign_drafts,
     campaign_preview,
@@ -86,7 +88,17 @@ STANDING = [
     path("judges/", campaigns.judges, name="campaign_judges"),
     path("tables/<str:name>.csv", campaigns.table, name="campaign_table"),
 ]
+API = [
+    path("", api.OneCampaign.as_view(), name="api_campaign"),
+    path("open/", api.Opened.as_view(), name="api_campaign_open"),
+    path("pause/", api.Paused.as_view(), name="api_campaign_pause"),
+    path("close/", api.Closed.as_view(), name="api_campaign_close"),
+    path("reopen/", api.Reopened.as_view(), name="api_campaign_reopen"),
+]
 urlpatterns = [
+    path("api/v1/studies/<slug:study>/campaigns/", api.Campaigns.as_view(), name="api_campaigns"),
+    path("api/v1/studies/<slug:study>/campaigns/<int:campaign>/", include(API)),
+    path("api/v1/studies/<slug:study>/judgments/", judgments.Judgments.as_view(), name="api_judgments"),
     path("studies/<slug:slug>/campaigns/", campaigns.campaigns, name="campaigns"),
     path("studies/<slug:slug>/campaigns/new/", campaign_drafts.new, name="campaign_new"),
     path("studies/<slug:slug>/campaigns/<int:campaign>/", include(DRAFT)),

@@ -1,0 +1,90 @@
+"""Judgments as they were given, by pseudonym."""
+
+from typing import Any, ClassVar
+
+import django_filters
+from django.db.models import QuerySet
+from rest_framework import serializers
+
+from crowdrag.api.endpoints.endpoint import Listing, Need
+from crowdrag.studies.enums import Role, Shown
+
+from ..enums import AssignmentState, Judges
+from ..models import Judgment
+
+WITH = (
+    "assignment__participant",
+    "assignment__questionnaire",
+    "item__campaign",
+    "item__topic",
+    "item__response",
+    "item__pair__a",
+    "item__pair__b",
+    "dimension",
+)
+
+
+class JudgmentRow(serializers.ModelSerializer[Judgment]):
+    """A judgment: one person's answer to one question about one item."""
+
+    campaign = serializers.IntegerField(source="item.campaign_id")
+    questionnaire = serializers.CharField(source="assignment.questionnaire.external_id")
+    participant = serializers.CharField(source="assignment.participant.external_id", help_text="A pseudonym.")
+    topic = serializers.CharField(source="item.topic.external_id")
+    response = serializers.CharField(
+        source="item.response.external_id", default=None, allow_null=True, help_text="Of items that are one response."
+    )
+    response_a = serializers.CharField(
+        source="item.pair.a.external_id", default=None, allow_null=True, help_text="Left, as presented."
+    )
+    response_b = serializers.CharField(
+        source="item.pair.b.external_id", default=None, allow_null=True, help_text="Right, as presented."
+    )
+    dimension = serializers.CharField(source="dimension.name")
+    version = serializers.IntegerField(source="dimension.version")
+    value = serializers.IntegerField(help_text="Of a pair as presented: -1 is A, 0 neither, 1 is B.")
+    state = serializers.ChoiceField(AssignmentState.choices, source="assignment.state")
+    is_included = serializers.BooleanField(source="assignment.is_included")
+
+    class Meta:
+        model = Judgment
+        fields = ["id", "campaign", "questionnaire", "participant", "item", "topic", "response", "response_a",
+                  "response_b", "dimension", "version", "value", "justification", "repeat", "state", "is_included",
+                  "judged_at"]  # fmt: skip
+
+
+class JudgmentFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
+    """Which judgments."""
+
+    campaign = django_filters.NumberFilter(field_name="item__campaign", min_value=1, max_value=2**31 - 1)
+    judges = django_filters.ChoiceFilter(field_name="item__campaign__judges", choices=Judges.choices)
+    dimension = django_filters.CharFilter(field_name="dimension__name", max_length=100)
+    participant = django_filters.CharFilter(field_name="assignment__participant__external_id", max_length=200)
+    topic = django_filters.CharFilter(field_name="item__topic__external_id", max_length=200)
+    counted = django_filters.BooleanFilter(
+        method="only_counted", help_text="Those that analyses count: accepted, included, no repeats."
+    )
+
+    class Meta:
+        model = Judgment
+        fields: ClassVar[list[str]] = []
+
+    def only_counted(self, rows: Any, _name: str, wanted: bool) -> QuerySet[Judgment]:
+        """Keep those that count, or those that do not."""
+        counted = Judgment.objects.counted().values("pk")
+        return rows.counted() if wanted else rows.exclude(pk__in=counted)  # type: ignore[no-any-return]
+
+
+class Judgments(Listing):
+    """List the judgments of a study, in the order in which they came into the system."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER)}
+    shows = Shown.ANSWERS
+    queryset = Judgment.objects.all()
+    serializer_class = JudgmentRow
+    filterset_class = JudgmentFilter
+    order = ("id",)
+
+    def rows(self) -> QuerySet[Judgment]:
+        """Return the study's judgments, with all that is shown of each."""
+        return Judgment.objects.of_study(self.study).select_related(*WITH)
