@@ -22,7 +22,7 @@ class _Dates(forms.Form):
         given = dict(self.cleaned_data) if self.is_bound and self.is_valid() else {}
         if user := given.pop("user", ""):
             # An address that nobody has is nobody's: nothing is found, and not everything.
-            given["by"] = User.objects.filter(email__iexact=user).first() or User()
+            given["by"] = User.objects.filter(email__iexact=user).values_list("pk", flat=True).first() or 0
         return Wanted(**given)
 
 

@@ -37,7 +37,7 @@ def ready(client: Client, query: str = "", **headers: str) -> tuple[int, dict[st
 
 
 def test_a_process_with_all_it_needs_is_ready(client: Client) -> None:
-    everything = {"database": "ok", "migrations": "ok", "broker": "ok", "storage": "ok"}
+    everything = {"database": "ok", "migrations": "ok", "pages": "ok", "broker": "ok", "storage": "ok"}
     assert ready(client) == (200, {"status": "ready", "checks": everything})
     assert ready(client, "?all")[0] == 200
 
@@ -130,7 +130,15 @@ def test_a_process_on_its_way_out_is_not_ready_but_lives(client: Client, monkeyp
 
 def test_whoever_asks_often_costs_one_look() -> None:
     looks: list[int] = []
-    looker = readiness.Looker(dict.fromkeys(("database", "migrations"), lambda: not looks.append(1)))
+    looker = readiness.Looker(dict.fromkeys(readiness.NEEDED, lambda: not looks.append(1)))
     for now in (10.0, 10.5, 11.0, 12.5):
         assert looker.look(now=now).serves
-    assert len(looks) == 2 * 2
+    assert len(looks) == 2 * len(readiness.NEEDED)
+
+
+def test_a_process_without_its_static_files_would_fail_every_page(
+    client: Client, settings: Any, tmp_path: Path
+) -> None:
+    hashed = {"BACKEND": "crowdrag.static.HashedStaticFilesStorage", "OPTIONS": {"location": tmp_path}}
+    settings.STORAGES = settings.STORAGES | {"staticfiles": hashed}
+    assert (ready(client)[0], ready(client)[1]["checks"]["pages"]) == (503, "missing")

@@ -1,7 +1,6 @@
 """The operator's dashboards: who sees them, what they say, and what they cost."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -11,14 +10,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from crowdrag.audit.domain import looking, signing_in
-from crowdrag.operations.domain import keeping, machines
-from crowdrag.operations.enums import BackupKind
 from crowdrag.operations.models import Machine
 from crowdrag.operations.views.frame import PAGES
-from crowdrag.runs.enums import RunState, UnitState
-from crowdrag.runs.models import Artifact, Run, Unit, WorkerBeat
+from crowdrag.runs.models import WorkerBeat
 from crowdrag.studies.enums import Shown
 from tests.factories import ParticipantFactory, StudyFactory, UserFactory
+from tests.operations.filled import busy
 
 pytestmark = pytest.mark.django_db
 
@@ -27,33 +24,6 @@ pytestmark = pytest.mark.django_db
 def operator(client: Client) -> Client:
     client.force_login(UserFactory(is_staff=True, is_superuser=True))
     return client
-
-
-def busy(number: int) -> None:
-    """So much of everything that dashboards list."""
-    now = timezone.now()
-    for index in range(number):
-        person = ParticipantFactory(study__llm_budget=100)
-        study = person.study
-        run = Run.objects.create(
-            study=study, kind=f"kind.{index}", state=RunState.RUNNING, code_version="1", created_at=now, started_at=now
-        )
-        old = now - timedelta(hours=2)
-        states: list[dict[str, Any]] = [
-            {"state": UnitState.CLAIMED, "lease_until": old, "claimed_at": old, "worker": "gone", "fence": 1},
-            {"state": UnitState.PENDING},
-            {"state": UnitState.FAILED, "finished_at": now, "error": "<b>no</b>"},
-            {"state": UnitState.DONE, "finished_at": now, "claimed_at": old, "fence": 1},
-        ]
-        for position, fields in enumerate(states):
-            Unit.objects.create(run=run, position=position, due_at=old, **fields)
-        Artifact.objects.create(run=run, name="a", size=5, sha256="0" * 64, created_at=now, file="a")
-        WorkerBeat.objects.create(name=f"worker-{index}", queue="default", at=now)
-        machines.report(now=now, name=f"machine-{index}")
-        keeping.note(kind=BackupKind.DRILL, file=f"{index}.tar", is_good=True, now=now)
-        user = UserFactory()
-        looking.record(by=user, study=study, what=Shown.LOG, page="replay", participant=person.pk, thing=index, now=now)
-        signing_in.guarded(account=user.email, address=f"198.51.100.{index % 250}", check=lambda: None, now=now)
 
 
 @pytest.mark.parametrize("name", [*PAGES, "operations_erase", "metrics"])
@@ -89,7 +59,7 @@ def test_the_first_page_says_what_is_wrong(operator: Client) -> None:
         "1 units whose worker vanished.",
         "1 units failed for good in a day.",
         "No sweep was heard of",
-        "machine-0 has not been heard of lately.",
+        "has not been heard of lately.",
         "There is no good backup of the last two days.",
     ):
         assert said in page

@@ -25,6 +25,8 @@ TWO = [SCREENS[0], SCREENS[3]]
 LINKS = "links => links.filter(link => !link.hasAttribute('download')).map(link => link.href)"
 # Pages that one comes to otherwise than by a link.
 UNLINKED = {"home", "login", "healthz", "password_change_done", "components", "compare_runs", "experiments_compare"}
+# Answers of forms.
+UNLINKED |= {"operations_erase"}
 # What researchers see of people who judge.
 JUDGING = {
     "campaign",

@@ -1,8 +1,8 @@
 """What this process needs of others to serve, and whether it is there.
 
 Two questions, since two are asked (docs/adr/0024-deployment.md). May a proxy send people here? That takes the database
-with the tables that this release wants, and no more: whoever writes or judges is served without a broker and without a
-storage of files. And is all well? That takes the broker and the storage, too.
+with the tables that this release wants, and its static files, and no more: whoever writes or judges is served without a
+broker and without a storage of files. And is all well? That takes the broker and the storage, too.
 """
 
 import logging
@@ -16,6 +16,7 @@ from concurrent.futures import TimeoutError as TookTooLong
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.files.storage import FileSystemStorage, default_storage
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
@@ -24,7 +25,7 @@ from crowdrag.runs import tasks
 from crowdrag.runtime import draining
 
 # Without these a request fails; without the others something waits.
-NEEDED = ("database", "migrations")
+NEEDED = ("database", "migrations", "pages")
 # An answer is given to all who ask within this time: whoever asks often costs nothing.
 FRESH_FOR = 1.0
 # How long a storage may take to answer; its client would wait for minutes.
@@ -101,6 +102,11 @@ class Schema:
         return self._complete
 
 
+def pages_name_their_files() -> bool:
+    """Return whether the static files were there when the process started: without, every page fails."""
+    return bool(getattr(staticfiles_storage, "hashed_files", True))
+
+
 def broker_answers() -> bool:
     """Return whether the broker answers."""
     with tasks.impatient_connection() as broker:
@@ -140,6 +146,7 @@ _looker = Looker(
     {
         "database": database_answers,
         "migrations": Schema(),
+        "pages": pages_name_their_files,
         "broker": broker_answers,
         "storage": Storage(),
     }

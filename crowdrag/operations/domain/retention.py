@@ -119,4 +119,4 @@ def promises() -> list[dict[str, Any]]:
     )
     rows = {row["study"]: row for row in counted}
     studies = Study.objects.filter(pk__in=rows).order_by("slug")
-    return [{"study": study, **rows[study.pk]} for study in studies]
+    return [{**rows[study.pk], "study": study} for study in studies]

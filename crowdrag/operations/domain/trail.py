@@ -20,7 +20,7 @@ FAILURE_COLUMNS: Final = ("at", "user", "account", "from", "refused")
 class Wanted:
     """Which looks: by whom, in which study, at what, at whom, and when (both days included, in the reader's zone)."""
 
-    by: Any = None
+    by: int | None = None
     study: str = ""
     what: str = ""
     participant: str = ""
@@ -32,7 +32,7 @@ def looks(wanted: Wanted) -> Any:
     """Return the looks that are wanted, newest first."""
     found = Look.objects.filter(_within(wanted)).select_related("by", "participant")
     if wanted.by is not None:
-        found = found.filter(by=wanted.by)
+        found = found.filter(by_id=wanted.by)
     if wanted.study:
         found = found.filter(study_slug=wanted.study)
     if wanted.what:
@@ -52,7 +52,7 @@ def exported(wanted: Wanted) -> Iterator[tuple[Any, ...]]:
 def failures(wanted: Wanted) -> Any:
     """Return the sign-ins that failed, newest first."""
     found = SignInFailure.objects.filter(_within(wanted)).select_related("user").order_by("-at", "-id")
-    return found.filter(user=wanted.by) if wanted.by is not None else found
+    return found.filter(user_id=wanted.by) if wanted.by is not None else found
 
 
 def exported_failures(wanted: Wanted) -> Iterator[tuple[Any, ...]]:

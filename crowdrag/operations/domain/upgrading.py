@@ -110,7 +110,7 @@ def _of_migration(
             if isinstance(real, TAKES_AWAY) and _table(migration, real) not in new:
                 if not since:
                     yield Trouble(
-                        name, real.describe(), "the earlier release may use it (unused_since says which does not)"
+                        name, real.describe(), "the earlier release may use it; unused_since says which did not"
                     )
                 elif _parts(since) >= _parts(version):
                     yield Trouble(name, real.describe(), f"{since} is no earlier release than this, {version}")
@@ -170,9 +170,7 @@ def _added(field: Field) -> str:  # type: ignore[type-arg]
 def _altered(old: Field, new: Field) -> str:  # type: ignore[type-arg]
     before, after = old.deconstruct(), new.deconstruct()
     if before[1] != after[1]:
-        return (
-            f"another type, from {before[1]} to {after[1]}: the earlier release's statements were made for the old one"
-        )
+        return f"another type, from {before[1]} to {after[1]}: the earlier release has the old one in its statements"
     if old.db_column != new.db_column:
         return "the earlier release asks for the column by its old name"
     changed = {

@@ -1,0 +1,133 @@
+"""Migrations are such that a release takes another's place while people write; those that are not are found."""
+
+from typing import Any
+
+import pgtrigger
+import pytest
+from django.contrib.postgres.operations import AddConstraintNotValid, AddIndexConcurrently
+from django.core.management import call_command
+from django.db import migrations, models
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.operations.base import Operation
+from django.db.migrations.recorder import MigrationRecorder
+from django.db.models.functions import Now
+from pgtrigger.migrations import AddTrigger
+
+from crowdrag.operations.domain import upgrading
+from writing.models import Sitting
+
+# The last migrations of each app before the rule. A release puts its own last ones here: what comes after is checked.
+RELEASED = {
+    "studies": "0004_bar",
+    "llm": "0001_initial",
+    "runs": "0003_unit_stage",
+    "recruitment": "0002_attempt",
+    "writing": "0004_sitting_fenced_at",
+    "annotation": "0005_free_places",
+    "analysis": "0005_generations",
+}
+SAFE: list[Operation] = [
+    migrations.CreateModel("new", [("id", models.BigAutoField(primary_key=True))]),
+    migrations.AddField("sitting", "more", models.TextField(null=True)),
+    migrations.AddField("sitting", "more", models.TextField(db_default="")),
+    migrations.AlterField("sitting", "number", models.PositiveIntegerField("its number", default=3)),
+    migrations.AlterField("sitting", "number", models.PositiveIntegerField(null=True)),
+    migrations.AlterField("logbatch", "codec", models.CharField(max_length=30)),
+    migrations.RemoveConstraint("sitting", "whatever"),
+    AddIndexConcurrently("sitting", models.Index(fields=["number"], name="x")),
+    AddConstraintNotValid("sitting", models.CheckConstraint(condition=models.Q(number__gte=0), name="x")),
+    migrations.SeparateDatabaseAndState(state_operations=[migrations.RemoveField("sitting", "length")]),
+]
+UNSAFE: list[tuple[Operation, str]] = [
+    (migrations.RemoveField("sitting", "length"), "may use it"),
+    (migrations.RenameField("sitting", "length", "size"), "may use it"),
+    (migrations.RenameModel("Sitting", "Session"), "may use it"),
+    (migrations.DeleteModel("Sitting"), "may use it"),
+    (
+        migrations.SeparateDatabaseAndState(database_operations=[migrations.RemoveField("sitting", "length")]),
+        "may use it",
+    ),
+    (migrations.AddField("sitting", "more", models.TextField(default="")), "without it"),
+    (migrations.AddField("sitting", "at", models.DateTimeField(db_default=Now())), "expression"),
+    (migrations.AddField("sitting", "code", models.TextField(null=True, unique=True)), "index"),
+    (migrations.AlterField("sitting", "number", models.BigIntegerField()), "another type"),
+    (migrations.AlterField("sitting", "fenced_at", models.DateTimeField()), "null"),
+    (migrations.AlterField("logbatch", "codec", models.CharField(max_length=5)), "max_length"),
+    (migrations.AlterField("sitting", "number", models.PositiveIntegerField(db_column="n")), "old name"),
+    (migrations.AddIndex("sitting", models.Index(fields=["number"], name="x")), "AddIndexConcurrently"),
+    (
+        migrations.AddConstraint("sitting", models.CheckConstraint(condition=models.Q(number__gte=0), name="x")),
+        "may break it",
+    ),
+    (migrations.AlterUniqueTogether("sitting", {("log", "number")}), "may break it"),
+    (AddTrigger("sitting", pgtrigger.Protect(name="x", operation=pgtrigger.Delete).compile(Sitting)), "may break it"),
+    (migrations.RunPython(migrations.RunPython.noop), "from outside"),
+    (migrations.RunSQL("SELECT 1"), "from outside"),
+]
+
+
+def found(*operations: Operation, version: str = "0.3.0", **said: str) -> list[upgrading.Trouble]:
+    """What is said of a migration with these operations, right after those that there are."""
+    loader = MigrationLoader(None)
+    state = loader.project_state()
+    migration = migrations.Migration("9999_next", "writing")
+    migration.operations = list(operations)
+    for name, value in said.items():
+        setattr(migration, name, value)
+    return list(upgrading._of_migration(migration, state, set(), version))
+
+
+def test_what_came_since_the_last_release_can_be_applied_while_that_serves() -> None:
+    assert list(map(str, upgrading.troubles(since=RELEASED))) == []
+
+
+@pytest.mark.parametrize("operation", SAFE, ids=lambda operation: operation.describe())
+def test_what_the_earlier_release_need_not_know_of(operation: Operation) -> None:
+    assert found(operation) == []
+
+
+@pytest.mark.parametrize(("operation", "why"), UNSAFE, ids=lambda part: getattr(part, "describe", lambda: "")())
+def test_what_the_earlier_release_would_fail_on_is_found(operation: Operation, why: str) -> None:
+    (trouble,) = found(operation)
+    assert why in trouble.reason
+    assert trouble.migration == "writing.9999_next"
+
+
+def test_a_table_that_is_new_may_be_changed_at_will() -> None:
+    made = migrations.CreateModel("new", [("id", models.BigAutoField(primary_key=True)), ("n", models.IntegerField())])
+    assert found(made, migrations.AlterField("new", "n", models.TextField()), migrations.RemoveField("new", "n")) == []
+
+
+def test_what_goes_must_have_been_of_no_use_for_a_release() -> None:
+    gone = migrations.RemoveField("sitting", "length")
+    assert found(gone, unused_since="0.2.0") == []
+    (trouble,) = found(gone, unused_since="0.3.0")
+    assert "no earlier release" in trouble.reason
+    # That somebody vouches for it is not enough: the code that used it may still run.
+    assert len(found(gone, beside_earlier="nobody will mind")) == 1
+
+
+def test_an_author_may_answer_for_what_cannot_be_told_from_outside() -> None:
+    filled = migrations.RunPython(migrations.RunPython.noop)
+    assert found(filled, beside_earlier="it fills a column that the earlier release does not read, in batches") == []
+
+
+@pytest.mark.django_db
+def test_the_plan_is_told_before_an_upgrade(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("upgrade_plan")
+    assert "Nothing is to be migrated" in capsys.readouterr().out
+    MigrationRecorder.Migration.objects.filter(app="writing", name="0004_sitting_fenced_at").delete()
+    call_command("upgrade_plan")
+    said = capsys.readouterr().out
+    assert "writing.0004_sitting_fenced_at" in said
+    assert "while the release before serves" in said
+
+
+@pytest.mark.django_db
+def test_a_plan_that_takes_a_stop_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    recorded: Any = MigrationRecorder.Migration.objects
+    recorded.filter(app="annotation", name__gte="0004").delete()
+    with pytest.raises(SystemExit) as ended:
+        call_command("upgrade_plan")
+    assert ended.value.code == 1
+    assert "annotation.0004_rename_plain: " in capsys.readouterr().err
