@@ -3,7 +3,8 @@
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from drf_spectacular.views import SpectacularJSONAPIView
+from drf_spectacular.renderers import OpenApiJsonRenderer2
+from drf_spectacular.views import SpectacularAPIView
 
 from crowdrag.studies.access import public, signed_in
 
@@ -13,7 +14,11 @@ from ..endpoints.sorts import SORTS
 from ..enums import Scope
 
 # The description is of no study and of nobody: whoever reads it learns what stands in the source.
-schema = public(SpectacularJSONAPIView.as_view(authentication_classes=[], permission_classes=[]))
+schema = public(
+    SpectacularAPIView.as_view(
+        authentication_classes=[], permission_classes=[], renderer_classes=[OpenApiJsonRenderer2]
+    )
+)
 
 
 @public

@@ -1,0 +1,105 @@
+"""Rows for every list: `ROWS[name]` makes so many in a study, and returns what else the address names."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+from crowdrag.runs.enums import RunState
+from crowdrag.runs.models import Artifact, Run, Unit
+from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Membership, Study
+from tests.factories import (
+    NOW,
+    PassageFactory,
+    ResponseFactory,
+    StyleFactory,
+    TopicFactory,
+    UserFactory,
+)
+from writing.models import Citation, Response, RetrievedPassage, Statement, Topic
+
+
+def _run(study: Study, **fields: Any) -> Run:
+    return Run(
+        study=study,
+        kind="import.topics",
+        code_version="1",
+        created_at=NOW,
+        finished_at=NOW,
+        state=RunState.DONE,
+        **fields,
+    )
+
+
+def members(study: Study, count: int) -> dict[str, Any]:
+    users = UserFactory.create_batch(count)
+    Membership.objects.bulk_create(
+        [Membership(study=study, user=user, role=Role.VIEWER, added_at=NOW) for user in users]
+    )
+    return {}
+
+
+def runs(study: Study, count: int) -> dict[str, Any]:
+    made = Run.objects.bulk_create([_run(study) for _ in range(count)])
+    Unit.objects.bulk_create([Unit(run=run, position=0, due_at=NOW) for run in made])
+    return {}
+
+
+def artifacts(study: Study, count: int) -> dict[str, Any]:
+    run = Run.objects.bulk_create([_run(study)])[0]
+    Artifact.objects.bulk_create(
+        [
+            Artifact(run=run, name=f"file-{n}", size=1, sha256="0" * 64, file=f"somewhere/{uuid4()}", created_at=NOW)
+            for n in range(count)
+        ]
+    )
+    return {"key": run.key}
+
+
+def topics(study: Study, count: int) -> dict[str, Any]:
+    Topic.objects.bulk_create(TopicFactory.build_batch(count, study=study))
+    return {}
+
+
+def passages(study: Study, count: int) -> dict[str, Any]:
+    topic = TopicFactory(study=study)
+    made = PassageFactory.create_batch(count, study=study)
+    RetrievedPassage.objects.bulk_create(
+        [RetrievedPassage(topic=topic, passage=passage, rank=rank) for rank, passage in enumerate(made)]
+    )
+    return {"external_id": topic.external_id}
+
+
+def responses(study: Study, count: int) -> dict[str, Any]:
+    topic, style = TopicFactory(study=study), StyleFactory(study=study)
+    retrieved = RetrievedPassage.objects.create(topic=topic, passage=PassageFactory(study=study), rank=0)
+    made = ResponseFactory.create(topic=topic, style=style)
+    rest = [
+        Response(
+            study=study,
+            topic=topic,
+            style=style,
+            participant=made.participant,
+            external_id=f"{topic.external_id}-{n}",
+            origin=made.origin,
+            text=made.text,
+            words=made.words,
+            created_at=NOW + timedelta(seconds=n),
+        )
+        for n in range(1, count)
+    ]
+    found = [made, *Response.objects.bulk_create(rest)]
+    statements = Statement.objects.bulk_create([Statement(response=one, position=0, start=0, end=13) for one in found])
+    Citation.objects.bulk_create([Citation(statement=statement, retrieved=retrieved) for statement in statements])
+    return {}
+
+
+ROWS: dict[str, Callable[[Study, int], dict[str, Any]]] = {
+    "api_members": members,
+    "api_runs": runs,
+    "api_artifacts": artifacts,
+    "api_topics": topics,
+    "api_passages": passages,
+    "api_responses": responses,
+}
