@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from crowdrag.runtime import embedded
+from crowdrag.runtime import embedded, environment
 from crowdrag.runtime.folder import Folder
 from crowdrag.runtime.problems import Problem
 
@@ -31,6 +31,8 @@ crowdrag down                    stop it
 crowdrag doctor                  say what is here, what is missing and what to do
 crowdrag backup FILE             everything in one file
 crowdrag restore FILE            give it back
+crowdrag serve PART              one part alone, for containers: web, sweep, worker-default, worker-llm, worker-gpu
+crowdrag prepare                 bring the database up to date, before a new release's parts start
 crowdrag createsuperuser         a login for the operator
 crowdrag help                    all other commands, those of manage.py
 
@@ -42,6 +44,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run one command; a problem that a person must fix ends with its message and status 1."""
     given = sys.argv[1:] if arguments is None else arguments
     try:
+        environment.read_files()
         if not given:
             print(USAGE)
         elif given[0] in COMMANDS:
@@ -58,8 +61,6 @@ def main(arguments: list[str] | None = None) -> None:
 def manage(given: list[str]) -> None:
     """Run a management command, with the embedded stores at hand if they are ours."""
     from django.core.management import execute_from_command_line
-
-    from crowdrag.runtime import environment
 
     # A signal shall end the command as an exception does, so that nothing is left half done.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -120,6 +121,48 @@ def down(_given: list[str]) -> None:
     system.down(Folder.chosen())
 
 
+def serve(given: list[str]) -> None:
+    """Run one part in the foreground, on services of the operator's own."""
+    from crowdrag.runtime import serve as serving
+
+    parser = argparse.ArgumentParser(prog="crowdrag serve")
+    parser.add_argument("part", choices=serving.PARTS)
+    parser.add_argument("--host", default=os.environ.get("HOST_ADDRESS", "127.0.0.1"), help="address to listen on")
+    parser.add_argument("--port", type=int, default=_port(), help="port of the web (also PORT=...)")
+    parser.add_argument(
+        "--check", action="store_true", help="say whether the part that runs here is well, or end with 1"
+    )
+    options = parser.parse_args(given[1:])
+    environment.refuse_to_make_up()
+    port = options.port or system_port()
+    if options.check:
+        print(serving.check(Folder.chosen(), options.part, port))
+    else:
+        sys.exit(serving.serve(Folder.chosen(), options.part, options.host, port))
+
+
+def system_port() -> int:
+    """Return the port that the web has where none is named."""
+    from crowdrag.runtime.up import DEFAULT_PORT
+
+    return DEFAULT_PORT
+
+
+def prepare(given: list[str]) -> None:
+    """Migrate the operator's own database and hand out the static files, while an earlier release may be serving."""
+    from crowdrag.runtime import prepare as preparing
+
+    parser = argparse.ArgumentParser(prog="crowdrag prepare")
+    parser.add_argument("--only", choices=("database", "static"), help="one of the two; `static` asks no database")
+    only = parser.parse_args(given[1:]).only
+    if only != "static":
+        environment.refuse_to_make_up()
+    folder = Folder.chosen()
+    folder.create()
+    os.environ.update(environment.complete(folder))
+    preparing.main(database=only != "static", static=only != "database")
+
+
 def doctor(given: list[str]) -> None:
     """Say what is here and what is missing; status 1 if something needed is."""
     from crowdrag.runtime import doctor as examination
@@ -160,6 +203,8 @@ COMMANDS: dict[str, Callable[[list[str]], None]] = {
     "up": up,
     "demo": up,
     "down": down,
+    "serve": serve,
+    "prepare": prepare,
     "doctor": doctor,
     "backup": backup,
     "restore": restore,

@@ -4,26 +4,61 @@ python -m crowdrag.runtime.prepare
 """
 
 import hashlib
+import os
+import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 # Any number that nobody else locks; the same on every machine that shares the database.
 LOCK = 7_240_125_391
+# A change of a table waits for whoever reads it, and all who come later wait behind it: so it gives up soon, lets them
+# through, and tries again.
+LOCK_TIMEOUT = "3s"
+TRIES = 40
+PAUSE = 2.0
 
 
-def main() -> None:
+def main(*, database: bool = True, static: bool = True) -> None:
     """Migrate, collect the static files, note the local language model's address."""
     import django
     from django.conf import settings
     from django.core.management import call_command, get_commands
 
     django.setup()
-    with only_one():
-        call_command("migrate", interactive=False, verbosity=1)
-        if settings.LLM_URL and "local_endpoint" in get_commands():
-            call_command("local_endpoint")
-    collect(Path(settings.STATIC_ROOT))
+    if database:
+        with only_one():
+            migrate()
+            if settings.LLM_URL and "local_endpoint" in get_commands():
+                call_command("local_endpoint")
+    if static:
+        collect(Path(settings.STATIC_ROOT))
+        if shared := os.environ.get("CROWDRAG_STATIC_SHARED"):
+            share(Path(settings.STATIC_ROOT), Path(shared))
+
+
+def migrate(*, tries: int = TRIES, pause: float = PAUSE) -> None:
+    """Apply the migrations, never standing long in anybody's way; a lock that is not got is asked for again."""
+    from django.core.management import call_command
+    from django.db import OperationalError, connection
+    from psycopg.errors import LockNotAvailable
+
+    for left in reversed(range(tries)):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('lock_timeout', %s, false)", [LOCK_TIMEOUT])
+        try:
+            call_command("migrate", interactive=False, verbosity=1)
+        except OperationalError as error:
+            if not left or not isinstance(error.__cause__, LockNotAvailable):
+                raise
+            print(f"\nA table is in use, which a migration wants to change; again in {pause:g} s.", flush=True)
+            time.sleep(pause)
+        else:
+            return
+        finally:
+            with connection.cursor() as cursor:
+                cursor.execute("RESET lock_timeout")
 
 
 @contextmanager
@@ -50,6 +85,21 @@ def collect(target: Path) -> None:
     note.unlink(missing_ok=True)
     call_command("collectstatic", interactive=False, clear=True, verbosity=0)
     note.write_text(digest)
+
+
+def share(source: Path, target: Path) -> None:
+    """Add the static files to a folder that holds those of earlier releases, too, for the proxy that serves it.
+
+    While one release takes another's place, a page of either asks any process for its files: the folder has both.
+    """
+    for path in source.rglob("*"):
+        place = target / path.relative_to(source)
+        if path.is_dir() or (place.exists() and place.stat().st_size == path.stat().st_size):
+            continue
+        place.parent.mkdir(parents=True, exist_ok=True)
+        draft = place.with_name(f".{place.name}.{os.getpid()}")
+        shutil.copyfile(path, draft)
+        draft.replace(place)
 
 
 def static_digest() -> str:

@@ -31,11 +31,9 @@ def spawn(
 
     Call it from the main thread: the kernel's death signal follows the thread that started a process.
     """
-    uid, gid = (account.uid, account.gid) if account else (-1, -1)
-    guard = [sys.executable, "-I", "-S", str(GUARD), str(os.getpid()), str(int(death_signal)), str(uid), str(gid), "--"]
     with log.open("ab") as output:
         return subprocess.Popen(
-            [*guard, *command],
+            guarded(command, death_signal, account),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -44,6 +42,13 @@ def spawn(
             pass_fds=fds,
             start_new_session=True,
         )
+
+
+def guarded(command: list[str], death_signal: int = signal.SIGKILL, account: Account | None = None) -> list[str]:
+    """Return the command that becomes `command` and dies with this process."""
+    uid, gid = (account.uid, account.gid) if account else (-1, -1)
+    guard = [sys.executable, "-I", "-S", str(GUARD), str(os.getpid()), str(int(death_signal)), str(uid), str(gid)]
+    return [*guard, "--", *command]
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:

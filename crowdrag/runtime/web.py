@@ -2,8 +2,10 @@
 
 import http.client
 import os
+import shutil
 import socket
 import sys
+from pathlib import Path
 
 from crowdrag.runtime import environment
 from crowdrag.runtime.folder import REPOSITORY, Folder
@@ -19,9 +21,11 @@ class Web(Service):
     silent_for = 60.0
     tier = 4
 
-    def __init__(self, folder: Folder, listener: socket.socket, llm_url: str) -> None:
+    def __init__(self, folder: Folder, listener: socket.socket, llm_url: str, *, drain: float = 0.0) -> None:
         super().__init__(folder)
         self.listener = listener
+        self.drain = drain
+        self.stop_within += drain
         self.host, self.port = listener.getsockname()[:2]
         self.llm_url = llm_url
 
@@ -46,21 +50,32 @@ class Web(Service):
             "max-requests-jitter": "2000",
             "worker-tmp-dir": str(self.folder.temporary),
         }
+        env = environment.complete(self.folder, llm_url=self.llm_url)
+        if self.drain:
+            options["config"] = "python:crowdrag.runtime.draining"
+            env["CROWDRAG_DRAIN_SECONDS"] = f"{self.drain:g}"
+        env["PROMETHEUS_MULTIPROC_DIR"] = str(self._counts())
         arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
         return Launch(
             [sys.executable, "-m", "gunicorn", "crowdrag.wsgi", "--no-control-socket", *arguments],
-            env=environment.complete(self.folder, llm_url=self.llm_url),
+            env=env,
             fds=(self.listener.fileno(),),
             cwd=REPOSITORY,
         )
+
+    def _counts(self) -> Path:
+        """Return an empty folder in which all processes count what they answer, so that each can answer for all."""
+        place = self.folder.run / "metrics"
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(parents=True)
+        return place
 
     def probe(self) -> str:
         """Ask for /healthz."""
         host = "127.0.0.1" if self.host == "0.0.0.0" else self.host
         connection = http.client.HTTPConnection(host, self.port, timeout=20)
         try:
-            # As a proxy with TLS would say it, so that a redirect to https is not what is measured.
-            connection.request("GET", "/healthz", headers={"Host": "localhost", "X-Forwarded-Proto": "https"})
+            connection.request("GET", "/healthz", headers={"Host": "localhost"})
             answer = connection.getresponse()
             answer.read()
         finally:

@@ -9,7 +9,7 @@ import subprocess
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
 from crowdrag.runtime import processes
@@ -18,6 +18,16 @@ from crowdrag.runtime.web import Web
 
 PATIENCE = 60.0
 CSRF = "c" * 32
+
+
+class Place(Protocol):
+    """Where typists send what they type: a server, or a proxy before several."""
+
+    host: str
+    port: int
+
+    def cookies(self, session: str) -> str:
+        """The cookies of a browser with this session."""
 
 
 class Server:
@@ -75,7 +85,7 @@ class Server:
 class Line:
     """One browser's connection, made anew whenever it breaks."""
 
-    def __init__(self, server: Server, *, timeout: float = 20.0) -> None:
+    def __init__(self, server: Place, *, timeout: float = 20.0) -> None:
         self.server = server
         self.timeout = timeout
         self.connection: http.client.HTTPConnection | None = None

@@ -1,0 +1,214 @@
+"""One part in the foreground: `crowdrag serve`, as containers run it."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from django.core.management import call_command
+from django.db import connection
+
+from crowdrag.runtime import environment, prepare, serve
+from crowdrag.runtime.folder import REPOSITORY, Folder
+from crowdrag.runtime.problems import Problem
+from crowdrag.runtime.service import Launch, Service
+
+from .conftest import System, eventually
+from .releases import Release, WebProcess
+
+KEYS = ("SECRET_KEY", "CROWDRAG_PSEUDONYM_KEY", "CROWDRAG_IDENTITY_KEY")
+
+
+class Program(Service):
+    """A program of a few lines in place of a part; it says that it is well as long as a file is young."""
+
+    title = "Program"
+    start_within = 20.0
+    silent_for = 1.0
+    stop_within = 1.0
+
+    def __init__(self, folder: Folder, lines: str) -> None:
+        super().__init__(folder)
+        self.beat = folder.root / "beat"
+        self.lines = f"import pathlib, signal, sys, time\nbeat = pathlib.Path({str(self.beat)!r})\n{lines}"
+
+    def launch(self) -> Launch:
+        return Launch([sys.executable, "-c", self.lines])
+
+    def probe(self) -> str:
+        if time.time() - self.beat.stat().st_mtime > 0.5:
+            raise ConnectionError("nothing is heard")
+        return ""
+
+
+BEATS = "while True: beat.touch(); time.sleep(0.05)"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    made = Folder(tmp_path / "var")
+    made.create()
+    return made
+
+
+@pytest.fixture
+def _signals_as_they_were() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def run(service: Program, *, ask_to_stop: bool = False) -> int:
+    """Run it as `crowdrag serve` does, and perhaps send SIGTERM when it is well."""
+
+    def ask() -> None:
+        eventually(service.beat.exists)
+        time.sleep(0.3)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    if ask_to_stop:
+        threading.Thread(target=ask, daemon=True).start()
+    return serve.Runner(service).run()
+
+
+@pytest.mark.usefixtures("_signals_as_they_were")
+@pytest.mark.parametrize(
+    ("lines", "asked", "status"),
+    [
+        (BEATS, True, 0),
+        (f"signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\n{BEATS}", True, 0),
+        # It does not stop in time, so it is killed, and whoever started us learns that.
+        (f"signal.signal(signal.SIGTERM, signal.SIG_IGN)\n{BEATS}", True, serve.HANGS),
+        # It lives and does nothing any more.
+        ("beat.touch()\ntime.sleep(60)", False, serve.HANGS),
+        # It ends by itself, and says that all is well: nobody asked it to, so it is started again.
+        ("beat.touch()\ntime.sleep(0.3)", False, serve.HANGS),
+        ("sys.exit(3)", False, 3),
+    ],
+    ids=["ended by the signal", "ends when asked", "ignores the signal", "hangs", "ends unasked", "fails"],
+)
+def test_how_a_part_ended_is_told_by_the_status(folder: Folder, lines: str, asked: bool, status: int) -> None:
+    service = Program(folder, lines)
+    assert run(service, ask_to_stop=asked) == status
+
+
+def test_nothing_is_made_up_where_several_processes_are_one_system(system: System) -> None:
+    said = system.crowdrag("serve", "web", fails=True)
+    assert f"DATABASE_URL, BROKER_URL, {', '.join(KEYS)} must be set" in said
+    assert not system.folder.keys.exists()
+    assert "must be set" in system.crowdrag("prepare", fails=True, SECRET_KEY="one of five")
+
+
+def test_secrets_come_from_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "key").write_text("from the file\n")
+    for name in (*KEYS, "AWS_SECRET_ACCESS_KEY", "SOMETHING"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.setenv(f"{name}_FILE", str(tmp_path / "key"))
+    monkeypatch.setenv("SECRET_KEY", "set")
+    environment.read_files()
+    assert os.environ["SECRET_KEY"] == "set", "what is set goes before a file"
+    assert {os.environ[name] for name in (*KEYS[1:], "AWS_SECRET_ACCESS_KEY")} == {"from the file"}
+    assert os.environ["SOMETHING"] == "", "other programs' variables are theirs"
+    monkeypatch.setenv("CROWDRAG_LLM_KEY_OWN_FILE", str(tmp_path / "none"))
+    with pytest.raises(Problem, match=r"CROWDRAG_LLM_KEY_OWN_FILE names .*none, which cannot be read"):
+        environment.read_files()
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> Release:
+    return Release("this", REPOSITORY, tmp_path, str(connection.settings_dict["NAME"]))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_web_process_comes_up_is_checked_and_stops_when_it_has_drained(release: Release) -> None:
+    release.env |= {"ALLOWED_HOSTS": "study.example.org", "HTTPS": "true", "STATICFILES_STORAGE": _UNHASHED}
+    web = release.start("web")
+    with contextlib.closing(web):
+        web.await_answer(200)
+        assert checked(release, web) == 0
+        web.ask_to_stop()
+        assert '"draining"' in web.await_answer(503)
+        assert web.ask("/healthz") == (200, "ok\n")
+        assert web.process.wait(60) == 0
+        assert web.ask() == (0, "")
+        assert checked(release, web) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_second_signal_ends_the_draining(release: Release) -> None:
+    release.env |= {"CROWDRAG_DRAIN_SECONDS": "600", "STATICFILES_STORAGE": _UNHASHED}
+    web = release.start("web")
+    with contextlib.closing(web):
+        web.await_answer(200)
+        web.ask_to_stop()
+        web.await_answer(503)
+        web.ask_to_stop()
+        assert web.process.wait(60) == 0
+
+
+_UNHASHED = "django.contrib.staticfiles.storage.StaticFilesStorage"
+
+
+def checked(release: Release, web: WebProcess) -> int:
+    """The status with which the check ends that a container makes of its web server."""
+    command = [sys.executable, "-m", "crowdrag.runtime.cli", "serve", "web", "--port", str(web.port), "--check"]
+    env = release.env | {"CROWDRAG_DATA_DIR": str(release.root / web.name)}
+    return subprocess.run(command, env=env, capture_output=True).returncode
+
+
+@pytest.fixture
+def _a_migration_is_missing() -> Iterator[None]:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE writing_sitting DROP COLUMN fenced_at")
+        cursor.execute("DELETE FROM django_migrations WHERE app = 'writing' AND name = '0004_sitting_fenced_at'")
+    yield
+    call_command("migrate", verbosity=0)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_a_migration_is_missing")
+def test_a_migration_waits_in_nobodys_way_for_a_table_that_is_in_use(
+    release: Release, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A long reader holds the table; who writes to it meanwhile waits no longer than the migration's patience."""
+    monkeypatch.setattr(prepare, "LOCK_TIMEOUT", "500ms")
+    reader = psycopg.connect(release.env["DATABASE_URL"])
+    reader.execute("SELECT count(*) FROM writing_sitting")
+    migrating = threading.Thread(target=_migrate, daemon=True)
+    migrating.start()
+    eventually(lambda: "A table is in use" in capsys.readouterr().out)
+    with psycopg.connect(release.env["DATABASE_URL"]) as writer:
+        writer.execute("SET lock_timeout = '20s'")
+        writer.execute("DELETE FROM writing_sitting")  # it would wait for ever behind a migration that waits for ever
+    reader.close()
+    migrating.join(120)
+    assert not migrating.is_alive()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM information_schema.columns WHERE column_name = 'fenced_at'")
+        assert cursor.fetchone() == (1,)
+
+
+def _migrate() -> None:
+    try:
+        prepare.migrate(pause=0.2)
+    finally:
+        connection.close()
+
+
+def test_static_files_of_two_releases_lie_side_by_side(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    for name, text in (("one", "a"), ("two", "b")):
+        (tmp_path / name / "js").mkdir(parents=True)
+        (tmp_path / name / "js" / f"main.{text}.js").write_text(text)
+        (tmp_path / name / "staticfiles.json").write_text(text * 2 if name == "two" else text)
+        prepare.share(tmp_path / name, shared)
+    found = {path.name: path.read_text() for path in shared.rglob("*") if path.is_file()}
+    assert found == {"main.a.js": "a", "main.b.js": "b", "staticfiles.json": "bb"}
