@@ -162,7 +162,7 @@ def _added(field: Field) -> str:  # type: ignore[type-arg]
         return "the earlier release adds rows without it: it may be null, or has a db_default"
     if kept is not NOT_PROVIDED and hasattr(kept, "resolve_expression") and not isinstance(kept, Value):
         return "its db_default is an expression: the whole table may be written anew under a lock"
-    if field.unique or field.db_index or isinstance(field, ForeignKey):
+    if field.unique or getattr(field, "db_index", False) or isinstance(field, ForeignKey):
         return "nobody writes to the table while its index is made"
     return ""
 
