@@ -1,0 +1,34 @@
+#!/bin/sh
+# Make the keys and passwords of a new system, once: what is there stays. `./secrets.sh [FOLDER]`
+set -eu
+umask 077
+folder="${1:-secrets}"
+mkdir -p "$folder"
+cd "$folder"
+
+# 32 random bytes as Fernet writes them.
+fresh() {
+  head -c 32 /dev/urandom | base64 | tr '+/' '-_' | tr -d '\n'
+}
+
+once() {
+  if [ ! -s "$1" ]; then
+    fresh >"$1.new"
+    mv "$1.new" "$1"
+    echo "made $1"
+  fi
+}
+
+for name in pseudonym_key identity_key database_password storage_key; do
+  once "$name"
+done
+if [ ! -s secret_key ]; then
+  { fresh; fresh; } >secret_key.new
+  mv secret_key.new secret_key
+  echo "made secret_key"
+fi
+printf 'postgresql://crowdrag:%s@postgres:5432/crowdrag' "$(cat database_password | sed 's/=/%3D/g')" >database_url
+printf 'ROOT_SECRET_ACCESS_KEY=%s\n' "$(cat storage_key)" >storage.env
+# Containers read them as another account than yours; the folder itself stays closed.
+chmod 644 ./*
+chmod 700 .

@@ -1,0 +1,235 @@
+"""The compose file: what it starts are commands that start, its checks are checks that hold, its stops are stops.
+
+No container is run here. Every service of ours is run as a process instead, by its own command, told what the file and
+the example of its environment tell it; addresses and folders are those of the tests.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import jsonschema
+import pytest
+import yaml
+from django.db import connection
+
+from crowdrag.runtime.folder import REPOSITORY
+from crowdrag.runtime.serve import PARTS
+
+from .conftest import eventually, free_port
+
+PLACE = REPOSITORY / "docs" / "deployment"
+COMPOSE = yaml.safe_load((PLACE / "compose.yaml").read_text())
+SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+OURS = {name: service for name, service in SERVICES.items() if "crowdrag" in service["image"]}
+PARTS_OF = {name: service["command"][1] for name, service in OURS.items() if service["command"][0] == "serve"}
+
+# What a service may say, as far as this file uses it (the Compose Specification, "services").
+CONDITIONS = ["service_started", "service_healthy", "service_completed_successfully"]
+TIME = {"type": "string", "pattern": r"^(\d+(ms|s|m|h))+$"}
+STRINGS = {"type": "array", "items": {"type": "string"}}
+SERVICE = {
+    "type": "object",
+    "required": ["image"],
+    "additionalProperties": False,
+    "properties": {
+        "image": {"type": "string"},
+        "command": STRINGS,
+        "environment": {"type": "object", "additionalProperties": {"type": "string"}},
+        "env_file": STRINGS,
+        "secrets": STRINGS,
+        "restart": {"enum": ["no", "always", "on-failure", "unless-stopped"]},
+        "init": {"type": "boolean"},
+        "read_only": {"type": "boolean"},
+        "tmpfs": STRINGS,
+        "volumes": STRINGS,
+        "ports": STRINGS,
+        "expose": STRINGS,
+        "profiles": STRINGS,
+        "cap_drop": STRINGS,
+        "security_opt": STRINGS,
+        "shm_size": {"type": "string"},
+        "stop_grace_period": TIME,
+        "stop_signal": {"type": "string", "pattern": "^SIG"},
+        "logging": {"type": "object"},
+        "deploy": {"type": "object"},
+        "depends_on": {
+            "anyOf": [
+                STRINGS,
+                {
+                    "type": "object",
+                    "additionalProperties": {
+                        "type": "object",
+                        "required": ["condition"],
+                        "properties": {"condition": {"enum": CONDITIONS}},
+                    },
+                },
+            ]
+        },
+        "healthcheck": {
+            "type": "object",
+            "required": ["test"],
+            "additionalProperties": False,
+            "properties": {
+                "test": {"type": "array", "items": {"type": "string"}, "contains": {"const": "CMD"}},
+                "interval": TIME,
+                "timeout": TIME,
+                "start_period": TIME,
+                "retries": {"type": "integer"},
+            },
+        },
+    },
+}
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_service_says_what_compose_reads(name: str) -> None:
+    jsonschema.validate(SERVICES[name], SERVICE)
+    for needed in SERVICES[name].get("depends_on", []):
+        assert needed in SERVICES
+        condition = SERVICES[name]["depends_on"][needed]["condition"] if name != "proxy" else ""
+        assert condition != "service_healthy" or "healthcheck" in SERVICES[needed]
+    assert set(SERVICES[name].get("secrets", [])) <= COMPOSE["secrets"].keys()
+    for volume in SERVICES[name].get("volumes", []):
+        source = volume.split(":")[0]
+        assert source[0] in "./$" or source in COMPOSE["volumes"], source
+
+
+def test_every_part_has_a_service_and_the_web_two() -> None:
+    assert sorted(PARTS_OF.values()) == sorted([*PARTS, "web"])
+    assert SERVICES.keys() >= {"proxy", "postgres", "valkey", "storage", "prepare"}
+
+
+def test_the_proxy_sends_people_to_every_web_process_and_to_no_other() -> None:
+    webs = {f"{name}:8000" for name, part in PARTS_OF.items() if part == "web"}
+    for file in ("Caddyfile", "nginx.conf"):
+        assert set(re.findall(r"web-\d+:8000", (PLACE / file).read_text())) == webs
+    assert set(SERVICES["proxy"]["depends_on"]) == {web.split(":")[0] for web in webs}
+    assert [name for name, service in SERVICES.items() if "ports" in service] == ["proxy"]
+
+
+def test_a_stop_takes_no_longer_than_it_may() -> None:
+    """Draining and what a part needs after it: whoever waits less kills it in the middle of a request."""
+    drain = float(dict(example())["CROWDRAG_DRAIN_SECONDS"])
+    for name, part in PARTS_OF.items():
+        needed = 25 + (drain if part == "web" else 0) if part != "sweep" else 10
+        assert seconds(SERVICES[name]["stop_grace_period"]) >= needed, name
+
+
+def seconds(text: str) -> float:
+    return float(text.removesuffix("s"))
+
+
+def example() -> list[tuple[str, str]]:
+    lines = (PLACE / "example.env").read_text().splitlines()
+    return [(name, value) for name, _, value in (line.partition("=") for line in lines if line and line[0] != "#")]
+
+
+def test_secrets_are_made_once_and_fit(tmp_path: Path) -> None:
+    from cryptography.fernet import Fernet
+
+    make = ["sh", str(PLACE / "secrets.sh"), str(tmp_path / "secrets")]
+    subprocess.run(make, check=True, capture_output=True)
+    made = {path.name: path.read_text() for path in (tmp_path / "secrets").iterdir()}
+    files = {secret["file"].removeprefix("secrets/") for secret in COMPOSE["secrets"].values()}
+    assert made.keys() == files | {"storage.env"}
+    Fernet(made["identity_key"])
+    assert len(made["secret_key"]) >= 50
+    assert len({*made.values()}) == len(made)
+    assert (tmp_path / "secrets").stat().st_mode & 0o077 == 0
+    password = urlsplit(made["database_url"]).password
+    assert password is not None
+    assert password.replace("%3D", "=") == made["database_password"]
+    subprocess.run(make, check=True, capture_output=True)
+    assert made == {path.name: path.read_text() for path in (tmp_path / "secrets").iterdir()}
+
+
+class Standing:
+    """One service's command as a process."""
+
+    def __init__(self, name: str, root: Path) -> None:
+        self.service = SERVICES[name]
+        secrets = root / "secrets"
+        subprocess.run(["sh", str(PLACE / "secrets.sh"), str(secrets)], check=True, capture_output=True)
+        database = urlunsplit(
+            urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{connection.settings_dict['NAME']}")
+        )
+        (secrets / "database_url").write_text(database)
+        given = {**dict(example()), **self.service["environment"]}
+        given |= {key: value.replace("/run/secrets", str(secrets)) for key, value in given.items()}
+        # Not those of the tests' session: a process has what the file gives it, and what a machine gives.
+        kept = {key: os.environ[key] for key in ("PATH", "LANG", "HOME", "LD_LIBRARY_PATH") if key in os.environ}
+        self.port = str(free_port())
+        self.env = {
+            **kept,
+            **given,
+            "CROWDRAG_DATA_DIR": str(root / "data"),
+            "CROWDRAG_STATIC_ROOT": str(root / "static"),
+            "STATICFILES_STORAGE": "django.contrib.staticfiles.storage.StaticFilesStorage",
+            "BROKER_URL": broker(),
+            "STORAGE_URL": "",
+            "PORT": self.port,
+            "CROWDRAG_DRAIN_SECONDS": "1",
+            "CROWDRAG_STATIC_SHARED": str(root / "shared"),
+        }
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "crowdrag.runtime.cli", *arguments]
+
+    def start(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.command(*self.service["command"]),
+            env=self.env,
+            cwd=REPOSITORY,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def is_healthy(self) -> bool:
+        cmd, program, *arguments = self.service["healthcheck"]["test"]
+        assert (cmd, program) == ("CMD", "crowdrag")
+        return (
+            subprocess.run(self.command(*arguments), env=self.env, cwd=REPOSITORY, capture_output=True).returncode == 0
+        )
+
+
+def broker() -> str:
+    """A database of its own on the broker: nobody else's messages are to be taken."""
+    url = os.environ["BROKER_URL"]
+    return f"{url}?virtual_host=9" if "socket" in url else urlunsplit(urlsplit(url)._replace(path="/9"))
+
+
+@pytest.fixture
+def standing(request: pytest.FixtureRequest, tmp_path: Path) -> Standing:
+    return Standing(request.param, tmp_path)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("standing", [name for name in PARTS_OF if name != "web-2"], indirect=True)
+def test_a_service_comes_up_is_healthy_and_stops_in_its_time(standing: Standing) -> None:
+    process = standing.start()
+    try:
+        eventually(lambda: process.poll() is not None or standing.is_healthy(), within=120)
+        assert process.poll() is None, process.communicate()[0]
+        process.send_signal(getattr(signal, standing.service.get("stop_signal", "SIGTERM")))
+        said, _ = process.communicate(timeout=seconds(standing.service["stop_grace_period"]))
+        assert process.returncode == 0, said
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("standing", ["prepare"], indirect=True)
+def test_preparing_ends_with_tables_and_files_in_their_places(standing: Standing, tmp_path: Path) -> None:
+    process = standing.start()
+    said, _ = process.communicate(timeout=240)
+    assert process.returncode == 0, said
+    assert "No migrations to apply" in said
+    assert (tmp_path / "shared" / "js" / "main.js").exists()
