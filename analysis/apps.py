@@ -22,6 +22,7 @@ class AnalysisConfig(AppConfig):
         from .domain.experiments.self_preference import describing as self_preference
         from .domain.experiments.uplift import describing as uplift
         from .domain.planning import working as planning
+        from .domain.releases import building, keeping, marking
         from .domain.reports import packing
         from .domain.similarity import scoring
         from .domain.updating import due
@@ -38,8 +39,12 @@ class AnalysisConfig(AppConfig):
         self_preference.make_known()
         uplift.make_known()
         ways.register_eraser(erasing.erase)
+        building.register()
+        ways.register_eraser(marking.erase)
+        duties.register("analysis.releases.tidy", keeping.tidy, keeping.TIDY_EVERY)
         register_tab(order=28, label=_("Planner"), url_name="planner", section="planner")
         register_tab(order=30, label=_("Results"), url_name="results", section="results")
         register_tab(order=32, label=_("Experiments"), url_name="experiments", section="experiments")
+        register_tab(order=64, label=_("Releases"), url_name="releases", section="releases")
         register_tab(order=65, label=_("Export"), url_name="exports", section="exports")
         register_card(order=5, template="analysis/_card.html", context=glance.card)

@@ -1,13 +1,16 @@
-"""The app's pages."""
+"""The app's pages and endpoints."""
 
-from django.urls import path
+from django.urls import include, path
 
+from .api import releases as releases_api
+from .api import results as results_api
 from .views import (
     bertscore,
     charts,
     competence,
     experiments,
     exports,
+    findings,
     grades,
     leaderboard,
     metrics,
@@ -16,12 +19,33 @@ from .views import (
     overview,
     pairs,
     planner,
+    released,
+    releases,
     reports,
     tables,
     writing,
 )
 
+RELEASE_API = [
+    path("", releases_api.OneRelease.as_view(), name="api_release"),
+    path("files/", releases_api.Files.as_view(), name="api_release_files"),
+    path("build/", releases_api.Built.as_view(), name="api_release_build"),
+    path("publish/", releases_api.Published.as_view(), name="api_release_publish"),
+    path("embargo/lift/", releases_api.Unembargoed.as_view(), name="api_release_embargo"),
+    path("withdraw/", releases_api.Withdrawn.as_view(), name="api_release_withdraw"),
+]
+RESULT_API = [
+    path("", results_api.OneResult.as_view(), name="api_result"),
+    path("tables/<slug:name>/", results_api.OneTable.as_view(), name="api_result_table"),
+]
+API = [
+    path("results/", results_api.ResultsOfStudy.as_view(), name="api_results"),
+    path("results/<uuid:key>/", include(RESULT_API)),
+    path("releases/", releases_api.Releases.as_view(), name="api_releases"),
+    path("releases/<int:number>/", include(RELEASE_API)),
+]
 urlpatterns = [
+    path("api/v1/studies/<slug:study>/", include(API)),
     path("studies/<slug:slug>/results/", overview.results, name="results"),
     path("studies/<slug:slug>/results/analyse/", overview.analyse, name="analyse"),
     path("studies/<slug:slug>/results/competence/", competence.participants, name="competence"),
@@ -49,6 +73,27 @@ urlpatterns = [
     path("studies/<slug:slug>/experiments/new/<slug:name>/", experiments.new, name="experiment_new"),
     path("studies/<slug:slug>/experiments/new/<slug:name>/estimate/", experiments.estimate, name="experiment_estimate"),
     path("studies/<slug:slug>/experiments/<uuid:key>/", experiments.result, name="experiment_result"),
+    path("studies/<slug:slug>/releases/", releases.releases, name="releases"),
+    path("studies/<slug:slug>/releases/new/", releases.new, name="release_new"),
+    path("studies/<slug:slug>/releases/personal/", findings.findings, name="release_findings"),
+    path("studies/<slug:slug>/releases/personal/decide/", findings.decide, name="release_decide"),
+    path("studies/<slug:slug>/releases/<int:number>/", releases.release, name="release"),
+    path("studies/<slug:slug>/releases/<int:number>/change/", releases.change, name="release_change"),
+    path("studies/<slug:slug>/releases/<int:number>/build/", releases.build, name="release_build"),
+    path("studies/<slug:slug>/releases/<int:number>/stop/", releases.stop, name="release_stop"),
+    path("studies/<slug:slug>/releases/<int:number>/publish/", releases.publish, name="release_publish"),
+    path("studies/<slug:slug>/releases/<int:number>/embargo/", releases.lift_embargo, name="release_embargo"),
+    path("studies/<slug:slug>/releases/<int:number>/withdraw/", releases.withdraw, name="release_withdraw"),
+    path("studies/<slug:slug>/releases/<int:number>/discard/", releases.discard, name="release_discard"),
+    path("studies/<slug:slug>/releases/<int:number>/links/", releases.link, name="release_link"),
+    path("studies/<slug:slug>/releases/<int:number>/links/<int:pk>/revoke/", releases.revoke, name="release_revoke"),
+    path("studies/<slug:slug>/releases/<int:number>/files/<path:path>", releases.file, name="release_file"),
+    path("releases/", released.index, name="public_releases"),
+    path("releases/<slug:released>/", released.latest, name="public_latest"),
+    path("releases/<slug:released>/<int:number>/", released.release, name="public_release"),
+    path("releases/<slug:released>/<int:number>/files/<path:path>", released.file, name="public_release_file"),
+    path("private-releases/<str:key>/", released.private, name="private_release"),
+    path("private-releases/<str:key>/files/<path:path>", released.private_file, name="private_release_file"),
     path("studies/<slug:slug>/export/", exports.exports, name="exports"),
     path("studies/<slug:slug>/export/start/", exports.start, name="export_start"),
     path("studies/<slug:slug>/results/charts/<slug:name>.<slug:form>", charts.chart, name="result_chart"),

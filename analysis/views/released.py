@@ -1,0 +1,124 @@
+"""Releases for everybody: no account, no cookie, nothing but what was published; and for whoever has a private link."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from crowdrag.runs.views import sending
+from crowdrag.studies.access import public
+
+from ..domain.pages import releases as page
+from ..domain.releases import linking, publishing
+from ..enums import ReleaseState
+from ..models import Release
+
+GONE = 410
+FORBIDDEN = 403
+
+
+@public
+@require_safe
+def index(request: HttpRequest) -> HttpResponse:
+    """List what is published."""
+    return render(request, "analysis/released_list.html", page.index(request.GET.get("page")))
+
+
+@public
+@require_safe
+def latest(request: HttpRequest, released: str) -> HttpResponse:
+    """Lead to the latest version of a study that stands; to the latest of all where none does."""
+    found = Release.objects.filter(study__slug=released).public().newest_first()
+    standing = found.exclude(state=ReleaseState.WITHDRAWN).first() or found.first()
+    if standing is None:
+        raise Http404("Nothing of this study is published.")
+    return redirect("public_release", released, standing.number)
+
+
+@public
+@require_safe
+def release(request: HttpRequest, released: str, number: int) -> HttpResponse:
+    """Show a published version: what it is, its figures, its first rows, its files."""
+    found = _public(released, number)
+    return _show(request, found, opens=publishing.is_served(found, timezone.now()), files="public_release_file")
+
+
+@public
+@require_safe
+def file(request: HttpRequest, released: str, number: int, path: str) -> HttpResponseBase:
+    """Send a file of a published version, or a part of it."""
+    found = _public(released, number)
+    if found.state == ReleaseState.WITHDRAWN:
+        return _refused(request, found, status=GONE)
+    if publishing.is_embargoed(found, timezone.now()):
+        return _refused(request, found, status=FORBIDDEN)
+    answer = sent(request, found, path)
+    # Anybody may have it, scripts of other sites too; whether it is still given out is asked each time.
+    answer["Access-Control-Allow-Origin"] = "*"
+    answer.setdefault("Cache-Control", "public, no-cache")
+    return answer
+
+
+@public
+@never_cache
+@require_safe
+def private(request: HttpRequest, key: str) -> HttpResponse:
+    """Show a release to whoever has a link to it."""
+    found = _opened(key)
+    context = {"link": found, "args": [key]}
+    answer = _show(request, found.release, opens=True, files="private_release_file", **context)
+    answer["X-Robots-Tag"] = "noindex, nofollow"
+    return answer
+
+
+@public
+@require_safe
+def private_file(request: HttpRequest, key: str, path: str) -> HttpResponseBase:
+    """Send a file to whoever has a link to its release."""
+    answer = sent(request, _opened(key).release, path)
+    answer["X-Robots-Tag"] = "noindex"
+    answer.setdefault("Cache-Control", "private, no-cache")
+    return answer
+
+
+def sent(request: HttpRequest, release: Release, path: str) -> HttpResponseBase:
+    """Answer with a file of a release; who may have it was asked before."""
+    found = get_object_or_404(release.files.all(), path=path)
+    if found.removed_at is not None:
+        return _refused(request, release, status=GONE)
+    name = f"{release.study.slug}-v{release.number}-{found.path.replace('/', '-')}"
+    kept = sending.Kept(str(found.file.name), name, found.media_type, found.size, found.sha256)
+    return sending.send(request, kept)
+
+
+def _show(request: HttpRequest, found: Release, *, opens: bool, files: str, **more: Any) -> HttpResponse:
+    context = page.public(found, now=timezone.now(), shows_rows=opens)
+    context |= {"opens": opens, "versions": page.versions(found), "croissant": _croissant(found, opens=opens)}
+    args = more.pop("args", [found.study.slug, found.number])
+    base = reverse(files, args=[*args, "x"])[:-1]
+    return render(request, "analysis/released.html", context | {"files_at": base} | more)
+
+
+def _croissant(found: Release, *, opens: bool) -> str:
+    return "croissant.json" if opens and found.files.filter(path="croissant.json").exists() else ""
+
+
+def _refused(request: HttpRequest, found: Release, *, status: int) -> HttpResponse:
+    context = {"release": found, "released_study": found.study, "newer": publishing.newer(found)}
+    return render(request, "analysis/released_gone.html", context, status=status)
+
+
+def _public(slug: str, number: int) -> Release:
+    found = Release.objects.public().select_related("study", "run")
+    return get_object_or_404(found, study__slug=slug, number=number)
+
+
+def _opened(key: str) -> Any:
+    link = linking.opened(key, now=timezone.now())
+    if link is None:
+        raise Http404("This link opens nothing; it may have ended.")
+    return link

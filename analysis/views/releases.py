@@ -1,0 +1,186 @@
+"""A study's releases, for its members: what there is, what each holds, and what is to be done about it."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from crowdrag.runs.domain import progress
+from crowdrag.studies.access import shows, study_page
+from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.models import Study
+
+from ..domain.pages import releases as page
+from ..domain.releases import building, drafting, linking, publishing
+from ..forms import LinkForm, ReleaseForm, WithdrawForm
+from ..models import Release, ReleaseLink
+from . import released
+
+View = Callable[..., HttpResponseBase]
+SECTION = "releases"
+INVALID = 422
+
+
+@study_page(Role.VIEWER)
+@require_safe
+def releases(request: HttpRequest, study: Study) -> HttpResponse:
+    """List the releases of a study."""
+    context = page.listing(study, request.GET.get("page")) | {"section": SECTION, "may_change": _may(request)}
+    return render(request, "analysis/releases.html", context)
+
+
+@study_page(Role.EDITOR)
+def new(request: HttpRequest, study: Study) -> HttpResponse:
+    """Make a draft of the next version."""
+    form = ReleaseForm(study, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        made = drafting.create(study=study, choices=form.choices(), by=request.user, **form.said())  # type: ignore[arg-type]
+        return redirect("release", study.slug, made.number)
+    context = {"form": form, "section": SECTION, "latest": page.latest(study)}
+    return render(request, "analysis/release_form.html", context, status=INVALID if form.errors else 200)
+
+
+@study_page(Role.EDITOR)
+def change(request: HttpRequest, study: Study, number: int) -> HttpResponse:
+    """Change what a release is to hold that is not published."""
+    release = _release(study, number)
+    form = ReleaseForm(study, request.POST or None, release=release)
+    if request.method == "POST" and form.is_valid():
+        try:
+            drafting.change(release=release, choices=form.choices(), **form.said())
+        except drafting.ReleaseError as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect("release", study.slug, number)
+    context = {"form": form, "release": release, "section": SECTION}
+    return render(request, "analysis/release_form.html", context, status=INVALID if form.errors else 200)
+
+
+@study_page(Role.VIEWER)
+@require_safe
+@shows(Shown.PEOPLE)
+def release(request: HttpRequest, study: Study, number: int) -> HttpResponse:
+    """Show one release: what it holds, what was left out and why, and what can be done next."""
+    return _show(request, study, _release(study, number))
+
+
+@study_page(Role.VIEWER)
+@require_safe
+@shows(Shown.FILE)
+def file(request: HttpRequest, study: Study, number: int, path: str) -> HttpResponseBase:
+    """Send a file of a release, published or not."""
+    return released.sent(request, _release(study, number), path)
+
+
+def action(role: Role) -> Callable[[Callable[..., Any]], View]:
+    """Make a view of what is done to a release by a button: what goes wrong is said on its page."""
+
+    def decorate(act: Callable[..., Any]) -> View:
+        @study_page(role)
+        @require_POST
+        @wraps(act)
+        def view(request: HttpRequest, study: Study, number: int, **kwargs: Any) -> HttpResponse:
+            found = _release(study, number)
+            try:
+                answer = act(request, found, **kwargs)
+            except drafting.ReleaseError as error:
+                messages.error(request, str(error))
+                answer = None
+            return answer if isinstance(answer, HttpResponse) else redirect("release", study.slug, number)
+
+        return view
+
+    return decorate
+
+
+@action(Role.EDITOR)
+def build(request: HttpRequest, release: Release) -> None:
+    """Start building it."""
+    address = request.build_absolute_uri(reverse("public_release", args=[release.study.slug, release.number]))
+    building.start(release=release, by=request.user, address=address)  # type: ignore[arg-type]
+
+
+@action(Role.EDITOR)
+def stop(request: HttpRequest, release: Release) -> None:
+    """Stop building it."""
+    building.stop(release=release, by=request.user)  # type: ignore[arg-type]
+
+
+@action(Role.OWNER)
+def publish(request: HttpRequest, release: Release) -> None:
+    """Publish it."""
+    publishing.publish(release=release, by=request.user)  # type: ignore[arg-type]
+
+
+@action(Role.OWNER)
+def lift_embargo(request: HttpRequest, release: Release) -> None:
+    """Give its files out from now on."""
+    publishing.lift_embargo(release=release)
+
+
+@action(Role.OWNER)
+def withdraw(request: HttpRequest, release: Release) -> HttpResponse | None:
+    """Take it back."""
+    form = WithdrawForm(request.POST)
+    if not form.is_valid():
+        return _show(request, release.study, release, withdraw_form=form)
+    publishing.withdraw(release=release, reason=form.cleaned_data["reason"], by=request.user)  # type: ignore[arg-type]
+    return None
+
+
+@action(Role.EDITOR)
+def discard(request: HttpRequest, release: Release) -> HttpResponse:
+    """Throw away what was never published."""
+    drafting.discard(release=release)
+    return redirect("releases", release.study.slug)
+
+
+@action(Role.EDITOR)
+@never_cache
+def link(request: HttpRequest, release: Release) -> HttpResponse:
+    """Make a private link, and show it once."""
+    form = LinkForm(request.POST)
+    if not form.is_valid():
+        return _show(request, release.study, release, link_form=form)
+    _made, key = linking.make(
+        release=release,
+        expires_at=form.expires_at(),
+        label=form.cleaned_data["label"],
+        by=request.user,  # type: ignore[arg-type]
+    )
+    address = request.build_absolute_uri(reverse("private_release", args=[key]))
+    return _show(request, release.study, release, made_link=address)
+
+
+@action(Role.EDITOR)
+def revoke(request: HttpRequest, release: Release, pk: int) -> None:
+    """End a private link."""
+    linking.revoke(link=get_object_or_404(ReleaseLink, release=release, pk=pk))
+
+
+def _show(request: HttpRequest, study: Study, release: Release, **more: Any) -> HttpResponse:
+    context = page.one(release, now=timezone.now()) | {
+        "section": SECTION,
+        "may_change": _may(request),
+        "may_publish": request.study_role >= Role.OWNER,  # type: ignore[attr-defined]
+        "link_form": LinkForm(),
+        "withdraw_form": WithdrawForm(),
+        "progress": progress.of(release.run) if release.run and release.run.is_active else None,
+    }
+    invalid = any(form.is_bound and form.errors for form in (more.get("link_form"), more.get("withdraw_form")) if form)
+    return render(request, "analysis/release.html", context | more, status=INVALID if invalid else 200)
+
+
+def _release(study: Study, number: int) -> Release:
+    return get_object_or_404(Release.objects.select_related("study", "run", "published_by"), study=study, number=number)
+
+
+def _may(request: HttpRequest) -> bool:
+    return bool(request.study_role >= Role.EDITOR)  # type: ignore[attr-defined]
