@@ -15,7 +15,6 @@ from .enums import Shown
 from .forms import OperatorSignInForm
 from .models import Consent, ConsentText, Membership, Participant, Study, User
 
-
 admin.site.login_form = OperatorSignInForm
 admin.site.site_header = admin.site.site_title = "CrowdRAG"
 

@@ -29,7 +29,7 @@ def test_dashboards_are_accessible_and_fit_the_screen(page: Page, live_server: A
     for path in [*map(reverse, PAGES), erasing]:
         page.goto(live_server.url + path)
         found += [fault for width, theme in SCREENS for fault in faults(page, width, theme)]
-    assert found == []
+    assert "\n".join(found) == ""
 
 
 def test_dashboards_are_gone_through_by_keyboard_and_filters_work(page: Page, live_server: Any, operator: Any) -> None:

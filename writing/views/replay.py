@@ -41,7 +41,9 @@ def replay(request: HttpRequest, study: Study, external_id: str) -> HttpResponse
 @shows(Shown.LOG)
 def replay_log(request: HttpRequest, study: Study, external_id: str) -> HttpResponse:
     """Answer with what the player needs: one JSON document."""
-    found = get_object_or_404(Response.objects.filter(study=study).select_related("participant", "task__log"), external_id=external_id)
+    found = get_object_or_404(
+        Response.objects.filter(study=study).select_related("participant", "task__log"), external_id=external_id
+    )
     log = _log(found)
     concerns(request, found.participant, found.pk)
     passages = evidence.passages_of([found.topic_id])[found.topic_id]
