@@ -14,7 +14,7 @@ from crowdrag.runs.domain import running
 from crowdrag.runs.models import Artifact, Run
 from crowdrag.studies.models import Participant
 
-from ..models import Snapshot, Table
+from ..models import PersonalFinding, Snapshot, Table
 from . import inputs
 from .analysing import KIND as ANALYSIS
 from .corpus import exporting
@@ -52,6 +52,7 @@ def erase(participant: Participant, now: datetime) -> None:
     _remove(packing.all_packed(participant.study))
     keeping.forget(participant.study)
     forgetting.forget(participant, reason=REASON, now=now)
+    PersonalFinding.objects.filter(participant=participant).delete()
 
 
 def _begin_anew(participant: Participant, now: datetime) -> None:

@@ -4,7 +4,7 @@ Nothing here is a permission. What people agreed to, and what was found in their
 release is read (`contents`); a choice can only leave more out.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
@@ -118,7 +118,7 @@ class Choices:
         known = {field.name for field in fields(cls)}
         if unknown := sorted(set(given) - known):
             raise ValueError(f"There is no choice named {', '.join(unknown)}.")
-        return cls(**{name: _READ.get(name, _same)(value) for name, value in given.items()})
+        return cls(**{name: _READ[name](value) if name in _READ else value for name, value in given.items()})
 
     def problems(self) -> list[str]:
         """Return what does not go together, in sentences for whoever chooses; none where all is well."""
@@ -145,15 +145,11 @@ class Choices:
         yield not set(self.origins) - set(Origin.values), _("There is no such origin of responses.")
 
 
-def _same(value: Any) -> Any:
-    return value
-
-
 def _texts(value: Iterable[Any]) -> tuple[str, ...]:
     return tuple(str(each) for each in value)
 
 
-_READ = {
+_READ: dict[str, Callable[[Any], Any]] = {
     "passages": Passages,
     "logs": Logs,
     "timing": Timing,

@@ -1,25 +1,170 @@
-"""What a release holds: every table is what it says, of what people agreed to, as it was chosen."""
+"""What a release holds: every table is what it says, as it was chosen."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
-from analysis.domain.releases.choices import Logs, Passages, Timing
+from analysis.domain.releases.choices import Choices, Logs, Passages, Pseudonyms, Timing
+from analysis.domain.releases.contents.times import Clock
+from analysis.models import Table
+from annotation.models import Assignment
+from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
+from crowdrag.studies.models import Study
+from tests.factories import NOW
 
 from ..whole_study import PLATFORM_ID, whole_study
 from .reading import read
+from .taken_part import TEXT, all_agree, study
 
 pytestmark = pytest.mark.django_db(transaction=True)
-EVERYTHING = {
+EVERYTHING: dict[str, Any] = {
     "passages": Passages.TEXTS, "passage_terms": "CC0", "excluded": True, "comments": True, "tables": True,
     "timing": Timing.EXACT,
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("logs", Logs)
-def test_every_table_is_what_it_says(logs: Logs) -> None:
-    study = whole_study()
-    runs = tuple(str(key) for key in Run.objects.filter(study=study).values_list("key", flat=True))
-    tables, layout, _left_out = read(study, logs=logs, runs=runs, **EVERYTHING)
-    print({name: len(rows) for name, rows in tables.items()})
-    print({name: len(rows) for name, rows in layout.items()}, _left_out)
+def test_every_table_is_what_it_says_and_names_no_platforms_id(logs: Logs) -> None:
+    made = whole_study()
+    runs = tuple(str(key) for key in Run.objects.filter(study=made).values_list("key", flat=True))
+    tables, layout, left_out = read(made, logs=logs, runs=runs, **EVERYTHING)
     assert PLATFORM_ID not in repr((tables, layout))
+    assert left_out == {("judgments", "the questionnaire was not accepted, or not yet"): 18}
+    assert all(rows for rows in tables.values())  # a row in every table
+    logged = {name for name in tables if name.startswith("log_")}
+    more = {Logs.NONE: set(), Logs.MEASURES: {"log_measures"}, Logs.FULL: {"log_measures", "log_events"}}
+    assert logged == more.get(logs, {"log_measures", "log_states"})
+
+
+def test_what_is_not_chosen_has_no_table() -> None:
+    made = all_agree(study())
+    tables, layout, _left_out = read(made, surveys=False, judgments=False, passages=Passages.NONE)
+    assert set(tables) == {"participants", "topics", "styles", "responses", "statements", "citations"}
+    assert {row["participant"] for row in tables["participants"]} == {r["participant"] for r in tables["responses"]}
+    assert layout["raw/study1_tasks"][0]["worker_knowledge"] is None
+    tables, _layout, left_out = read(made, origins=("MODEL",))
+    assert [row["response"] for row in tables["responses"]] == ["model"]
+    assert left_out["responses", "it was chosen to leave them out"] == 1
+    tables, layout, _left_out = read(made, responses=False)
+    assert "responses" not in tables
+    assert "raw/study1_tasks" not in layout
+    assert len(tables["judgments"]) == 2
+
+
+def test_passages_are_in_as_far_as_their_terms_allow() -> None:
+    made = all_agree(study())
+    for passages, columns in {
+        Passages.IDS: None,
+        Passages.ADDRESSES: {"passage", "passage_version", "title", "url"},
+        Passages.TEXTS: {"passage", "passage_version", "title", "url", "text"},
+    }.items():
+        tables, layout, _left_out = read(made, passages=passages, passage_terms="ODC-BY")
+        assert tables["retrieved"][0]["passage"].startswith("passage-")
+        assert ("passages" in tables) == (columns is not None)
+        if columns:
+            assert set(tables["passages"][0]) == columns
+        texts = layout["raw/study1_retrieval"][0]["references_texts"]
+        assert (texts[0] != "") == (passages == Passages.TEXTS)
+
+
+def test_choices_are_kept_as_json_and_say_what_does_not_go_together() -> None:
+    choices = Choices(logs=Logs.FULL, runs=("a", "b"), timing=Timing.ABSENT, licence="CC0-1.0")
+    assert Choices.from_json(choices.as_json()) == choices
+    assert Choices.from_json({}) == Choices()
+    assert Choices().problems() == []
+    assert len(Choices(passages=Passages.TEXTS).problems()) == 1
+    assert len(Choices(topics=False).problems()) == 2
+    assert len(Choices(logs=Logs.MINUTES, timing=Timing.HOUR).problems()) == 1
+    assert len(Choices(responses=False, logs=Logs.FULL).problems()) == 1
+    with pytest.raises(ValueError, match="no choice named other"):
+        Choices.from_json({"other": 1})
+    with pytest.raises(ValueError, match="SOME"):
+        Choices.from_json({"logs": "SOME"})
+
+
+def test_fresh_pseudonyms_are_another_ones_in_each_release_and_the_same_when_it_is_built_again() -> None:
+    made = all_agree(study())
+    first, again, second = (people(made, release) for release in ("1", "1", "2"))
+    assert first == again
+    assert first & second == {"m-1"}  # a model is called what it is called
+    assert people(made, "1", pseudonyms=Pseudonyms.STABLE) == {"writer", "judge-0", "judge-1", "m-1"}
+    tables, layout, _left_out = read(made, "1")
+    for name in ("writer", "judge-0"):
+        assert repr(name) not in repr((tables, layout))
+    writer = tables["responses"][0]["participant"]
+    assert [row["worker"] for row in layout["raw/study1_tasks"]] == [writer]
+
+
+def people(made: Study, release: str, **choices: Any) -> set[str]:
+    return {row["participant"] for row in read(made, release, **choices)[0]["participants"]}
+
+
+@pytest.mark.parametrize(
+    ("timing", "time", "seconds", "ms"),
+    [
+        (Timing.EXACT, datetime(2026, 1, 1, 13, 2, 3, 500_000, UTC), 125.25, [0, 1500, 1600, 61_500]),
+        (Timing.SECOND, datetime(2026, 1, 1, 13, 2, 3, 0, UTC), 125.0, [0, 1000, 1000, 61_000]),
+        (Timing.MINUTE, datetime(2026, 1, 1, 13, 2, 0, 0, UTC), 120.0, [0, 0, 0, 60_000]),
+        (Timing.HOUR, datetime(2026, 1, 1, 13, 0, 0, 0, UTC), 0.0, [0, 0, 0, 0]),
+        (Timing.ABSENT, None, None, [None, None, None]),
+    ],
+)
+def test_times_are_cut_to_the_step_that_was_chosen(timing, time, seconds, ms) -> None:
+    tables, _layout, _left_out = read(all_agree(study()), timing=timing, logs=Logs.FULL)
+    row = tables["responses"][0]
+    assert (row["submitted_at"], row["seconds"]) == (time, seconds)
+    assert tables["judgments"][0]["judged_at"] == time
+    assert [event["ms"] for event in tables["log_events"]][: len(ms)] == ms
+    assert "clock" not in repr(tables["log_events"])
+
+
+def test_a_cut_time_is_never_later_and_the_order_stays() -> None:
+    clock = Clock(Timing.MINUTE)
+    times = [NOW + timedelta(seconds=n * 17.3) for n in range(400)]
+    cut = [clock.time(time) for time in times]
+    assert all(found is not None and found <= time for found, time in zip(cut, times, strict=True))
+    assert cut == sorted(cut)  # type: ignore[type-var]
+    assert {found.second for found in cut if found} == {0}
+
+
+def test_states_are_minute_by_minute_or_sentence_by_sentence() -> None:
+    made = all_agree(study())
+    minutes = read(made, logs=Logs.MINUTES, timing=Timing.EXACT)[0]["log_states"]
+    assert [(row["state"], row["ms"], row["text"]) for row in minutes] == [
+        (0, 1500, "Call me on "), (1, 62_000, "Leaves fall [0]."), (2, 125_250, TEXT),
+    ]  # fmt: skip
+    sentences = read(made, logs=Logs.SENTENCES, timing=Timing.ABSENT)[0]["log_states"]
+    assert [(row["state"], row["ms"], row["text"]) for row in sentences] == [
+        (0, None, "Leaves fall [0]."), (1, None, TEXT),
+    ]  # fmt: skip
+
+
+def test_results_are_of_the_runs_that_were_named_by_the_names_of_the_release() -> None:
+    made = all_agree(study())
+    Assignment.objects.filter(participant__external_id="judge-1").update(is_included=False)
+    run, other = (
+        Run.objects.create(
+            study=made, kind="analysis", state=RunState.DONE, code_version="1", created_at=NOW, finished_at=NOW,
+            inputs_digest=digest,
+        )
+        for digest in ("first", "second")
+    )  # fmt: skip
+    spam = [{"participant": f"judge-{n}", "dimension": "d", "spam_probability": n, "judgments": 1} for n in range(2)]
+    Table.objects.create(run=run, name="competence", rows=spam)
+    gone = {"response_a": "human", "response_b": "gone", "dimension": "d", "p_a": 1.0, "label": "a"}
+    Table.objects.create(run=run, name="gold", rows=[gone | {"response_b": "model", "p_n": None}, gone])
+    Table.objects.create(run=other, name="grades", rows=[{"response": "human", "grade": 3}])
+    tables, _layout, left_out = read(made, runs=(str(run.key),), tables=True)
+    assert [(row["run"], row["inputs_digest"]) for row in tables["runs"]] == [(1, "first")]
+    assert "grades" not in tables
+    (label,) = tables["gold"]
+    assert label == {
+        "run": 1, "response_a": "human", "response_b": "model", "dimension": "d", "p_a": 1.0, "p_n": None, "label": "a",
+    }  # fmt: skip
+    (row,) = tables["results_competence"]
+    assert row["participant"] == tables["questionnaires"][0]["participant"]
+    assert left_out["rows of results", "they are about a response or a person that is left out"] == 2
+    assert "results_competence" not in read(made, runs=(str(run.key),))[0]
+    assert "runs" not in read(made)[0]

@@ -103,7 +103,7 @@ def retrieved(source: Source) -> Table:
 
 def passages(source: Source) -> Table:
     """Return the passages that were retrieved for a topic that is in."""
-    columns = (
+    columns: tuple[Column, ...] = (
         Column("passage", "text", False, "The collection's id of the passage."),
         Column("passage_version", "integer", False, "Counts up from 1; a version never changes."),
         Column("title", "text", True, "Its title, if it has one.", is_free_text=True),

@@ -58,9 +58,7 @@ def decide(
     chosen = PersonalFinding.objects.select_for_update().filter(study=study, pk__in=findings).order_by("pk")
     if verdict == PersonalVerdict.REDACT and any(each.source == TextSource.LOG for each in chosen):
         raise VerdictError(
-            _(
-                "In a log nothing can be blacked out: it would not make the text then. Leave it out, or release it."
-            )
+            _("In a log nothing can be blacked out: it would not make the text then. Leave it out, or release it.")
         )
     return PersonalFinding.objects.filter(pk__in=[each.pk for each in chosen]).update(
         verdict=verdict, reason=said[:500], decided_at=now or timezone.now(), decided_by=by

@@ -72,9 +72,8 @@ _NAME_HINTS = (
     *("name is", "name:", "name's", "name’s", "am called", "they call me", "ich heiße", "mein name", "appelle"),
     *("me llamo", "mi nombre", "mi chiamo"),
 )
-_NAMED = (
-    rf"{_UPPER}[\w'’-]+(?:\s+(?:(?:van|von|de|der|den|la|le|bin|al|el|da|di|du)\s+){{0,2}}{_UPPER}[\w'’.-]*){{0,3}}"
-)
+_PARTICLES = r"(?:(?:van|von|de|der|den|la|le|bin|al|el|da|di|du)\s+){0,2}"
+_NAMED = rf"(?:(?:Dr|Prof|Mrs?|Ms)\. )?{_UPPER}[\w'’-]+(?:\s+{_PARTICLES}{_UPPER}[\w'’.-]*){{0,3}}"
 _DATE = (
     r"(?:\d{1,2}(?:st|nd|rd|th)?[./ -]\s?(?:\d{1,2}|[A-Za-zäé]{3,9})[./ ,-]\s?\d{2,4}|\d{4}-\d{2}-\d{2}|"
     r"[A-Z][a-z]{2,8} \d{1,2}(?:st|nd|rd|th)?,? \d{4})"
@@ -163,6 +162,10 @@ _NUMBER = re.compile(r"\d[\d\s().:/\u2010-\u2013-]{5}")
 
 # In the order in which they are believed: of two that overlap the earlier one holds.
 RULES: tuple[Rule, ...] = (
+    _rule(
+        PersonalKind.PROFILE, r"\b[a-z][a-z0-9+.-]{1,9}://[^\s/@:]{1,64}(?::[^\s/@]{0,64})?@\S{1,200}", hint=("://",)
+    ),
+    _rule(PersonalKind.HANDLE, r"(?<![\w@])@[\w.-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}", hint=("@",)),
     _rule(PersonalKind.EMAIL, r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}", hint=("@",)),
     _rule(
         PersonalKind.EMAIL,
@@ -172,8 +175,12 @@ RULES: tuple[Rule, ...] = (
         hint=("at)", "at]", "at }", "at )", "at ]", "at}"),
     ),
     _rule(
-        PersonalKind.PROFILE, r"\b[a-z][a-z0-9+.-]{1,9}://[^\s/@:]{1,64}(?::[^\s/@]{0,64})?@\S{1,200}", hint=("://",)
+        PersonalKind.EMAIL,
+        r"(?<![\w.+-])[\w.+-]{1,64}(?: dot [\w+-]{1,64}){0,3} at [\w-]{1,63}(?: dot [\w-]{2,63}){1,3}",
+        flags=re.IGNORECASE,
+        hint=(" dot ",),
     ),
+    _rule(PersonalKind.EMAIL, r"(?<![\w.+-])[\w.+-]{1,64} AT [\w-]{1,63}(?:\.[\w-]{2,63}){1,4}", hint=(" at ",)),
     _rule(
         PersonalKind.PROFILE,
         rf"(?<![\w.@-])(?:https?://)?(?:www\.|m\.)?(?:[\w-]{{1,40}}\.)?{_SITES}/@?{_NOBODY}[\w.-]{{2,60}}\b",
@@ -258,16 +265,17 @@ RULES: tuple[Rule, ...] = (
     ),
     _rule(
         PersonalKind.NAME,
-        rf"\b(?:I am|I['’]m|Ich bin|Je suis|Soy)\s+(?P<name>(?:Dr\. |Prof\. )?{_UPPER}[\w'’-]+\s+{_UPPER}[\w'’-]+)",
+        rf"\b(?:I am|I['’]m|Ich bin|Je suis|Soy)\s+(?P<name>(?:Dr\. |Prof\. )?{_UPPER}[\w'’-]+\s+{_PARTICLES}"
+        rf"{_UPPER}[\w'’-]+)",
         group="name",
         hint=("i am", "i'm", "i’m", "ich bin", "je suis", "soy"),
     ),
     _rule(
         PersonalKind.NAME,
-        r"\b(?:[Rr]egards|[Ss]incerely|[Cc]heers|[Yy]ours(?: truly)?|Written by|Grüße[n]?)\s*[,:]?\s+"
+        r"\b(?:[Rr]egards|[Ss]incerely|[Cc]heers|[Yy]ours(?: truly)?|Signed|Written by|Grüße[n]?)\s*[,:]?\s+"
         rf"(?P<name>{_NAMED})\s*[.!]?\s*\Z",
         group="name",
-        hint=("regards", "sincerely", "cheers", "yours", "written by", "grüße"),
+        hint=("regards", "sincerely", "cheers", "yours", "signed", "written by", "grüße"),
     ),
     _rule(
         PersonalKind.BIRTH,

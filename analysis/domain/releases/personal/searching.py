@@ -58,7 +58,7 @@ def find(
     passages = _Passages()
     for n, text in enumerate(texts.of(study, where), 1):
         if report and n % TICK == 0:
-            report(n, text.source.label)
+            report(n, str(text.source.label))
         # What somebody answered stands in the answer itself, of course.
         said = () if text.source == TextSource.SURVEY else own.get(text.participant, ())
         for match in rules.find(text.text, own=said, known=known):

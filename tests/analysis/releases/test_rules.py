@@ -1,0 +1,77 @@
+"""How often the rules for personal data are right, on planted texts; the figures stand in the guide."""
+
+from collections import Counter
+
+import pytest
+
+from analysis.domain.releases.personal import rules
+from analysis.enums import PersonalKind
+
+from . import planted
+
+SEED, N = 7, 1200
+
+
+def covered(text: str, words: str) -> bool:
+    start = text.index(words)
+    found = {i for match in rules.find(text) for i in range(match.start, match.end)}
+    return set(range(start, start + len(words))) <= found
+
+
+def test_what_is_planted_is_found_whole_under_its_kind_and_nothing_else_is() -> None:
+    right: Counter[PersonalKind] = Counter()
+    wrong: list[str] = []
+    for each in planted.texts(SEED, N):
+        ((kind, words),) = each.spans
+        found = rules.find(each.text)
+        start = each.text.index(words)
+        inside = [match for match in found if match.start < start + len(words) and start < match.end]
+        right[kind] += covered(each.text, words) and {match.kind for match in inside} == {kind}
+        wrong += [each.text[match.start : match.end] for match in found if match not in inside]
+    assert min(right[kind] for kind in planted.PLANTERS) >= 0.98 * N / len(planted.PLANTERS), right
+    assert len(wrong) <= 0.01 * N, wrong
+
+
+@pytest.mark.parametrize("text", planted.INNOCENT)
+def test_what_only_looks_so_is_not_found(text: str) -> None:
+    assert [text[match.start : match.end] for match in rules.find(text)] == []
+
+
+def test_the_guide_says_how_much_of_the_hard_forms_is_found() -> None:
+    found = sum(covered(text, words) for text, words in planted.HARD)
+    assert found == 6
+    guide = (planted.GUIDE).read_text()
+    assert f"{found} of {len(planted.HARD)}" in guide
+
+
+def test_check_digits_tell_accounts_and_cards_from_other_numbers() -> None:
+    assert rules.find("DE89 3704 0044 0532 0130 00")[0].kind == PersonalKind.ACCOUNT  # ISO 13616's own example
+    assert PersonalKind.ACCOUNT not in {match.kind for match in rules.find("DE88 3704 0044 0532 0130 00")}
+    assert rules.find("4111 1111 1111 1111")[0].kind == PersonalKind.CARD
+    assert rules.find("4111 1111 1111 1112") == []
+
+
+def test_what_the_person_said_in_a_survey_is_found_as_a_word() -> None:
+    text = "As they say in Ashby, ashbys are rare; ASHBY it is."
+    found = rules.find(text, own=("Ashby",))
+    assert [text[match.start : match.end] for match in found] == ["Ashby", "ASHBY"]
+    assert {match.kind for match in found} == {PersonalKind.ANSWER}
+
+
+def test_an_id_by_which_a_platform_knows_somebody_is_found_in_any_case() -> None:
+    text = "I am worker_Nine here."
+    assert [text[m.start : m.end] for m in rules.find(text, known=frozenset({"worker_nine"}))] == ["worker_Nine"]
+
+
+def test_nothing_is_found_twice_and_positions_are_code_points() -> None:
+    text = "𝔘 İ maria@example.org"
+    (match,) = rules.find(text, own=("maria@example.org", "maria"))
+    assert text[match.start : match.end] == "maria@example.org"
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 50_000, "1 " * 25_000, "a." * 25_000, "@" * 50_000, "+1-" * 20_000, "Aa " * 20_000]
+)
+def test_no_text_makes_a_rule_try_every_way(text: str) -> None:
+    # Some rule that tried every way would never come back; the test would not end.
+    assert len(rules.find(text)) < 50_000
