@@ -53,6 +53,8 @@ class Web(Service):
         env = environment.complete(self.folder, llm_url=self.llm_url)
         if self.drain:
             options["config"] = "python:crowdrag.runtime.draining"
+            # A proxy keeps connections, too, and must be who closes them: a request that meets a closed one fails.
+            options["keep-alive"] = "15"
             env["CROWDRAG_DRAIN_SECONDS"] = f"{self.drain:g}"
         env["PROMETHEUS_MULTIPROC_DIR"] = str(self._counts())
         arguments = [part for name, value in options.items() for part in (f"--{name}", value)]

@@ -53,7 +53,8 @@ class Release:
             "CROWDRAG_STATIC_ROOT": str(self.root / "static"),
             "CROWDRAG_STATIC_SHARED": str(root / "shared"),
             "STATICFILES_STORAGE": "plain_static.Plain",
-            "CROWDRAG_DRAIN_SECONDS": "2",
+            # Long enough for a proxy on a machine with ten times as much to do as it can.
+            "CROWDRAG_DRAIN_SECONDS": "8",
             "WEB_WORKERS": "1",
         }
 
@@ -155,11 +156,11 @@ class Proxy:
     """A proxy as docs/deployment/ configures one, and no more forgiving.
 
     It asks each backend every 0.2 s whether it is ready, gives requests to those that are in turn, keeps connections to
-    them for a second, and serves static files from the folder that the releases share. A request is given to another
-    backend only where a connection was refused; whatever else goes wrong is a 502.
+    them for a few seconds, and serves static files from the folder that the releases share. A request is given to
+    another backend only where a connection was refused; whatever else goes wrong is a 502.
     """
 
-    KEEP = 1.0
+    KEEP = 5.0
 
     def __init__(self, session_cookie: str, csrf_cookie: str, shared: Path) -> None:
         self.backends: dict[int, str] = {}
@@ -171,6 +172,7 @@ class Proxy:
         self._lock = threading.Lock()
         self._kept: dict[int, list[tuple[float, http.client.HTTPConnection]]] = {}
         self._over = threading.Event()
+        self._began = time.monotonic()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self, shared))
         self._server.daemon_threads = True
         self.host, self.port = "127.0.0.1", self._server.server_address[1]
@@ -232,7 +234,9 @@ class Proxy:
             content = answer.read()
         except (OSError, http.client.HTTPException) as error:
             connection.close()
-            self.failures.append(f"{method} {path}: {self.backends[port]} broke off ({error!r})")
+            self.failures.append(
+                f"{time.monotonic() - self._began:.1f} s: {method} {path}: {self.backends[port]} broke off ({error!r})"
+            )
             return 502, [], b""
         with self._lock:
             self.answers[self.backends[port], answer.status] += 1

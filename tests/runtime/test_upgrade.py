@@ -145,7 +145,7 @@ def test_a_release_takes_anothers_place_and_is_taken_back(tmp_path: Path, webs: 
         each.stop.set()
     for thread in threads:
         thread.join(120)
-    assert proxy.failures == []
+    assert "\n".join(proxy.failures) == ""
     assert reader.problems == []
     assert sum(each.resent for each in crowd) == 0, "connections broke"
     for each in crowd:
