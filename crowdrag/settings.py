@@ -275,7 +275,7 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
     "SWAGGER_UI_DIST": "SIDECAR",
-    "ENUM_NAME_OVERRIDES": {"RunStateEnum": "crowdrag.runs.enums.RunState"},
+    "ENUM_NAME_OVERRIDES": {"RunStateEnum": "crowdrag.runs.enums.RunState", "OriginEnum": "writing.enums.Origin"},
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "crowdrag.api.endpoints.schema.closed",
