@@ -3,7 +3,8 @@
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import F, Func, IntegerField
@@ -22,6 +23,14 @@ MEDIA_TYPES = {
 UPDATE, OF = "analysis.update", "of"
 # What a spreadsheet takes for the start of a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A table with the names of its columns in their order."""
+
+    columns: list[str]
+    rows: list[Row]
 
 
 class UnknownTableError(LookupError):
@@ -59,8 +68,27 @@ def of(run: Run, name: str) -> TableQuerySet:
 
 def names(run: Run) -> list[str]:
     """Return the names of a run's own tables, in the order of docs/results.md."""
-    there = set(Table.objects.filter(run=run).values_list("name", flat=True))
+    return in_order(Table.objects.filter(run=run).values_list("name", flat=True))
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Return those of these names that are of result tables, in the order of docs/results.md."""
+    there = set(names)
     return [name for name in COLUMNS if name in there]
+
+
+def table(run: Run, name: str) -> Whole:
+    """Return a table of a run with its columns.
+
+    Raises
+    ------
+    UnknownTableError
+        If the run has no such table.
+    """
+    rows = read(run, name)[name] if name in COLUMNS else []
+    if not rows and not (name in COLUMNS and _has(run, name)):
+        raise UnknownTableError(f"There is no table {name!r}; see docs/results.md for those there are.")
+    return Whole(_columns(name, rows), rows)
 
 
 def sizes(run: Run, *names: str) -> dict[str, int]:
@@ -77,12 +105,9 @@ def write(run: Run, name: str, form: str) -> bytes:
     UnknownTableError
         If the run has no such table, or there is no such format.
     """
-    rows = read(run, name)[name] if name in COLUMNS else None
-    if not rows and not _has(run, name):
-        rows = None
-    if rows is None or form not in MEDIA_TYPES:
+    if form not in MEDIA_TYPES:
         raise UnknownTableError(f"There is no table {name!r} as {form!r}; see docs/results.md for those there are.")
-    return render(name, rows, form)
+    return render(name, table(run, name).rows, form)
 
 
 def _has(run: Run, name: str) -> bool:
@@ -92,10 +117,14 @@ def _has(run: Run, name: str) -> bool:
 
 def render(name: str, rows: Sequence[Row], form: str) -> bytes:
     """Write rows of the table `name`; the columns stand in their fixed order, `note` last where a row has one."""
-    columns = [*COLUMNS[name], NOTE] if any(NOTE in row for row in rows) else list(COLUMNS[name])
+    columns = _columns(name, rows)
     if form == "json":
         return _json(rows, COLUMNS[name])
     return _csv(rows, columns)
+
+
+def _columns(name: str, rows: Sequence[Row]) -> list[str]:
+    return [*COLUMNS[name], NOTE] if any(NOTE in row for row in rows) else list(COLUMNS[name])
 
 
 def _json(rows: Sequence[Row], columns: Sequence[str]) -> bytes:

@@ -1,0 +1,1 @@
+"""Endpoints of analyses and releases."""
