@@ -10,7 +10,9 @@ def test_without_an_address_files_lie_in_a_folder_of_this_machine() -> None:
 
 
 def test_bucket_prefix_and_server_are_read() -> None:
-    found = address.storage("s3://corpora/of/ours?endpoint=http://minio:9000&public=https://files.example.org&region=eu")
+    found = address.storage(
+        "s3://corpora/of/ours?endpoint=http://minio:9000&public=https://files.example.org&region=eu"
+    )
     assert found["BACKEND"] == "crowdrag.storage.s3.S3Storage"
     assert found["OPTIONS"] == {
         "bucket_name": "corpora",

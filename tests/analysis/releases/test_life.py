@@ -34,7 +34,7 @@ def files(tmp_path: Path, settings) -> Path:
 @pytest.fixture
 def study() -> Study:
     """A study whose one person wrote a text, which came with a corpus."""
-    response = ResponseFactory(text=TEXT, study__slug="mine", study__title="Mine")
+    response = ResponseFactory(text=TEXT, topic__study__slug="mine", topic__study__title="Mine")
     RetrievedPassageFactory(topic=response.topic, rank=0)
     return response.study
 

@@ -34,7 +34,7 @@ def _files(tmp_path: Path, settings) -> None:
 
 @pytest.fixture
 def study() -> Study:
-    response = ResponseFactory(text="Wombats dig [0].", study__slug="mine", study__title="Mine")
+    response = ResponseFactory(text="Wombats dig [0].", topic__study__slug="mine", topic__study__title="Mine")
     return response.study
 
 

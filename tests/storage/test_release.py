@@ -1,0 +1,52 @@
+"""A release on S3-compatible storage: built, got by a signed address, gone when somebody in it is erased."""
+
+import hashlib
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from analysis.domain.releases import drafting, keeping
+from crowdrag.storage.s3 import S3Storage
+from crowdrag.studies.domain import leaving
+from tests.analysis.releases.releasing import built, published
+from tests.factories import ResponseFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def keys(storage: S3Storage) -> set[str]:
+    return {each.key for each in storage.bucket.objects.all()}
+
+
+def test_a_release_lies_in_the_bucket_is_got_there_and_goes_with_who_is_in_it(
+    s3: S3Storage, tmp_path: Path, settings
+) -> None:
+    settings.DATA_DIR = tmp_path
+    study = ResponseFactory(text="Wombats dig [0].").study
+    release = published(study)
+    assert keys(s3) == {f"kept/{file.file.name}" for file in release.files.all()}
+    for file in release.files.all():
+        answer = Client().get(reverse("public_release_file", args=[study.slug, release.number, file.path]))
+        assert answer.status_code == 307
+        found = httpx.get(answer["Location"])
+        assert hashlib.sha256(found.content).hexdigest() == file.sha256, file.path
+    leaving.erase(participant=release.people.get().participant, now=timezone.now())
+    assert keys(s3) == {f"kept/{file.file.name}" for file in release.files.filter(removed_at__isnull=True)}
+    assert httpx.get(answer["Location"]).status_code == (404 if file.of_people else 200)
+    assert urlsplit(answer["Location"]).query  # it was signed
+
+
+def test_what_is_left_in_a_bucket_is_tidied_away(s3: S3Storage, tmp_path: Path, settings) -> None:
+    settings.DATA_DIR = tmp_path
+    release = built(ResponseFactory().study)
+    (tmp_path / "left").write_bytes(b"left")
+    s3.bucket.upload_file(str(tmp_path / "left"), f"kept/{keeping.FOLDER}/{release.run.key}/{'0' * 16}/left")
+    assert keeping.tidy(timezone.now()) == 1
+    assert len(keys(s3)) == release.files.count()
+    drafting.discard(release=release)
+    assert keys(s3) == set()
