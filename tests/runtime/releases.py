@@ -28,6 +28,8 @@ from .conftest import eventually, free_port
 PACKAGES = ("crowdrag", "annotation", "analysis", "writing", "templates", "static")
 COLUMN = "of_release"
 MIGRATION = "9999_of_release"
+# What the page loads on which people write.
+MODULE = "js/editor/page.js"
 # Files are hashed as ever; compressing two thousand of them takes a minute and is not what is tried here.
 PLAIN_STATIC = """
 from crowdrag.static import HashedStaticFilesStorage
@@ -141,7 +143,7 @@ def later_release(target: Path) -> Path:
         f"    operations = [migrations.AddField('logbatch', '{COLUMN}',\n"
         "        models.TextField(default='later', db_default='earlier'))]\n"
     )
-    module = target / "static/js/main.js"
+    module = target / "static" / MODULE
     module.write_text(module.read_text() + "\n// A later release.\n")
     return target
 

@@ -19,7 +19,7 @@ from tests.writing.crowd import Typist, acknowledged, assert_nothing_is_lost, ty
 from writing.models import LogBatch
 
 from .conftest import eventually
-from .releases import COLUMN, MIGRATION, Proxy, Release, WebProcess, later_release
+from .releases import COLUMN, MIGRATION, MODULE, Proxy, Release, WebProcess, later_release
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(900)]
 
@@ -40,7 +40,7 @@ class Reader(threading.Thread):
         while not self.stop.wait(0.3):
             text = self.fetch(page)
             named = set(re.findall(r'"(/static/[^"]+)"', text))
-            self.modules |= {path for path in named if path.startswith("/static/js/main.")}
+            self.modules |= {path for path in named if path.startswith(f"/static/{MODULE[:-2]}")}
             for path in named:
                 self.fetch(path)
             self.pages += bool(named)
