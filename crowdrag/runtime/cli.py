@@ -4,6 +4,7 @@ import argparse
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,6 +32,7 @@ crowdrag down                    stop it
 crowdrag doctor                  say what is here, what is missing and what to do
 crowdrag backup FILE             everything in one file
 crowdrag restore FILE            give it back
+crowdrag drill FILE              rehearse that in a folder of its own, and note how it went
 crowdrag serve PART              one part alone, for containers: web, sweep, worker-default, worker-llm, worker-gpu
 crowdrag prepare                 bring the database up to date, before a new release's parts start
 crowdrag createsuperuser         a login for the operator
@@ -177,11 +179,35 @@ def doctor(given: list[str]) -> None:
 def backup(given: list[str]) -> None:
     """Write everything into one file."""
     from crowdrag.runtime import backup as saving
+    from crowdrag.runtime import drill as rehearsing
+    from crowdrag.runtime import noting
 
     parser = argparse.ArgumentParser(prog="crowdrag backup")
     parser.add_argument("file", type=Path)
-    target = parser.parse_args(given[1:]).file
-    print(saving.summary(target, saving.backup(Folder.chosen(), target)))
+    target, began = parser.parse_args(given[1:]).file, time.monotonic()
+    manifest = saving.backup(Folder.chosen(), target)
+    print(saving.summary(target, manifest))
+    facts = {"kind": "BACKUP", "file": target.name, "is_good": True, "size": target.stat().st_size}
+    facts |= {"seconds": round(time.monotonic() - began, 1), **rehearsing.figures(manifest)}
+    if said := noting.note(Folder.chosen(), facts):
+        print(said, file=sys.stderr)
+
+
+def drill(given: list[str]) -> None:
+    """Rehearse a restore in a folder of its own; status 1 if what came back is not whole."""
+    from crowdrag.runtime import drill as rehearsing
+    from crowdrag.runtime import noting
+
+    parser = argparse.ArgumentParser(prog="crowdrag drill")
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--place", type=Path, help="a folder with room for a whole system (default: the data folder)")
+    options = parser.parse_args(given[1:])
+    done = rehearsing.drill(Folder.chosen(), options.file, place=options.place)
+    print(f"{done.said} ({done.seconds:.1f} s)")
+    if said := noting.note(Folder.chosen(), done.facts(options.file)):
+        print(said, file=sys.stderr)
+    if not done.is_good:
+        sys.exit(1)
 
 
 def restore(given: list[str]) -> None:
@@ -207,6 +233,7 @@ COMMANDS: dict[str, Callable[[list[str]], None]] = {
     "prepare": prepare,
     "doctor": doctor,
     "backup": backup,
+    "drill": drill,
     "restore": restore,
 }
 

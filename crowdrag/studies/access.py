@@ -36,8 +36,8 @@ from .enums import ParticipantKind, Role, Shown
 from .models import Participant, Study
 
 View = Callable[..., HttpResponseBase]
-# Called with `by`, `study`, `what`, `page`, and the keys of `participant` and `thing` (or None), when somebody was shown
-# something.
+# Called with `by`, `study`, `what`, `page`, and the keys of `participant` and `thing` (or None), when somebody was
+# shown something.
 Witness = Callable[..., object]
 # Answers that show nothing: another page, or none.
 SHOWS_NOTHING = {204, 301, 302, 303}
