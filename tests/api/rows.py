@@ -9,6 +9,7 @@ from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Artifact, Run, Unit
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Membership, Study
+from tests.api import rows_of_judging as judged
 from tests.factories import (
     NOW,
     PassageFactory,
@@ -102,4 +103,11 @@ ROWS: dict[str, Callable[[Study, int], dict[str, Any]]] = {
     "api_topics": topics,
     "api_passages": passages,
     "api_responses": responses,
+    "api_campaigns": judged.campaigns,
+    "api_judgments": judged.judgments,
+    "api_results": judged.results,
+    "api_releases": judged.releases,
+    "api_release_files": judged.release_files,
+    "api_webhooks": judged.webhooks,
+    "api_deliveries": judged.deliveries,
 }

@@ -1,0 +1,114 @@
+"""Rows for the lists of judging, results, releases and webhooks: as `rows.py` makes those of the rest."""
+
+from typing import Any
+
+from analysis.enums import ReleaseState
+from analysis.models import Release, ReleaseFile, Table
+from annotation.models import Campaign, CampaignDimension, Item, Judgment, Pair, Questionnaire, QuestionnaireItem
+from crowdrag.runs.enums import RunState
+from crowdrag.runs.models import Run
+from crowdrag.studies.models import Study
+from crowdrag.webhooks.enums import Event
+from crowdrag.webhooks.models import Delivery, Message, Webhook
+from tests.factories import (
+    NOW,
+    AssignmentFactory,
+    CampaignFactory,
+    DimensionFactory,
+    QuestionnaireFactory,
+    ResponseFactory,
+    StyleFactory,
+    TopicFactory,
+)
+from writing.models import Response
+
+
+def campaigns(study: Study, count: int) -> dict[str, Any]:
+    dimension = DimensionFactory(study=study)
+    made = Campaign.objects.bulk_create(CampaignFactory.build_batch(count, study=study))
+    CampaignDimension.objects.bulk_create(
+        [CampaignDimension(campaign=campaign, dimension=dimension, position=0) for campaign in made]
+    )
+    return {}
+
+
+def judgments(study: Study, count: int) -> dict[str, Any]:
+    topic, style = TopicFactory(study=study), StyleFactory(study=study)
+    first = ResponseFactory(topic=topic, style=style)
+    rest = ResponseFactory.build_batch(count, study=study, topic=topic, style=style, participant=first.participant)
+    seconds = Response.objects.bulk_create(rest)
+    campaign, dimension = CampaignFactory(study=study), DimensionFactory(study=study)
+    pairs = Pair.objects.bulk_create([Pair(study=study, a=first, b=second) for second in seconds])
+    items = Item.objects.bulk_create([Item(campaign=campaign, pair=pair, topic=topic) for pair in pairs])
+    questionnaire: Questionnaire = QuestionnaireFactory(campaign=campaign)
+    QuestionnaireItem.objects.bulk_create(
+        [QuestionnaireItem(questionnaire=questionnaire, item=item, position=n) for n, item in enumerate(items)]
+    )
+    assignment = AssignmentFactory(questionnaire=questionnaire)
+    Judgment.objects.bulk_create(
+        [Judgment(assignment=assignment, item=item, dimension=dimension, value=1) for item in items]
+    )
+    return {}
+
+
+def _done(study: Study) -> Run:
+    return Run(
+        study=study, kind="analysis", code_version="1", created_at=NOW, finished_at=NOW, started_at=NOW,
+        state=RunState.DONE,
+    )  # fmt: skip
+
+
+def results(study: Study, count: int) -> dict[str, Any]:
+    runs = Run.objects.bulk_create([_done(study) for _ in range(count)])
+    Table.objects.bulk_create([Table(run=run, name=name, rows=[]) for run in runs for name in ("gold", "grades")])
+    return {}
+
+
+def releases(study: Study, count: int) -> dict[str, Any]:
+    last = Release.objects.filter(study=study).count()
+    Release.objects.bulk_create(
+        [Release(study=study, number=last + n, title="Tides", created_at=NOW) for n in range(1, count + 1)]
+    )
+    return {}
+
+
+def release_files(study: Study, count: int) -> dict[str, Any]:
+    run = Run.objects.bulk_create([_done(study)])[0]
+    number = Release.objects.filter(study=study).count() + 1
+    release = Release.objects.create(
+        study=study, number=number, title="Tides", created_at=NOW, run=run, state=ReleaseState.BUILDING
+    )
+    ReleaseFile.objects.bulk_create(
+        [
+            ReleaseFile(release=release, path=f"part-{n}.csv", size=1, sha256="0" * 64, file=f"somewhere/{n}")
+            for n in range(count)
+        ]
+    )
+    return {"number": number}
+
+
+def webhooks(study: Study, count: int) -> dict[str, Any]:
+    there = Webhook.objects.filter(study=study).count()
+    Webhook.objects.bulk_create(
+        [
+            Webhook(
+                study=study,
+                address=f"https://example.org/{there + n}",
+                events=[Event.RUN_ENDED],
+                secret=b"sealed",
+                created_at=NOW,
+            )
+            for n in range(count)
+        ]
+    )
+    return {}
+
+
+def deliveries(study: Study, count: int) -> dict[str, Any]:
+    webhooks(study, 1)
+    webhook = Webhook.objects.filter(study=study).latest("pk")
+    told = Message.objects.bulk_create(
+        [Message(study=study, event=Event.RUN_ENDED, body="{}", created_at=NOW) for _ in range(count)]
+    )
+    Delivery.objects.bulk_create([Delivery(webhook=webhook, message=message, due_at=NOW) for message in told])
+    return {"key": webhook.key}
