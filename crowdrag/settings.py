@@ -275,7 +275,16 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
     "SWAGGER_UI_DIST": "SIDECAR",
-    "ENUM_NAME_OVERRIDES": {"RunStateEnum": "crowdrag.runs.enums.RunState", "OriginEnum": "writing.enums.Origin"},
+    "ENUM_NAME_OVERRIDES": {
+        "RunStateEnum": "crowdrag.runs.enums.RunState",
+        "OriginEnum": "writing.enums.Origin",
+        "CampaignStateEnum": "annotation.enums.CampaignState",
+        "AssignmentStateEnum": "annotation.enums.AssignmentState",
+        "JudgesEnum": "annotation.enums.Judges",
+        "ReleaseStateEnum": "analysis.enums.ReleaseState",
+        "WebhookStateEnum": "crowdrag.webhooks.enums.WebhookState",
+        "DeliveryStateEnum": "crowdrag.webhooks.enums.DeliveryState",
+    },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "crowdrag.api.endpoints.schema.closed",
