@@ -204,6 +204,7 @@ def _events(source: Source) -> Table:
         Column("deleted", "integer", True, "Of a change: how many characters went."),
         Column("inserted", "text", True, "Of a change: what came.", is_free_text=True),
         Column("source", "text", True, "Of a change: how it came about.", is_free_text=True),
+        Column("input_type", "text", True, "Of a change: what the browser called it.", is_free_text=True),
         Column("details", "json", True, "Of any other event: its fields by name.", is_free_text=True),
     )
 
@@ -224,11 +225,13 @@ def _of_log(source: Source, log: WritingLog, *, told: bool) -> Iterator[Row]:
                 continue
             row: Row = {
                 "response": name, "number": number, "ms": milliseconds(event[1], told=told), "event": code,
-                "position": None, "deleted": None, "inserted": None, "source": None, "details": None,
+                "position": None, "deleted": None, "inserted": None, "source": None, "input_type": None,
+                "details": None,
             }  # fmt: skip
             if code == codec.SPLICE:
                 row["position"], row["deleted"], row["inserted"] = event[2:5]
-                row["source"] = event[5] if len(event) > 5 else None
+                row["source"], row["input_type"] = (*event[5:7], None, None)[:2]
+                row["input_type"] = row["input_type"] or None
             else:
                 row["details"] = _details(source, event)
             yield row
