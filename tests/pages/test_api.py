@@ -30,7 +30,7 @@ def test_endpoints_are_tried_as_who_is_signed_in(page: Page, live_server: Any, s
     study = StudyFactory(slug="mine", title="Old")
     MembershipFactory(study=study, user=sign_in(), role=Role.OWNER)
     page.goto(f"{live_server.url}/api/")
-    page.locator("#operations-studies-studies_partial_update").click(timeout=20_000)
+    page.locator("#operations-studies-studies_partial_update").click(timeout=60_000)
     page.get_by_role("button", name="Try it out").click()
     page.get_by_placeholder("study").fill("mine")
     page.locator("textarea.body-param__text").fill('{"title": "New"}')
@@ -42,7 +42,7 @@ def test_endpoints_are_tried_as_who_is_signed_in(page: Page, live_server: Any, s
 def test_the_page_of_the_api_is_accessible(page: Page, live_server: Any, sign_in: Callable[..., Any]) -> None:
     sign_in()
     page.goto(f"{live_server.url}/api/")
-    expect(page.locator("#operations-studies-studies_partial_update")).to_be_visible(timeout=20_000)
+    expect(page.locator("#operations-studies-studies_partial_update")).to_be_visible(timeout=60_000)
     look(page, "api")
     page.goto(f"{live_server.url}/api/problems/")
     look(page, "api-problems")

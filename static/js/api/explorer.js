@@ -17,7 +17,7 @@ function draw(place) {
     url: place.dataset.schema,
     domNode: place,
     deepLinking: true,
-    docExpansion: "none",
+    docExpansion: "list",
     validatorUrl: "none",
     presets: [SwaggerUIBundle.presets.apis],
     requestInterceptor: (request) => {
