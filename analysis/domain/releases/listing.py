@@ -62,7 +62,7 @@ def move_in(work: kinds.Work, folder: Path, made: Made) -> list[Listed]:
         listed.append(
             Listed(
                 path,
-                described.get("meaning", ""),
+                described.get("meaning") or BESIDE.get(path, ""),
                 described.get("media_type") or _media_type(path),
                 size,
                 sha256,
@@ -149,4 +149,16 @@ MEDIA_TYPES = {
     ".md": "text/markdown; charset=utf-8",
     ".json": "application/json",
     ".cff": "application/x-yaml",
+}
+#: What these are, in the language of the files.
+BESIDE = {
+    "README.md": "The dataset card: begin here",
+    "FIELDS.md": "What every field means",
+    "DATASHEET.md": "The datasheet",
+    "CHANGES.md": "What is new in this version",
+    "LICENSE": "Under which licence, and what it does not cover",
+    "CITATION.cff": "How to cite it",
+    "croissant.json": "Croissant metadata",
+    "release.json": "The manifest: what programs want to know",
+    SUMS: "SHA-256 sums of all other files",
 }
