@@ -7,6 +7,8 @@ from crowdrag.runs.domain import running
 from crowdrag.runs.models import Run
 from crowdrag.studies.enums import ParticipantKind, Role
 from crowdrag.studies.models import Participant, Study, User
+from crowdrag.webhooks.domain import outbox, subscribing
+from crowdrag.webhooks.enums import CHOSEN
 from tests.factories import (
     AssignmentFactory,
     CampaignDimensionFactory,
@@ -60,7 +62,15 @@ def furnished_study(owner: User) -> Study:
     furnish_writing(study)
     furnish_model_judges(furnish_judging(study))
     campaign(study)
+    _tell(study, owner)
     return study
+
+
+def _tell(study: Study, owner: User) -> None:
+    """Have another system told when something ends; a test is on its way to it."""
+    now = timezone.now()
+    made = subscribing.subscribe(study=study, address="https://example.org/hook", events=CHOSEN, by=owner, now=now)
+    outbox.test(webhook=made.webhook, now=now)
 
 
 def _put_into_review(study: Study, style: Style) -> None:
