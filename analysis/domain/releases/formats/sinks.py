@@ -17,7 +17,7 @@ from .columns import TYPES, as_json, as_text, iso
 from .folder import Folder
 
 # A row group is written when so many bytes of columns wait.
-ROW_GROUP = 16 * 1024 * 1024
+ROW_GROUP = 4 * 1024 * 1024
 ROW_GROUP_ROWS = 100_000
 WAITING = 4
 JSON_LINES = "application/jsonlines+gzip"
