@@ -25,13 +25,13 @@ SECTION = "annotation"
 ALONG = ("study", "source", "instructions", "consent_text")
 
 
-def of_people(role: Role = Role.EDITOR) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponseBase]]:
+def of_people(role: Role = Role.EDITOR) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
     """Let in members of this role, and give the view the campaign; those that models judge are not found."""
 
-    def decorate(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
+    def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
         @study_page(role)
         @wraps(view)
-        def found(request: HttpRequest, study: Study, campaign: int, **kwargs: Any) -> HttpResponse:
+        def found(request: HttpRequest, study: Study, campaign: int, **kwargs: Any) -> HttpResponseBase:
             own = Campaign.objects.filter(study=study).exclude(judges="MODEL").select_related(*ALONG)
             return view(request, get_object_or_404(own, pk=campaign), **kwargs)
 
