@@ -9,10 +9,10 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
-from django.core.management import call_command
 from django.db import connection
 
 from crowdrag.runtime import environment, prepare, serve
@@ -164,13 +164,28 @@ def checked(release: Release, web: WebProcess) -> int:
     return subprocess.run(command, env=env, capture_output=True).returncode
 
 
+MIGRATION = """
+from django.db import migrations
+
+class Migration(migrations.Migration):
+    dependencies = [("writing", "0004_sitting_fenced_at")]
+    operations = [migrations.RunSQL("ALTER TABLE writing_sitting ADD COLUMN extra text")]
+"""
+
+
 @pytest.fixture
-def _a_migration_is_missing() -> Iterator[None]:
-    with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE writing_sitting DROP COLUMN fenced_at")
-        cursor.execute("DELETE FROM django_migrations WHERE app = 'writing' AND name = '0004_sitting_fenced_at'")
+def _a_migration_is_missing(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """One more migration than there are, of an app that has none."""
+    folder = tmp_path / "migrations_of_a_test"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "0001_extra.py").write_text(MIGRATION)
+    monkeypatch.syspath_prepend(tmp_path)
+    settings.MIGRATION_MODULES = {**settings.MIGRATION_MODULES, "demo": folder.name}
     yield
-    call_command("migrate", verbosity=0)
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE writing_sitting DROP COLUMN IF EXISTS extra")
+        cursor.execute("DELETE FROM django_migrations WHERE app = 'demo'")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -180,19 +195,18 @@ def test_a_migration_waits_in_nobodys_way_for_a_table_that_is_in_use(
 ) -> None:
     """A long reader holds the table; who writes to it meanwhile waits no longer than the migration's patience."""
     monkeypatch.setattr(prepare, "LOCK_TIMEOUT", "500ms")
-    reader = psycopg.connect(release.env["DATABASE_URL"])
-    reader.execute("SELECT count(*) FROM writing_sitting")
     migrating = threading.Thread(target=_migrate, daemon=True)
-    migrating.start()
-    eventually(lambda: "A table is in use" in capsys.readouterr().out)
-    with psycopg.connect(release.env["DATABASE_URL"]) as writer:
-        writer.execute("SET lock_timeout = '20s'")
-        writer.execute("DELETE FROM writing_sitting")  # it would wait for ever behind a migration that waits for ever
-    reader.close()
+    with psycopg.connect(release.env["DATABASE_URL"]) as reader:
+        reader.execute("SELECT count(*) FROM writing_sitting")
+        migrating.start()
+        eventually(lambda: "A table is in use" in capsys.readouterr().out)
+        with psycopg.connect(release.env["DATABASE_URL"]) as writer:
+            writer.execute("SET lock_timeout = '20s'")
+            writer.execute("DELETE FROM writing_sitting")  # behind a migration that waits for ever it would, too
     migrating.join(120)
     assert not migrating.is_alive()
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM information_schema.columns WHERE column_name = 'fenced_at'")
+        cursor.execute("SELECT count(*) FROM information_schema.columns WHERE column_name = 'extra'")
         assert cursor.fetchone() == (1,)
 
 
