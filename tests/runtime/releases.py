@@ -135,6 +135,11 @@ def later_release(target: Path) -> Path:
         r"(class LogBatch\(.*?\n)(    received_at = )",
         rf'\1    {COLUMN} = models.TextField(default="later", db_default="earlier")\n\2',
     )
+    _replace(
+        target / "writing/domain/sittings/receiving.py",
+        r"(INSERT INTO writing_logbatch.*?received_at)(\).*?%\(now\)s)",
+        rf"\1, {COLUMN}\2, 'later'",
+    )
     last = max(path.stem for path in (target / "writing/migrations").glob("[0-9]*.py"))
     (target / f"writing/migrations/{MIGRATION}.py").write_text(
         "from django.db import migrations, models\n\n\n"
