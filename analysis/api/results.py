@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from annotation.enums import Judges
 from crowdrag.api.endpoints.endpoint import Endpoint, Listing, Need
+from crowdrag.api.endpoints.fields import Whole
 from crowdrag.api.endpoints.problems import Problem
 from crowdrag.api.endpoints.reading import Given
 from crowdrag.api.enums import Scope
@@ -95,7 +96,7 @@ class ResultFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes w
     """Which results."""
 
     kind = django_filters.CharFilter(max_length=100, help_text="As `analysis`, `analysis.update`, `experiment.fair`.")
-    seed = django_filters.NumberFilter(min_value=0, max_value=2**31)
+    seed = Whole(min_value=0, max_value=2**31)
 
     class Meta:
         model = Run

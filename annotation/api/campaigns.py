@@ -50,7 +50,7 @@ class CampaignRow(serializers.ModelSerializer[Campaign]):
     """A campaign as it is shown. Money is in minor units of the study's currency."""
 
     source = serializers.PrimaryKeyRelatedField[Campaign](  # type: ignore[assignment] # a field, and no attribute
-        read_only=True, help_text="The campaign whose items are asked again."
+        read_only=True, allow_null=True, help_text="The campaign whose items are asked again."
     )
     asks = AskedRow(source="asked", many=True)
     instructions = serializers.CharField(source="instructions.text", default="", help_text="What judges are told.")

@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 from rest_framework import serializers
 
 from crowdrag.api.endpoints.endpoint import Listing, Need
+from crowdrag.api.endpoints.fields import TrueOrFalse, Whole
 from crowdrag.studies.enums import Role, Shown
 
 from ..enums import AssignmentState, Judges
@@ -56,14 +57,12 @@ class JudgmentRow(serializers.ModelSerializer[Judgment]):
 class JudgmentFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
     """Which judgments."""
 
-    campaign = django_filters.NumberFilter(field_name="item__campaign", min_value=1, max_value=2**31 - 1)
+    campaign = Whole(field_name="item__campaign", min_value=1, max_value=2**31 - 1)
     judges = django_filters.ChoiceFilter(field_name="item__campaign__judges", choices=Judges.choices)
     dimension = django_filters.CharFilter(field_name="dimension__name", max_length=100)
     participant = django_filters.CharFilter(field_name="assignment__participant__external_id", max_length=200)
     topic = django_filters.CharFilter(field_name="item__topic__external_id", max_length=200)
-    counted = django_filters.BooleanFilter(
-        method="only_counted", help_text="Those that analyses count: accepted, included, no repeats."
-    )
+    counted = TrueOrFalse(method="only_counted", help_text="Those that analyses count: accepted, included, no repeats.")
 
     class Meta:
         model = Judgment

@@ -115,7 +115,7 @@ def test_what_is_wrong_with_a_file_stands_in_the_run(script: Script) -> None:
 
 def test_an_import_says_what_it_asks_for(script: Script) -> None:
     client = script(Role.EDITOR)
-    kinds = {kind["name"]: kind for kind in client.get(f"{MINE}imports/").json()}
+    kinds = {kind["name"]: kind for kind in client.get(f"{MINE}imports/").json()["results"]}
     assert kinds["topics"]["files"][0]["field"] == "file"
     assert client.post(f"{MINE}imports/topics/", {}).json()["errors"][0]["pointer"] == "#/file"
     assert client.post(f"{MINE}imports/topics/", {"flie": "x"}).json()["errors"][0]["code"] == "unknown"

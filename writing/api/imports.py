@@ -40,15 +40,21 @@ class ImporterRow(serializers.Serializer[Any]):
     options = serializers.ListField(child=serializers.CharField())
 
 
+class ImporterRows(serializers.Serializer[Any]):
+    """All kinds of import."""
+
+    results = ImporterRow(many=True)
+
+
 class Importers(Endpoint):
     """What can be imported."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
 
-    @extend_schema(responses=ImporterRow(many=True))
+    @extend_schema(responses=ImporterRows)
     def get(self, request: Request, study: str) -> Response:
         """List the kinds of import, with the files and options that each asks for."""
-        return Response(ImporterRow(importers.every(), many=True).data)
+        return Response(ImporterRows({"results": importers.every()}).data)
 
 
 class Import(Endpoint):

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 
 from crowdrag.api.endpoints.endpoint import Endpoint, Listing, Need
+from crowdrag.api.endpoints.fields import TrueOrFalse
 from crowdrag.api.endpoints.problems import Problem
 from crowdrag.studies.enums import Role, Shown
 
@@ -69,7 +70,7 @@ class ResponseFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes
     style = django_filters.CharFilter(field_name="style__name", help_text="A style's name.")
     participant = django_filters.CharFilter(field_name="participant__external_id", help_text="A pseudonym.")
     origin = django_filters.ChoiceFilter(choices=Origin.choices)
-    is_included = django_filters.BooleanFilter(help_text="Whether it counts in the analysis.")
+    is_included = TrueOrFalse(help_text="Whether it counts in the analysis.")
 
     class Meta:
         model = Response

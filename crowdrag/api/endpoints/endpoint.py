@@ -226,12 +226,18 @@ class Endpoint(generics.GenericAPIView[Any]):
     def _check_parameters(self) -> None:
         known = self.parameters | self._listed_by()
         if unknown := sorted(set(self.request.query_params) - known):
-            said = _("There is no such parameter here.")
-            errors = [{"parameter": name, "detail": said, "code": "unknown"} for name in unknown]
-            raise Problem("invalid", _("See `errors`."), errors=errors)
+            raise _wrong(unknown, _("There is no such parameter here."), "unknown")
+        # One that a script forgot to fill in must not give all rows.
+        if empty := sorted(name for name, value in self.request.query_params.items() if not value):
+            raise _wrong(empty, _("It has no value: give it one, or leave it out."), "empty")
 
     def _listed_by(self) -> set[str]:
         return set()
+
+
+def _wrong(parameters: list[str], said: str, code: str) -> Problem:
+    errors = [{"parameter": name, "detail": said, "code": code} for name in parameters]
+    return Problem("invalid", _("See `errors`."), errors=errors)
 
 
 class Listing(Endpoint):

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import django_filters
+from django import forms
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -24,3 +27,27 @@ class RoleField(serializers.Field[Any, Any, Any, Any]):
         if not isinstance(data, str) or data not in Role.names:
             self.fail("unknown", roles=", ".join(Role.names))
         return Role[data]
+
+
+class _TrueOrFalseField(forms.NullBooleanField):
+    widget = forms.TextInput
+
+    def to_python(self, value: Any) -> bool | None:  # type: ignore[override] # of NullBooleanField it is
+        """Return what was said; None where nothing was."""
+        if value in (None, ""):
+            return None
+        if value not in ("true", "false"):
+            raise ValidationError(_("Either true or false."), code="invalid")
+        return bool(value == "true")
+
+
+class TrueOrFalse(django_filters.BooleanFilter):  # type: ignore[misc] # it comes without types
+    """Filters by yes or no. The library's own takes what it does not know for no filter, and gives everything."""
+
+    field_class = _TrueOrFalseField
+
+
+class Whole(django_filters.NumberFilter):  # type: ignore[misc] # it comes without types
+    """Filters by a whole number. The library's own takes any decimal."""
+
+    field_class = forms.IntegerField

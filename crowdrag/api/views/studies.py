@@ -14,7 +14,7 @@ from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 
 from ..endpoints.endpoint import Endpoint, Listing, Need
-from ..endpoints.fields import RoleField
+from ..endpoints.fields import RoleField, TrueOrFalse
 from ..endpoints.reading import Given
 from ..enums import Scope
 
@@ -74,7 +74,7 @@ class SaidOfStudy(Given):
 class StudyFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
     """Which studies."""
 
-    is_simulated = django_filters.BooleanFilter()
+    is_simulated = TrueOrFalse()
     created_after = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="gt")
 
     class Meta:
