@@ -63,7 +63,7 @@ bench: install ## the figures of bench/, as ratios measured in one run
 
 soak: install browser ## the long forms of the tests
 	@browser="$$(bash .ci/browser $(BIN) --path)"
-	CHROMIUM="$$browser" $(PYTEST) -m soak --timeout=7200
+	CHROMIUM="$$browser" CROWDRAG_API_EXAMPLES=25 $(PYTEST) -m soak --timeout=7200
 
 lock: install ## resolve pyproject.toml anew into requirements.lock
 	@bash .ci/lock $(BIN)
