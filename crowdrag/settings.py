@@ -43,7 +43,7 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
-    "crowdrag.static.CollectedFilesConfig",
+    "django.contrib.staticfiles",
     "django.contrib.humanize",
     "django_htmx",
     "template_partials",

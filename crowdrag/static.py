@@ -1,16 +1,9 @@
 """Static files get hashed names, the modules that they import too, without a build step (docs/adr/0004)."""
 
-from django.contrib.staticfiles.apps import StaticFilesConfig
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
-
-class CollectedFilesConfig(StaticFilesConfig):
-    """Leave out what no page asks for: it would take a minute to compress, at the first start of every system."""
-
-    ignore_patterns = [
-        *StaticFilesConfig.ignore_patterns,
-        *("*.map", "redoc", "oauth2-redirect.*", "swagger-ui-standalone-preset.*", "rest_framework"),
-    ]
+#: What no page asks for and is not collected: it would take a minute to compress, at the first start of every system.
+UNASKED = ("*.map", "redoc", "oauth2-redirect.*", "swagger-ui-standalone-preset.*", "rest_framework")
 
 
 class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc] # it comes without types

@@ -78,12 +78,14 @@ def collect(target: Path) -> None:
     """Collect the static files if any of them has changed since the last time."""
     from django.core.management import call_command
 
+    from crowdrag.static import UNASKED
+
     note = target.with_name(f"{target.name}.digest")
     digest = static_digest()
     if target.exists() and note.exists() and note.read_text() == digest:
         return
     note.unlink(missing_ok=True)
-    call_command("collectstatic", interactive=False, clear=True, verbosity=0)
+    call_command("collectstatic", interactive=False, clear=True, verbosity=0, ignore_patterns=list(UNASKED))
     note.write_text(digest)
 
 
