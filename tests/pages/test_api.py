@@ -35,7 +35,7 @@ def test_endpoints_are_tried_as_who_is_signed_in(page: Page, live_server: Any, s
     page.get_by_placeholder("study").fill("mine")
     page.locator("textarea.body-param__text").fill('{"title": "New"}')
     page.get_by_role("button", name="Execute").click()
-    expect(page.locator(".live-responses-table .response-col_status").first).to_contain_text("200")
+    expect(page.locator(".live-responses-table tbody .response-col_status").first).to_contain_text("200")
     assert Study.objects.get(pk=study.pk).title == "New"
 
 

@@ -20,6 +20,10 @@ function draw(place) {
     docExpansion: "list",
     validatorUrl: "none",
     presets: [SwaggerUIBundle.presets.apis],
+    onComplete: () => {
+      // It makes a landmark of its own inside the page's.
+      for (const each of place.querySelectorAll("main")) each.setAttribute("role", "group");
+    },
     requestInterceptor: (request) => {
       const here = new URL(request.url, location.href).origin === location.origin;
       if (here && !UNCHANGING.includes(request.method ?? "GET")) request.headers["X-CSRFToken"] = formToken();
