@@ -6,9 +6,9 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Count, Min, Q
+from django.db.models import Count
 
-from crowdrag.runs.enums import Queue, UnitState
+from crowdrag.runs.enums import Queue
 from crowdrag.runs.models import Duty, Unit, WorkerBeat
 from crowdrag.runs.models.beat import FRESH
 from crowdrag.runs.tasks import BROKER_ERRORS, impatient_connection
@@ -59,18 +59,7 @@ class Broker:
 
 def queues(*, now: datetime) -> list[QueueState]:
     """Return how each queue stands; two queries, however much waits."""
-    counted = {
-        row["run__queue"]: row
-        for row in Unit.objects.open()
-        .order_by()
-        .values("run__queue")
-        .annotate(
-            due=Count("pk", filter=Q(state=UnitState.PENDING, due_at__lte=now)),
-            later=Count("pk", filter=Q(state=UnitState.PENDING, due_at__gt=now)),
-            claimed=Count("pk", filter=Q(state=UnitState.CLAIMED)),
-            oldest=Min("due_at", filter=Q(state=UnitState.PENDING, due_at__lte=now)),
-        )
-    }
+    counted = Unit.objects.by_queue(now)
     alive = dict(WorkerBeat.objects.fresh(now).order_by().values_list("queue").annotate(n=Count("name")))
     found = []
     for name, label in Queue.choices:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Count, Exists, F, Min, OuterRef, Q
 
 from ..enums import ACTIVE, OPEN, UnitState
 from .run import Run
@@ -29,6 +29,22 @@ class UnitQuerySet(models.QuerySet["Unit"]):
     def stale(self, moment: Any) -> "UnitQuerySet":
         """Keep those whose worker has let its lease run out."""
         return self.filter(state=UnitState.CLAIMED, lease_until__lt=moment)
+
+    def by_queue(self, moment: Any) -> dict[str, dict[str, Any]]:
+        """Count what is not over by queue: `due`, `later`, `claimed`, and since when the `oldest` due one waits."""
+        due = Q(state=UnitState.PENDING, due_at__lte=moment)
+        counted = (
+            self.open()
+            .order_by()
+            .values("run__queue")
+            .annotate(
+                due=Count("pk", filter=due),
+                later=Count("pk", filter=Q(state=UnitState.PENDING, due_at__gt=moment)),
+                claimed=Count("pk", filter=Q(state=UnitState.CLAIMED)),
+                oldest=Min("due_at", filter=due),
+            )
+        )
+        return {row["run__queue"]: dict(row) for row in counted}
 
 
 def _earlier() -> "models.QuerySet[Unit]":

@@ -1,6 +1,5 @@
 """For the operator: who works, what waits, what hangs."""
 
-from django.db.models import Count, Min, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -8,7 +7,7 @@ from django.utils import timezone
 from crowdrag.studies.access import operator_page
 
 from .. import kinds
-from ..enums import Queue, UnitState
+from ..enums import Queue
 from ..models import Run, Unit, WorkerBeat
 from ..models.beat import FRESH
 
@@ -20,18 +19,7 @@ def services(request: HttpRequest) -> HttpResponse:
     """Show workers, queues, and units whose lease ran out or that failed of late."""
     now = timezone.now()
     beats = list(WorkerBeat.objects.order_by("queue", "name", "id"))
-    counts = {
-        row["run__queue"]: row
-        for row in Unit.objects.open()
-        .order_by()
-        .values("run__queue")
-        .annotate(
-            due=Count("pk", filter=Q(state=UnitState.PENDING, due_at__lte=now)),
-            later=Count("pk", filter=Q(state=UnitState.PENDING, due_at__gt=now)),
-            claimed=Count("pk", filter=Q(state=UnitState.CLAIMED)),
-            oldest=Min("due_at", filter=Q(state=UnitState.PENDING, due_at__lte=now)),
-        )
-    }
+    counts = Unit.objects.by_queue(now)
     alive = {beat.queue for beat in beats if now - beat.at <= FRESH}
     queues = [
         {"name": value, "label": label, "served": value in alive, **counts.get(value, {})}
