@@ -34,7 +34,10 @@ from .whole_study import HOSTILE, JUDGMENTS, PLATFORM_ID, whole_study
 from .whole_study_judging import SESSION
 
 ours = pytest.mark.django_db(transaction=True)
-OUR_APPS = ("studies", "runs", "llm", "recruitment", "writing", "annotation", "analysis", "demo")
+OUR_APPS = (
+    *("studies", "audit", "api", "llm", "runs", "webhooks", "recruitment"),
+    *("writing", "annotation", "analysis", "operations", "demo"),
+)
 
 
 @pytest.fixture(autouse=True)
