@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -33,11 +33,11 @@ def test_a_release_lies_in_the_bucket_is_got_there_and_goes_with_who_is_in_it(
     for file in release.files.all():
         answer = Client().get(reverse("public_release_file", args=[study.slug, release.number, file.path]))
         assert answer.status_code == 307
-        found = httpx.get(answer["Location"])
+        found = httpx2.get(answer["Location"])
         assert hashlib.sha256(found.content).hexdigest() == file.sha256, file.path
     leaving.erase(participant=release.people.get().participant, now=timezone.now())
     assert keys(s3) == {f"kept/{file.file.name}" for file in release.files.filter(removed_at__isnull=True)}
-    assert httpx.get(answer["Location"]).status_code == (404 if file.of_people else 200)
+    assert httpx2.get(answer["Location"]).status_code == (404 if file.of_people else 200)
     assert urlsplit(answer["Location"]).query  # it was signed
 
 

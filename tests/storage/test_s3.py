@@ -5,7 +5,7 @@ import hashlib
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-import httpx
+import httpx2
 import pytest
 from django.core.files.storage import default_storage
 from django.test import Client
@@ -76,7 +76,7 @@ def test_a_browser_is_sent_to_the_storage_with_an_address_that_opens_this_file(k
     assert answer["Cache-Control"] == "no-store"
     asked = parse_qs(urlsplit(answer["Location"]).query)
     assert asked["X-Amz-Expires"] == ["3600"]
-    found = httpx.get(answer["Location"])
+    found = httpx2.get(answer["Location"])
     assert found.headers["Content-Disposition"] == 'attachment; filename="log.jsonl.gz"'
     assert "Content-Encoding" not in found.headers
     assert hashlib.sha256(found.content).hexdigest() == kept.sha256
@@ -84,7 +84,7 @@ def test_a_browser_is_sent_to_the_storage_with_an_address_that_opens_this_file(k
 
 def test_a_broken_download_goes_on_at_the_storage(kept: Artifact, viewer: Client) -> None:
     answer = viewer.get(place(kept), headers={"Range": "bytes=10-"})
-    rest = httpx.get(answer["Location"], headers={"Range": "bytes=10-"})
+    rest = httpx2.get(answer["Location"], headers={"Range": "bytes=10-"})
     assert rest.status_code == 206
     assert len(rest.content) == kept.size - 10
 

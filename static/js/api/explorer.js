@@ -20,10 +20,6 @@ function draw(place) {
     docExpansion: "list",
     validatorUrl: "none",
     presets: [SwaggerUIBundle.presets.apis],
-    onComplete: () => {
-      // It makes a landmark of its own inside the page's.
-      for (const each of place.querySelectorAll("main")) each.setAttribute("role", "group");
-    },
     requestInterceptor: (request) => {
       const here = new URL(request.url, location.href).origin === location.origin;
       if (here && !UNCHANGING.includes(request.method ?? "GET")) request.headers["X-CSRFToken"] = formToken();
@@ -32,5 +28,14 @@ function draw(place) {
   });
 }
 
+/** @param {HTMLElement} place where Swagger UI makes a landmark of its own inside the page's, now or later */
+function oneLandmark(place) {
+  const demote = () => place.querySelectorAll("main:not([role])").forEach((each) => each.setAttribute("role", "group"));
+  new MutationObserver(demote).observe(place, { childList: true, subtree: true });
+}
+
 const place = document.getElementById("explorer");
-if (place) draw(place);
+if (place) {
+  oneLandmark(place);
+  draw(place);
+}

@@ -13,7 +13,6 @@ interface SwaggerUIBundle {
     docExpansion: "none" | "list" | "full";
     validatorUrl: string;
     presets: unknown[];
-    onComplete: () => void;
     requestInterceptor: (request: SwaggerRequest) => SwaggerRequest;
   }): unknown;
   presets: { apis: unknown };
