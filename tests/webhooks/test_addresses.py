@@ -1,6 +1,8 @@
 """Nothing is sent into a network of ours: whatever the address looks like, and wherever it leads a moment later."""
 
+import asyncio
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -46,13 +48,13 @@ REFUSED = [
 LEADING_HERE = ["localhost", "2130706433", "0x7f000001", "0177.0.0.1", "127.1", "0"]
 
 
-@pytest.mark.parametrize("address", REFUSED)
 def alone(work: Any) -> Any:
     """Run it in a thread of its own: a browser's test may have left an event loop in this one."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, work).result()
 
 
+@pytest.mark.parametrize("address", REFUSED)
 def test_an_address_that_nothing_is_sent_to_is_refused_when_it_is_entered(address: str) -> None:
     with pytest.raises(addresses.AddressError):
         addresses.read(address)
