@@ -6,6 +6,7 @@ goes to a checked address only.
 
 import asyncio
 import ssl
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
@@ -60,7 +61,10 @@ def post(
     try:
         target = addresses.read(address)
         found = target.resolved(resolver)
-        return asyncio.run(_within(seconds, target, found, _request(address, headers, body), tls or _tls()))
+        trying = _within(seconds, target, found, _request(address, headers, body), tls or _tls())
+        # In a thread of its own: where a loop runs already, another one cannot.
+        with ThreadPoolExecutor(1) as own:
+            return own.submit(asyncio.run, trying).result()
     except TimeoutError:
         return Answer(problem=_("No answer within %(seconds)g seconds.") % {"seconds": seconds})
     except (addresses.AddressError, ConnectionError) as error:
