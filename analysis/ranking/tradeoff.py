@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 Floats = NDArray[np.float64]
 
@@ -83,7 +83,7 @@ def line(disparity: ArrayLike, quality: ArrayLike) -> Line:
     x, y, left_out = _runs(disparity, quality)
     if x.size < 2 or np.ptp(x) == 0:
         return Line(float("nan"), float("nan"), x.size, left_out)
-    found = stats.linregress(x, y)
+    found = scipy.stats.linregress(x, y)
     return Line(round(float(found.slope), 15), float(found.stderr), x.size, left_out)
 
 
@@ -186,7 +186,7 @@ def paired(first: ArrayLike, second: ArrayLike) -> tuple[float, float, int]:
     difference = (a - b)[~np.isnan(a - b)]
     if difference.size < 2 or np.ptp(difference) <= _ALIKE:
         return float("nan"), float("nan"), int(difference.size)
-    found = stats.ttest_1samp(difference, 0.0)
+    found = scipy.stats.ttest_1samp(difference, 0.0)
     return float(found.statistic), float(found.pvalue), int(difference.size)
 
 
@@ -197,7 +197,7 @@ def _unpaired(group: Floats, base: Floats) -> float:
     spreads = [float(each.std(ddof=1)) for each in (group, base)]
     if max(spreads) <= _ALIKE:
         return float("nan")
-    found = stats.ttest_ind_from_stats(group.mean(), spreads[0], group.size, base.mean(), spreads[1], base.size)
+    found = scipy.stats.ttest_ind_from_stats(group.mean(), spreads[0], group.size, base.mean(), spreads[1], base.size)
     return float(found.pvalue)
 
 

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 Floats = NDArray[np.float64]
 
@@ -144,7 +144,7 @@ def stretch(clusters: int, *, level: float = 0.95) -> float:
     """
     if clusters < 2:
         return float("nan")
-    student = stats.t.ppf(0.5 + level / 2, clusters - 1) / stats.norm.ppf(0.5 + level / 2)
+    student = scipy.stats.t.ppf(0.5 + level / 2, clusters - 1) / scipy.stats.norm.ppf(0.5 + level / 2)
     return float(np.sqrt(clusters / (clusters - 1)) * student)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from analysis.stats import agreement, bradley_terry, labels, mace, significance
 from analysis.stats.bootstrap import Floats, Statistic, bootstrap, resample_weights, weighted_mean
@@ -323,6 +323,6 @@ def _estimate(values: Floats, *, share: bool) -> Estimate:
     if share and error == 0 and mean in {0.0, 1.0}:
         sure = wilson(round(mean * n), n)
         return Estimate(mean, sure.low, sure.high, n)
-    reach = float(stats.t.ppf(0.975, n - 1)) * error
+    reach = float(scipy.stats.t.ppf(0.975, n - 1)) * error
     low, high = mean - reach, mean + reach
     return Estimate(mean, max(low, 0.0), min(high, 1.0), n) if share else Estimate(mean, low, high, n)

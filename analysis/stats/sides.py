@@ -13,9 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.signal import convolve
-from scipy.stats import binom, norm
 
 # Up to so many choices the distribution is counted out; beyond, it is normal to more digits than anybody reads.
 COUNTED_OUT = 10_000
@@ -82,7 +81,7 @@ def side_test(excess: ArrayLike) -> SideTest:
         return SideTest(float("nan"), total, 0, True)
     if sizes.sum() > COUNTED_OUT:
         z = abs(total) / float(np.sqrt(np.sum(sizes.astype(np.float64) ** 2)))
-        return SideTest(float(2 * norm.sf(z)), total, sizes.size, False)
+        return SideTest(float(2 * scipy.stats.norm.sf(z)), total, sizes.size, False)
     probability = _distribution(sizes)
     totals = 2 * np.arange(len(probability)) - int(sizes.sum())
     return SideTest(min(1.0, float(probability[np.abs(totals) >= abs(total)].sum())), total, sizes.size, True)
@@ -93,7 +92,7 @@ def _distribution(sizes: NDArray[np.int64]) -> NDArray[np.float64]:
     found = np.ones(1)
     for size, pairs in zip(*np.unique(sizes, return_counts=True), strict=True):
         with_sign = np.zeros(int(size * pairs) + 1)
-        with_sign[:: int(size)] = binom.pmf(np.arange(pairs + 1), pairs, 0.5)
+        with_sign[:: int(size)] = scipy.stats.binom.pmf(np.arange(pairs + 1), pairs, 0.5)
         # Not by Fourier transform: it would drown small probabilities in rounding.
-        found = convolve(found, with_sign, method="direct")
+        found = scipy.signal.convolve(found, with_sign, method="direct")
     return found

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from analysis.stats.bootstrap import Floats
 
@@ -91,7 +91,7 @@ def signed_rank(difference: ArrayLike) -> SignedRank:
     tied = np.unique(np.abs(ranked)).size < ranked.size
     if tied and ranked.size <= _ENUMERATED:
         return SignedRank(*_enumerated(ranked), exact=True, n=int(ranked.size), zeros=int(zeros))
-    found = stats.wilcoxon(ranked, zero_method="wilcox", correction=False, method="auto")
+    found = scipy.stats.wilcoxon(ranked, zero_method="wilcox", correction=False, method="auto")
     exact = not tied and ranked.size <= 50
     return SignedRank(float(found.statistic), float(found.pvalue), exact, int(ranked.size), int(zeros))
 
@@ -175,13 +175,13 @@ def adjusted(p: ArrayLike) -> Floats:
     found = np.full(given.shape, np.nan)
     made = ~np.isnan(given)
     if made.any():
-        found[made] = stats.false_discovery_control(given[made], method="bh")
+        found[made] = scipy.stats.false_discovery_control(given[made], method="bh")
     return found
 
 
 def _enumerated(difference: Floats) -> tuple[float, float]:
     """Statistic and exact two-sided p from the sums of ranks of all choices of signs: scipy's, but much faster."""
-    ranks = stats.rankdata(np.abs(difference))
+    ranks = scipy.stats.rankdata(np.abs(difference))
     positive, negative = (float(ranks[side].sum()) for side in (difference > 0, difference < 0))
     smaller = min(positive, negative)
     sums = np.zeros(1)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.stats import rankdata
 
 from analysis.stats.bootstrap import Floats
 
@@ -54,6 +54,6 @@ def _centred_ranks(values: Floats, missing: np.ndarray) -> Floats:
     if not values.shape[-1]:
         return values
     n = (~missing).sum(axis=-1, keepdims=True)
-    ranks = rankdata(np.where(missing, np.nan, values), axis=-1, nan_policy="omit")
+    ranks = scipy.stats.rankdata(np.where(missing, np.nan, values), axis=-1, nan_policy="omit")
     centred: Floats = np.where(missing, 0.0, ranks - (n + 1) / 2)
     return centred

@@ -7,8 +7,8 @@ Events are grouped by kind and length. The form is a JSON object:
 - `times`: a column for the second elements of all events that have one
 """
 
-from collections.abc import Sequence
-from itertools import accumulate
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, repeat
 from operator import sub
 from typing import Any
 
@@ -37,24 +37,31 @@ def unpack(form: Any) -> list[Event]:
     ValueError, TypeError, KeyError, IndexError
         if it is something else.
     """
-    groups = [(kind, length, [_values(column) for column in columns]) for kind, length, columns in form["groups"]]
     times = iter(_values(form["times"]))
-    rows = [zip(*columns, strict=True) if columns else None for _, _, columns in groups]
+    groups = [(kind, length > 1, _fields(length, columns)) for kind, length, columns in form["groups"]]
+    order = form["order"]
+    if order and min(order) < 0:
+        raise IndexError("an event's group is counted from 0")
     events: list[Event] = []
-    for number in form["order"]:
-        if number < 0:
-            raise IndexError(number)
-        kind, length, _columns = groups[number]
-        found = rows[number]
-        event = [kind] if length < 2 else [kind, _next(times)]
-        if found is not None:
-            event += _next(found)
-        if len(event) != length:
-            raise ValueError("the fields of an event are too many or too few")
-        events.append(event)
-    if any(_is_left(rest) for rest in [times, *filter(None, rows)]):
+    try:
+        for number in order:
+            kind, has_time, fields = groups[number]
+            events.append([kind, next(times), *next(fields)] if has_time else [kind])
+    except StopIteration:
+        raise ValueError("a column is shorter than there are events") from None
+    if any(_is_left(rest) for rest in (times, *(fields for _, _, fields in groups if fields is not _NOTHING))):
         raise ValueError("columns are longer than there are events")
     return events
+
+
+# The fields of events that have none.
+_NOTHING: Iterator[tuple[Any, ...]] = repeat(())
+
+
+def _fields(length: int, columns: list[Any]) -> Iterator[tuple[Any, ...]]:
+    if length < 1 or len(columns) != max(length - 2, 0):
+        raise ValueError("the fields of an event are too many or too few")
+    return zip(*map(_values, columns), strict=True) if columns else _NOTHING
 
 
 def _column(values: list[Any]) -> list[Any]:
@@ -75,12 +82,6 @@ def _values(column: Any) -> list[Any]:
     if not all(type(value) is int for value in values):
         raise TypeError("steps are whole numbers")
     return list(accumulate(values))
-
-
-def _next(values: Any) -> Any:
-    for value in values:
-        return value
-    raise ValueError("a column is shorter than there are events")
 
 
 def _is_left(values: Any) -> bool:

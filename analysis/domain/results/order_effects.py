@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import false_discovery_control
 
 from analysis.stats.agreement import count_values
 from analysis.stats.bootstrap import Floats, resample_weights, weighted_mean
@@ -266,5 +266,5 @@ def _adjusted(tested: list[float]) -> list[float]:
     p = np.array(tested[:-1])
     known = ~np.isnan(p)
     if known.any():
-        p[known] = false_discovery_control(p[known])
+        p[known] = scipy.stats.false_discovery_control(p[known])
     return [*p.tolist(), tested[-1]]

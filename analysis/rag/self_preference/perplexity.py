@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 
 class TooFewPassagesError(ValueError):
@@ -97,7 +97,7 @@ def compare(perplexity: Mapping[str, ArrayLike], *, level: float = 0.95) -> Comp
         raise TooFewPassagesError("fewer than two questions have passages of all authors: compute more perplexities")
     groups = list(table[:, complete])
     names = list(perplexity)
-    variance, tukey = stats.f_oneway(*groups), stats.tukey_hsd(*groups)
+    variance, tukey = scipy.stats.f_oneway(*groups), scipy.stats.tukey_hsd(*groups)
     bounds = tukey.confidence_interval(level)
     return Comparison(
         means={name: float(group.mean()) for name, group in zip(names, groups, strict=True)},
@@ -124,4 +124,4 @@ def compare(perplexity: Mapping[str, ArrayLike], *, level: float = 0.95) -> Comp
 def _paired(difference: NDArray[np.float64]) -> float:
     if np.ptp(difference) == 0:
         return float("nan")  # nothing varies: the test says nothing
-    return float(stats.ttest_1samp(difference, 0.0).pvalue)
+    return float(scipy.stats.ttest_1samp(difference, 0.0).pvalue)

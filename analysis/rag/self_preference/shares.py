@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from analysis.stats.bootstrap import percentile_interval, resample_weights, weighted_mean
 
@@ -126,7 +126,7 @@ def welch(first: Sequence[float], second: Sequence[float]) -> Test:
         return Test(np.nan, np.nan, ALIKE)
     # Of means and deviations: one side alone may be the same everywhere, of which scipy's own test warns.
     sides = [(float(np.mean(each)), float(np.std(each, ddof=1)), len(each)) for each in (first, second)]
-    found = stats.ttest_ind_from_stats(*sides[0], *sides[1], equal_var=False)
+    found = scipy.stats.ttest_ind_from_stats(*sides[0], *sides[1], equal_var=False)
     return Test(float(found.statistic), float(found.pvalue))
 
 
@@ -141,5 +141,5 @@ def _tested(difference: np.ndarray) -> Test:
         return Test(np.nan, np.nan, TOO_FEW)
     if np.ptp(difference) < _EQUAL:
         return Test(np.nan, np.nan, ALIKE)
-    found = stats.ttest_1samp(difference, 0.0)
+    found = scipy.stats.ttest_1samp(difference, 0.0)
     return Test(float(found.statistic), float(found.pvalue))

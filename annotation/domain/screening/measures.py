@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import copysign, sqrt
 from typing import Final
 
-from scipy.stats import beta, binom, binomtest
+import scipy
 
 from ..checks.evidence import CheckResult, GoldResult
 
@@ -148,8 +148,8 @@ def interval(hits: int, n: int, level: float = LEVEL) -> tuple[float, float]:
     if not n:
         return 0.0, 1.0
     tail = (1 - level) / 2
-    low = float(beta.ppf(tail, hits, n - hits + 1)) if hits else 0.0
-    high = float(beta.ppf(1 - tail, hits + 1, n - hits)) if hits < n else 1.0
+    low = float(scipy.stats.beta.ppf(tail, hits, n - hits + 1)) if hits else 0.0
+    high = float(scipy.stats.beta.ppf(1 - tail, hits + 1, n - hits)) if hits < n else 1.0
     return low, high
 
 
@@ -195,7 +195,7 @@ def sides(work: Work) -> Sides | None:
     if not n:
         return None
     low, high = interval(items_left, n)
-    p = float(binomtest(items_left, n, 0.5).pvalue)
+    p = float(scipy.stats.binomtest(items_left, n, 0.5).pvalue)
     theirs: Counter[int] = Counter()
     for answer in answers:
         theirs.update(work.others.get((answer.item, answer.dimension), {}))
@@ -232,7 +232,7 @@ def known(work: Work) -> Known | None:
         return None
     hits = sum(each.hit for each in work.gold)
     chance = sum(1 / each.options for each in work.gold) / n
-    return Known(n, hits, chance, float(binom.sf(hits - 1, n, chance)))
+    return Known(n, hits, chance, float(scipy.stats.binom.sf(hits - 1, n, chance)))
 
 
 def majority(votes: Mapping[int, int]) -> int | None:

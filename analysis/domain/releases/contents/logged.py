@@ -21,9 +21,11 @@ from ..choices import Logs
 from ..personal import texts
 from .selecting import Selection
 from .source import Source
-from .table import Column, Row, Table
+from .table import Column, Columns, Row, Table, rows_of
 
 CHUNK = 50
+# Events are small: so many of them, or a log, are in memory at a time.
+EVENTS = 8000
 LOGS = "writing logs"
 MINUTES = "writing logs minute by minute"
 BROKEN = "the log cannot be read"
@@ -46,6 +48,8 @@ _TIMES = frozenset(
 _SECONDS = frozenset(name for name in measures.NAMES if name.endswith("seconds"))
 #: Kinds of events that say nothing but when something was or how long it took.
 _OF_TIME = frozenset({"k", "d", "j"})
+# The fields of a change, where an event is none.
+_NO_CHANGE: list[Any] = [None] * 7
 
 
 def tables(source: Source) -> Iterator[Table]:
@@ -208,36 +212,45 @@ def _events(source: Source) -> Table:
         Column("details", "json", True, "Of any other event: its fields by name.", is_free_text=True),
     )
 
-    def rows() -> Iterator[Row]:
+    def chunks() -> Iterator[Columns]:
+        waiting: dict[str, list[Any]] = {column.name: [] for column in columns}
         for log, told in released(source):
-            yield from _of_log(source, log, told=told)
+            for name, values in _of_log(source, log, told=told).items():
+                waiting[name] += values
+            if len(waiting["number"]) >= EVENTS:
+                yield dict(waiting)
+                waiting = {name: [] for name in waiting}
+        if waiting["number"]:
+            yield dict(waiting)
 
-    return Table("log_events", "An event of a writing log.", columns, rows, ("response", "number"))
+    meaning = "An event of a writing log."
+    return Table("log_events", meaning, columns, rows_of(chunks), ("response", "number"), chunks)
 
 
-def _of_log(source: Source, log: WritingLog, *, told: bool) -> Iterator[Row]:
-    name, milliseconds = log.task.response.external_id, source.clock.milliseconds
-    number = 0
+def _of_log(source: Source, log: WritingLog, *, told: bool) -> Columns:
+    """Return a log's events by columns, as far as it can be read."""
+    kept = BY_CODE.keys() if told else BY_CODE.keys() - _OF_TIME
+    events = []
     try:
         for event in logs.fetched(log):
-            code = event[0]
-            if code not in BY_CODE or (not told and code in _OF_TIME):
-                continue
-            row: Row = {
-                "response": name, "number": number, "ms": milliseconds(event[1], told=told), "event": code,
-                "position": None, "deleted": None, "inserted": None, "source": None, "input_type": None,
-                "details": None,
-            }  # fmt: skip
-            if code == codec.SPLICE:
-                row["position"], row["deleted"], row["inserted"] = event[2:5]
-                row["source"], row["input_type"] = (*event[5:7], None, None)[:2]
-                row["input_type"] = row["input_type"] or None
-            else:
-                row["details"] = _details(source, event)
-            yield row
-            number += 1
+            if event[0] in kept:
+                events.append(event)  # noqa: PERF401 -- what was read before a broken batch is kept
     except codec.BrokenLog:
-        return
+        pass
+    changes = [event if event[0] == codec.SPLICE else _NO_CHANGE for event in events]
+    return {
+        "response": [log.task.response.external_id] * len(events),
+        "number": range(len(events)),
+        "ms": source.clock.all_milliseconds([event[1] for event in events], told=told),
+        "event": [event[0] for event in events],
+        "position": [event[2] for event in changes],
+        "deleted": [event[3] for event in changes],
+        "inserted": [event[4] for event in changes],
+        # Imported logs have neither.
+        "source": [event[5] if len(event) > 5 else None for event in changes],
+        "input_type": [(event[6] or None) if len(event) > 6 else None for event in changes],
+        "details": [None if event[0] == codec.SPLICE else _details(source, event) for event in events],
+    }
 
 
 def _details(source: Source, event: list[Any]) -> dict[str, Any]:

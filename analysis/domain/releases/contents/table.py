@@ -1,11 +1,13 @@
 """A table of a release: what its columns mean, and its rows, read anew each time that they are asked for.
 
-This is all that a format needs to know. Rows are streamed from the one snapshot of the database that the release is
+This is all that a format needs to know. A large table may be read by columns as well, a chunk at a time: the same
+rows, without an object for each. Rows are streamed from the one snapshot of the database that the release is
 read from (`corpus.consistent`), so a table of any length takes the same memory, and two formats see the same rows.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal
 
 # What a value is, in Python and so in every format:
@@ -14,6 +16,15 @@ from typing import Any, Literal
 # None where the column is nullable, and nowhere else.
 Type = Literal["text", "integer", "number", "boolean", "time", "json", "texts"]
 Row = dict[str, Any]
+# Consecutive rows: the values of each column, by its name. All are equally long.
+Columns = dict[str, Sequence[Any]]
+
+# So many rows are in memory at a time, in every format.
+CHUNK = 2000
+
+
+class BrokenTableError(ValueError):
+    """A table's rows are not what its columns say."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +66,8 @@ class Table:
         begins to read the rows from the first one, in an order that is the same each time.
     key
         the columns that name a row; empty where nothing does.
+    columns_of_chunks
+        likewise the same rows by columns, if they are to be had faster so.
     """
 
     name: str
@@ -62,7 +75,41 @@ class Table:
     columns: tuple[Column, ...]
     rows: Callable[[], Iterator[Row]]
     key: tuple[str, ...] = ()
+    columns_of_chunks: Callable[[], Iterator[Columns]] | None = None
+
+    def chunks(self) -> Iterator[Columns]:
+        """Read all rows from the first one, by columns, a chunk at a time.
+
+        Raises
+        ------
+        BrokenTableError
+            if a row has other columns than the table.
+        """
+        if self.columns_of_chunks is not None:
+            yield from self.columns_of_chunks()
+            return
+        rows = self.rows()
+        while chunk := list(islice(rows, CHUNK)):
+            yield self._by_columns(chunk)
+
+    def _by_columns(self, rows: list[Row]) -> Columns:
+        names = [column.name for column in self.columns]
+        for row in rows:
+            if list(row) != names and sorted(row) != sorted(names):
+                raise BrokenTableError(f"A row of {self.name} has the columns {sorted(row)}, not {sorted(names)}.")
+        return {name: [row[name] for row in rows] for name in names}
 
     def column(self, name: str) -> Column:
         """Return a column by its name."""
         return next(each for each in self.columns if each.name == name)
+
+
+def rows_of(chunks: Callable[[], Iterator[Columns]]) -> Callable[[], Iterator[Row]]:
+    """Return how to read the rows of a table that is read by columns."""
+
+    def rows() -> Iterator[Row]:
+        for columns in chunks():
+            for values in zip(*columns.values(), strict=True):
+                yield dict(zip(columns, values, strict=True))
+
+    return rows

@@ -40,6 +40,13 @@ class Clock:
         step = 1000 * self._step
         return value // step * step if step else value
 
+    def all_milliseconds(self, values: list[int], *, told: bool = True) -> list[int] | list[None]:
+        """Return `milliseconds` of each."""
+        if not (told and self.is_told):
+            return [None] * len(values)
+        step = 1000 * self._step
+        return [value // step * step for value in values] if step else values
+
 
 def since_epoch(time: datetime | None) -> int | None:
     """Return a time in milliseconds since 1970, as the CrowdRAG-25 layout tells it."""

@@ -37,5 +37,7 @@ def original(cell: str) -> str:
 
 def all_safe(texts: pa.Array) -> pa.Array:
     """Return a column of texts as cells may hold them: `safe` of each, null for null."""
-    within = pc.replace_substring_regex(texts, pattern=_WITHIN, replacement=r"\1'\2")
-    return pc.replace_substring_regex(within, pattern=_FIRST, replacement=r"'\1")
+    # Many are equal, as in what was typed: each is made safe once.
+    each = texts.dictionary_encode()
+    within = pc.replace_substring_regex(each.dictionary, pattern=_WITHIN, replacement=r"\1'\2")
+    return pc.replace_substring_regex(within, pattern=_FIRST, replacement=r"'\1").take(each.indices)

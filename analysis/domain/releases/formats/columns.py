@@ -1,17 +1,14 @@
 """What a column of a release is in each format, and a chunk of rows as columns."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import islice
 from typing import Any
 
 import pyarrow as pa
 
-from ..contents.table import Column, Row, Table
-
-# So many rows are in memory at a time, in every format.
-CHUNK = 2000
+from ..contents.table import BrokenTableError, Column, Columns, Table
 
 TYPES: dict[str, pa.DataType] = {
     "text": pa.string(),
@@ -34,10 +31,6 @@ WORDS = {
 }
 
 
-class BrokenTableError(ValueError):
-    """A table's rows are not what its columns say."""
-
-
 def iso(value: Any) -> str:
     """Return a time as texts say it: ISO 8601 in UTC.
 
@@ -51,22 +44,24 @@ def iso(value: Any) -> str:
     return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-# One line of JSON: no blanks, nothing escaped that need not be, and no number that JSON does not know.
-as_json: Callable[[Any], str] = json.JSONEncoder(
-    ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=iso
-).encode
+def _encoder() -> Callable[[Any], str]:
+    """Return what makes JSON: no blanks, nothing escaped that need not be, and no number that JSON does not know."""
+    options: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":"), "allow_nan": False, "default": iso}
+    plain = json.JSONEncoder(**options)
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return plain.encode
+    # `encode` makes this each time, which takes longer than what it does for a small value.
+    made = make(None, plain.default, json.encoder.encode_basestring, None, ":", ",", False, False, False)
+    return lambda value: "".join(made(value, 0))
+
+
+as_json = _encoder()
 
 
 def as_text(value: Any) -> str | None:
     """Return JSON as a text; no value is no text."""
     return None if value is None else as_json(value)
-
-
-def chunks(rows: Iterable[Row], size: int = CHUNK) -> Iterator[list[Row]]:
-    """Yield rows a list at a time."""
-    rest = iter(rows)
-    while chunk := list(islice(rest, size)):
-        yield chunk
 
 
 def schema(table: Table, about: dict[str, str]) -> pa.Schema:
@@ -88,34 +83,51 @@ def _field(column: Column) -> pa.Field:
     return pa.field(column.name, TYPES[column.type], nullable=column.nullable, metadata=said)
 
 
-def batch(table: Table, schema: pa.Schema, rows: Sequence[Row]) -> pa.RecordBatch:
-    """Return rows as columns.
+@dataclass(frozen=True)
+class Chunk:
+    """Consecutive rows, made ready for every format once.
+
+    Attributes
+    ----------
+    columns
+        the values by column; of a column of JSON, its texts.
+    arrow
+        the same as Arrow holds them.
+    """
+
+    columns: Columns
+    arrow: pa.RecordBatch
+
+
+def chunk(table: Table, schema: pa.Schema, columns: Columns) -> Chunk:
+    """Return consecutive rows ready for every format.
 
     Raises
     ------
     BrokenTableError
-        if a row has other columns than the table, or a value is not of its column's type.
+        if a value is not of its column's type.
     """
-    names = [column.name for column in table.columns]
-    for row in rows:
-        if list(row) != names and sorted(row) != sorted(names):
-            raise BrokenTableError(f"A row of {table.name} has the columns {sorted(row)}, not {sorted(names)}.")
-    return pa.RecordBatch.from_arrays([_array(table, column, rows) for column in table.columns], schema=schema)
+    ready = dict(columns)
+    arrays = []
+    for column in table.columns:
+        ready[column.name], array = _ready(table, column, columns[column.name])
+        arrays.append(array)
+    return Chunk(ready, pa.RecordBatch.from_arrays(arrays, schema=schema))
 
 
-def _array(table: Table, column: Column, rows: Sequence[Row]) -> pa.Array:
+def _ready(table: Table, column: Column, values: Sequence[Any]) -> tuple[Sequence[Any], pa.Array]:
     try:
-        found = _converted(column, [row[column.name] for row in rows])
+        if column.type == "json":
+            values = [None if value is None else as_json(value) for value in values]
+        array = _array(column, values)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise BrokenTableError(f"{table.name}.{column.name} should hold {WORDS[column.type]}: {error}") from error
-    if found.null_count and not column.nullable:
+    if array.null_count and not column.nullable:
         raise BrokenTableError(f"{table.name}.{column.name} should have a value in every row.")
-    return found
+    return values, array
 
 
-def _converted(column: Column, values: list[Any]) -> pa.Array:
-    if column.type == "json":
-        return pa.array([as_text(value) for value in values], pa.string())
+def _array(column: Column, values: Sequence[Any]) -> pa.Array:
     if column.type != "texts":
         return pa.array(values, TYPES[column.type])
     # Arrow takes a text for a list of its letters, and lets lists hold nothing.
@@ -125,3 +137,22 @@ def _converted(column: Column, values: list[Any]) -> pa.Array:
     if found.flatten().null_count:
         raise ValueError("a list has a place without a text")
     return found
+
+
+def lines(table: Table, chunk: Chunk) -> str:
+    """Return rows as JSON lines, each an object with its fields in the order of the columns."""
+    fields = [f"{as_json(column.name).replace('%', '%%')}:%s" for column in table.columns]
+    line = "{" + ",".join(fields) + "}\n"
+    values = [_as_json(column, chunk.columns[column.name]) for column in table.columns]
+    return "".join([line % row for row in zip(*values, strict=True)])
+
+
+def _as_json(column: Column, values: Sequence[Any]) -> Sequence[Any]:
+    """Return what stands in the lines for each value: its JSON, or what Python writes like it."""
+    if column.type in {"integer", "json"}:
+        return ["null" if value is None else value for value in values]
+    if column.type in {"text", "boolean"}:
+        # Many are equal, as in what was typed: each is encoded once.
+        known = {value: as_json(value) for value in set(values)}
+        return [known[value] for value in values]
+    return [as_json(value) for value in values]

@@ -1,9 +1,9 @@
 """The layout in which CrowdRAG-25 was published: gzipped JSON lines, each file where its readers look for it."""
 
-from itertools import chain
+from itertools import chain, islice
 
 from ..contents.table import Table
-from .columns import as_json, chunks
+from .columns import as_json
 from .folder import Folder
 from .sinks import JSON_LINES, elsewhere
 
@@ -21,6 +21,7 @@ def write(folder: Folder, table: Table) -> None:
         folder.gzipped(f"{FOLDER}/{table.name}.jsonl.gz", JSON_LINES, table.meaning) as file,
         elsewhere(file.write) as put,
     ):
-        for chunk in chunks(chain([first], rows), CHUNK):
+        rest = chain([first], rows)
+        while chunk := list(islice(rest, CHUNK)):
             put("".join([f"{as_json(row)}\n" for row in chunk]).encode())
             file.rows += len(chunk)

@@ -3,17 +3,17 @@
 import hashlib
 import queue
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from ..contents.table import Column, Row, Table
+from ..contents.table import Column, Table
 from . import cells
-from .columns import TYPES, as_json, as_text, iso
+from .columns import TYPES, Chunk, as_text, iso, lines
 from .folder import Folder
 
 # A row group is written when so many bytes of columns wait.
@@ -24,8 +24,9 @@ JSON_LINES = "application/jsonlines+gzip"
 PARQUET = "application/vnd.apache.parquet"
 CSV = "text/csv; charset=utf-8"
 
-# Takes the rows of a chunk, and the same as columns.
-Sink = Callable[[Sequence[Row], pa.RecordBatch], None]
+Piece = TypeVar("Piece")
+# Takes the rows a chunk at a time. All but making JSON lines is done by a thread of its own.
+Sink = Callable[[Chunk], None]
 
 
 @contextmanager
@@ -41,9 +42,9 @@ def json_lines(folder: Folder, path: str, table: Table) -> Iterator[Sink]:
 
         with elsewhere(write) as put:
 
-            def sink(rows: Sequence[Row], _columns: pa.RecordBatch) -> None:
-                file.rows += len(rows)
-                put("".join([f"{as_json(row)}\n" for row in rows]).encode())
+            def sink(chunk: Chunk) -> None:
+                file.rows += chunk.arrow.num_rows
+                put(lines(table, chunk).encode())
 
             yield sink
         file.content_sha256 = digest.hexdigest()
@@ -61,14 +62,15 @@ def parquet(folder: Folder, path: str, table: Table, schema: pa.Schema) -> Itera
                     writer.write_table(pa.Table.from_batches(waiting), row_group_size=ROW_GROUP_ROWS)
                     waiting.clear()
 
-            def sink(rows: Sequence[Row], columns: pa.RecordBatch) -> None:
-                file.rows += len(rows)
+            def write(columns: pa.RecordBatch) -> None:
+                file.rows += columns.num_rows
                 waiting.append(columns)
                 many = sum(each.num_rows for each in waiting) >= ROW_GROUP_ROWS
                 if many or sum(each.nbytes for each in waiting) >= ROW_GROUP:
                     flush()
 
-            yield sink
+            with elsewhere(write) as put:
+                yield lambda chunk: put(chunk.arrow)
             flush()
 
 
@@ -81,36 +83,37 @@ def spreadsheet(folder: Folder, path: str, table: Table) -> Iterator[Sink]:
         pa.csv.CSVWriter(pa.PythonFile(file.stream), fields) as writer,
     ):
 
-        def sink(rows: Sequence[Row], columns: pa.RecordBatch) -> None:
-            file.rows += len(rows)
+        def write(chunk: Chunk) -> None:
+            file.rows += chunk.arrow.num_rows
             arrays = [
-                _cells(column, values, rows) for column, values in zip(table.columns, columns.columns, strict=True)
+                _cells(column, values, chunk) for column, values in zip(table.columns, chunk.arrow.columns, strict=True)
             ]
             writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=fields))
 
-        yield sink
+        with elsewhere(write) as put:
+            yield put
 
 
 def _cell_type(column: Column) -> pa.DataType:
     return TYPES[column.type] if column.type in {"integer", "number", "boolean"} else pa.string()
 
 
-def _cells(column: Column, values: pa.Array, rows: Sequence[Row]) -> pa.Array:
+def _cells(column: Column, values: pa.Array, chunk: Chunk) -> pa.Array:
     if column.type == "time":
-        times = [row[column.name] for row in rows]
+        times = chunk.columns[column.name]
         return pa.array([None if time is None else iso(time) for time in times], pa.string())
     if column.type == "texts":
-        values = pa.array([as_text(row[column.name]) for row in rows], pa.string())
+        values = pa.array([as_text(value) for value in chunk.columns[column.name]], pa.string())
     return cells.all_safe(values) if values.type == pa.string() else values
 
 
 @contextmanager
-def elsewhere(write: Callable[[bytes], Any]) -> Iterator[Callable[[bytes], None]]:
-    """Let a thread of its own do what takes long and needs no interpreter: compressing and writing.
+def elsewhere(write: Callable[[Piece], Any]) -> Iterator[Callable[[Piece], None]]:
+    """Let a thread of its own do what takes long and needs no interpreter: compressing, encoding, writing.
 
     Few pieces wait at a time. What goes wrong there is raised here, at the latest when the block ends.
     """
-    pieces: queue.Queue[bytes | None] = queue.Queue(maxsize=WAITING)
+    pieces: queue.Queue[Piece | None] = queue.Queue(maxsize=WAITING)
     failed: list[Exception] = []
 
     def work() -> None:
@@ -121,7 +124,7 @@ def elsewhere(write: Callable[[bytes], Any]) -> Iterator[Callable[[bytes], None]
             except Exception as error:  # noqa: BLE001 -- raised again by whoever writes
                 failed.append(error)
 
-    def put(piece: bytes) -> None:
+    def put(piece: Piece) -> None:
         if failed:
             raise failed[0]
         pieces.put(piece)

@@ -8,7 +8,7 @@ from typing import Any
 from ..contents.table import Table
 from . import describing, published, sinks, trec
 from .about import About
-from .columns import batch, chunks, schema
+from .columns import chunk, schema
 from .folder import Folder
 
 # Told after every chunk: the table's name, and how many of its rows are written. May raise, to stop.
@@ -55,9 +55,9 @@ def _table(folder: Folder, table: Table, about: About, report: Report) -> None:
                 sinks.spreadsheet(folder, f"csv/{table.name}.csv", table),
             )
         ]
-        for rows in chunks(table.rows()):
-            columns = batch(table, types, rows)
+        for columns in table.chunks():
+            ready = chunk(table, types, columns)
             for sink in into:
-                sink(rows, columns)
-            done += len(rows)
+                sink(ready)
+            done += ready.arrow.num_rows
             report(table.name, done)

@@ -12,12 +12,15 @@ from analysis.domain.releases.choices import Choices, Logs, Passages, Pseudonyms
 from analysis.domain.releases.contents import reading
 from analysis.domain.releases.formats import writing
 from analysis.domain.releases.formats.columns import as_json
+from analysis.domain.releases.personal import deciding, searching
+from analysis.enums import PersonalVerdict
+from analysis.models import PersonalFinding
 from crowdrag.runs.domain import running
 from crowdrag.runs.enums import RunState
 from crowdrag.studies.models import Study
 from tests.analysis.test_export_published import DATA, counted, import_folder, part
 from tests.analysis.whole_study import whole_study
-from tests.factories import StudyFactory
+from tests.factories import NOW, StudyFactory
 from writing.domain.imports import sources
 
 from .made import ABOUT, cells_of, lines
@@ -52,6 +55,13 @@ def analysed(study: Study) -> Choices:
     return replace(ALL, runs=(str(run.key),))
 
 
+def kept(study: Study, choices: Choices) -> None:
+    """Look for personal data, and decide to release all of it: else what it stands in is left out."""
+    searching.look(study=study, choices=choices, now=NOW)()
+    found = PersonalFinding.objects.filter(study=study).values_list("pk", flat=True)
+    deciding.decide(study=study, findings=list(found), verdict=PersonalVerdict.KEEP, reason="It is public.", now=NOW)
+
+
 def test_every_table_of_a_study_full_of_hostile_texts_is_written(tmp_path):
     study = whole_study()
     manifest, rows = released(study, tmp_path / "r", analysed(study))
@@ -76,6 +86,7 @@ def test_a_released_sample_imports_into_a_fresh_study_as_the_original(topics, tm
     study = StudyFactory()
     import_folder(study, list(sources.of_folder(given)))
     choices = analysed(study)
+    kept(study, choices)
     manifest, rows = released(study, tmp_path / "r", choices)
     files = {str(path.relative_to(given)) for path in given.rglob("*.jsonl.gz")}
     written = {str(path.relative_to(tmp_path / "r/crowdrag25")) for path in (tmp_path / "r/crowdrag25").rglob("*.gz")}
@@ -84,6 +95,7 @@ def test_a_released_sample_imports_into_a_fresh_study_as_the_original(topics, tm
     again = StudyFactory()
     import_folder(again, list(sources.of_folder(tmp_path / "r/crowdrag25")))
     reanalysed = analysed(again)
+    kept(again, reanalysed)
     _manifest, found = released(again, tmp_path / "again", reanalysed)
     for name in ("topics", "retrieved", "passages", "styles", "responses", "statements", "citations", "log_states",
                  "log_events", "judgments", "gold", "grades", "survey_answers"):  # fmt: skip
