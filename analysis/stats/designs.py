@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from analysis.stats.bootstrap import Floats
@@ -241,7 +241,7 @@ def threshold(design: Design, expected: Expectation) -> float:
         between = _better(expected.effect, expected.spread, -t) - _better(expected.effect, expected.spread, t)
         return (1 - across) * within + across * between - expected.neutral
 
-    return float(brentq(excess, 0.0, _FAR + abs(expected.effect) + 12 * expected.spread))
+    return float(scipy.optimize.brentq(excess, 0.0, _FAR + abs(expected.effect) + 12 * expected.spread))
 
 
 def preferred(design: Design, expected: Expectation) -> float:
@@ -273,7 +273,7 @@ def with_preferred(design: Design, expected: Expectation, share: float) -> Expec
 
     if not 0 < share < 1 or excess(-most) > 0 or excess(most) < 0:
         raise BadDesignError(f"preferred lies between 0 and 1, and not at either end, it is {share}")
-    return replace(expected, effect=float(brentq(excess, -most, most)))
+    return replace(expected, effect=float(scipy.optimize.brentq(excess, -most, most)))
 
 
 def _better(lead: float, spread: float, by: float) -> float:

@@ -11,15 +11,17 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx2
-import openai
 from django.utils.translation import gettext as _
 
 from ..enums import AttemptState, Fault
 from ..models import Endpoint
 from . import addresses, keys, pacing, transport
+
+if TYPE_CHECKING:
+    import openai
 
 # Asked again: the server was late, in conflict, overrun or failing.
 PASSING = frozenset({408, 409, 425, 429})
@@ -70,6 +72,8 @@ class Sender:
         As a plain body through the client's own connection, not by its method for chat completions: what that checks
         of the arguments was checked before, and what it makes of the reply is not used.
         """
+        import openai  # 20 MB that only those need who send
+
         started = time.monotonic()
         try:
             # The client's own limits count each read; this one counts them all.
@@ -104,7 +108,7 @@ class Sender:
             return self._sent(AttemptState.UNKNOWN, Fault.GARBAGE, problem, latency, status=status, again=True)
         return Sent(AttemptState.ANSWERED, latency, status=status, reply=reply, usage=body.get("usage"))
 
-    def _refused(self, error: openai.APIStatusError, *, now: datetime, latency: float) -> Sent:
+    def _refused(self, error: "openai.APIStatusError", *, now: datetime, latency: float) -> Sent:
         status, response = error.status_code, error.response
         content = response.text
         wait = pacing.retry_after(response.headers, now=now)

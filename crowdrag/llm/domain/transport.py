@@ -9,12 +9,15 @@ import ssl
 import time
 from collections.abc import AsyncIterator
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import httpx2
-import openai
 
 from ..models import Endpoint
 from . import addresses, keys, lines
+
+if TYPE_CHECKING:
+    import openai
 
 KEPT_HEADERS = ("host", "content-type", "content-length", "accept")
 LARGEST_REPLY = 32 * 1024 * 1024
@@ -122,8 +125,10 @@ class LimitedStream(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def client(*, endpoint: Endpoint, resolver: addresses.Resolver = addresses.system_resolver) -> openai.AsyncOpenAI:
+def client(*, endpoint: Endpoint, resolver: addresses.Resolver = addresses.system_resolver) -> "openai.AsyncOpenAI":
     """Return a client of an endpoint that neither retries nor follows redirects nor looks at the environment."""
+    import openai  # 20 MB that only those need who send
+
     timeout = httpx2.Timeout(endpoint.timeout, connect=min(CONNECT_SECONDS, endpoint.timeout), pool=None)
     http_client = httpx2.AsyncClient(
         transport=CheckedTransport(endpoint=endpoint, resolver=resolver),

@@ -16,6 +16,9 @@ from . import cells
 from .columns import TYPES, Chunk, as_text, iso, lines
 from .folder import Folder
 
+# What is free goes back to the system: others keep it for later, and workers live long.
+pa.set_memory_pool(pa.system_memory_pool())
+
 # A row group is written when so many bytes of columns wait.
 ROW_GROUP = 4 * 1024 * 1024
 ROW_GROUP_ROWS = 100_000

@@ -39,14 +39,22 @@ class Rule:
     hint: tuple[str, ...] = ()
     needs_number: bool = False
 
-    def find(self, text: str, lowered: str, *, has_number: bool = True) -> Iterator[Match]:
-        """Yield what the rule finds.
+    def is_worth_it(self, lowered: str, *, has_number: bool) -> bool:
+        """Say whether the rule could find something: most texts hold nothing that most rules look for.
 
         `lowered` is the text in lower case, `has_number` says whether a long number stands in it: both are looked at
-        once for all rules, as most texts hold nothing that most rules look for.
+        once for all rules.
         """
-        if (self.needs_number and not has_number) or (self.hint and not any(hint in lowered for hint in self.hint)):
-            return
+        if self.needs_number and not has_number:
+            return False
+        # A third of the time that `any` takes, for each text and rule.
+        for hint in self.hint:
+            if hint in lowered:
+                return True
+        return not self.hint
+
+    def find(self, text: str) -> Iterator[Match]:
+        """Yield what the rule finds."""
         for match in self.pattern.finditer(text):
             if self.check(match):
                 yield Match(match.start(self.group), match.end(self.group), self.kind)
@@ -302,7 +310,8 @@ def find(text: str, *, own: Iterable[str] = (), known: frozenset[str] = frozense
     lowered, has_number = text.lower(), _NUMBER.search(text) is not None
     found: list[Match] = []
     for rule in RULES:
-        _add(found, rule.find(text, lowered, has_number=has_number))
+        if rule.is_worth_it(lowered, has_number=has_number):
+            _add(found, rule.find(text))
     _add(found, _answered(text, own))
     if known:
         _add(found, _known(text, known))

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import softmax
 
 Floats = NDArray[np.float64]
@@ -98,6 +98,8 @@ def fit(queries: Sequence[Contrast], *, penalty: float, temperature: float = TEM
         apart = matrix - identity
         return value + penalty / 2 * float((apart**2).sum()), (gradient + penalty * apart).ravel()
 
-    found = minimize(penalised, identity.ravel(), jac=True, method="L-BFGS-B",
-                     options={"maxiter": 200, "gtol": 1e-6, "ftol": 1e-12})  # fmt: skip
+    found = scipy.optimize.minimize(
+        penalised, identity.ravel(), jac=True, method="L-BFGS-B",
+        options={"maxiter": 200, "gtol": 1e-6, "ftol": 1e-12},
+    )  # fmt: skip
     return np.asarray(found.x).reshape(identity.shape)

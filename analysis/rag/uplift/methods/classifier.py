@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 Floats = NDArray[np.float64]
@@ -68,8 +68,10 @@ def fit(vectors: Floats, labels: Ints, classes: int, *, penalty: float = 1.0) ->
     present = np.unique(labels)
     place = np.searchsorted(present, labels)
     width, n = vectors.shape[1], len(present)
-    found = minimize(loss, np.zeros((width + 1) * n), args=(vectors, place, n, penalty), jac=True, method="L-BFGS-B",
-                     options={"maxiter": 2000, "gtol": 1e-7, "ftol": 1e-14})  # fmt: skip
+    found = scipy.optimize.minimize(
+        loss, np.zeros((width + 1) * n), args=(vectors, place, n, penalty), jac=True, method="L-BFGS-B",
+        options={"maxiter": 2000, "gtol": 1e-7, "ftol": 1e-14},
+    )  # fmt: skip
     if not np.isfinite(found.fun) or np.abs(found.jac).max() > 1e-2:
         raise NotConvergedError(f"the classifier did not settle: {found.message}. Raise the penalty.")
     learnt = found.x.reshape(width + 1, n)
