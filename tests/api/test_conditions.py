@@ -53,6 +53,12 @@ def test_a_change_of_what_has_changed_since_is_refused(script: Callable[..., API
     assert (late.status_code, late.json()["code"]) == (412, "changed")
     study.refresh_from_db()
     assert study.title == "First"
+    # A script that lost the quotation marks relies on it no less.
+    for unread in (read.strip('"'), "changed"):
+        answer = client.patch(STUDY, {"title": "Unread"}, format="json", headers={"If-Match": unread})
+        assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
+    study.refresh_from_db()
+    assert study.title == "First"
     for held in (first["ETag"], "*"):
         answer = client.patch(STUDY, {"description": "x"}, format="json", headers={"If-Match": held})
         assert answer.status_code == 200

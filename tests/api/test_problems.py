@@ -41,6 +41,16 @@ def test_a_problem_says_what_is_wrong_where_and_what_to_do(script: Callable[...,
     ]
 
 
+def test_a_script_that_prints_the_detail_alone_says_what_is_wrong(script: Callable[..., APIClient]) -> None:
+    one = script().post(STUDIES, {"slug": "mine!", "title": "x"}, format="json").json()
+    assert one["detail"] == f"slug: {one['errors'][0]['detail']}"
+    several = script().get(f"{STUDIES}?a=1&b=1&c=1&d=1&e=1").json()
+    unknown = "There is no such parameter here."
+    assert several["detail"] == f"a: {unknown} b: {unknown} c: {unknown} 2 more in `errors`."
+    assert len(several["errors"]) == 5
+    assert script().post(STUDIES, [1], format="json").json()["detail"].startswith("Invalid data.")
+
+
 @pytest.mark.parametrize(
     ("method", "path", "options", "status", "code"),
     [

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from crowdrag.api.endpoints.endpoint import Endpoint, Need
-from crowdrag.api.endpoints.problems import Problem
+from crowdrag.api.endpoints.problems import Problem, of_errors
 from crowdrag.api.enums import Scope
 from crowdrag.runs.api.rows import RunRow
 from crowdrag.runs.models import Run
@@ -92,7 +92,7 @@ def invalid(fields: dict[str, list[tuple[str, str]]]) -> Problem:
     errors = [
         {"pointer": f"#/{field}", "detail": detail, "code": code} for field in fields for detail, code in fields[field]
     ]
-    return Problem("invalid", _("See `errors`."), errors=errors)
+    return of_errors(errors)
 
 
 def _told(form: forms.Form) -> dict[str, list[tuple[str, str]]]:

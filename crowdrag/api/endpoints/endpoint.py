@@ -29,7 +29,7 @@ from ..enums import Scope
 from ..models import ApiToken
 from .once import once
 from .pages import Pages
-from .problems import Problem, of_parameters
+from .problems import Problem, of_errors, of_parameters
 
 SAFE = ("GET", "HEAD")
 # What answers with the thing as it is, so that its ETag can be given.
@@ -127,7 +127,7 @@ class Endpoint(generics.GenericAPIView[Any]):
             if held.select_for_update(of=("self",)).first() is None:
                 raise Problem("not-found")
             row = rows.get()
-            wanted = parse_etags(self.request.headers.get("If-Match", ""))
+            wanted = _read_before(self.request)
             shown = kind(row, context=self.get_serializer_context()).data
             if wanted and wanted != ["*"] and etag(JSONRenderer().render(shown)) not in wanted:
                 raise Problem("changed")
@@ -235,9 +235,17 @@ class Endpoint(generics.GenericAPIView[Any]):
         return set()
 
 
+def _read_before(request: Request) -> list[str]:
+    """Return the ETags of If-Match; refuse one that cannot be read, as somebody relies on it."""
+    said = request.headers.get("If-Match", "").strip()
+    wanted = parse_etags(said)
+    if said and not wanted:
+        raise Problem("malformed", _("If-Match holds an ETag as it was given, with its quotation marks, or *."))
+    return wanted
+
+
 def _wrong(parameters: list[str], said: str, code: str) -> Problem:
-    errors = [{"parameter": name, "detail": said, "code": code} for name in parameters]
-    return Problem("invalid", _("See `errors`."), errors=errors)
+    return of_errors([{"parameter": name, "detail": said, "code": code} for name in parameters])
 
 
 class Listing(Endpoint):

@@ -18,6 +18,8 @@ from .sorts import SORTS
 logger = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
+# So many errors are said in a problem's detail; all of them stand in `errors`.
+SAID = 3
 
 
 # Django's and the framework's own, as they come out of views, parsers and serializers.
@@ -71,7 +73,21 @@ def of_parameter(name: str, detail: str, code: str = "invalid") -> Problem:
 
 def of_parameters(error: exceptions.ValidationError) -> Problem:
     """Return the problem that parameters of the address are not as they must be, by what a filter says of them."""
-    return Problem("invalid", _("See `errors`."), errors=list(_errors(error.get_full_details(), "parameter")))
+    return of_errors(list(_errors(error.get_full_details(), "parameter")))
+
+
+def of_errors(errors: list[dict[str, Any]]) -> Problem:
+    """Return the problem that these fields or parameters are not as they must be; its detail says what is wrong.
+
+    A script that prints the detail alone, as most do, must not leave its reader with "see elsewhere".
+    """
+    named = [(error.get("parameter") or error.get("pointer", "")).removeprefix("#").lstrip("/") for error in errors]
+    said = [
+        f"{name}: {error['detail']}" if name else error["detail"] for name, error in zip(named, errors, strict=True)
+    ]
+    left = len(said) - SAID
+    more = [_("%(count)d more in `errors`.") % {"count": left}] if left > 0 else []
+    return Problem("invalid", " ".join([*said[:SAID], *more]), errors=errors)
 
 
 def answer(error: Exception, context: dict[str, Any]) -> Response:
@@ -106,7 +122,7 @@ def _problem(error: Exception) -> Problem:
     if isinstance(error, Problem):
         return error
     if isinstance(error, exceptions.ValidationError):
-        return Problem("invalid", _("See `errors`."), errors=list(_errors(error.get_full_details(), "pointer")))
+        return of_errors(list(_errors(error.get_full_details(), "pointer")))
     code = next((code for kind, code in _OTHERS if isinstance(error, kind)), "error")
     if code == "error":
         return Problem("error")

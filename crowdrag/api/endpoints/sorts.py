@@ -51,7 +51,10 @@ _ALL = [
         "not-found",
         404,
         _("There is nothing here"),
-        _("Check the address. A study that you or your token may not read is not found."),
+        _(
+            "Check the address: all but files' end in a slash. "
+            "A study that you or your token may not read is not found."
+        ),
     ),
     Sort(
         "method",
