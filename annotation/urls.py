@@ -2,8 +2,10 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
+from .api import assignments as assignments_api
 from .api import campaigns as api
-from .api import judgments
+from .api import designs, judgments, launching, told
+from .api import screening as screening_api
 from .views import (
     campaign_drafts,
     campaign_preview,
@@ -88,12 +90,31 @@ STANDING = [
     path("judges/", campaigns.judges, name="campaign_judges"),
     path("tables/<str:name>.csv", campaigns.table, name="campaign_table"),
 ]
-API = [
+SCREENING_API = [
+    path("", assignments_api.OneAssignment.as_view(), name="api_assignment"),
+    path("accept/", screening_api.Accepted.as_view(), name="api_assignment_accept"),
+    path("reject/", screening_api.Rejected.as_view(), name="api_assignment_reject"),
+    path("inclusion/", screening_api.Included.as_view(), name="api_assignment_inclusion"),
+    path("pay/", screening_api.Paid.as_view(), name="api_assignment_pay"),
+    path("take-up/", screening_api.TakenUp.as_view(), name="api_assignment_take_up"),
+]
+API: list[URLPattern | URLResolver] = [
     path("", api.OneCampaign.as_view(), name="api_campaign"),
+    path("design/", designs.Designed.as_view(), name="api_campaign_design"),
+    path("questions/", designs.Questions.as_view(), name="api_campaign_questions"),
+    path("instructions/", told.Instructed.as_view(), name="api_campaign_instructions"),
+    path("consent/", told.Consent.as_view(), name="api_campaign_consent"),
+    path("checks/", told.Checks.as_view(), name="api_campaign_checks"),
+    path("forecast/", launching.Forecast.as_view(), name="api_campaign_forecast"),
+    path("draw/", launching.Drawn.as_view(), name="api_campaign_draw"),
+    path("extension/", launching.Extended.as_view(), name="api_campaign_extension"),
     path("open/", api.Opened.as_view(), name="api_campaign_open"),
     path("pause/", api.Paused.as_view(), name="api_campaign_pause"),
     path("close/", api.Closed.as_view(), name="api_campaign_close"),
     path("reopen/", api.Reopened.as_view(), name="api_campaign_reopen"),
+    path("assignments/", assignments_api.Assignments.as_view(), name="api_assignments"),
+    path("assignments/<str:assignment>/", include(SCREENING_API)),
+    path("accept-clean/", screening_api.Clean.as_view(), name="api_accept_clean"),
 ]
 urlpatterns = [
     path("api/v1/studies/<slug:study>/campaigns/", api.Campaigns.as_view(), name="api_campaigns"),

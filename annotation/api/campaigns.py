@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import django_filters
-from django.db.models import Prefetch, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -14,7 +13,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from crowdrag.api.endpoints.endpoint import Endpoint, Listing, Need
-from crowdrag.api.endpoints.problems import Problem
 from crowdrag.api.endpoints.reading import Given
 from crowdrag.api.enums import Scope
 from crowdrag.studies.enums import Role
@@ -22,14 +20,13 @@ from crowdrag.studies.enums import Role
 from ..domain import campaigns
 from ..enums import CampaignKind, CampaignState, Judges
 from ..models import Campaign, CampaignDimension
+from . import asking
 
 CHANGED = Need(Role.EDITOR, Scope.WRITE)
 TERMS = [
     "name", "k", "pay", "fee", "tax", "wage_floor", "minutes", "lease_minutes", "questionnaires_per_person",
     "least_seconds", "takes_comments", "eligibility",
 ]  # fmt: skip
-WITH = ("source", "instructions", "consent_text")
-ASKED = Prefetch("asked", CampaignDimension.objects.select_related("dimension").order_by("position"))
 MOST = 2_000_000_000
 
 
@@ -122,7 +119,7 @@ class Campaigns(Listing):
     """List the campaigns of a study, those of models as judges too."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER), "POST": CHANGED}
-    queryset = Campaign.objects.select_related(*WITH).prefetch_related(ASKED)
+    queryset = Campaign.objects.select_related(*asking.WITH).prefetch_related(asking.ASKED)
     serializer_class = CampaignRow
     filterset_class = CampaignFilter
 
@@ -134,9 +131,8 @@ class Campaigns(Listing):
         again = self.one(Campaign.objects.filter(study=self.study), pk=source) if source else None
         usual = campaigns.Terms(name=name, k=3) if kind == CampaignKind.EXPERT else None
         terms = replace(usual or campaigns.Terms(name=name, eligibility=dict(campaigns.SUGGESTED)), **given)
-        made = _asked(
-            campaigns.draft, study=self.study, name=name, kind=kind, source=again, terms=terms, now=timezone.now()
-        )
+        now = timezone.now()
+        made = asking.asked(campaigns.draft, study=self.study, name=name, kind=kind, source=again, terms=terms, now=now)
         where = request.build_absolute_uri(reverse("api_campaign", args=[self.study.slug, made.pk]))
         return Response(_shown(self, made.pk), status=201, headers={"Location": where})
 
@@ -155,9 +151,9 @@ class OneCampaign(Endpoint):
     def patch(self, request: Request, study: str, campaign: int) -> Response:
         """Change a campaign's terms. Once it was opened, what people were promised stays; the pay may rise."""
         given = self.given(ChangedCampaign)
-        with self.unchanged(_of_people(self).filter(pk=campaign), CampaignRow) as held:
+        with self.unchanged(asking.of_people(self).filter(pk=campaign), CampaignRow) as held:
             terms = replace(campaigns.terms_of(held), **given)
-            _asked(campaigns.change, campaign=held, terms=terms, now=timezone.now())
+            asking.asked(campaigns.change, campaign=held, terms=terms, now=timezone.now())
             return Response(_shown(self, campaign))
 
 
@@ -168,8 +164,8 @@ class Step(Endpoint):
     change: ClassVar[Callable[..., Campaign]]
 
     def _stepped(self, pk: int) -> Response:
-        found = self.one(_of_people(self), pk=pk)
-        _asked(type(self).change, campaign=found, now=timezone.now())
+        found = self.one(asking.of_people(self), pk=pk)
+        asking.asked(type(self).change, campaign=found, now=timezone.now())
         return Response(_shown(self, pk))
 
 
@@ -217,31 +213,5 @@ class Reopened(Step):
         return self._stepped(campaign)
 
 
-def _of(endpoint: Endpoint) -> QuerySet[Campaign]:
-    return Campaign.objects.filter(study=endpoint.study).select_related(*WITH).prefetch_related(ASKED)
-
-
-def _of_people(endpoint: Endpoint) -> QuerySet[Campaign]:
-    """Those that models judge are made and changed with the models' runs."""
-    return _of(endpoint).exclude(judges=Judges.MODEL)
-
-
 def _shown(endpoint: Endpoint, pk: int) -> Any:
-    return CampaignRow(endpoint.one(_of(endpoint), pk=pk)).data
-
-
-def _asked(change: Callable[..., Campaign], **given: Any) -> Campaign:
-    """Have something done with a campaign, or say what is wrong with it."""
-    try:
-        return change(**given)
-    except campaigns.BadCampaign as error:
-        said = [
-            {"pointer": f"#/{field}" if field else "#", "detail": problem, "code": "refused"}
-            for field, problem in error.problems.items()
-        ]
-        raise Problem("refused", str(error), errors=said) from None
-    except campaigns.NotReady as error:
-        said = [{"detail": problem, "code": "missing"} for problem in error.problems]
-        raise Problem("conflict", str(error), errors=said) from None
-    except campaigns.CampaignProblem as error:
-        raise Problem("conflict", str(error)) from None
+    return CampaignRow(endpoint.one(asking.of(endpoint), pk=pk)).data

@@ -104,6 +104,7 @@ ROWS: dict[str, Callable[[Study, int], dict[str, Any]]] = {
     "api_passages": passages,
     "api_responses": responses,
     "api_campaigns": judged.campaigns,
+    "api_assignments": judged.assignments,
     "api_judgments": judged.judgments,
     "api_results": judged.results,
     "api_releases": judged.releases,

@@ -4,10 +4,20 @@ from typing import Any
 
 from analysis.enums import ReleaseState
 from analysis.models import Release, ReleaseFile, Table
-from annotation.models import Campaign, CampaignDimension, Item, Judgment, Pair, Questionnaire, QuestionnaireItem
+from annotation.models import (
+    Assignment,
+    AssignmentPayment,
+    Campaign,
+    CampaignDimension,
+    Item,
+    Judgment,
+    Pair,
+    Questionnaire,
+    QuestionnaireItem,
+)
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
-from crowdrag.studies.models import Study
+from crowdrag.studies.models import Participant, Study
 from crowdrag.webhooks.enums import Event
 from crowdrag.webhooks.models import Delivery, Message, Webhook
 from tests.factories import (
@@ -15,6 +25,7 @@ from tests.factories import (
     AssignmentFactory,
     CampaignFactory,
     DimensionFactory,
+    ParticipantFactory,
     QuestionnaireFactory,
     ResponseFactory,
     StyleFactory,
@@ -49,6 +60,18 @@ def judgments(study: Study, count: int) -> dict[str, Any]:
         [Judgment(assignment=assignment, item=item, dimension=dimension, value=1) for item in items]
     )
     return {}
+
+
+def assignments(study: Study, count: int) -> dict[str, Any]:
+    questionnaire: Questionnaire = QuestionnaireFactory(campaign=CampaignFactory(study=study))
+    people = Participant.objects.bulk_create(ParticipantFactory.build_batch(count, study=study))
+    made = Assignment.objects.bulk_create(
+        [Assignment(questionnaire=questionnaire, participant=one, external_id=f"a-{one.pk}") for one in people]
+    )
+    AssignmentPayment.objects.bulk_create(
+        [AssignmentPayment(assignment=one, amount=100, reason="accepted", at=NOW) for one in made]
+    )
+    return {"campaign": questionnaire.campaign_id}
 
 
 def _done(study: Study) -> Run:

@@ -1,0 +1,172 @@
+"""Questionnaires that people were given: who has which, how far they are, and all that is known of one."""
+
+from typing import Any, ClassVar
+
+import django_filters
+from django.db.models import IntegerField, OuterRef, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from crowdrag.api.endpoints.endpoint import Endpoint, Listing, Need
+from crowdrag.api.endpoints.fields import TrueOrFalse
+from crowdrag.studies.domain import holding
+from crowdrag.studies.enums import Role, Shown
+
+from ..domain.screening import dossier
+from ..enums import AssignmentState
+from ..models import Assignment, AssignmentDecision, AssignmentPayment, AssignmentTransition
+from . import asking
+
+WITH = ("questionnaire__campaign__study", "participant", "reviewer")
+SEEN = Need(Role.REVIEWER)
+
+
+class AssignmentRow(serializers.ModelSerializer[Assignment]):
+    """A questionnaire that somebody was given. Money is in minor units of the study's currency."""
+
+    questionnaire = serializers.CharField(source="questionnaire.external_id")
+    participant = serializers.CharField(source="participant.external_id", help_text="A pseudonym.")
+    paid = serializers.IntegerField(help_text="What its judge is owed or was paid for it so far.")
+    held_by = serializers.SerializerMethodField(help_text="Who has it open for review now.")
+
+    class Meta:
+        model = Assignment
+        fields = ["external_id", "questionnaire", "participant", "state", "is_included", "assigned_at", "submitted_at",
+                  "lease_until", "seconds", "active_seconds", "pay", "paid", "comment", "held_by"]  # fmt: skip
+        extra_kwargs = {
+            "external_id": {"help_text": "Its name in addresses; imported ones may have none."},
+            "pay": {"help_text": "What was promised when it was given out."},
+            "seconds": {"help_text": "From being given out to being handed in."},
+            "active_seconds": {"help_text": "With the page before one's eyes."},
+        }
+
+    def get_held_by(self, assignment: Assignment) -> str | None:
+        """Return whose desk it is on."""
+        return (
+            assignment.reviewer.email if assignment.reviewer and holding.is_held(assignment, timezone.now()) else None
+        )
+
+
+class SignalRow(serializers.Serializer[Any]):
+    """A figure that is uncommon, with what it rests on."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    words = serializers.CharField()
+    proposes = serializers.SerializerMethodField()
+    innocent = serializers.CharField(help_text="Harmless causes.")
+    evidence = serializers.DictField()
+
+    def get_proposes(self, signal: Any) -> str:
+        """Return what it speaks for: `accept`, `look` or `reject`."""
+        return str(signal.proposes.name.lower())
+
+
+class TransitionRow(serializers.ModelSerializer[AssignmentTransition]):
+    """A change of state."""
+
+    by = serializers.EmailField(source="by.email", default=None, allow_null=True)
+
+    class Meta:
+        model = AssignmentTransition
+        fields = ["before", "after", "cause", "note", "at", "by"]
+
+
+class DecisionRow(serializers.ModelSerializer[AssignmentDecision]):
+    """A decision; the latest one on a question holds."""
+
+    by = serializers.EmailField(source="decided_by.email", default=None, allow_null=True)
+
+    class Meta:
+        model = AssignmentDecision
+        fields = ["about", "holds", "reason", "evidence", "decided_at", "by"]
+
+
+class PaymentRow(serializers.ModelSerializer[AssignmentPayment]):
+    """Money that a judge is owed."""
+
+    class Meta:
+        model = AssignmentPayment
+        fields = ["amount", "reason", "at"]
+
+
+class ScreenedRow(AssignmentRow):
+    """A questionnaire with all that speaks for and against it, and what was decided. What it answers are judgments."""
+
+    proposal = serializers.CharField(source="known.proposal.name", help_text="`accept`, `look` or `reject`.")
+    signals = SignalRow(source="known.proposal.reasons", many=True)
+    from_platform = serializers.BooleanField(
+        source="known.from_platform", help_text="Whether a recruitment platform is told what is decided."
+    )
+    owed_if_accepted = serializers.IntegerField()
+    left_of_pay = serializers.IntegerField(help_text="What can be paid with a rejection at most.")
+    history = TransitionRow(source="known.history", many=True)
+    decisions = DecisionRow(source="known.decisions", many=True)
+    payments = PaymentRow(source="known.payments", many=True)
+
+    class Meta(AssignmentRow.Meta):
+        fields = [*AssignmentRow.Meta.fields, "proposal", "signals", "from_platform", "owed_if_accepted", "left_of_pay",
+                  "history", "decisions", "payments"]  # fmt: skip
+
+
+class AssignmentFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
+    """Which questionnaires."""
+
+    state = django_filters.ChoiceFilter(choices=AssignmentState.choices)
+    participant = django_filters.CharFilter(
+        field_name="participant__external_id", max_length=200, help_text="A pseudonym."
+    )
+    questionnaire = django_filters.CharFilter(field_name="questionnaire__external_id", max_length=200)
+    is_included = TrueOrFalse(help_text="Whether its judgments count in the analysis once it is accepted.")
+
+    class Meta:
+        model = Assignment
+        fields: ClassVar[list[str]] = []
+
+
+class Assignments(Listing):
+    """List the questionnaires of a campaign that people were given, in the order in which they were."""
+
+    needs: ClassVar = {"GET": SEEN}
+    shows = Shown.PEOPLE
+    queryset = Assignment.objects.all()
+    serializer_class = AssignmentRow
+    filterset_class = AssignmentFilter
+    order = ("id",)
+
+    def rows(self) -> QuerySet[Assignment]:
+        """Return the questionnaires of the campaign that the address names."""
+        return of(self, self.one(asking.of_people(self), pk=self.kwargs["campaign"]).pk)
+
+
+class OneAssignment(Endpoint):
+    """One questionnaire that somebody was given."""
+
+    needs: ClassVar = {"GET": SEEN}
+    shows: ClassVar = Shown.REVIEW
+    serializer_class = ScreenedRow
+
+    def get(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
+        """Show a questionnaire with what speaks for and against it, and what was decided."""
+        return Response(screened(self, campaign, assignment))
+
+
+def of(endpoint: Endpoint, campaign: int) -> QuerySet[Assignment]:
+    """Return the questionnaires of a campaign that people were given, with all that is shown of them."""
+    theirs = AssignmentPayment.objects.filter(assignment=OuterRef("pk")).order_by().values("assignment")
+    paid = Subquery(theirs.annotate(sum=Sum("amount")).values("sum"), output_field=IntegerField())
+    found = Assignment.objects.filter(questionnaire__campaign__study=endpoint.study, questionnaire__campaign=campaign)
+    return found.select_related(*WITH).annotate(paid=Coalesce(paid, 0))
+
+
+def screened(endpoint: Endpoint, campaign: int, external_id: str) -> Any:
+    """Return one questionnaire as it is shown; whoever asks is noted to have seen it."""
+    found = endpoint.one(of(endpoint, campaign), external_id=external_id)
+    endpoint.about(found.participant, found.pk)
+    found.known = dossier.of(found)  # type: ignore[attr-defined] # what its serializer reads
+    found.owed_if_accepted = dossier.owed_if_accepted(found)  # type: ignore[attr-defined]
+    found.left_of_pay = dossier.left_of_pay(found)  # type: ignore[attr-defined]
+    return ScreenedRow(found).data

@@ -1,0 +1,199 @@
+"""What reviewers decide about a questionnaire that was handed in: whether it is taken, counted, paid."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from crowdrag.api.endpoints.endpoint import Endpoint, Need
+from crowdrag.api.endpoints.problems import Problem
+from crowdrag.api.endpoints.reading import Given
+from crowdrag.api.enums import Scope
+from crowdrag.recruitment.domain.orders import OrderError
+from crowdrag.recruitment.enums import RejectionCategory
+from crowdrag.studies.domain import holding
+from crowdrag.studies.enums import Role, Shown
+
+from ..domain import assignments
+from ..domain.assignments import problems as deeds
+from ..domain.screening import deciding, dossier, problems, queue
+from ..domain.screening.signals import Proposes
+from ..forms.screening import LONGEST
+from ..models import Campaign
+from . import asking
+from .assignments import SEEN, ScreenedRow, of, screened
+from .campaigns import MOST
+
+DECIDED = Need(Role.REVIEWER, Scope.WRITE)
+# What is wrong with what was sent, and in which field; all else is as things stand.
+REFUSED: dict[type[Exception], str] = {
+    deeds.NeedsReason: "reason",
+    deeds.BadAmount: "pay_part",
+    deeds.PaidOtherwise: "reason",
+    problems.ShortReason: "reason",
+    problems.NeedsCategory: "category",
+    problems.SingleCheck: "category",
+}
+
+
+class Words(Given):
+    """Words with it."""
+
+    note = serializers.CharField(
+        max_length=LONGEST, required=False, allow_blank=True, default="",
+        help_text="The judge reads them. Of one that was rejected: why it is accepted after all.",
+    )  # fmt: skip
+
+
+class Rejection(Given):
+    """Why it is rejected, and what is paid all the same."""
+
+    reason = serializers.CharField(max_length=LONGEST, help_text="The judge reads it, and may contest it.")
+    pay_part = serializers.IntegerField(
+        min_value=0, max_value=MOST, required=False, default=0, help_text="At most its `left_of_pay`."
+    )
+    category = serializers.ChoiceField(
+        RejectionCategory.choices, required=False, default="",
+        help_text="Needed of who came from a platform, unless all is paid.",
+    )  # fmt: skip
+
+
+class Inclusion(Given):
+    """Whether its judgments count."""
+
+    included = serializers.BooleanField()
+    reason = serializers.CharField(max_length=LONGEST, help_text="For the record.")
+
+
+class Payment(Given):
+    """What is paid beside. The same amount for the same reason is the same payment."""
+
+    amount = serializers.IntegerField(min_value=1, max_value=MOST)
+    reason = serializers.CharField(max_length=200, help_text="The judge reads it.")
+
+
+class Until(Given):
+    """Up to when."""
+
+    until = serializers.DateTimeField(help_text="What was handed in later is left; take it from GET.")
+
+
+class CleanRow(serializers.Serializer[Any]):
+    """What waits and nothing speaks against. Money is in minor units of the study's currency."""
+
+    until = serializers.DateTimeField(help_text="When this was looked at.")
+    assignments = serializers.ListField(child=serializers.CharField())
+    owed = serializers.IntegerField(help_text="What accepting all of them adds to what is owed.")
+
+
+class BulkRow(serializers.Serializer[deciding.Bulk]):
+    """What came of it."""
+
+    accepted = serializers.IntegerField()
+    passed_over = serializers.IntegerField(help_text="Open with another reviewer, or decided meanwhile.")
+
+
+class Decision(Endpoint):
+    """A decision about a questionnaire."""
+
+    needs: ClassVar = {"POST": DECIDED}
+    shows: ClassVar = Shown.REVIEW
+
+    def decided(self, do: Callable[..., object], **fields: str) -> Response:
+        """Have it decided by this call, and show the questionnaire; `fields` name others than usual."""
+        campaign, name = self.kwargs["campaign"], self.kwargs["assignment"]
+        found = self.one(of(self, campaign), external_id=name)
+        try:
+            do(assignment=found, by=self.user, now=timezone.now())
+        except (assignments.AssignmentProblem, OrderError) as error:
+            raise _problem(error, fields) from None
+        return Response(screened(self, campaign, name))
+
+
+class Accepted(Decision):
+    """A questionnaire that is accepted."""
+
+    @extend_schema(request=Words, responses=ScreenedRow)
+    def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
+        """Accept what was handed in: it is paid, and one of the judgments asked for. Twice is once."""
+        given = self.given(Words)
+        return self.decided(lambda **who: deciding.accept(**given, **who), reason="note")
+
+
+class Rejected(Decision):
+    """A questionnaire that is rejected."""
+
+    @extend_schema(request=Rejection, responses=ScreenedRow)
+    def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
+        """Reject it, for a reason: its place is free again, and somebody else judges. Twice is once."""
+        given = self.given(Rejection)
+        return self.decided(lambda **who: deciding.reject(**given, **who))
+
+
+class Included(Decision):
+    """Whether a questionnaire counts."""
+
+    @extend_schema(request=Inclusion, responses=ScreenedRow)
+    def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
+        """Let its judgments count in the analysis or leave them out, whatever is paid."""
+        given = self.given(Inclusion)
+        return self.decided(lambda **who: deciding.include(holds=given["included"], reason=given["reason"], **who))
+
+
+class Paid(Decision):
+    """What a judge is paid beside."""
+
+    @extend_schema(request=Payment, responses=ScreenedRow)
+    def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
+        """Owe its judge something beside: when the fault was ours, say."""
+        given = self.given(Payment)
+        return self.decided(lambda **who: deciding.pay(**given, **who), pay_part="amount")
+
+
+class TakenUp(Decision):
+    """A surplus questionnaire that has a place."""
+
+    @extend_schema(request=None, responses=ScreenedRow)
+    def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
+        """Give a surplus questionnaire a place that is free: it waits for a decision like any other."""
+        return self.decided(assignments.take_up)
+
+
+class Clean(Endpoint):
+    """What nothing speaks against."""
+
+    needs: ClassVar = {"GET": SEEN, "POST": DECIDED}
+    shows: ClassVar = Shown.PEOPLE
+    serializer_class = CleanRow
+
+    def get(self, request: Request, study: str, campaign: int) -> Response:
+        """Show what waits, nothing speaks against, and no other reviewer has open."""
+        found, now = self._campaign(campaign), timezone.now()
+        rows = [row.assignment for row in queue.proposing(found, Proposes.ACCEPT, now)]
+        free = [each for each in rows if not holding.held_by_another(each, self.user, now)]
+        owed = sum(dossier.owed_if_accepted(each) for each in free)
+        names = [each.external_id for each in free]
+        return Response(CleanRow({"until": now, "assignments": names, "owed": owed}).data)
+
+    @extend_schema(request=Until, responses=BulkRow)
+    def post(self, request: Request, study: str, campaign: int) -> Response:
+        """Accept all that nothing speaks against and that was handed in by then, each on its own."""
+        found, until = self._campaign(campaign), self.given(Until)["until"]
+        done = deciding.accept_clean(campaign=found, until=until, by=self.user, now=timezone.now())
+        return Response(BulkRow(done).data)
+
+    def _campaign(self, pk: int) -> Campaign:
+        return self.one(asking.of_people(self).filter(has_places=True), pk=pk)
+
+
+def _problem(error: Exception, fields: dict[str, str]) -> Problem:
+    """Return what is answered: by field where another request would be taken, else as things stand."""
+    named = REFUSED.get(type(error))
+    if named is None:
+        return Problem("refused" if isinstance(error, OrderError) else "conflict", str(error))
+    pointer = f"#/{fields.get(named, named)}"
+    return Problem("refused", str(error), errors=[{"pointer": pointer, "detail": str(error), "code": "refused"}])

@@ -1,0 +1,201 @@
+"""A campaign before it is launched, by scripts: its design, its questions, what people are told, what it comes to."""
+
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from annotation.domain import campaigns as domain
+from annotation.domain.checks import attention
+from annotation.models import Campaign, Dimension, Place, Questionnaire
+from crowdrag.api.enums import Scope
+from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Study
+
+from .corpus_to_judge import corpus
+from .test_api import campaigns, made, script
+
+pytestmark = pytest.mark.django_db
+BETTER = {
+    "name": "clearer",
+    "label": "Clarity",
+    "question": "Which answer is clearer?",
+    "options": [{"value": 1, "label": "B"}, {"value": -1, "label": "A"}],
+}
+
+
+@pytest.fixture
+def study() -> Study:
+    return corpus(topics=4)
+
+
+@pytest.fixture
+def client(study: Study) -> APIClient:
+    return script(study)
+
+
+@pytest.fixture
+def draft(client: APIClient, study: Study) -> str:
+    """The address of a draft."""
+    return campaigns(study, made(client, study, k=3)["id"])
+
+
+def put(client: APIClient, address: str, data: Any, **headers: str) -> Any:
+    return client.put(address, data, format="json", headers=headers)
+
+
+def patch(client: APIClient, address: str, data: Any, **headers: str) -> Any:
+    return client.patch(address, data, format="json", headers=headers)
+
+
+def test_a_design_is_read_and_changed_while_it_is_a_draft(client: APIClient, draft: str) -> None:
+    usual = client.get(f"{draft}design/").json()
+    assert (usual["items_per_questionnaire"], usual["topics"], usual["remainder"]) == (15, [], "even")
+    answer = patch(client, f"{draft}design/", {"topic_sample": 2, "seed": 7, "reverse_share": 0.5})
+    assert answer.status_code == 200, answer.content
+    assert answer.json() == usual | {"topic_sample": 2, "seed": 7, "reverse_share": 0.5}
+    assert domain.read_design(Campaign.objects.get().design).topic_sample == 2
+    assert client.get(f"{draft}design/").json() == answer.json()
+    client.post(f"{draft}open/")
+    assert patch(client, f"{draft}design/", {"seed": 8}).status_code == 409
+    assert patch(client, f"{draft}design/", {"seed": 7}).status_code == 200  # it is so already
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "pointer"),
+    [
+        ({"reverse_share": 2}, 400, "#/reverse_share"),
+        ({"styles": ["baroque"]}, 422, "#/styles"),
+        ({"origins": ["CATS"]}, 400, "#/origins/0"),
+        ({"checks": 3}, 400, "#/checks"),
+        ({"colour": "red"}, 400, "#/colour"),
+    ],
+)
+def test_a_design_that_cannot_be_drawn_is_refused(
+    client: APIClient, draft: str, given: dict[str, Any], status: int, pointer: str
+) -> None:
+    answer = patch(client, f"{draft}design/", given)
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (status, pointer)
+
+
+@pytest.mark.parametrize(
+    ("part", "method", "first", "second"),
+    [
+        ("design/", "patch", {"seed": 1}, {"seed": 2}),
+        ("questions/", "put", {"questions": [BETTER]}, {"questions": [BETTER | {"label": "Clear"}]}),
+        ("instructions/", "put", {"text": "Read."}, {"text": "Judge."}),
+        (
+            "consent/",
+            "put",
+            {"text": "Agree.", "text_licence": "CC-BY-4.0"},
+            {"text": "Agree?", "text_licence": "CC-BY-4.0"},
+        ),
+        ("checks/", "patch", {"checks": 1}, {"checks": 2}),
+    ],
+)
+def test_what_somebody_else_changed_meanwhile_is_not_overwritten(
+    client: APIClient, draft: str, part: str, method: str, first: Any, second: Any
+) -> None:
+    send = {"put": put, "patch": patch}[method]
+    seen = client.get(draft + part)["ETag"]
+    done = send(client, draft + part, first, **{"If-Match": seen})
+    assert done.status_code == 200, done.content
+    assert send(client, draft + part, second, **{"If-Match": seen}).status_code == 412
+    assert client.get(draft + part).json() == done.json()
+    assert client.get(draft + part)["ETag"] == done["ETag"]
+
+
+def test_questions_are_changed_and_a_reworded_one_is_a_new_version(client: APIClient, draft: str) -> None:
+    address = f"{draft}questions/"
+    first = put(client, address, {"questions": [BETTER]})
+    assert first.status_code == 200, first.content
+    (asked,) = first.json()["questions"]
+    assert (asked["name"], asked["version"], asked["options"][0]) == ("clearer", 1, {"value": -1, "label": "A"})
+    again = put(client, address, {"questions": [BETTER | {"question": "Which one is clearer?"}]})
+    assert again.json()["questions"][0]["version"] == 2
+    assert Dimension.objects.filter(name="clearer").count() == 2
+    rating = [{"value": n, "label": str(n)} for n in (1, 2, 3)]
+    refused = put(client, address, {"questions": [BETTER | {"options": rating}]})
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "#/questions")
+    assert client.get(address).json() == again.json()
+    client.post(f"{draft}open/")
+    assert put(client, address, {"questions": [BETTER]}).status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("given", "pointer"),
+    [
+        ({"questions": []}, "#/questions"),
+        ({"questions": [BETTER | {"name": "Clearer!"}]}, "#/questions/0/name"),
+        ({"questions": [BETTER | {"options": [{"value": "1", "label": "A"}]}]}, "#/questions/0/options"),
+        ({"questions": [BETTER | {"colour": "red"}]}, "#/questions/0/colour"),
+    ],
+)
+def test_questions_that_are_none_are_refused_by_field(client: APIClient, draft: str, given: Any, pointer: str) -> None:
+    answer = put(client, f"{draft}questions/", given)
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid")
+    assert answer.json()["errors"][0]["pointer"].startswith(pointer)
+
+
+def test_what_people_are_told_is_changed_while_it_is_a_draft(client: APIClient, draft: str) -> None:
+    told = put(client, f"{draft}instructions/", {"text": "Read both.\n\nThen choose."})
+    assert told.json()["text"] == "Read both.\n\nThen choose."
+    agreed = {"text": "Nothing is kept.", "text_licence": "CC0-1.0", "timing_licence": ""}
+    assert put(client, f"{draft}consent/", agreed).json().items() >= agreed.items()
+    assert client.get(draft).json()["instructions"] == "Read both.\n\nThen choose."
+    assert put(client, f"{draft}instructions/", {"text": "   "}).status_code == 422
+    client.post(f"{draft}open/")
+    assert put(client, f"{draft}instructions/", {"text": "Other."}).status_code == 409
+    assert put(client, f"{draft}consent/", agreed | {"text": "Other."}).status_code == 409
+
+
+def test_checks_are_set_and_unfair_ones_refused(client: APIClient, draft: str) -> None:
+    usual = client.get(f"{draft}checks/").json()
+    assert (usual["checks"], tuple(usual["nonsense"])) == (0, attention.defaults().nonsense)
+    assert patch(client, f"{draft}checks/", {"checks": 2}).json() == usual | {"checks": 2}
+    assert client.get(f"{draft}design/").json()["checks"] == 2
+    assert patch(client, f"{draft}checks/", {"instructed": ["Choose anything."]}).status_code == 422
+    client.post(f"{draft}open/")
+    assert patch(client, f"{draft}checks/", {"checks": 1}).status_code == 409
+
+
+def test_a_forecast_says_what_a_campaign_comes_to_and_what_it_lacks(client: APIClient, draft: str) -> None:
+    before = client.get(f"{draft}forecast/").json()
+    assert (before["is_drawn"], before["problems"], before["k"]) == (False, [], 3)
+    assert before["total"] == before["questionnaires"] * 3 * 250
+    drawn = client.post(f"{draft}draw/").json()
+    assert (drawn["is_drawn"], drawn["items"]) == (True, before["items"])
+    assert Questionnaire.objects.count() == drawn["questionnaires"] == before["questionnaires"]
+    patch(client, draft, {"pay": None})
+    assert client.get(f"{draft}forecast/").json()["problems"]
+    patch(client, f"{draft}design/", {"seed": 9})
+    assert client.get(f"{draft}forecast/").json()["is_drawn"] is False
+    patch(client, draft, {"pay": 250})
+    client.post(f"{draft}open/")
+    assert client.post(f"{draft}draw/").status_code == 409
+
+
+def test_more_judgments_are_asked_for_once_however_often_it_is_sent(client: APIClient, draft: str) -> None:
+    assert client.get(f"{draft}extension/", {"k": 5}).status_code == 409  # it is a draft
+    client.post(f"{draft}open/")
+    asked = Place.objects.count()
+    said = client.get(f"{draft}extension/", {"k": 5}).json()
+    assert said == {"k": 5, "more": 2, "places": asked // 3 * 2, "cost": asked // 3 * 2 * 250}
+    for key in ("a", "a", "b"):
+        answer = client.post(f"{draft}extension/", {"k": 5}, format="json", headers={"Idempotency-Key": key})
+        assert answer.status_code == 200, answer.content
+        assert answer.json()["places"] == (said["places"] if key == "a" else 0)
+    assert Place.objects.count() == asked + said["places"]
+    fewer = client.post(f"{draft}extension/", {"k": 2}, format="json")
+    assert (fewer.status_code, fewer.json()["errors"][0]["pointer"]) == (422, "#/k")
+    wrong = client.get(f"{draft}extension/", {"k": "many"})
+    assert (wrong.status_code, wrong.json()["errors"][0]["parameter"]) == (400, "k")
+
+
+def test_who_may_read_and_change_a_draft(study: Study, draft: str) -> None:
+    viewer, reader = script(study, Role.VIEWER), script(study, Role.OWNER, Scope.READ)
+    for part in ("design/", "questions/", "instructions/", "consent/"):
+        assert viewer.get(draft + part).status_code == 200, part
+    for part in ("checks/", "forecast/"):
+        assert (viewer.get(draft + part).status_code, reader.get(draft + part).status_code) == (403, 200), part
+    assert reader.post(f"{draft}draw/").status_code == 403

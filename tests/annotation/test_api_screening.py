@@ -1,0 +1,191 @@
+"""What reviewers see and decide of questionnaires, by scripts: as on the pages of screening."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from annotation.domain import assignments
+from annotation.domain.screening import queue
+from annotation.enums import AssignmentState as S
+from annotation.models import Assignment
+from crowdrag.api.enums import Scope
+from crowdrag.audit.models import Look
+from crowdrag.recruitment.enums import OrderKind, RejectionCategory
+from crowdrag.recruitment.models import PlatformOrder
+from crowdrag.studies.enums import Role, Shown
+from tests.factories import NOW, CampaignFactory, UserFactory
+
+from . import campaigns, judging
+from .screened import REASON, handed_in, sent, state
+from .test_api import script
+
+pytestmark = pytest.mark.django_db
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def here() -> campaigns.World:
+    return campaigns.world(k=3)
+
+
+@pytest.fixture
+def client(here: campaigns.World) -> APIClient:
+    return script(here.study, Role.REVIEWER)
+
+
+def of(here: campaigns.World, step: str = "assignments/") -> str:
+    return f"/api/v1/studies/{here.study.slug}/campaigns/{here.campaign.pk}/{step}"
+
+
+def at(here: campaigns.World, one: Assignment, step: str = "") -> str:
+    return f"{of(here)}{one.external_id}/{step}"
+
+
+def post(client: APIClient, address: str, data: dict[str, Any] | None = None, **headers: str) -> Any:
+    return client.post(address, data or {}, format="json", headers=headers)
+
+
+def test_questionnaires_are_listed_and_filtered(here: campaigns.World, client: APIClient) -> None:
+    done, other = handed_in(here), handed_in(here, after=MINUTE)
+    rows = client.get(of(here)).json()["results"]
+    assert [row["external_id"] for row in rows] == [done.external_id, other.external_id]
+    assert (rows[0]["participant"], rows[0]["state"]) == (done.participant.external_id, "SUBMITTED")
+    assert (rows[0]["pay"], rows[0]["paid"], rows[0]["seconds"]) == (400, 0, 1800)
+    pseudonym = other.participant.external_id
+    for filters, expected in (
+        ({"participant": pseudonym}, [other]),
+        ({"state": "SUBMITTED"}, [done, other]),
+        ({"state": "ACCEPTED"}, []),
+        ({"is_included": "false"}, []),
+        ({"questionnaire": done.questionnaire.external_id, "participant": pseudonym}, [other]),
+    ):
+        found = client.get(of(here), filters).json()["results"]
+        assert [row["external_id"] for row in found] == [each.external_id for each in expected], filters
+    assert client.get(of(here), {"state": "LOST"}).status_code == 400
+    strange = CampaignFactory().pk
+    assert client.get(f"/api/v1/studies/{here.study.slug}/campaigns/{strange}/assignments/").status_code == 404
+
+
+def test_one_is_shown_with_what_speaks_against_it_and_who_looked_is_noted(
+    here: campaigns.World, client: APIClient
+) -> None:
+    fast = handed_in(here, after=MINUTE)
+    shown = client.get(at(here, fast)).json()
+    assert (shown["proposal"], [each["name"] for each in shown["signals"]]) == ("reject", ["too_fast"])
+    assert shown["signals"][0]["evidence"]["limit"] == 600
+    assert (shown["owed_if_accepted"], shown["left_of_pay"], shown["from_platform"]) == (400, 400, False)
+    assert shown["history"][-1]["after"] == "SUBMITTED"
+    look = Look.objects.get(what=Shown.REVIEW)
+    assert (look.participant_id, look.thing) == (fast.participant_id, fast.pk)
+    assert client.get(f"{of(here)}nobody/").status_code == 404
+
+
+def test_what_is_accepted_is_paid_once_however_often_it_is_sent(here: campaigns.World, client: APIClient) -> None:
+    done = handed_in(here)
+    for key in ("a", "a", "b"):
+        answer = post(client, at(here, done, "accept/"), {"note": "Well done."}, **{"Idempotency-Key": key})
+        assert (answer.status_code, answer.json()["state"], answer.json()["paid"]) == (200, "ACCEPTED", 400)
+    assert answer.json()["payments"][0]["amount"] == 400
+    assert {each["about"] for each in answer.json()["decisions"]} == {"PAY", "INCLUDE"}
+    assert assignments.paid(done) == 400
+
+
+def test_what_is_rejected_frees_its_place_and_can_be_accepted_after_all(
+    here: campaigns.World, client: APIClient
+) -> None:
+    done, free = handed_in(here), here.free()
+    without = post(client, at(here, done, "reject/"))
+    assert (without.status_code, without.json()["errors"][0]["pointer"]) == (400, "#/reason")
+    blank = post(client, at(here, done, "reject/"), {"reason": "  "})
+    assert blank.json()["errors"][0]["pointer"] == "#/reason"
+    much = post(client, at(here, done, "reject/"), {"reason": "Same answer.", "pay_part": 500})
+    assert (much.status_code, much.json()["errors"][0]["pointer"]) == (422, "#/pay_part")
+    assert state(done) == S.SUBMITTED
+    answer = post(client, at(here, done, "reject/"), {"reason": "Same answer.", "pay_part": 100})
+    assert (answer.json()["state"], answer.json()["paid"], here.free()) == ("REJECTED", 100, free + 1)
+    silent = post(client, at(here, done, "accept/"))
+    assert (silent.status_code, silent.json()["errors"][0]["pointer"]) == (422, "#/note")
+    after_all = post(client, at(here, done, "accept/"), {"note": "You were right."})
+    assert (after_all.json()["state"], after_all.json()["paid"]) == ("ACCEPTED", 400)
+
+
+def test_a_platform_is_told_as_it_asks(here: campaigns.World, client: APIClient) -> None:
+    done, other = sent(here, after=MINUTE), RejectionCategory.LOW_EFFORT
+    for given, pointer in (
+        ({"reason": REASON}, "#/category"),
+        ({"reason": "Too fast.", "category": other}, "#/reason"),
+        ({"reason": REASON, "category": RejectionCategory.FAILED_CHECK}, "#/category"),
+    ):
+        answer = post(client, at(here, done, "reject/"), given)
+        assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, pointer)
+    assert not PlatformOrder.objects.exists()
+    assert post(client, at(here, done, "reject/"), {"reason": REASON, "category": other}).status_code == 200
+    assert PlatformOrder.objects.get().kind == OrderKind.REJECT
+    much = post(client, at(here, done, "pay/"), {"amount": 20_000_000, "reason": "Far too much."})
+    assert (much.status_code, assignments.paid(done)) == (422, 0)
+
+
+def test_counting_and_paying_are_decisions_of_their_own(here: campaigns.World, client: APIClient) -> None:
+    done = handed_in(here)
+    left = post(client, at(here, done, "inclusion/"), {"included": False, "reason": "Guessed."})
+    assert (left.json()["is_included"], left.json()["state"]) == (False, "SUBMITTED")
+    paid = post(client, at(here, done, "pay/"), {"amount": 50, "reason": "An item was broken."})
+    assert (paid.status_code, paid.json()["paid"]) == (200, 50)
+    other = post(client, at(here, done, "pay/"), {"amount": 60, "reason": "An item was broken."})
+    assert (other.status_code, other.json()["errors"][0]["pointer"]) == (422, "#/reason")
+    accepted = post(client, at(here, done, "accept/"))
+    assert (accepted.json()["state"], accepted.json()["is_included"]) == ("ACCEPTED", False)
+    again = post(client, at(here, done, "inclusion/"), {"included": True, "reason": "Looked again."})
+    assert again.json()["is_included"] is True
+
+
+def test_what_another_reviewer_has_open_is_left_to_them(here: campaigns.World, client: APIClient) -> None:
+    done, colleague = handed_in(here), UserFactory()
+    now = done.submitted_at
+    assert now is not None
+    assert queue.DESK.hold(done, colleague, now + timedelta(days=36500))
+    assert client.get(at(here, done)).json()["held_by"] == colleague.email
+    answer = post(client, at(here, done, "accept/"))
+    assert (answer.status_code, answer.json()["code"]) == (409, "conflict")
+    assert client.get(of(here, "accept-clean/")).json()["assignments"] == []
+    assert state(done) == S.SUBMITTED
+
+
+def test_a_surplus_one_is_taken_up_once_there_is_a_place() -> None:
+    here = campaigns.world(k=1)
+    client = script(here.study, Role.REVIEWER)
+    done = handed_in(here)
+    post(client, at(here, done, "reject/"), {"reason": "Misread."})
+    other = handed_in(here)
+    while here.free():
+        judging.claim(here, here.judge(), NOW)
+    reversed_ = post(client, at(here, done, "accept/"), {"note": "You were right."})
+    assert reversed_.json()["state"] == "SURPLUS"
+    full = post(client, at(here, done, "take-up/"))
+    assert (full.status_code, full.json()["code"]) == (409, "conflict")
+    post(client, at(here, other, "reject/"), {"reason": "Misread."})
+    assert post(client, at(here, done, "take-up/")).json()["state"] == "SUBMITTED"
+
+
+def test_all_that_nothing_speaks_against_is_accepted(here: campaigns.World, client: APIClient) -> None:
+    clean, fast = handed_in(here), handed_in(here, after=MINUTE)
+    said = client.get(of(here, "accept-clean/")).json()
+    assert (said["assignments"], said["owed"]) == ([clean.external_id], 400)
+    late = handed_in(here, start=NOW + timedelta(days=36500))
+    for key, accepted in (("a", 1), ("a", 1), ("b", 0)):
+        answer = post(client, of(here, "accept-clean/"), {"until": said["until"]}, **{"Idempotency-Key": key})
+        assert answer.json() == {"accepted": accepted, "passed_over": 0}
+    assert [state(each) for each in (clean, fast, late)] == [S.ACCEPTED, S.SUBMITTED, S.SUBMITTED]
+    assert post(client, of(here, "accept-clean/")).status_code == 400
+
+
+def test_only_reviewers_see_and_only_scripts_that_may_write_decide(here: campaigns.World) -> None:
+    done = handed_in(here)
+    viewer, reader = script(here.study, Role.VIEWER), script(here.study, Role.OWNER, Scope.READ)
+    for address in (of(here), at(here, done), of(here, "accept-clean/")):
+        assert (viewer.get(address).status_code, reader.get(address).status_code) == (403, 200), address
+    for step in ("accept/", "reject/", "inclusion/", "pay/", "take-up/"):
+        assert post(reader, at(here, done, step)).status_code == 403, step
+    assert state(done) == S.SUBMITTED
