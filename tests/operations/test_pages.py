@@ -9,10 +9,12 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from analysis.enums import ReleaseState
+from analysis.models import Release, ReleaseFile
 from crowdrag.audit.domain import looking, signing_in
 from crowdrag.operations.models import Machine
 from crowdrag.operations.views.frame import PAGES
-from crowdrag.runs.models import WorkerBeat
+from crowdrag.runs.models import Run, WorkerBeat
 from crowdrag.studies.enums import Shown
 from tests.factories import ParticipantFactory, StudyFactory, UserFactory
 from tests.operations.filled import busy
@@ -71,6 +73,27 @@ def test_work_that_hangs_is_named_and_what_failed_is_not_run(operator: Client) -
     assert page.count('<th scope="row"><a') == 3  # vanished, waiting, failed; slow is not what took as long as ever
     assert "gone" in page
     assert "<b>no</b>" not in page
+
+
+def test_files_of_releases_are_counted_and_what_keeps_them_is_named(operator: Client) -> None:
+    study = StudyFactory(slug="tides")
+    release = Release.objects.create(
+        study=study,
+        number=1,
+        title="Tides",
+        state=ReleaseState.BUILDING,
+        run=Run.objects.create(study=study, kind="release.build", code_version="1", created_at=timezone.now()),
+        created_at=timezone.now(),
+    )
+    there, gone = (
+        ReleaseFile.objects.create(release=release, path=name, size=700, sha256="0" * 64, file=f"releases/{name}")
+        for name in ("there", "gone")
+    )
+    ReleaseFile.objects.filter(pk=gone.pk).update(file="", removed_at=timezone.now())
+    answer = operator.get(reverse("operations_disk"))
+    (row,) = answer.context["files"]
+    assert (row["slug"], row["released"], row["released_n"]) == ("tides", there.size, 1)
+    assert answer.context["storage"] == "FileSystemStorage"
 
 
 def test_a_deserted_queue_is_said(operator: Client) -> None:

@@ -10,6 +10,7 @@ from django.core.files.storage import default_storage
 from django.db import connection
 from django.db.models import Count, F, Sum
 
+from analysis.models import ReleaseFile
 from crowdrag.runs.models import Artifact, Upload
 
 TABLES_SHOWN: Final = 25
@@ -48,17 +49,22 @@ def tables() -> list[dict[str, Any]]:
 
 
 def files() -> list[dict[str, Any]]:
-    """Return what each study's files take, the largest first; two queries."""
-    sums: dict[str, dict[str, Any]] = defaultdict(lambda: {"made": 0, "made_n": 0, "given": 0, "given_n": 0})
+    """Return what each study's files take, the largest first; three queries."""
+    kinds = ("made", "given", "released")
+    sums: dict[str, dict[str, Any]] = defaultdict(lambda: {name: 0 for kind in kinds for name in (kind, f"{kind}_n")})
     made = Artifact.objects.order_by().values(slug=F("run__study__slug")).annotate(n=Count("pk"), size=Sum("size"))
     given = Upload.objects.order_by().values(slug=F("study__slug")).annotate(n=Count("pk"), size=Sum("size"))
-    for rows, name in ((made, "made"), (given, "given")):
+    # Of a file that was taken out its row stays.
+    kept = ReleaseFile.objects.exclude(file="").order_by()
+    released = kept.values(slug=F("release__study__slug")).annotate(n=Count("pk"), size=Sum("size"))
+    for rows, name in zip((made, given, released), kinds, strict=True):
         for row in rows:
             sums[row["slug"]] |= {name: row["size"], f"{name}_n": row["n"]}
     listed = [{"slug": slug, **entry} for slug, entry in sums.items()]
-    return sorted(listed, key=lambda row: (-row["made"] - row["given"], row["slug"]))
+    return sorted(listed, key=lambda row: (-sum(row[kind] for kind in kinds), row["slug"]))
 
 
 def storage() -> str:
     """Return what keeps the files, by the name of its kind."""
-    return type(default_storage._wrapped if hasattr(default_storage, "_wrapped") else default_storage).__name__
+    # The object stands in for the storage, which is made when it is first asked for something, such as its class.
+    return default_storage.__class__.__name__
