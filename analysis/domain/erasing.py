@@ -33,9 +33,9 @@ def erase(participant: Participant, now: datetime) -> None:
     """Mark the runs that used what a participant gave, take their rows out of the tables, and remove old exports
     and what encoders and language models made of their texts.
 
-    Of the snapshot of a run, votes and numbers of words stay; what the person said in surveys, how and how long they
-    wrote and what they were paid leave it, as they leave the system. An analysis at work may have read all of it
-    already: it begins anew.
+    Of the snapshot of a run, votes and numbers of words stay, under a name that leads to nobody; what the person said
+    in surveys, how and how long they wrote and what they were paid leave it, as they leave the system. An analysis at
+    work may have read all of it already: it begins anew.
     """
     _begin_anew(participant, now)
     for snapshot in Snapshot.objects.filter(run__study=participant.study_id).select_related("run").order_by("pk"):
@@ -73,8 +73,8 @@ def _names(used: inputs.Inputs, pseudonym: str) -> bool:
 
 
 def _strip(snapshot: Snapshot, used: inputs.Inputs, pseudonym: str) -> None:
-    """Take out of a snapshot what a writer said and how they wrote; the run keeps the digest that it was made from."""
-    left = used.without_writing_of(pseudonym)
+    """Take out of a snapshot who it was, what they said and how they wrote; the run keeps the digest of before."""
+    left = used.without_writing_of(pseudonym).without_name_of(pseudonym)
     if left.digest != used.digest:
         with pgtrigger.ignore("analysis.Snapshot:never_updated"):
             Snapshot.objects.filter(pk=snapshot.pk).update(payload=left.pack(), digest=left.digest)

@@ -9,6 +9,7 @@ import hashlib
 import json
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -257,6 +258,24 @@ class Inputs:
             answers=tuple(each for each in self.answers if each.response not in theirs),
             processes=tuple(each for each in self.processes if each.response not in theirs),
             wages=tuple(each for each in self.wages if each.response not in theirs),
+        )
+
+    def without_name_of(self, participant: str) -> "Inputs":
+        """The same under a name that leads to nobody: votes and numbers of words stay, whose they are is not known."""
+        taken = {name for pool in self.pools.values() for name in pool.participants}
+        taken |= {response.participant for response in self.responses}
+        name = next(f"erased-{n}" for n in count(1) if f"erased-{n}" not in taken)
+
+        def known(before: str) -> str:
+            return name if before == participant else before
+
+        return replace(
+            self,
+            responses=tuple(replace(each, participant=known(each.participant)) for each in self.responses),
+            pools={
+                key: replace(pool, participants=tuple(map(known, pool.participants)))
+                for key, pool in self.pools.items()
+            },
         )
 
     @cached_property

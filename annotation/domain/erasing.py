@@ -18,7 +18,7 @@ from ..models import (
     PlatformSubmission,
     TrainingAnswer,
 )
-from . import assignments
+from . import assignments, quoting
 
 REASON = "Erased on the judge's wish."
 
@@ -32,6 +32,7 @@ def erase(participant: Participant, now: datetime) -> None:
     leave.
     """
     assignments.erase_states(participant, now)
+    quoting.erase(participant)
     mine = Assignment.objects.filter(participant=participant)
     Judgment.objects.filter(assignment__in=mine).update(justification="", judged_at=None, external_id="")
     CheckAnswer.objects.filter(assignment__in=mine).delete()

@@ -7,12 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdrag.recruitment import listening
-from crowdrag.recruitment.domain import hearing, listings, overview, running, statuses
+from crowdrag.recruitment.domain import events, hearing, listings, overview, running, statuses
 from crowdrag.recruitment.domain.hearing import News
+from crowdrag.recruitment.domain.prolific import api
 from crowdrag.recruitment.domain.prolific.client import Client
 from crowdrag.recruitment.enums import Here, SubmissionStatus
-from crowdrag.recruitment.models import PlatformStudy, Submission
-from crowdrag.studies.domain import entering, leaving
+from crowdrag.recruitment.models import PlatformEvent, PlatformStudy, Submission
+from crowdrag.studies.domain import entering, identity, leaving
 from crowdrag.studies.domain.platforms import Named
 from crowdrag.studies.models import Participant
 from tests.factories import NOW
@@ -163,3 +164,44 @@ def test_whoever_had_everything_erased_is_forgotten_once_paid(there: Prolific, c
     there._decide(there.submissions[session], {"action": "APPROVE"})
     listings.look(client_there, made, now=NOW, everything=True)
     assert not Submission.objects.exists()
+
+
+def paid_and_forgotten(there: Prolific, client_there: Client) -> tuple[PlatformStudy, str]:
+    """Somebody who came, had all erased, and was paid after that."""
+    made = advertised()
+    session = there.take_place(made.external_id, PERSON)
+    person = came(made, PERSON, session)
+    there.move(session, "AWAITING REVIEW", made.codes["COMPLETED"])
+    listings.look(client_there, made, now=NOW)
+    leaving.erase(participant=person, now=NOW)
+    return made, session
+
+
+def notice(session: str, status: str, event_id: str = "late") -> PlatformEvent:
+    """What the platform tells of a visit by itself: it names the person."""
+    return PlatformEvent.objects.create(
+        event_id=event_id, kind=api.SUBMISSION_CHANGED, resource_id=session, status=status,
+        identity_hash=identity.identity_hash(f"prolific:{PERSON}"), sent_at=NOW, received_at=NOW, due_at=NOW,
+    )  # fmt: skip
+
+
+def test_a_late_notice_of_whoever_had_everything_erased_leads_back_to_nobody(
+    there: Prolific, client_there: Client
+) -> None:
+    _made, session = paid_and_forgotten(there, client_there)
+    assert events.handle(client_there, notice(session, "AWAITING REVIEW"), now=NOW)
+    row = Submission.objects.get()
+    assert (row.identity_hash, row.participant.erased_at) == (None, NOW)
+    assert events.handle(client_there, notice(session, "APPROVED", "later"), now=NOW)
+    assert not Submission.objects.exists()
+    assert not PlatformEvent.objects.exists()
+
+
+def test_a_notice_of_a_visit_that_is_forgotten_leaves_nothing(there: Prolific, client_there: Client) -> None:
+    made, session = paid_and_forgotten(there, client_there)
+    there._decide(there.submissions[session], {"action": "APPROVE"})
+    listings.look(client_there, made, now=NOW, everything=True)
+    assert not Submission.objects.exists()
+    assert events.handle(client_there, notice(session, "APPROVED"), now=NOW)
+    assert not Submission.objects.exists()
+    assert not PlatformEvent.objects.exists()

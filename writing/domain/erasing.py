@@ -1,5 +1,6 @@
 """Erasing what somebody wrote, on their own wish: nothing of their words, of how they wrote, or of when, is left."""
 
+import re
 from datetime import datetime
 
 import pgtrigger
@@ -14,12 +15,14 @@ from ..models import (
     ModelAnswer,
     Response,
     ResponseDecision,
+    RetrievedPassage,
     Statement,
     SurveyAnswers,
     TaskTransition,
     WritingLog,
     WritingTask,
 )
+from .imports import importers
 from .tasks import moving, slots
 
 REASON = "Erased on the writer's wish."
@@ -27,6 +30,8 @@ REASON = "Erased on the writer's wish."
 REMOVED = "Words removed when the response was erased."
 # A text so short is in many calls by chance: erasing those would take away what others said.
 SHORTEST_IN_CALLS = 40
+# Between sentences, and where citations stand.
+_SENTENCE_END = re.compile(r"\s*\[[\d\s,;\u2013-]*\]|(?<=[.!?\u3002])\s+|[\r\n]+")
 
 
 def erase(participant: Participant, now: datetime) -> None:
@@ -38,6 +43,7 @@ def erase(participant: Participant, now: datetime) -> None:
     # Held first: whoever still sends events, submits or reviews waits, and then finds nothing to do.
     tasks = [moving.locked(task) for task in WritingTask.objects.filter(participant=participant).order_by("pk")]
     _erase_calls(participant)
+    importers.erase_uploads(study=participant.study, now=now)
     _erase_responses(participant, now)
     mine = WritingTask.objects.filter(participant=participant)
     WritingLog.objects.filter(task__in=mine).delete()
@@ -52,12 +58,24 @@ def erase(participant: Participant, now: datetime) -> None:
 
 
 def _erase_calls(participant: Participant) -> None:
-    """Erase the calls to models that held one of the texts, whoever made them."""
-    texts = set(Response.objects.filter(participant=participant).values_list("text", flat=True))
-    texts |= set(WritingTask.objects.filter(participant=participant).values_list("draft", flat=True))
-    for text in sorted(text.strip() for text in texts):
-        if len(text) >= SHORTEST_IN_CALLS:
-            calls.erase(calls=Call.objects.holding(text))
+    """Erase the calls to models that held one of the texts or a part of one, whoever made them."""
+    written = Response.objects.filter(participant=participant).values_list("text", "topic")
+    begun = WritingTask.objects.filter(participant=participant).values_list("draft", "topic")
+    for text, topic in sorted({*written, *begun}):
+        if parts := _parts(text, topic):
+            calls.erase(calls=Call.objects.holding(*parts))
+
+
+def _parts(text: str, topic: int) -> list[str]:
+    """Return a text, and its sentences: in calls it may stand without its citations, in parts, or with words between.
+
+    A sentence that stands in a passage is in calls that have nothing to do with its writer.
+    """
+    passages = RetrievedPassage.objects.filter(topic=topic).values_list("passage__text", flat=True)
+    shown = "\n".join(passages) if text else ""
+    sentences = {part.strip() for part in _SENTENCE_END.split(text)}
+    own = {part for part in sentences if part not in shown}
+    return sorted(part for part in own | {text.strip()} if len(part) >= SHORTEST_IN_CALLS)
 
 
 def _erase_responses(participant: Participant, now: datetime) -> None:

@@ -2,11 +2,14 @@
 
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 
 import pgtrigger
+from django.core.files.storage import default_storage
+from django.db import transaction
 
 from crowdrag.runs.domain import running
-from crowdrag.runs.models import Run
+from crowdrag.runs.models import Artifact, Run
 from crowdrag.studies.models import Participant
 from writing.models import Response
 
@@ -33,7 +36,15 @@ def forget(participant: Participant, *, reason: str, now: datetime) -> None:
                 running.cancel(run=run, now=now)
             running.mark_stale(run=run, reason=reason, now=now)
             Finding.objects.filter(run=run).delete()
+            _remove_files(run)
             _take_out(run, wrote | {participant.external_id})
+
+
+def _remove_files(run: Run) -> None:
+    """Remove what a run made of the texts: lists of its findings, models that were fitted to them."""
+    for artifact in Artifact.objects.filter(run=run).order_by("pk"):
+        transaction.on_commit(partial(default_storage.delete, str(artifact.file.name)))
+        artifact.delete()
 
 
 def _take_out(run: Run, named: set[str]) -> None:

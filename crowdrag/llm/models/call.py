@@ -32,12 +32,12 @@ class CallQuerySet(models.QuerySet["Call"]):
         free = Q(claimed_by=token) | Q(claimed_until__isnull=True) | Q(claimed_until__lt=now)
         return self.filter(unsettled & free)
 
-    def holding(self, text: str) -> "CallQuerySet":
-        """Keep those whose question or answer holds a text, for its erasure. Reads every call: not for pages."""
-        quoted = json.dumps(text, ensure_ascii=False)[1:-1]
-        return (
-            self.alias(request_text=Cast("request", models.TextField()), data_text=Cast("data", models.TextField()))
-            .filter(
+    def holding(self, *texts: str) -> "CallQuerySet":
+        """Keep those whose question or answer holds one of these, for its erasure. Reads every call: not for pages."""
+        holds = Q(pk__in=[])
+        for text in texts:
+            quoted = json.dumps(text, ensure_ascii=False)[1:-1]
+            holds |= (
                 Q(request_text__contains=quoted)
                 | Q(data_text__contains=quoted)
                 | Q(text__contains=text)
@@ -45,8 +45,8 @@ class CallQuerySet(models.QuerySet["Call"]):
                 | Q(attempts__reply__contains=text)
                 | Q(attempts__error__contains=text)
             )
-            .distinct()
-        )
+        asked = self.alias(request_text=Cast("request", models.TextField()), data_text=Cast("data", models.TextField()))
+        return asked.filter(holds).distinct()
 
 
 class Call(models.Model):

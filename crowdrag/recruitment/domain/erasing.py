@@ -31,4 +31,7 @@ def forget_settled(participant: Participant) -> None:
     """Delete the visits of somebody who had everything erased that the platform has settled."""
     owed = PlatformOrder.objects.filter(state__in=OPEN, submission__participant=participant)
     settled = Submission.objects.filter(participant=participant, status__in=statuses.FINAL)
-    settled.exclude(pk__in=owed.values("submission_id")).delete()
+    gone = settled.exclude(pk__in=owed.values("submission_id"))
+    # What the platform told of these since names them too.
+    PlatformEvent.objects.filter(resource_id__in=gone.values("external_id")).delete()
+    gone.delete()

@@ -71,7 +71,7 @@ def _submission(client: Client | None, event: PlatformEvent, now: datetime) -> s
     status = statuses.known(event.status)
     if status is None:
         return "a status that says nothing"
-    found = _ours(event.resource_id)
+    found, person = _ours(event.resource_id), ""
     if found is None:
         if client is None:
             return None
@@ -87,9 +87,11 @@ def _submission(client: Client | None, event: PlatformEvent, now: datetime) -> s
         # What was just read is newer than the event, and says more.
         if (news := hearing.read(found, row, now)) is not None:
             hearing.hear(found, news, now=now)
+            # Of who had all erased the visit may be forgotten again by now: the notice alone would not know them.
+            person = news.person
     hashed = bytes(event.identity_hash) if event.identity_hash is not None else None
     with transaction.atomic():
-        hearing.hear(found, hearing.News(event.resource_id, status, event.sent_at, hashed), now=now)
+        hearing.hear(found, hearing.News(event.resource_id, status, event.sent_at, hashed, person), now=now)
     return "heard"
 
 

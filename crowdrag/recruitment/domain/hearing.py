@@ -115,6 +115,10 @@ def _person(platform_study: PlatformStudy, news: News) -> Participant | None:
             # Whoever had everything erased is known by the pseudonym alone.
             pseudonym = identity.pseudonym(platform_study.study, who(platform_study, news.person))
             found = people.filter(external_id=pseudonym).first()
+        if found is None:
+            # A notice names nobody but by the hash, and of who was erased there is none any more: the visit knows.
+            erased = people.filter(erased_at__isnull=False, visits__platform_study=platform_study)
+            found = erased.filter(visits__external_id=news.external_id).first()
         return found
     submission = Submission.objects.filter(platform_study=platform_study, external_id=news.external_id).first()
     if submission is not None and submission.identity_hash is not None:

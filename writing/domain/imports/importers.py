@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.functional import Promise
 
 from crowdrag.runs import kinds
-from crowdrag.runs.domain import running, uploads
+from crowdrag.runs.domain import erasing, running, uploads
 from crowdrag.runs.models import Run
 from crowdrag.studies.models import Study, User
 
@@ -47,6 +47,8 @@ class Importer:
         stores that in one transaction: (study, what was read, now) -> summary.
     options
         options of its form and command, by name.
+    of_people
+        whether its files may hold what people who take part gave: these go when somebody has that erased.
     template
         the part of its page that shows the format.
     """
@@ -60,6 +62,7 @@ class Importer:
     template: str
     options: tuple[str, ...] = ()
     order: int = 100
+    of_people: bool = True
 
     @property
     def kind(self) -> str:
@@ -113,6 +116,12 @@ def start(
     return running.start(
         study=study, kind=importer.kind, parameters={"inputs": given, **(options or {})}, by=by, now=now
     )
+
+
+def erase_uploads(*, study: Study, now: datetime) -> None:
+    """Remove the files that were handed in for imports of what people gave: somebody has theirs erased."""
+    kinds_of_people = [importer.kind for importer in _importers.values() if importer.of_people]
+    erasing.erase_uploads(study=study, kinds=kinds_of_people, now=now)
 
 
 def _worker(importer: Importer) -> Callable[[kinds.Work], kinds.Effect]:

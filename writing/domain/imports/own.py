@@ -61,6 +61,7 @@ TOPICS = Importer(
     store=_store_topics,
     template="writing/_import_topics.html",
     order=20,
+    of_people=False,
 )
 TREC = Importer(
     name="trec",
@@ -76,6 +77,7 @@ TREC = Importer(
     template="writing/_import_trec.html",
     options=("depth",),
     order=30,
+    of_people=False,
 )
 RESPONSES = Importer(
     name="responses",

@@ -1,0 +1,56 @@
+"""Somebody withdraws and has all erased: nothing of their words or ids is anywhere, but for the tombstone."""
+
+import logging
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+
+from crowdrag.studies.domain import leaving
+from crowdrag.studies.models import Participant
+
+from . import everywhere
+from .furnished import NOW, STEM, furnished
+
+pytestmark = pytest.mark.django_db(transaction=True)
+LATER = NOW + timedelta(hours=1)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, settings: Any) -> Path:
+    """All that is written into files lies here."""
+    settings.MEDIA_ROOT = tmp_path / "files"
+    settings.DATA_DIR = tmp_path
+    cache.clear()
+    return tmp_path
+
+
+def test_the_search_finds_everything_before_and_the_tombstone_alone_after(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    person = furnished()
+    words = everywhere.Words(STEM)
+    ids = everywhere.Words(person.external_id, bytes(person.identity).decode(), bytes(person.identity_hash).hex())
+    before, files_before = everywhere.in_database(words), everywhere.in_files(words, [folder])
+    assert len(before) > 25, sorted(before)
+    assert {"writing_logbatch", "analysis_finding", "llm_call", "studies_enquiry", "api_keptreply"} <= set(before)
+    assert len(files_before) > 8, sorted(files_before)
+    assert "analysis_snapshot" in everywhere.in_database(ids)
+
+    leaving.erase(participant=person, now=LATER)
+
+    assert everywhere.in_database(words) == {}
+    assert everywhere.in_files(words, [folder]) == {}
+    assert everywhere.in_files(ids, [folder]) == {}
+    assert everywhere.in_broker(words) == everywhere.in_broker(ids) == {}
+    assert everywhere.in_cache(words) == everywhere.in_cache(ids) == set()
+    assert words.said_in(caplog.text.encode()) == set()
+    assert ids.said_in(caplog.text.encode()) == set()
+    # The tombstone: a pseudonym with two dates, and nobody behind it.
+    assert everywhere.in_database(ids) == {"studies_participant": {person.external_id.lower()}}
+    tombstone = Participant.objects.get(pk=person.pk)
+    assert (tombstone.withdrawn_at, tombstone.erased_at) == (LATER, LATER)
+    assert (tombstone.identity, tombstone.platform_facts, tombstone.specification) == (None, {}, {})
