@@ -294,7 +294,10 @@ SPECTACULAR_SETTINGS = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    # Its lines hold no values of rows (crowdrag/loglines.py).
+    "formatters": {
+        "line": {"()": "crowdrag.loglines.Formatter", "fmt": "%(asctime)s %(levelname)s %(name)s: %(message)s"}
+    },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
     # A line for each of thousands of calls to a model says nothing: the gateway keeps each attempt as a row.

@@ -38,6 +38,9 @@ SETTINGS = {
     "max_connections": "200",
     "shared_buffers": "128MB",
     "log_checkpoints": "off",
+    # A statement that fails may hold what a person wrote: it is no matter of the log, nor are the values of its row.
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
     "timezone": "UTC",
 }
 # For tests alone: a killed server loses nothing by it, a machine without power does.

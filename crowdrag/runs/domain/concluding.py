@@ -8,6 +8,8 @@ from django.db import transaction
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from crowdrag.loglines import first_line
+
 from .. import kinds, listening
 from ..enums import RunState, UnitState
 from ..models import Run, Unit
@@ -87,5 +89,5 @@ def reject(unit: Unit, *, problems: list[dict[str, Any]], now: datetime | None =
 
 def describe(error: BaseException) -> str:
     """Return an error in words: its message, and its type where that says more."""
-    text = str(error).strip()
+    text = first_line(error)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
