@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from django.contrib.postgres.operations import AddConstraintNotValid, AddIndexConcurrently
-from django.db import migrations
+from django.db import connection, migrations
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.operations.base import Operation
@@ -54,8 +54,6 @@ class Trouble:
 
 def pending() -> list[migrations.Migration]:
     """Return the migrations of this release that are not applied yet, in their order."""
-    from django.db import connection
-
     executor = MigrationExecutor(connection)
     return [migration for migration, _back in executor.migration_plan(executor.loader.graph.leaf_nodes())]
 
@@ -65,9 +63,10 @@ def troubles(
 ) -> list[Trouble]:
     """Return what stands against applying migrations while an earlier release serves.
 
-    Those `planned`, by app and name; or all that came after the last ones of each app in `since`.
+    Those `planned` for the database, by app and name; or all that came after the last ones of each app in `since`.
     """
-    loader = MigrationLoader(None, ignore_no_migrations=True)
+    # What is planned may be a part of what was squashed since: the database says which of the two counts.
+    loader = MigrationLoader(None if planned is None else connection, ignore_no_migrations=True)
     order = _ordered(loader)
     if planned is None:
         released = {key for app, name in (since or {}).items() for key in loader.graph.forwards_plan((app, name))}
