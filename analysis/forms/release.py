@@ -107,7 +107,8 @@ class ReleaseForm(forms.Form):
         max_length=100,
         required=False,
         help_text=gettext_lazy(
-            "Empty: the study's. What somebody agreed to release under other terms is left out, and counted."
+            "As an SPDX identifier, CC-BY-4.0 say. Empty: the study's. What somebody agreed to release under other "
+            "terms is left out, and counted."
         ),
     )
     log_licence = forms.CharField(
@@ -119,7 +120,9 @@ class ReleaseForm(forms.Form):
         self.study = study
         kwargs.setdefault("initial", initial(study, release))
         super().__init__(*args, **kwargs)
-        self.fields["runs"].choices = page.run_choices(study)  # type: ignore[attr-defined]
+        self.fields["runs"].choices = runs = page.run_choices(study)  # type: ignore[attr-defined]
+        if not runs:
+            self.fields["runs"].help_text = _("No run has finished yet whose results could be in it.")
 
     def clean_creators(self) -> list[dict[str, str]]:
         """Read one a line."""

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from crowdrag.runs.views import sending
 from crowdrag.studies.access import public
 
+from ..domain.pages import released as says
 from ..domain.pages import releases as page
 from ..domain.releases import linking, publishing
 from ..enums import ReleaseState
@@ -19,6 +20,7 @@ from ..models import Release
 
 GONE = 410
 FORBIDDEN = 403
+NOT_FOUND = 404
 
 
 @public
@@ -68,7 +70,8 @@ def file(request: HttpRequest, released: str, number: int, path: str) -> HttpRes
 @require_safe
 def private(request: HttpRequest, key: str) -> HttpResponse:
     """Show a release to whoever has a link to it."""
-    found = _opened(key)
+    if (found := linking.opened(key, now=timezone.now())) is None:
+        return _ended(request)
     context = {"link": found, "args": [key]}
     answer = _show(request, found.release, opens=True, files="private_release_file", **context)
     answer["X-Robots-Tag"] = "noindex, nofollow"
@@ -79,7 +82,9 @@ def private(request: HttpRequest, key: str) -> HttpResponse:
 @require_safe
 def private_file(request: HttpRequest, key: str, path: str) -> HttpResponseBase:
     """Send a file to whoever has a link to its release."""
-    answer = sent(request, _opened(key).release, path)
+    if (found := linking.opened(key, now=timezone.now())) is None:
+        return _ended(request)
+    answer = sent(request, found.release, path)
     answer["X-Robots-Tag"] = "noindex"
     answer.setdefault("Cache-Control", "private, no-cache")
     return answer
@@ -100,7 +105,10 @@ def _show(request: HttpRequest, found: Release, *, opens: bool, files: str, **mo
     context |= {"opens": opens, "versions": page.versions(found), "croissant": _croissant(found, opens=opens)}
     args = more.pop("args", [found.study.slug, found.number])
     base = reverse(files, args=[*args, "x"])[:-1]
-    return render(request, "analysis/released.html", context | {"files_at": base} | more)
+    address = request.build_absolute_uri(reverse("public_release", args=[found.study.slug, found.number]))
+    context |= {"files_at": base, "citing": says.citing(found, address=address)}
+    context["loading"] = says.loading(found, base=request.build_absolute_uri(base)) if opens else None
+    return render(request, "analysis/released.html", context | more)
 
 
 def _croissant(found: Release, *, opens: bool) -> str:
@@ -117,8 +125,7 @@ def _public(slug: str, number: int) -> Release:
     return get_object_or_404(found, study__slug=slug, number=number)
 
 
-def _opened(key: str) -> Any:
-    link = linking.opened(key, now=timezone.now())
-    if link is None:
-        raise Http404("This link opens nothing; it may have ended.")
-    return link
+@never_cache
+def _ended(request: HttpRequest) -> HttpResponse:
+    # Whether there ever was such a link is nobody's business.
+    return render(request, "analysis/released_ended.html", status=NOT_FOUND)

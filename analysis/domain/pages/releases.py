@@ -15,14 +15,17 @@ from crowdrag.runs.models import Run
 from crowdrag.studies.models import Study
 
 from ...enums import PUBLIC_RELEASES, ReleaseState
-from ...models import PersonalFinding, Release, ReleaseFile, Table
+from ...models import PersonalFinding, Release, ReleaseFile, ReleaseTable, Table
 from .. import analysing
 from ..releases import drafting, linking, publishing
 from ..releases.choices import Choices
 from ..releases.personal import deciding, searching
+from . import released
 
 PAGE = 25
 FINDINGS = 20
+#: A text with more characters gets a wide column.
+LONG = 30
 #: So many finished runs are offered, the latest ones.
 RUNS = 30
 #: What the kinds of files are called, by their folder, in the order in which they are shown.
@@ -54,12 +57,14 @@ def public(release: Release, *, now: datetime, shows_rows: bool) -> dict[str, An
     return {
         "release": release,
         "released_study": release.study,
-        "tables": [{"table": table, "preview": _preview(table) if shows_rows else None} for table in tables],
+        "tables": [_table(table, shows_rows=shows_rows) for table in tables],
         "files": list(grouped(release.files.order_by("path"))),
         "totals": release.files.aggregate(bytes=Sum("size"), files=Count("pk"), gone=Count("removed_at")),
         "is_embargoed": publishing.is_embargoed(release, now),
         "newer": publishing.newer(release) if release.state in PUBLIC_RELEASES else None,
-        "licence": Choices.from_json(release.choices).licence or release.study.text_licence,
+        **released.terms(release),
+        "figures": released.figures(release),
+        "changes": released.changes(release),
     }
 
 
@@ -77,14 +82,15 @@ def versions(release: Release) -> list[Release]:
 
 
 def grouped(files: Iterable[ReleaseFile]) -> Iterable[dict[str, Any]]:
-    """Yield files by their folder, what is for reading first."""
+    """Yield files by their folder with its size and what it is for; what is for reading first."""
     folders: dict[str, list[ReleaseFile]] = {}
     for file in files:
         folder, slash, _name = file.path.partition("/")
         folders.setdefault(folder if slash else "", []).append(file)
     order = {name: i for i, name in enumerate(FOLDERS)}
     for name in sorted(folders, key=lambda each: (order.get(each, len(order)), each)):
-        yield {"folder": name, "files": folders[name]}
+        size = sum(file.size for file in folders[name])
+        yield {"folder": name, "files": folders[name], "bytes": size, "about": released.FORMATS.get(name, "")}
 
 
 def waiting(release: Release) -> int:
@@ -142,8 +148,20 @@ def _words(run: Run) -> str:
     return _("%(what)s of %(when)s, seed %(seed)s") % {"what": kinds.title(run.kind), "when": at, "seed": run.seed}
 
 
+def _table(table: ReleaseTable, *, shows_rows: bool) -> dict[str, Any]:
+    """A table; that of the responses is open, as it says best what this is."""
+    preview = _preview(table) if shows_rows else None
+    return {"table": table, "preview": preview, "opens": bool(preview) and table.name == released.FIRST[0]}
+
+
 def _preview(table: Any) -> dict[str, Any] | None:
     if not table.preview:
         return None
     names = [column["name"] for column in table.columns]
-    return {"names": names, "rows": [[row.get(name) for name in names] for row in table.preview]}
+    rows = [[(value, _is_long(value)) for value in map(row.get, names)] for row in table.preview]
+    return {"names": names, "rows": rows}
+
+
+def _is_long(value: Any) -> bool:
+    # A text is given room; a key or a digest, which has no blank, is not.
+    return isinstance(value, str) and len(value) > LONG and " " in value

@@ -18,7 +18,7 @@ from .choices import Choices
 from .contents import reading
 from .contents.reading import Contents
 from .contents.table import Table
-from .formats import about, describing, writing
+from .formats import about, changes, describing, writing
 
 Report = Callable[[int, int, str], None]
 
@@ -66,6 +66,7 @@ def make(release: Release, folder: Path, *, report: Report) -> Made:
             "people": len(contents.participants),
             "licences": list(contents.licences),
             "runs_digest": manifest["runs_digest"],
+            "changes": _changes(said.previous, manifest),
         },
     )
 
@@ -114,6 +115,13 @@ def previous_manifest(release: Release) -> dict[str, Any] | None:
     with default_storage.open(str(found.file.name)) as file:
         manifest: dict[str, Any] = json.loads(file.read())
     return manifest
+
+
+def _changes(before: dict[str, Any] | None, after: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what CHANGES.md says, for the page: since which version, and sentences of Markdown."""
+    if before is None:
+        return None
+    return {"since": before.get("version"), "found": changes.compared(before, after)}
 
 
 def _source(run: Run) -> about.Source:

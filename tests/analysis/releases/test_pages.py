@@ -187,7 +187,7 @@ def test_a_failed_building_says_what_to_do(study: Study) -> None:
     running.cancel(run=building.start(release=release))
     page = html(member(study, Role.EDITOR).get(at("release", release)))
     assert "has ended without a release" in page
-    assert "make it a draft again" in page
+    assert "Make it a draft again" in page
 
 
 def test_lists_ask_as_often_for_many_as_for_few(study: Study) -> None:

@@ -17,8 +17,8 @@ def write(about: About) -> str:
         "date-released": about.released.isoformat(),
         "authors": [_author(each) for each in about.creators] or [{"name": about.makers}],
     }
-    if about.licence in licence.KNOWN:
-        said["license"] = about.licence
+    if spdx := licence.of(about.licence).spdx:
+        said["license"] = spdx
     if about.description.strip():
         said["abstract"] = about.description.strip()
     if about.doi:
@@ -34,6 +34,13 @@ def _author(creator: Creator) -> dict[str, str]:
     if creator.orcid:
         said["orcid"] = f"https://orcid.org/{creator.orcid.rsplit('/', 1)[-1]}"
     return said
+
+
+def sentence(about: About) -> str:
+    """Return the same as one line, as a list of references has it."""
+    at = f"https://doi.org/{about.doi}" if about.doi else about.address
+    makers = ", ".join(creator.name for creator in about.creators) or about.makers
+    return f"{makers} ({about.released.year}). {about.title} (version {about.version}) [Data set]. {at}".strip()
 
 
 def bibtex(about: About) -> str:

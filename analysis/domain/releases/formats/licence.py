@@ -14,6 +14,8 @@ class Licence:
 
     Attributes
     ----------
+    spdx
+        its SPDX identifier; empty where it is not known.
     name
         as people call it.
     address
@@ -22,34 +24,47 @@ class Licence:
         what Hugging Face calls it.
     """
 
+    spdx: str
     name: str
     address: str
     hub: str
 
 
 def _creative_commons(kind: str, title: str) -> Licence:
-    return Licence(f"Creative Commons {title} 4.0 International", f"{_CC}/{kind}/4.0/legalcode", f"cc-{kind}-4.0")
+    return Licence(
+        f"CC-{kind.upper()}-4.0",
+        f"Creative Commons {title} 4.0 International",
+        f"{_CC}/{kind}/4.0/legalcode",
+        f"cc-{kind}-4.0",
+    )
 
 
-KNOWN = {
-    "CC0-1.0": Licence(
-        "Creative Commons Zero 1.0 Universal", "https://creativecommons.org/publicdomain/zero/1.0/legalcode", "cc0-1.0"
+_ALL = (
+    Licence(
+        "CC0-1.0",
+        "Creative Commons Zero 1.0 Universal",
+        "https://creativecommons.org/publicdomain/zero/1.0/legalcode",
+        "cc0-1.0",
     ),
-    "CC-BY-4.0": _creative_commons("by", "Attribution"),
-    "CC-BY-SA-4.0": _creative_commons("by-sa", "Attribution-ShareAlike"),
-    "CC-BY-NC-4.0": _creative_commons("by-nc", "Attribution-NonCommercial"),
-    "CC-BY-NC-SA-4.0": _creative_commons("by-nc-sa", "Attribution-NonCommercial-ShareAlike"),
-    "CC-BY-ND-4.0": _creative_commons("by-nd", "Attribution-NoDerivatives"),
-    "CC-BY-NC-ND-4.0": _creative_commons("by-nc-nd", "Attribution-NonCommercial-NoDerivatives"),
-    "ODC-By-1.0": Licence("Open Data Commons Attribution License v1.0", f"{_ODC}/by/1-0/", "odc-by"),
-    "ODbL-1.0": Licence("Open Data Commons Open Database License v1.0", f"{_ODC}/odbl/1-0/", "odbl"),
-    "PDDL-1.0": Licence("Open Data Commons Public Domain Dedication and License v1.0", f"{_ODC}/pddl/1-0/", "pddl"),
-}
+    _creative_commons("by", "Attribution"),
+    _creative_commons("by-sa", "Attribution-ShareAlike"),
+    _creative_commons("by-nc", "Attribution-NonCommercial"),
+    _creative_commons("by-nc-sa", "Attribution-NonCommercial-ShareAlike"),
+    _creative_commons("by-nd", "Attribution-NoDerivatives"),
+    _creative_commons("by-nc-nd", "Attribution-NonCommercial-NoDerivatives"),
+    Licence("ODC-By-1.0", "Open Data Commons Attribution License v1.0", f"{_ODC}/by/1-0/", "odc-by"),
+    Licence("ODbL-1.0", "Open Data Commons Open Database License v1.0", f"{_ODC}/odbl/1-0/", "odbl"),
+    Licence("PDDL-1.0", "Open Data Commons Public Domain Dedication and License v1.0", f"{_ODC}/pddl/1-0/", "pddl"),
+)
+KNOWN = {each.spdx: each for each in _ALL}
+#: As people write them. Of these there is one version; another licence without a version is not guessed.
+_ALSO = {"cc0": "CC0-1.0", "odc-by": "ODC-By-1.0", "odbl": "ODbL-1.0", "pddl": "PDDL-1.0"}
+_WRITTEN = {each.spdx.lower(): each for each in _ALL} | {name: KNOWN[spdx] for name, spdx in _ALSO.items()}
 
 
 def of(name: str) -> Licence:
-    """Return the licence of this SPDX identifier; another one has no more than its name."""
-    return {key.lower(): each for key, each in KNOWN.items()}.get(name.lower(), Licence(name, "", "other"))
+    """Return the licence of this SPDX identifier, CC-BY-4.0 or CC BY 4.0, say; another one has a name and no more."""
+    return _WRITTEN.get("-".join(name.lower().split()), Licence("", name, "", "other"))
 
 
 def write(about: About) -> str:
@@ -64,7 +79,10 @@ def write(about: About) -> str:
         f"    {found.name}",
     ]
     if found.address:
-        said += [f"    SPDX-License-Identifier: {about.licence}", f"    {found.address}"]
+        said += [f"    SPDX-License-Identifier: {found.spdx}", f"    {found.address}"]
+        said += ["", "This file names the licence. Its text, which alone holds, stands at that address."]
+    else:
+        said += ["", f"It is none whose text is known here: ask {about.contact or 'those who made the data'} for it."]
     if others := [name for name in about.licences if name != about.licence]:
         said += ["", f"Some people released their texts under {', '.join(others)}; each response says its licence."]
     if about.passage_terms:

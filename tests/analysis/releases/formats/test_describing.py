@@ -95,6 +95,30 @@ def test_the_card_says_what_hugging_face_reads(tmp_path):
     assert f"| `responses` | {len(TEXTS)} | A response to a topic. |" in text
 
 
+@pytest.mark.parametrize(
+    ("said", "spdx", "address"),
+    [
+        ("CC-BY-4.0", "CC-BY-4.0", "https://creativecommons.org/licenses/by/4.0/legalcode"),
+        ("cc by-sa 4.0", "CC-BY-SA-4.0", "https://creativecommons.org/licenses/by-sa/4.0/legalcode"),
+        ("CC0", "CC0-1.0", "https://creativecommons.org/publicdomain/zero/1.0/legalcode"),
+        ("ODC-BY", "ODC-By-1.0", "https://opendatacommons.org/licenses/by/1-0/"),
+    ],
+)
+def test_a_known_licence_is_named_with_its_identifier_and_where_its_text_stands(tmp_path, said, spdx, address):
+    release(tmp_path, licence=said, licences=(said,))
+    lines = [line.strip() for line in (tmp_path / "LICENSE").read_text().splitlines()]
+    assert f"SPDX-License-Identifier: {spdx}" in lines
+    assert address in lines
+    assert "This file names the licence. Its text, which alone holds, stands at that address." in lines
+    assert reference.safe_load((tmp_path / "CITATION.cff").read_text())["license"] == spdx
+    assert json.loads((tmp_path / "croissant.json").read_text())["license"] == address
+
+
+def test_a_version_of_a_licence_is_not_guessed(tmp_path):
+    release(tmp_path, licence="CC-BY", licences=("CC-BY",))
+    assert "SPDX" not in (tmp_path / "LICENSE").read_text()
+
+
 def test_a_licence_that_nobody_knows_is_named(tmp_path):
     release(tmp_path, licence="Our Own 1.0", licences=("Our Own 1.0", "CC0-1.0"), passage_terms="Ask them.")
     metadata, text = card(tmp_path)
@@ -109,6 +133,7 @@ def test_a_licence_that_nobody_knows_is_named(tmp_path):
     assert "Our Own 1.0" in licence
     assert "under CC0-1.0" in licence
     assert "    Ask them.\n" in licence
+    assert "It is none whose text is known here" in licence
     assert "Ask them." in text
 
 
