@@ -129,17 +129,30 @@ def test_what_was_squashed_says_the_same_as_what_it_replaces() -> None:
         assert described(model) == described(whole.models[key])
 
 
+def described(model: ModelState) -> tuple[Any, ...]:
+    """What a model is, whatever order it is said in."""
+    fields = {name: made_of(field) for name, field in model.fields.items()}
+    options = {
+        name: sorted(map(said, value)) if isinstance(value, list) else value
+        for name, value in model.options.items()
+        if value
+    }
+    return fields, options, model.bases, [(name, type(manager)) for name, manager in model.managers]
+
+
+def made_of(field: Any) -> tuple[Any, ...]:
+    """What a field is made of, and so the field of which an array is one."""
+    _name, path, args, named = field.deconstruct()
+    return (
+        path,
+        args,
+        {key: made_of(value) if isinstance(value, models.Field) else value for key, value in named.items()},
+    )
+
+
 def said(option: Any) -> str:
     """What an index, a constraint or a trigger is, in words."""
     return f"{option.name} {option.hash}" if isinstance(option, Trigger) else repr(option)
-
-
-def described(model: ModelState) -> tuple[Any, ...]:
-    """What a model is, whatever order it is said in."""
-    fields = {name: field.deconstruct()[1:] for name, field in model.fields.items()}
-    options = {name: sorted(map(said, value)) if isinstance(value, list) else value for name, value in
-               model.options.items() if value}  # fmt: skip
-    return fields, options, model.bases, [(name, type(manager)) for name, manager in model.managers]
 
 
 @pytest.mark.django_db
