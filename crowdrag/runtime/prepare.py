@@ -105,14 +105,20 @@ def share(source: Path, target: Path) -> None:
 
 
 def static_digest() -> str:
-    """Return a digest of the names, sizes and times of all static files."""
+    """Return a digest of the names and contents of all static files.
+
+    Not of their times: those of an image's files lose their fractions of a second on the way through a registry, and
+    a container cannot collect anew, as it may not write there.
+    """
     from django.contrib.staticfiles.finders import get_finders
+
+    from crowdrag.static import UNASKED
 
     lines = []
     for finder in get_finders():
-        for name, storage in finder.list([]):
-            found = Path(storage.path(name)).stat()
-            lines.append(f"{name} {found.st_size} {found.st_mtime_ns}")
+        for name, storage in finder.list(list(UNASKED)):
+            with Path(storage.path(name)).open("rb") as file:
+                lines.append(f"{name} {hashlib.file_digest(file, 'sha256').hexdigest()}")
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
 
 

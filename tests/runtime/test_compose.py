@@ -113,6 +113,23 @@ def test_the_proxy_sends_people_to_every_web_process_and_to_no_other() -> None:
     assert [name for name, service in SERVICES.items() if "ports" in service] == ["proxy"]
 
 
+def test_a_backup_before_an_upgrade_does_not_migrate() -> None:
+    """What `docker compose run` starts before a command is what its service needs: of the image that is set by then."""
+    assert "prepare" not in SERVICES["tools"]["depends_on"]
+    assert all("prepare" in SERVICES[name]["depends_on"] for name in PARTS_OF)
+
+
+def test_no_backup_and_no_secret_gets_into_an_image() -> None:
+    """Folders beside the compose file that services are given hold what people wrote, keys or gigabytes."""
+    beside = {source["file"].split("/")[0] for source in COMPOSE["secrets"].values()}
+    for service in SERVICES.values():
+        for volume in service.get("volumes", []):
+            beside |= set(re.findall(r"^\$\{\w+:-\./(\w+)\}:", volume))
+    assert beside == {"backups", "models", "secrets"}
+    ignored = (PLACE / "Containerfile.dockerignore").read_text().splitlines()
+    assert {f"docs/deployment/{name}" for name in beside} <= set(ignored)
+
+
 def test_a_stop_takes_no_longer_than_it_may() -> None:
     """Draining and what a part needs after it: whoever waits less kills it in the middle of a request."""
     drain = float(dict(example())["CROWDRAG_DRAIN_SECONDS"])
