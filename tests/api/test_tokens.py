@@ -11,6 +11,8 @@ from rest_framework.test import APIClient
 from crowdrag.api.domain import tokens
 from crowdrag.api.enums import Scope
 from crowdrag.api.models import ApiToken, Grant
+from crowdrag.audit.domain import signing_in
+from crowdrag.audit.models import SignInFailure
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.api.conftest import by_token
@@ -172,3 +174,30 @@ def test_the_database_keeps_tokens_named_and_ending(broken: dict[str, object]) -
     token, _text = tokens.issue(by=UserFactory(), name="a", scopes=[], studies=None, lasts=WEEK)
     with pytest.raises(IntegrityError), transaction.atomic():
         ApiToken.objects.filter(pk=token.pk).update(**broken)
+
+
+def test_what_is_no_token_is_noted_as_a_sign_in_that_failed_once_a_minute() -> None:
+    assert sent("Bearer crowdrag_guessed")["status"] == 401
+    assert sent("Bearer crowdrag_guessed_again")["status"] == 401
+    noted = SignInFailure.objects.get()
+    assert (noted.user, noted.address) == (None, "127.0.0.1")
+    signing_in.token_failed(address="127.0.0.1", now=noted.at + timedelta(minutes=2))
+    signing_in.token_failed(address="192.0.2.7", now=noted.at)
+    assert SignInFailure.objects.count() == 3
+    # Nobody who types a password from there has to wait for it.
+    account = signing_in.mark("anybody@example.org")
+    many = [
+        SignInFailure(at=noted.at, mark=noted.mark, address=noted.address) for _ in range(signing_in.OF_ONE_ADDRESS)
+    ]
+    SignInFailure.objects.bulk_create(many)
+    assert signing_in.wait(account_mark=account, address="127.0.0.1", now=noted.at) == 0
+
+
+def test_a_token_that_has_ended_is_noted_and_a_good_one_is_not() -> None:
+    user = UserFactory()
+    token, text = tokens.issue(by=user, name="a", scopes=[], studies=None, lasts=WEEK)
+    assert sent(f"Bearer {text}")["status"] == 200
+    assert not SignInFailure.objects.exists()
+    ApiToken.objects.filter(pk=token.pk).update(expiry=timezone.now())
+    assert sent(f"Bearer {text}")["status"] == 401
+    assert SignInFailure.objects.count() == 1

@@ -10,6 +10,7 @@ from rest_framework import exceptions
 from rest_framework.authentication import get_authorization_header
 from rest_framework.request import Request
 
+from crowdrag.audit.domain import signing_in
 from crowdrag.studies.models import User
 
 from ..domain import tokens
@@ -33,7 +34,11 @@ class ByToken(TokenAuthentication):  # type: ignore[misc] # knox comes without t
         header = get_authorization_header(request).split()
         if header and header[0].lower() != b"bearer":
             raise exceptions.AuthenticationFailed(_("Only tokens are known here: Authorization: Bearer TOKEN."))
-        found: tuple[User, ApiToken] | None = super().authenticate(request)
+        try:
+            found: tuple[User, ApiToken] | None = super().authenticate(request)
+        except exceptions.AuthenticationFailed:
+            signing_in.token_failed(address=signing_in.address_of(request._request))
+            raise
         return found
 
     def authenticate_credentials(self, token: bytes) -> tuple[User, ApiToken]:

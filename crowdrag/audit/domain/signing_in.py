@@ -27,6 +27,8 @@ OF_ONE_ADDRESS: Final = 50
 # While somebody is made to wait, one row a minute says that they go on trying.
 SAID_AGAIN: Final = timedelta(minutes=1)
 KEPT: Final = timedelta(days=90)
+# Stands for all tokens in the place of an account; nobody can type it as one.
+TOKENS: Final = "tokens of the API"
 
 
 class TooManyError(Exception):
@@ -65,9 +67,20 @@ def guarded(
     raise TooManyError(seconds)
 
 
+def token_failed(*, address: str | None, now: datetime | None = None) -> None:
+    """Note that what came as a token is none, or none any more: at most one row a minute for an address.
+
+    Whose it was meant to be nobody knows, and it locks nobody out: a token cannot be guessed.
+    """
+    now, found = now or timezone.now(), mark(TOKENS)
+    if not SignInFailure.objects.filter(mark=found, address=address, at__gt=now - SAID_AGAIN).exists():
+        SignInFailure.objects.create(at=now, mark=found, address=address, was_refused=False)
+
+
 def wait(*, account_mark: str, address: str | None, now: datetime) -> int:
     """Return for how many seconds nothing is tried at an account from an address; 0 if it is tried at once."""
-    tried = SignInFailure.objects.filter(address=address, at__gt=now - WINDOW, was_refused=False).order_by("-at", "-id")
+    tried = SignInFailure.objects.filter(address=address, at__gt=now - WINDOW, was_refused=False)
+    tried = tried.exclude(mark=mark(TOKENS)).order_by("-at", "-id")
     limits = [(tried.filter(mark=account_mark), OF_ONE_ACCOUNT)]
     if address is not None:
         limits.append((tried, OF_ONE_ADDRESS))
