@@ -11,7 +11,7 @@ from crowdrag.api.endpoints.fields import TrueOrFalse, Whole
 from crowdrag.studies.enums import Role, Shown
 
 from ..enums import AssignmentState, Judges
-from ..models import Judgment
+from ..models import Dimension, Judgment
 
 WITH = (
     "assignment__participant",
@@ -59,7 +59,7 @@ class JudgmentFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes
 
     campaign = Whole(field_name="item__campaign", min_value=1, max_value=2**31 - 1)
     judges = django_filters.ChoiceFilter(field_name="item__campaign__judges", choices=Judges.choices)
-    dimension = django_filters.CharFilter(field_name="dimension__name", max_length=100)
+    dimension = django_filters.CharFilter(method="of_dimension", max_length=100)
     participant = django_filters.CharFilter(field_name="assignment__participant__external_id", max_length=200)
     topic = django_filters.CharFilter(field_name="item__topic__external_id", max_length=200)
     counted = TrueOrFalse(method="only_counted", help_text="Those that analyses count: accepted, included, no repeats.")
@@ -68,10 +68,14 @@ class JudgmentFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes
         model = Judgment
         fields: ClassVar[list[str]] = []
 
+    def of_dimension(self, rows: Any, _name: str, wanted: str) -> QuerySet[Judgment]:
+        """Keep those on dimensions of this name: by keys, of which the database knows how many rows have them."""
+        keys = list(Dimension.objects.filter(name=wanted).values_list("pk", flat=True))
+        return rows.filter(dimension__in=keys)  # type: ignore[no-any-return]
+
     def only_counted(self, rows: Any, _name: str, wanted: bool) -> QuerySet[Judgment]:
         """Keep those that count, or those that do not."""
-        counted = Judgment.objects.counted().values("pk")
-        return rows.counted() if wanted else rows.exclude(pk__in=counted)  # type: ignore[no-any-return]
+        return rows.counted() if wanted else rows.not_counted()  # type: ignore[no-any-return]
 
 
 class Judgments(Listing):

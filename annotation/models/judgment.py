@@ -1,5 +1,7 @@
 """One participant's answer to one dimension of one item."""
 
+from typing import Any, Final
+
 import pgtrigger
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -11,6 +13,12 @@ from .assignment import Assignment
 from .dimension import Dimension
 from .item import Item
 
+COUNTED: Final[dict[str, Any]] = {
+    "assignment__state": AssignmentState.ACCEPTED,
+    "assignment__is_included": True,
+    "repeat": 0,
+}
+
 
 class JudgmentQuerySet(models.QuerySet["Judgment"]):
     """What can be said of judgments. Every analysis names its pool."""
@@ -21,7 +29,11 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
 
     def counted(self) -> "JudgmentQuerySet":
         """Keep those of accepted and included assignments, repeats left out."""
-        return self.filter(assignment__state=AssignmentState.ACCEPTED, assignment__is_included=True, repeat=0)
+        return self.filter(**COUNTED)
+
+    def not_counted(self) -> "JudgmentQuerySet":
+        """Keep the others: a condition on their own row and assignment, so that a page of a long list is found soon."""
+        return self.exclude(**COUNTED)
 
     def pool(self, judges: str = Judges.CROWD) -> "JudgmentQuerySet":
         """Keep those of one pool of judges that count: the crowd's by default."""
