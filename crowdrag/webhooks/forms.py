@@ -22,7 +22,7 @@ class WebhookForm(forms.Form):
         choices=[(event.value, event.label) for event in CHOSEN],
         widget=forms.CheckboxSelectMultiple,
     )
-    label = forms.CharField(label=_("For your own use"), max_length=100, required=False)
+    label = forms.CharField(label=_("Name, for your own use"), max_length=100, required=False)
 
     def clean_address(self) -> str:
         """Refuse an address that nothing is sent to."""

@@ -35,7 +35,8 @@ FORMATS = {
 def figures(release: Release) -> list[tuple[str, int]]:
     """Return how much is in it, with names; what is not there is not named."""
     rows = release.figures.get("rows", {})
-    found = [(_("people"), release.figures.get("people", 0))]
+    # Models and systems that wrote are counted with the people, as in the table of participants.
+    found = [(_("participants"), release.figures.get("people", 0))]
     return [(str(name), n) for name, n in found + [(label, rows.get(table, 0)) for table, label in COUNTED] if n]
 
 
