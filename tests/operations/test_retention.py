@@ -2,10 +2,12 @@
 
 import threading
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.sessions.models import Session
+from django.core.files.base import ContentFile
 from django.db import DatabaseError, connection, transaction
 from django.test import Client
 from django.urls import reverse
@@ -15,8 +17,12 @@ from crowdrag.audit.domain import looking, signing_in
 from crowdrag.audit.models import Look, SignInFailure
 from crowdrag.operations.domain import erasure, retention
 from crowdrag.operations.models import Machine, Removal
+from crowdrag.runs.domain import uploads
+from crowdrag.runs.models import Run, Upload
 from crowdrag.studies.enums import ParticipantKind, Shown
 from crowdrag.studies.models import Participant
+from crowdrag.webhooks.enums import Event
+from crowdrag.webhooks.models import Message
 from tests.factories import ParticipantFactory, ResponseFactory, StudyFactory, UserFactory
 from writing.models import Response
 
@@ -37,20 +43,35 @@ def old_things() -> None:
         signing_in.guarded(account="a@example.org", address="198.51.100.1", check=lambda: None, now=now - age)
         Machine.objects.create(name=f"of {age}", at=now - age)
         Session.objects.create(session_key=f"k{age.days}", session_data="", expire_date=now - age + timedelta(hours=1))
+    Message.objects.create(study=StudyFactory(), event=Event.TEST, body="{}", created_at=now - timedelta(days=31))
 
 
 def test_looking_removes_nothing_and_removing_removes_what_was_seen(client: Client, operator: Any) -> None:
     old_things()
     page = client.get(reverse("operations_retention"))
     found = {row.rule.name: row.rows for row in page.context["found"]}
-    assert found == {"sessions": 2, "failures": 2, "looks": 1, "machines": 2}
+    assert found == {"sessions": 2, "failures": 2, "looks": 1, "machines": 2, "uploads": 0, "messages": 1}
     assert (Look.objects.count(), SignInFailure.objects.count(), Machine.objects.count()) == (3, 3, 3)
     for rule, rows in found.items():
         client.post(reverse("operations_remove"), {"rule": rule, "until": page.context["until"]})
         removal = Removal.objects.get(rule=rule)
         assert (removal.by, sum(removal.rows.values())) == (operator, rows)
     assert (Look.objects.count(), SignInFailure.objects.count(), Machine.objects.count()) == (2, 1, 1)
-    assert [row.rows for row in retention.look(now=timezone.now())] == [0, 0, 0, 0]
+    assert [row.rows for row in retention.look(now=timezone.now())] == [0] * len(retention.RULES)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_old_file_goes_with_its_row_unless_its_study_is_at_work(tmp_path: Path, settings: Any) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    now, busy = timezone.now(), StudyFactory()
+    Run.objects.create(study=busy, kind="import.responses", code_version="1", created_at=now)
+    for study, age in ((busy, 400), (StudyFactory(), 400), (StudyFactory(), 300)):
+        uploads.store(study=study, source=ContentFile(b"{}", name="a.jsonl"), now=now - timedelta(days=age))
+    removal = retention.remove(name="uploads", until=now, by=UserFactory(), now=now)
+    assert removal.rows == {"runs.Upload": 1}
+    left = {Path(upload.file.path) for upload in Upload.objects.all()}
+    assert len(left) == 2
+    assert {path for path in tmp_path.rglob("*") if path.is_file()} == left
 
 
 def test_what_became_old_since_it_was_looked_at_stays(operator: Any) -> None:

@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from django.contrib.sessions.models import Session
+from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import Count, Max, Min, Q
 from django.utils.functional import Promise
@@ -13,12 +15,17 @@ from django.utils.translation import gettext_lazy as _
 
 from crowdrag.audit.domain import looking, signing_in
 from crowdrag.audit.models import SignInFailure
+from crowdrag.runs.enums import ACTIVE
+from crowdrag.runs.models import Upload
 from crowdrag.studies.models import Participant, Study, User
+from crowdrag.webhooks.domain import tidying
+from crowdrag.webhooks.models import Message
 
 from ..models import Machine, Removal
 
 LOOKS_KEPT: Final = timedelta(days=3 * 365)
 MACHINES_KEPT: Final = timedelta(days=30)
+UPLOADS_KEPT: Final = timedelta(days=365)
 REMOVALS_SHOWN: Final = 20
 
 
@@ -35,6 +42,8 @@ class Rule:
     says: str | Promise
     rows: Callable[[datetime], Any]
     when: str
+    # The field that names a file in the storage, which goes too.
+    file: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,6 +84,21 @@ RULES: Final = (
         lambda now: Machine.objects.filter(at__lt=now - MACHINES_KEPT),
         "at",
     ),
+    Rule(
+        "uploads",
+        _("Files that were handed in"),
+        _("Kept for a year; longer while a run of their study is at work."),
+        lambda now: Upload.objects.filter(uploaded_at__lt=now - UPLOADS_KEPT).exclude(study__runs__state__in=ACTIVE),
+        "uploaded_at",
+        file="file",
+    ),
+    Rule(
+        "messages",
+        _("Messages of webhooks"),
+        _("Kept for 30 days, with how they were delivered; the sweep removes them by itself."),
+        lambda now: Message.objects.filter(created_at__lt=now - tidying.KEPT),
+        "created_at",
+    ),
 )
 
 
@@ -99,7 +123,14 @@ def remove(*, name: str, until: datetime, by: User, now: datetime) -> Removal:
     rule = next((rule for rule in RULES if rule.name == name), None)
     if rule is None:
         raise UnknownRuleError(name)
-    _total, by_table = rule.rows(min(until, now)).delete()
+    rows = rule.rows(min(until, now))
+    if rule.file:
+        # Those rows and no others: a file that is still listed must still be there.
+        chosen = dict(rows.values_list("pk", rule.file))
+        rows = rows.model.objects.filter(pk__in=chosen)
+        for name in chosen.values():
+            transaction.on_commit(partial(default_storage.delete, str(name)))
+    _total, by_table = rows.delete()
     return Removal.objects.create(at=now, by=by, rule=rule.name, rows=by_table)
 
 
