@@ -1,7 +1,7 @@
 """Emptying the database behind a test that committed: a second faster than Django's own way, for each of them.
 
 Django truncates all tables, which makes a hundred new files and more, and then draws up content types and permissions
-again. Where there is little to delete, deleting is done in a moment; where there is much, tables are truncated after all.
+again. Where there is little to delete, deleting is done in a moment; where there is much, tables are truncated still.
 """
 
 from typing import Any
