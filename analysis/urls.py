@@ -2,6 +2,9 @@
 
 from django.urls import include, path
 
+from .api import experiments as experiments_api
+from .api import exports as exports_api
+from .api import links, personal
 from .api import releases as releases_api
 from .api import results as results_api
 from .views import (
@@ -29,6 +32,8 @@ from .views import (
 RELEASE_API = [
     path("", releases_api.OneRelease.as_view(), name="api_release"),
     path("files/", releases_api.Files.as_view(), name="api_release_files"),
+    path("links/", links.Links.as_view(), name="api_release_links"),
+    path("links/<int:link>/", links.OneLink.as_view(), name="api_release_link"),
     path("build/", releases_api.Built.as_view(), name="api_release_build"),
     path("publish/", releases_api.Published.as_view(), name="api_release_publish"),
     path("embargo/lift/", releases_api.Unembargoed.as_view(), name="api_release_embargo"),
@@ -43,6 +48,12 @@ API = [
     path("results/<uuid:key>/", include(RESULT_API)),
     path("releases/", releases_api.Releases.as_view(), name="api_releases"),
     path("releases/<int:number>/", include(RELEASE_API)),
+    path("personal-data/", personal.Findings.as_view(), name="api_findings"),
+    path("personal-data/decide/", personal.Verdicts.as_view(), name="api_findings_decide"),
+    path("experiments/", experiments_api.Experiments.as_view(), name="api_experiments"),
+    path("experiments/<slug:name>/", experiments_api.Started.as_view(), name="api_experiment"),
+    path("experiments/<slug:name>/estimate/", experiments_api.Estimated.as_view(), name="api_experiment_estimate"),
+    path("exports/", exports_api.Exports.as_view(), name="api_exports"),
 ]
 urlpatterns = [
     path("api/v1/studies/<slug:study>/", include(API)),

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from .api import runs
+from .api import runs, uploads
 from .views import files, listing, page, services
 
 urlpatterns = [
@@ -13,6 +13,7 @@ urlpatterns = [
     path("studies/<slug:slug>/runs/<uuid:key>/cancel/", page.cancel, name="run_cancel"),
     path("studies/<slug:slug>/runs/<uuid:key>/resume/", page.resume, name="run_resume"),
     path("studies/<slug:slug>/runs/<uuid:key>/files/<str:name>", files.download, name="run_file"),
+    path("api/v1/studies/<slug:study>/uploads/", uploads.Uploads.as_view(), name="api_uploads"),
     path("api/v1/studies/<slug:study>/runs/", runs.Runs.as_view(), name="api_runs"),
     path("api/v1/studies/<slug:study>/runs/<uuid:key>/", runs.OneRun.as_view(), name="api_run"),
     path("api/v1/studies/<slug:study>/runs/<uuid:key>/cancel/", runs.Cancelled.as_view(), name="api_run_cancel"),

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Artifact, Run, Unit
+from crowdrag.runs.models import Artifact, Run, Unit, Upload
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Membership, Study
 from tests.api import rows_of_judging as judged
@@ -22,15 +22,8 @@ from writing.models import Citation, Response, RetrievedPassage, Statement, Topi
 
 
 def _run(study: Study, **fields: Any) -> Run:
-    return Run(
-        study=study,
-        kind="import.topics",
-        code_version="1",
-        created_at=NOW,
-        finished_at=NOW,
-        state=RunState.DONE,
-        **fields,
-    )
+    usual = {"kind": "import.topics", "code_version": "1", "created_at": NOW, "finished_at": NOW}
+    return Run(study=study, state=RunState.DONE, **(usual | fields))
 
 
 def members(study: Study, count: int) -> dict[str, Any]:
@@ -56,6 +49,27 @@ def artifacts(study: Study, count: int) -> dict[str, Any]:
         ]
     )
     return {"key": run.key}
+
+
+def exports(study: Study, count: int) -> dict[str, Any]:
+    made = [_run(study, kind="export.archive") for _ in range(count)]
+    Artifact.objects.bulk_create(
+        [
+            Artifact(run=run, name="a.zip", size=1, sha256="0" * 64, file=f"somewhere/{uuid4()}", created_at=NOW)
+            for run in Run.objects.bulk_create(made)
+        ]
+    )
+    return {}
+
+
+def uploads(study: Study, count: int) -> dict[str, Any]:
+    Upload.objects.bulk_create(
+        [
+            Upload(study=study, name="qa.jsonl", size=1, sha256="0" * 64, file=f"somewhere/{n}", uploaded_at=NOW)
+            for n in range(count)
+        ]
+    )
+    return {}
 
 
 def topics(study: Study, count: int) -> dict[str, Any]:
@@ -109,6 +123,10 @@ ROWS: dict[str, Callable[[Study, int], dict[str, Any]]] = {
     "api_results": judged.results,
     "api_releases": judged.releases,
     "api_release_files": judged.release_files,
+    "api_release_links": judged.release_links,
+    "api_findings": judged.findings,
+    "api_exports": exports,
+    "api_uploads": uploads,
     "api_webhooks": judged.webhooks,
     "api_deliveries": judged.deliveries,
 }

@@ -1,9 +1,11 @@
 """Rows for the lists of judging, results, releases and webhooks: as `rows.py` makes those of the rest."""
 
+from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
-from analysis.enums import ReleaseState
-from analysis.models import Release, ReleaseFile, Table
+from analysis.enums import PersonalKind, ReleaseState, TextSource
+from analysis.models import PersonalFinding, Release, ReleaseFile, ReleaseLink, Table
 from annotation.models import (
     Assignment,
     AssignmentPayment,
@@ -108,6 +110,38 @@ def release_files(study: Study, count: int) -> dict[str, Any]:
         ]
     )
     return {"number": number}
+
+
+def release_links(study: Study, count: int) -> dict[str, Any]:
+    releases(study, 1)
+    release = Release.objects.filter(study=study).latest("number")
+    ReleaseLink.objects.bulk_create(
+        [
+            ReleaseLink(release=release, digest=uuid4().bytes, created_at=NOW, expires_at=NOW + timedelta(days=1))
+            for _ in range(count)
+        ]
+    )
+    return {"number": release.number}
+
+
+def findings(study: Study, count: int) -> dict[str, Any]:
+    response = ResponseFactory(study=study, topic__study=study, style__study=study)
+    PersonalFinding.objects.bulk_create(
+        [
+            PersonalFinding(
+                study=study,
+                participant=response.participant,
+                source=TextSource.RESPONSE,
+                row=response.pk,
+                kind=PersonalKind.PHONE,
+                start=0,
+                end=n + 1,
+                found_at=NOW,
+            )
+            for n in range(count)
+        ]
+    )
+    return {}
 
 
 def webhooks(study: Study, count: int) -> dict[str, Any]:

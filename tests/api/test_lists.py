@@ -24,7 +24,14 @@ pytestmark = pytest.mark.django_db
 LISTS = [pattern.name for _, pattern in ENDPOINTS if issubclass(endpoint(pattern), Listing)]
 
 # Lists of something in a study, whose address names it.
-OF_SOMETHING = {"api_assignments", "api_artifacts", "api_passages", "api_deliveries", "api_release_files"}
+OF_SOMETHING = {
+    "api_assignments",
+    "api_artifacts",
+    "api_passages",
+    "api_deliveries",
+    "api_release_files",
+    "api_release_links",
+}
 
 
 def cursor(said: object) -> str:

@@ -1,8 +1,10 @@
 """Deciding what is done with what looks like personal data, and showing it where it stands."""
 
-from collections.abc import Collection, Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from django.db import transaction
 from django.utils import timezone
@@ -18,6 +20,8 @@ from . import texts
 
 #: So much is shown of a text before and behind what was found.
 AROUND = 120
+#: Where a text stands: source, row, and which of the row's texts.
+Place = tuple[str, int, str]
 
 
 class VerdictError(ValueError):
@@ -72,11 +76,12 @@ def undecided(study: Study, sources: Collection[TextSource]) -> int:
 
 def shown(findings: Iterable[PersonalFinding]) -> list[Shown]:
     """Return findings with the text around them, read where it stands: for a page of them, not for all."""
-    return [_shown(each) for each in findings]
+    page = list(findings)
+    stand = _texts(page)
+    return [_shown(each, stand.get(_place(each), "")) for each in page]
 
 
-def _shown(finding: PersonalFinding) -> Shown:
-    text = _text(finding)
+def _shown(finding: PersonalFinding, text: str) -> Shown:
     start, end = finding.start, finding.end
     if end > len(text):
         return Shown(finding, "", "", "", is_there=False)
@@ -85,24 +90,56 @@ def _shown(finding: PersonalFinding) -> Shown:
     )
 
 
-def _text(finding: PersonalFinding) -> str:
-    """Return the text that a finding is in; empty where it is gone. The row is looked up in the finding's study."""
-    study, pk = finding.study_id, finding.row
-    match TextSource(finding.source):
-        case TextSource.RESPONSE:
-            return _value(Response.objects.filter(study=study, pk=pk), "text")
-        case TextSource.JUSTIFICATION:
-            return _value(Judgment.objects.filter(item__campaign__study=study, pk=pk), "justification")
-        case TextSource.COMMENT:
-            return _value(Assignment.objects.filter(questionnaire__campaign__study=study, pk=pk), "comment")
-        case TextSource.SURVEY:
-            answers = SurveyAnswers.objects.filter(task__study=study, pk=pk).values_list("answers", flat=True).first()
-            return str((answers or {}).get(finding.field, ""))
-        case TextSource.LOG:
-            log = WritingLog.objects.filter(task__study=study, pk=pk).first()
-            pieces = texts.discarded(log) if log else ()
-            return next((text for number, text in pieces if str(number) == finding.field), "")
+def _place(finding: PersonalFinding) -> Place:
+    several = finding.source in {TextSource.SURVEY, TextSource.LOG}
+    return finding.source, finding.row, finding.field if several else ""
 
 
-def _value(rows: "object", column: str) -> str:
-    return rows.values_list(column, flat=True).first() or ""  # type: ignore[attr-defined]
+def _texts(findings: Sequence[PersonalFinding]) -> dict[Place, str]:
+    """Return the texts that findings of one study are in, a query for each source; those that are gone are not there.
+
+    Rows are looked up in the findings' study.
+    """
+    rows: dict[str, set[int]] = defaultdict(set)
+    for each in findings:
+        rows[each.source].add(each.row)
+    studies = {each.study_id for each in findings}
+    found: dict[Place, str] = {}
+    for source, keys in rows.items():
+        for place, text in _READ[TextSource(source)](studies, keys):
+            found.setdefault(place, text)
+    return found
+
+
+def _responses(studies: set[int], keys: set[int]) -> Iterator[tuple[Place, str]]:
+    rows = Response.objects.filter(study__in=studies, pk__in=keys).values_list("pk", "text")
+    return (((TextSource.RESPONSE, pk, ""), text) for pk, text in rows)
+
+
+def _justifications(studies: set[int], keys: set[int]) -> Iterator[tuple[Place, str]]:
+    rows = Judgment.objects.filter(item__campaign__study__in=studies, pk__in=keys).values_list("pk", "justification")
+    return (((TextSource.JUSTIFICATION, pk, ""), text) for pk, text in rows)
+
+
+def _comments(studies: set[int], keys: set[int]) -> Iterator[tuple[Place, str]]:
+    rows = Assignment.objects.filter(questionnaire__campaign__study__in=studies, pk__in=keys)
+    return (((TextSource.COMMENT, pk, ""), text) for pk, text in rows.values_list("pk", "comment"))
+
+
+def _answers(studies: set[int], keys: set[int]) -> Iterator[tuple[Place, str]]:
+    rows = SurveyAnswers.objects.filter(task__study__in=studies, pk__in=keys).values_list("pk", "answers")
+    return (((TextSource.SURVEY, pk, field), str(text)) for pk, told in rows for field, text in (told or {}).items())
+
+
+def _logs(studies: set[int], keys: set[int]) -> Iterator[tuple[Place, str]]:
+    logs = WritingLog.objects.filter(task__study__in=studies, pk__in=keys)
+    return (((TextSource.LOG, log.pk, str(number)), text) for log in logs for number, text in texts.discarded(log))
+
+
+_READ: Final = {
+    TextSource.RESPONSE: _responses,
+    TextSource.JUSTIFICATION: _justifications,
+    TextSource.COMMENT: _comments,
+    TextSource.SURVEY: _answers,
+    TextSource.LOG: _logs,
+}

@@ -1,0 +1,148 @@
+"""Private links and places that look like personal data, by scripts."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from analysis.domain.releases.choices import Choices
+from analysis.domain.releases.personal import searching
+from analysis.enums import PersonalVerdict
+from analysis.models import PersonalFinding, Release, ReleaseLink
+from crowdrag.api.enums import Scope
+from crowdrag.runs.domain import running
+from crowdrag.runs.models import Run
+from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Study
+from tests.api.conftest import by_token
+from tests.factories import NOW, MembershipFactory, StudyFactory
+
+from .taken_part import all_agree, study
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PHONE = "+44 20 7946 0123"
+TEXT = f"Leaves fall [0]. Call {PHONE} in Ashby."
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path: Path, settings: Any) -> None:
+    settings.MEDIA_ROOT = tmp_path / "files"
+    settings.DATA_DIR = tmp_path
+
+
+@pytest.fixture
+def made() -> Study:
+    return all_agree(study(text=TEXT))
+
+
+def script(made: Study, role: Role = Role.EDITOR, *scopes: Scope) -> APIClient:
+    return by_token(MembershipFactory(study=made, role=role).user, *scopes)
+
+
+def at(made: Study, path: str) -> str:
+    return f"/api/v1/studies/{made.slug}/{path}"
+
+
+def looked(made: Study) -> list[int]:
+    searching.look(study=made, choices=Choices(comments=True), now=NOW)()
+    return list(PersonalFinding.objects.filter(study=made).order_by("pk").values_list("pk", flat=True))
+
+
+def post(client: APIClient, address: str, data: Any, **headers: str) -> Any:
+    return client.post(address, data, format="json", headers=headers)
+
+
+def test_places_are_listed_with_their_text_and_decided_on(made: Study) -> None:
+    keys, client = looked(made), script(made, Role.REVIEWER)
+    rows = client.get(at(made, "personal-data/")).json()["results"]
+    assert [row["id"] for row in rows] == keys
+    phone = next(row for row in rows if row["kind"] == "PHONE")
+    assert (phone["before"], phone["found"], phone["after"]) == ("Leaves fall [0]. Call ", PHONE, " in Ashby.")
+    assert (phone["source"], phone["verdict"], phone["by"]) == ("RESPONSE", "", None)
+    keep = {"findings": [phone["id"]], "verdict": "KEEP"}
+    silent = post(client, at(made, "personal-data/decide/"), keep)
+    assert (silent.status_code, silent.json()["errors"][0]["pointer"]) == (422, "#/reason")
+    for key in ("a", "a"):
+        answer = post(
+            client, at(made, "personal-data/decide/"), keep | {"reason": "A public line."}, **{"Idempotency-Key": key}
+        )
+        assert answer.json() == {"decided": 1}
+    (row,) = client.get(at(made, "personal-data/"), {"verdict": "KEEP"}).json()["results"]
+    assert (row["id"], row["reason"]) == (phone["id"], "A public line.")
+    waiting = client.get(at(made, "personal-data/"), {"undecided": "true"}).json()["results"]
+    assert phone["id"] not in [each["id"] for each in waiting]
+    assert len(waiting) == len(keys) - 1
+
+
+def test_places_of_another_study_are_neither_shown_nor_decided_on(made: Study) -> None:
+    keys, other = looked(made), StudyFactory(slug="other")
+    client = script(other, Role.OWNER)
+    assert client.get(at(other, "personal-data/")).json()["results"] == []
+    done = post(client, at(other, "personal-data/decide/"), {"findings": keys, "verdict": "REDACT"})
+    assert done.json() == {"decided": 0}
+    assert not PersonalFinding.objects.exclude(verdict="").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "pointer"),
+    [
+        ({"findings": [], "verdict": "REDACT"}, "#/findings"),
+        ({"findings": ["x"], "verdict": "REDACT"}, "#/findings/0"),
+        ({"findings": [1], "verdict": "BURN"}, "#/verdict"),
+    ],
+)
+def test_a_decision_that_is_none_is_refused(made: Study, given: Any, pointer: str) -> None:
+    answer = post(script(made), at(made, "personal-data/decide/"), given)
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (400, pointer)
+
+
+def test_only_reviewers_read_places(made: Study) -> None:
+    assert script(made, Role.VIEWER).get(at(made, "personal-data/")).status_code == 403
+    given = {"findings": looked(made), "verdict": PersonalVerdict.RELEASE}
+    assert post(script(made, Role.OWNER, Scope.READ), at(made, "personal-data/decide/"), given).status_code == 403
+
+
+def built(made: Study, client: APIClient) -> str:
+    """Build the first release; return its address."""
+    address = at(made, "releases/1/")
+    post(client, at(made, "releases/"), {"title": "Leaves"})
+    running.wait(Run.objects.get(key=client.post(address + "build/").data["run"]))
+    return address
+
+
+def test_a_private_link_is_told_once_opens_the_release_and_is_ended(made: Study) -> None:
+    client = script(made)
+    post(client, at(made, "releases/"), {"title": "Leaves"})
+    early = post(client, at(made, "releases/1/links/"), {})
+    assert (early.status_code, early.json()["code"]) == (409, "conflict")
+    Release.objects.all().delete()
+    links = built(made, client) + "links/"
+    first, again = (post(client, links, {"label": "Reviewers", "days": 7}, **{"Idempotency-Key": "a"}) for _ in "ab")
+    assert (first.status_code, first.json()["label"]) == (201, "Reviewers")
+    assert again.json() == first.json() | {"address": None}
+    link = ReleaseLink.objects.get()
+    assert abs(link.expires_at - link.created_at - timedelta(days=7)) < timedelta(minutes=1)
+    shown = Client().get(first.json()["address"])
+    assert shown.status_code == 200
+    (row,) = client.get(links).json()["results"]
+    assert "address" not in row
+    one = first["Location"].removeprefix("http://testserver")
+    assert client.get(one).json() == row
+    for _ in range(2):
+        assert client.delete(one).status_code == 204
+    assert client.get(one).json()["revoked_at"]
+    assert Client().get(first.json()["address"]).status_code == 404
+
+
+def test_a_token_that_only_changes_the_study_gives_nothing_to_people_outside(made: Study) -> None:
+    client = script(made)
+    links = built(made, client) + "links/"
+    link = post(client, links, {"days": 1})["Location"]
+    for other in (script(made, Role.EDITOR, Scope.WRITE), script(made, Role.REVIEWER)):
+        assert post(other, links, {}).status_code == 403
+        assert other.delete(link).status_code == 403
+    assert post(client, links, {"days": 400}).json()["errors"][0]["pointer"] == "#/days"
+    assert ReleaseLink.objects.count() == 1
