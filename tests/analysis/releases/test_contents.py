@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
+from analysis.domain.corpus import consistent
 from analysis.domain.releases.choices import Choices, Logs, Passages, Pseudonyms, Timing
+from analysis.domain.releases.contents import reading
 from analysis.domain.releases.contents.times import Clock
+from analysis.domain.results import schema
 from analysis.models import Table
 from annotation.models import Assignment
 from crowdrag.runs.enums import RunState
@@ -129,6 +132,20 @@ def test_a_cut_time_is_never_later_and_the_order_stays() -> None:
     assert {found.second for found in cut if found} == {0}
 
 
+def test_every_column_of_every_result_table_says_what_it_is_without_other_documents() -> None:
+    made = all_agree(study())
+    run = Run.objects.create(
+        study=made, kind="analysis", state=RunState.DONE, code_version="1", created_at=NOW, finished_at=NOW
+    )
+    for name, columns in schema.COLUMNS.items():
+        Table.objects.create(run=run, name=name, rows=[dict.fromkeys((*columns, schema.NOTE))])
+    with consistent.reading():
+        found = reading.of(study=made, choices=Choices(runs=(str(run.key),), tables=True), release="1")
+    told = {f"{table.name}.{column.name}": column.meaning for table in found.tables for column in table.columns}
+    assert "results_agreement.low" in told
+    assert [name for name, meaning in told.items() if "docs/" in meaning] == []
+
+
 def test_states_are_minute_by_minute_or_sentence_by_sentence() -> None:
     made = all_agree(study())
     minutes = read(made, logs=Logs.MINUTES, timing=Timing.EXACT)[0]["log_states"]
@@ -156,9 +173,11 @@ def test_results_are_of_the_runs_that_were_named_by_the_names_of_the_release() -
     gone = {"response_a": "human", "response_b": "gone", "dimension": "d", "p_a": 1.0, "label": "a"}
     Table.objects.create(run=run, name="gold", rows=[gone | {"response_b": "model", "p_n": None}, gone])
     Table.objects.create(run=other, name="grades", rows=[{"response": "human", "grade": 3}])
+    Table.objects.create(run=run, name="fits", rows=spam)
     tables, _layout, left_out = read(made, runs=(str(run.key),), tables=True)
     assert [(row["run"], row["inputs_digest"]) for row in tables["runs"]] == [(1, "first")]
     assert "grades" not in tables
+    assert "results_fits" not in tables  # what later analyses begin from is no result
     (label,) = tables["gold"]
     assert label == {
         "run": 1, "response_a": "human", "response_b": "model", "dimension": "d", "p_a": 1.0, "p_n": None, "label": "a",

@@ -13,6 +13,7 @@ from writing.models import Response
 from ....models import Table as Kept
 from ...captions import table as captioned
 from ...results import schema
+from ...results.earlier import FITS
 from .source import Source
 from .table import Column, Row, Table, Type
 
@@ -22,6 +23,8 @@ ROWS = "rows of results"
 ABOUT_LEFT_OUT = "they are about a response or a person that is left out"
 _RESPONSES = ("response", "response_a", "response_b")
 _PEOPLE = ("participant", "participant_1", "participant_2")
+# What pages have no column for.
+_ANYWHERE = {"note": "Why a value is not there, where one is not"}
 _RUN = Column("run", "integer", False, "Which run made it.", "runs.run")
 
 
@@ -40,8 +43,8 @@ class Results:
         if not self.runs:
             return
         yield self._of_runs()
-        names = Kept.objects.filter(run__in=self.runs).order_by("name").values_list("name", flat=True).distinct()
-        for name in names:
+        kept = Kept.objects.filter(run__in=self.runs).exclude(name=FITS)
+        for name in kept.order_by("name").values_list("name", flat=True).distinct():
             if self._is_chosen(name):
                 yield self._of_name(name)
 
@@ -89,9 +92,8 @@ class Results:
             for row in self._rows(name):
                 yield {column: _as(kind, row.get(column)) for column, kind in kinds.items()}
 
-        title = str(captioned(name).title)
         file = name if name in (GOLD, GRADES) else f"results_{name}"
-        return Table(file, f"{title}: one row of the result table {name} (docs/results.md).", columns, rows)
+        return Table(file, f"{captioned(name).title}, as the runs computed it.", columns, rows)
 
     def _rows(self, name: str, *, count: bool = False) -> Iterator[Row]:
         """Yield what a table holds, the database taking it apart row by row."""
@@ -132,7 +134,7 @@ class Results:
                 found.add(type(None))  # rows without it
         kinds.pop("run", None)
         ordered = [key for key in schema.COLUMNS.get(name, ()) if key in kinds]
-        labels = {column.key: str(column.label) for column in captioned(name).columns}
+        labels = _labels(name)
         rest = [key for key in kinds if key not in ordered]
         return (_RUN, *(self._column(key, kinds[key], labels.get(key, "")) for key in [*ordered, *rest]))
 
@@ -141,8 +143,22 @@ class Results:
         refers = ""
         if key in _RESPONSES and self._source.choices.responses:
             refers = "responses.response"
-        meaning = f"{label}." if label else "As docs/results.md says."
+        meaning = f"{label}." if label else f"As the documentation of CrowdRAG says of {key} (docs/results.md)."
         return Column(key, kind, type(None) in kinds, meaning, refers, is_free_text=kind in ("text", "json"))
+
+
+def _labels(name: str) -> dict[str, str]:
+    """Return what the columns of a table mean, for somebody who has the release and nothing else."""
+    labels = dict(_ANYWHERE)
+    columns = captioned(name).columns
+    for column in columns:
+        label = str(column.label)
+        labels |= {
+            column.low: f"The lower end of the interval of {column.key} ({label})",
+            column.high: f"The upper end of the interval of {column.key} ({label})",
+            column.n: f"How many {column.key} is of",
+        }
+    return labels | {column.key: str(column.label) for column in columns}
 
 
 def _type(kinds: set[type]) -> Type:

@@ -102,7 +102,7 @@ import datasets, duckdb, pandas
 
 datasets.load_dataset("path/to/this/folder", "{name}", split="train")
 pandas.read_parquet("parquet/{name}.parquet")
-pandas.read_json("jsonl/{name}.jsonl.gz", lines=True)
+pandas.read_json("jsonl/{name}.jsonl.gz", lines=True, dtype=False)
 duckdb.sql("SELECT * FROM 'parquet/{name}.parquet'")
 ```"""  # noqa: S608 -- an example to read
 
