@@ -292,5 +292,5 @@ def test_empty_lists_and_a_form_with_errors_are_accessible(
     page.get_by_label("Retrieved passages").select_option("TEXTS")
     page.get_by_label("DOI").fill("zenodo.1")
     page.get_by_role("button", name="Make a draft").click()
-    expect(page.get_by_text("A DOI begins with 10.")).to_be_visible()
+    expect(page.locator("#id_doi_error")).to_contain_text("A DOI begins with 10.")
     look(page, "form", SCREENS + OTHERS)
