@@ -1,0 +1,225 @@
+"""Lists of the API and of pages, of a study with a million judgments: a page at a time, first and far down.
+
+Stores of its own, gunicorn as `crowdrag up` starts it, one request after the other. CROWDRAG_BENCH_JUDGMENTS says how
+many judgments (1,000,000), CROWDRAG_BENCH_OTHERS how much of everything else (1,000), CROWDRAG_BENCH_REQUESTS how
+often each list is asked for (40).
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from crowdrag.runtime import embedded
+from crowdrag.runtime.folder import Folder
+
+if TYPE_CHECKING:
+    from crowdrag.studies.models import Study, User
+    from tests.writing.served import Server
+
+JUDGMENTS = int(os.environ.get("CROWDRAG_BENCH_JUDGMENTS", "1000000"))
+REQUESTS = int(os.environ.get("CROWDRAG_BENCH_REQUESTS", "40"))
+LIMIT, PATIENCE = 0.100, 20.0
+# As in the paper: fifteen pairs with seven questions each; ten people a pair. Of everything else so many rows.
+ITEMS, QUESTIONS, PEOPLE = 15, 7, 10
+OTHERS = int(os.environ.get("CROWDRAG_BENCH_OTHERS", "1000"))
+#: Pages that list, by the names of their addresses: those that say more the more was judged.
+PAGES = ("study", "topics", "campaigns", "campaign", "review_queue", "writing_progress", "runs")
+_JUDGMENTS = """
+    INSERT INTO annotation_judgment
+        (assignment_id, item_id, dimension_id, value, repeat, justification, judged_at, revision, external_id)
+    SELECT a.id, e.item_id, d.id, (a.id + e.item_id + d.id) %% 3 - 1, 0, 'Why, in some words.', now(), 1, ''
+    FROM annotation_assignment a
+    JOIN annotation_questionnaire q ON q.id = a.questionnaire_id
+    JOIN annotation_questionnaireitem e ON e.questionnaire_id = q.id
+    JOIN annotation_campaigndimension d0 ON d0.campaign_id = q.campaign_id
+    JOIN annotation_dimension d ON d.id = d0.dimension_id
+    WHERE q.campaign_id = %s
+"""
+
+
+def run() -> Iterator[dict]:
+    """Measure once in a folder of its own."""
+    with tempfile.TemporaryDirectory(prefix="crowdrag-bench-") as data:
+        folder = Folder(Path(data).resolve())
+        for name in ("DATABASE_URL", "BROKER_URL"):
+            os.environ.pop(name, None)
+        os.environ |= {"CROWDRAG_DATA_DIR": data, "HTTPS": "false", "DJANGO_SETTINGS_MODULE": "crowdrag.settings"}
+        os.environ |= {"CROWDRAG_API_PER_MINUTE": "0"}
+        with embedded.lent(folder, options=("--remove",)) as environment:
+            os.environ |= environment
+            yield from _measured(folder)
+
+
+def _measured(folder: Folder) -> Iterator[dict]:
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+    from django.db import connection
+
+    from tests.writing.served import Server
+
+    call_command("migrate", verbosity=0)
+    began = time.perf_counter()
+    addresses, user = _study()
+    made = time.perf_counter() - began
+    server = Server(
+        folder.root, "crowdrag", STATICFILES_STORAGE="django.contrib.staticfiles.storage.StaticFilesStorage"
+    )
+    try:
+        server.start()
+        server.await_answer()
+        headers = _headers(user, server)
+        connection.close()
+        for name, address in sorted(addresses.items()):
+            yield _row(name, *_asked(server, address, headers), made)
+    finally:
+        server.close()
+        connection.close()
+
+
+def _row(name: str, seconds: list[float], rows: int, made: float) -> dict[str, Any]:
+    p95 = statistics.quantiles(seconds, n=20)[-1]
+    return {
+        "name": f"{name}: {LIMIT * 1000:.0f} ms over p95",
+        "ratio": LIMIT / p95,
+        "target": 1,
+        "detail": f"p50 {statistics.median(seconds) * 1000:.1f} ms, p95 {p95 * 1000:.1f} ms, longest "
+        f"{max(seconds) * 1000:.0f} ms of {len(seconds)}; {rows} rows a page; {JUDGMENTS} judgments made in "
+        f"{made:.0f} s; load average {os.getloadavg()[0]:.1f}",
+    }
+
+
+def _asked(server: Server, address: str, headers: dict[str, str]) -> tuple[list[float], int]:
+    """Ask for a list, page after page where it has more; return how long each took and how many rows the first had."""
+    line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+    seconds, rows, following = [], 0, address
+    for n in range(REQUESTS + 3):
+        began = time.perf_counter()
+        line.request("GET", following, headers=headers)
+        try:
+            answer = line.getresponse()
+        except TimeoutError:
+            return [PATIENCE, PATIENCE], rows
+        body = answer.read()
+        took = time.perf_counter() - began
+        assert answer.status == 200, (address, answer.status, body[:300])
+        if n >= 3:  # each process has compiled what it needs
+            seconds.append(took)
+        if address.startswith("/api/"):
+            page = json.loads(body)
+            rows = rows or len(page["results"])
+            told = urlsplit(page["next"] or address)
+            following = f"{told.path}?{told.query}"
+    line.close()
+    return seconds, rows
+
+
+def _study() -> tuple[dict[str, str], User]:
+    """Make a study with so many judgments and much of everything else; return addresses of its lists, and its owner."""
+    from django.urls import reverse
+
+    from crowdrag.studies.enums import Role
+    from tests.api.rows import ROWS
+    from tests.factories import MembershipFactory, StudyFactory
+
+    study = StudyFactory(slug="million")
+    user = MembershipFactory(study=study, role=Role.OWNER).user
+    found = {"api_studies": reverse("api_studies")}
+    for name, make in ROWS.items():
+        more = make(study, OTHERS)
+        found[name] = reverse(name, kwargs={"study": study.slug, **more})
+    campaign = _judgments(study)
+    found["api_assignments"] = reverse("api_assignments", kwargs={"study": study.slug, "campaign": campaign})
+    for name, given in _filters(campaign).items():
+        found[f"api_judgments, {name}"] = f"{found['api_judgments']}?{given}"
+    for name in PAGES:
+        named = {"campaign_id": campaign} if name == "campaign" else {}
+        found[f"page {name}"] = reverse(name, kwargs={"slug": study.slug, **named})
+    return found, user
+
+
+def _filters(campaign: int) -> dict[str, str]:
+    """Filters of the list of judgments: that keep nearly all, few, or none."""
+    return {
+        "of the campaign": f"campaign={campaign}",
+        "of one question": "dimension=question-0",
+        "of one person": "participant=judge-5",
+        "of one question that nobody asked": "dimension=none",
+        "of one topic": "topic=no-such-topic",
+        "of models": "judges=MODEL",
+        "that count": "counted=true",
+        "that do not": "counted=false",
+        "as many as may be": "limit=200",
+    }
+
+
+def _judgments(study: Study) -> int:
+    """Make a campaign with so many judgments that were handed in; return its key."""
+    from django.db import connection, transaction
+
+    from annotation.enums import AssignmentState
+    from annotation.models import Assignment, Item, Pair, Questionnaire, QuestionnaireItem
+    from crowdrag.studies.enums import ParticipantKind
+    from crowdrag.studies.models import Participant
+    from tests.factories import NOW, CampaignDimensionFactory, CampaignFactory, DimensionFactory
+    from writing.models import Response
+
+    campaign = CampaignFactory(study=study)
+    for n in range(QUESTIONS):
+        CampaignDimensionFactory(campaign=campaign, dimension=DimensionFactory(study=study, name=f"question-{n}"))
+    lists = -(-JUDGMENTS // (ITEMS * QUESTIONS * PEOPLE))
+    taken = set(Pair.objects.filter(study=study).values_list("a", "b"))
+    texts = list(Response.objects.filter(study=study).order_by("topic", "pk")[:1000])
+    near = [(a, b) for place, a in enumerate(texts) for b in texts[place + 1 : place + 40] if a.topic_id == b.topic_id]
+    free = [(a, b) for a, b in near if (a.pk, b.pk) not in taken][: lists * ITEMS]
+    pairs = Pair.objects.bulk_create(Pair(study=study, a=a, b=b) for a, b in free)
+    items = Item.objects.bulk_create(Item(campaign=campaign, pair=pair, topic_id=pair.a.topic_id) for pair in pairs)
+    given = Questionnaire.objects.bulk_create(
+        Questionnaire(campaign=campaign, external_id=f"q{n}", created_at=NOW, position=n) for n in range(lists)
+    )
+    QuestionnaireItem.objects.bulk_create(
+        QuestionnaireItem(questionnaire=one, item=items[(n * ITEMS + place) % len(items)], position=place)
+        for n, one in enumerate(given)
+        for place in range(ITEMS)
+    )
+    people = Participant.objects.bulk_create(
+        Participant(study=study, external_id=f"judge-{n}", kind=ParticipantKind.CROWD, created_at=NOW)
+        for n in range(lists * 2)
+    )
+    Assignment.objects.bulk_create(
+        Assignment(
+            questionnaire=one, participant=people[(n * 7 + place) % len(people)], external_id=f"a{n}-{place}",
+            state=AssignmentState.ACCEPTED if n % 10 else AssignmentState.SUBMITTED, submitted_at=NOW, seconds=600.0,
+        )
+        for n, one in enumerate(given)
+        for place in range(PEOPLE)
+    )  # fmt: skip
+    with transaction.atomic(), connection.cursor() as cursor:
+        # The rules hold by the way in which the rows are made: looking at each would take most of the time.
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        cursor.execute(_JUDGMENTS, [campaign.pk])
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    return int(campaign.pk)
+
+
+def _headers(user: User, server: Server) -> dict[str, str]:
+    """Return what a script's token and a browser's session say, as one: pages look at the one, the API at the other."""
+    from django.test import Client
+
+    from tests.api.conftest import by_token
+
+    client = Client()
+    client.force_login(user)
+    cookies = server.cookies(client.cookies[server.env["SESSION_COOKIE_NAME"]].value)
+    return {"Authorization": by_token(user)._credentials["HTTP_AUTHORIZATION"], "Cookie": cookies, "Host": "localhost"}
