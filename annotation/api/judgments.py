@@ -16,13 +16,19 @@ from ..models import Dimension, Judgment
 WITH = (
     "assignment__participant",
     "assignment__questionnaire",
-    "item__campaign",
     "item__topic",
     "item__response",
     "item__pair__a",
     "item__pair__b",
     "dimension",
 )
+
+
+# What is shown of these: without it each row would bring the texts of two responses and of its topic.
+SHOWN = ("assignment__state", "assignment__is_included", "assignment__participant__external_id",
+         "assignment__questionnaire__external_id", "item__campaign_id", "item__topic__external_id",
+         "item__response__external_id", "item__pair__a__external_id", "item__pair__b__external_id", "dimension__name",
+         "dimension__version", "value", "justification", "repeat", "judged_at")  # fmt: skip
 
 
 class JudgmentRow(serializers.ModelSerializer[Judgment]):
@@ -90,4 +96,4 @@ class Judgments(Listing):
 
     def rows(self) -> QuerySet[Judgment]:
         """Return the study's judgments, with all that is shown of each."""
-        return Judgment.objects.of_study(self.study).select_related(*WITH)
+        return Judgment.objects.of_study(self.study).select_related(*WITH).only(*SHOWN)
