@@ -52,7 +52,9 @@ def make(release: Release, folder: Path, *, report: Report) -> Made:
         report(sum(done.values()), 0, table)
 
     said = about_of(release, choices, contents)
-    manifest = writing.write(folder, contents.tables, said, layout=contents.layout, report=told)
+    manifest = writing.write(
+        folder, contents.tables, said, layout=contents.layout, left_out=contents.layout_left_out, report=told
+    )
     rows = {table["name"]: table["rows"] for table in manifest["tables"]}
     return Made(
         tables=contents.tables,
@@ -94,7 +96,6 @@ def about_of(release: Release, choices: Choices, contents: Contents) -> about.Ab
         choices=choices,
         licences=contents.licences,
         left_out=contents.left_out,
-        layout_left_out=contents.layout_left_out,
         runs=tuple(_source(each) for each in contents.runs),
         changes=release.notes,
         previous=previous_manifest(release),
@@ -138,7 +139,7 @@ def _source(run: Run) -> about.Source:
 
 
 def _left_out(contents: Contents) -> list[dict[str, Any]]:
-    parts: Sequence[tuple[str, Any]] = (("", contents.left_out), ("crowdrag25", contents.layout_left_out))
+    parts: Sequence[tuple[str, Any]] = (("", contents.left_out), ("crowdrag25", contents.layout_left_out()))
     return [
         {"what": each.what, "reason": each.reason, "count": each.count, "format": format_}
         for format_, counted in parts

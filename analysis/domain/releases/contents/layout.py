@@ -24,7 +24,7 @@ from ...corpus.published import fields, judged, ratings, selecting, written
 from ..choices import Logs, Passages
 from . import logged
 from .layout_judged import ReleasedJudgments
-from .left_out import Count
+from .left_out import Count, LeftOut
 from .results import GOLD, Results
 from .source import Source
 from .table import Column, Row, Table, Type
@@ -39,9 +39,9 @@ _TYPES: dict[str, Type] = {"text": "text", "list of text": "texts", "whole numbe
 class Layout:
     """The files of the layout, each a table named by its path without ending."""
 
-    def __init__(self, source: Source, results: Results, count: Count) -> None:
-        self._source, self._count = source, count
-        left_out = selecting.LeftOut()
+    def __init__(self, source: Source, results: Results) -> None:
+        self._source = source
+        self._left_out = left_out = selecting.LeftOut()
         self._topics = _only(selecting.topics(source.study, left_out), source.selection.topics)
         responses = _only(selecting.responses(source.study, selecting.LeftOut()), source.selection.responses)
         # Others than people's and models' are left out there, and so are those that no analysis counts.
@@ -49,11 +49,16 @@ class Layout:
         self._judgments = ReleasedJudgments(source, frozenset(self._responses.values_list("pk", flat=True)), left_out)
         self._analysis = _analysis(results.runs) if source.choices.gold else None
         self._uncounted = len(source.selection.responses) - self._responses.count()
-        for each in left_out.as_json():
+        self._records = PlatformSubmission.objects.filter(campaign__study=source.study).count()
+
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """Return what the layout does not hold. Judgments are counted as they are read, so ask after the last file."""
+        count = Count()
+        for each in self._left_out.as_json():
             count.add(str(each["what"]), LAYOUT, int(each["count"]))
         count.add("responses", f"the layout has no place for them ({LAYOUT})", self._uncounted)
-        records = PlatformSubmission.objects.filter(campaign__study=source.study)
-        count.add(PLATFORM, PLATFORMS, records.count())
+        count.add(PLATFORM, PLATFORMS, self._records)
+        return count.total()
 
     def tables(self) -> Iterator[Table]:
         """Yield the files; one may be without rows."""

@@ -1,6 +1,6 @@
 """Reading what a release holds: its tables, what was left out of them, and of whom something is in."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from crowdrag.runs.models import Run
@@ -30,7 +30,7 @@ class Contents:
         one fact a row; what is not chosen has no table.
     layout
         the same in the layout of the CrowdRAG-25 corpus, each named by its path without ending (`raw/study1_tasks`).
-        What it cannot say is not there: it is said in `layout_left_out`.
+        What it cannot say is not there: `layout_left_out` tells it, when all files of it are written.
     participants
         the keys of everybody of whom something is in, ascending: never to be released.
     runs
@@ -42,7 +42,7 @@ class Contents:
     tables: tuple[Table, ...]
     layout: tuple[Table, ...]
     left_out: tuple[LeftOut, ...]
-    layout_left_out: tuple[LeftOut, ...]
+    layout_left_out: Callable[[], tuple[LeftOut, ...]]
     participants: tuple[int, ...]
     runs: tuple[Run, ...]
     licences: tuple[str, ...]
@@ -53,7 +53,7 @@ def of(*, study: Study, choices: Choices, release: str) -> Contents:
 
     Called inside `corpus.consistent.reading()`, and its rows are read there: then all of it is of one moment.
     """
-    people, count, in_layout = People(study, choices), Count(), Count()
+    people, count = People(study, choices), Count()
     blackout = Blackout(study, choices)
     selection = Selection(study, choices, people, blackout, count)
     names, clock = Names(study, choices, release), Clock(choices.timing)
@@ -63,12 +63,12 @@ def of(*, study: Study, choices: Choices, release: str) -> Contents:
         count.add(what, reason)
     results = Results(source)
     tables = [*written.tables(source), *logged.tables(source), *judged.tables(source), *results.tables()]
-    layout = Layout(source, results, in_layout)
+    layout = Layout(source, results)
     return Contents(
         tables=tuple(_within(tables)),
         layout=tuple(layout.tables()),
         left_out=count.total(),
-        layout_left_out=in_layout.total(),
+        layout_left_out=layout.left_out,
         participants=tuple(sorted(selection.participants)),
         runs=results.runs,
         licences=tuple(sorted(selection.licences)),

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..contents.left_out import LeftOut
 from ..contents.table import Table
 from . import describing, published, sinks, trec
 from .about import About
@@ -21,12 +23,18 @@ def _silent(_table: str, _rows: int) -> None:
 
 
 def write(
-    root: Path, tables: Sequence[Table], about: About, *, layout: Sequence[Table] = (), report: Report = _silent
+    root: Path,
+    tables: Sequence[Table],
+    about: About,
+    *,
+    layout: Sequence[Table] = (),
+    left_out: Callable[[], tuple[LeftOut, ...]] = tuple,
+    report: Report = _silent,
 ) -> dict[str, Any]:
     """Write the whole release into a folder, which is empty, and return its manifest.
 
     The same tables and the same `about` give the same bytes. `layout` are the tables of the CrowdRAG-25 layout, which
-    have their paths for names.
+    have their paths for names; `left_out` is asked for what these do not hold when they are written.
 
     Raises
     ------
@@ -39,7 +47,7 @@ def write(
     for table in layout:
         published.write(folder, table)
     trec.write(folder, tables)
-    return describing.write(folder, tables, about)
+    return describing.write(folder, tables, replace(about, layout_left_out=left_out()))
 
 
 def _table(folder: Folder, table: Table, about: About, report: Report) -> None:

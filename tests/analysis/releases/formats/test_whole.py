@@ -8,6 +8,7 @@ import pytest
 
 from analysis.domain import analysing
 from analysis.domain.corpus import consistent
+from analysis.domain.corpus.published.judged import INCOMPLETE, ON_WITHHELD
 from analysis.domain.releases.choices import Choices, Logs, Passages, Pseudonyms, Timing
 from analysis.domain.releases.contents import reading
 from analysis.domain.releases.formats import writing
@@ -44,7 +45,10 @@ def released(study: Study, folder: Path, choices: Choices = ALL) -> tuple[dict[s
     folder.mkdir()
     with consistent.reading():
         contents = reading.of(study=study, choices=choices, release="1")
-        manifest = writing.write(folder, contents.tables, replace(ABOUT, version=1), layout=contents.layout)
+        manifest = writing.write(
+            folder, contents.tables, replace(ABOUT, version=1), layout=contents.layout,
+            left_out=contents.layout_left_out,
+        )  # fmt: skip
         rows = {table.name: list(table.rows()) for table in contents.tables}
     return manifest, rows
 
@@ -66,6 +70,9 @@ def test_every_table_of_a_study_full_of_hostile_texts_is_written(tmp_path):
     study = whole_study()
     manifest, rows = released(study, tmp_path / "r", analysed(study))
     assert {"topics", "passages", "responses", "log_events", "judgments", "gold", "grades", "runs"} <= set(rows)
+    # None of its judgments has all that the layout asks for: each is counted as left out there.
+    reasons = {each["what"]: each["count"] for each in manifest["layout_left_out"]}
+    assert reasons[INCOMPLETE] + reasons[ON_WITHHELD] == len(rows["judgments"])
     for table in manifest["tables"]:
         name = table["name"]
         assert table["rows"] == len(rows[name])
