@@ -61,8 +61,8 @@ def _written(study, topics, style, people, numbers, now) -> None:
 
     tasks = WritingTask.objects.bulk_create(
         WritingTask(
-            study=study, external_id=f"task{n}", topic=topics[n % 150], style=style, participant=people[n // 150 % 1000],
-            state=TaskState.ACCEPTED, created_at=now, submitted_at=now,
+            study=study, external_id=f"task{n}", topic=topics[n % 150], style=style,
+            participant=people[n // 150 % 1000], state=TaskState.ACCEPTED, created_at=now, submitted_at=now,
         )
         for n in numbers
     )  # fmt: skip

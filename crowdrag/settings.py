@@ -278,6 +278,8 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "RunStateEnum": "crowdrag.runs.enums.RunState",
         "OriginEnum": "writing.enums.Origin",
+        "CampaignKindEnum": "annotation.enums.CampaignKind",
+        "PersonalKindEnum": "analysis.enums.PersonalKind",
         "CampaignStateEnum": "annotation.enums.CampaignState",
         "AssignmentStateEnum": "annotation.enums.AssignmentState",
         "JudgesEnum": "annotation.enums.Judges",
