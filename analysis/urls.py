@@ -4,7 +4,7 @@ from django.urls import include, path
 
 from .api import experiments as experiments_api
 from .api import exports as exports_api
-from .api import links, personal
+from .api import links, personal, release_files
 from .api import releases as releases_api
 from .api import results as results_api
 from .views import (
@@ -31,7 +31,8 @@ from .views import (
 
 RELEASE_API = [
     path("", releases_api.OneRelease.as_view(), name="api_release"),
-    path("files/", releases_api.Files.as_view(), name="api_release_files"),
+    path("files/", release_files.Files.as_view(), name="api_release_files"),
+    path("files/<path:path>", release_files.OneFile.as_view(), name="api_release_file"),
     path("links/", links.Links.as_view(), name="api_release_links"),
     path("links/<int:link>/", links.OneLink.as_view(), name="api_release_link"),
     path("build/", releases_api.Built.as_view(), name="api_release_build"),

@@ -1,4 +1,4 @@
-"""Releases of a study: drafts, building, publishing, taking back; the files of each."""
+"""Releases of a study: drafts, building, publishing, taking back."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ from writing.enums import Origin
 from ..domain.releases import building, drafting, publishing
 from ..domain.releases.choices import Choices, Logs, Passages, Pseudonyms, Timing
 from ..enums import ReleaseState
-from ..models import Release, ReleaseFile
+from ..models import Release
 
 CHANGED = Need(Role.EDITOR, Scope.WRITE)
 BUILT = Need(Role.EDITOR, Scope.RUN)
@@ -43,14 +43,6 @@ class ReleaseRow(serializers.ModelSerializer[Release]):
         fields = ["number", "state", "title", "description", "creators", "doi", "notes", "choices", "embargo_until",
                   "run", "figures", "left_out", "digest", "schema_version", "created_at", "built_at", "published_at",
                   "marked_at", "people_gone", "withdrawn_at", "withdrawn_reason"]  # fmt: skip
-
-
-class FileRow(serializers.ModelSerializer[ReleaseFile]):
-    """A file of a release. One that was taken out keeps its name, size and sum."""
-
-    class Meta:
-        model = ReleaseFile
-        fields = ["path", "about", "media_type", "size", "sha256", "removed_at"]
 
 
 class Creator(Given):
@@ -163,18 +155,6 @@ class OneRelease(Endpoint):
         """Throw away what was never published."""
         _done(drafting.discard, "conflict", release=self.one(_of(self), number=number))
         return Response(status=204)
-
-
-class Files(Listing):
-    """List the files of a release with their sums."""
-
-    needs: ClassVar = {"GET": Need(Role.VIEWER)}
-    queryset = ReleaseFile.objects.all()
-    serializer_class = FileRow
-
-    def rows(self) -> QuerySet[ReleaseFile]:
-        """Return the files of the release that the address names."""
-        return ReleaseFile.objects.filter(release=self.one(_of(self), number=self.kwargs["number"]))
 
 
 class Built(Endpoint):

@@ -87,3 +87,8 @@ class ReleaseFile(models.Model):
 
     def __str__(self) -> str:
         return self.path
+
+    @property
+    def download_name(self) -> str:
+        """What the file is called where it is saved, beside those of other releases."""
+        return f"{self.release.study.slug}-v{self.release.number}-{self.path.replace('/', '-')}"

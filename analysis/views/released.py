@@ -95,8 +95,7 @@ def sent(request: HttpRequest, release: Release, path: str) -> HttpResponseBase:
     found = get_object_or_404(release.files.all(), path=path)
     if found.removed_at is not None:
         return _refused(request, release, status=GONE)
-    name = f"{release.study.slug}-v{release.number}-{found.path.replace('/', '-')}"
-    kept = sending.Kept(str(found.file.name), name, found.media_type, found.size, found.sha256)
+    kept = sending.Kept(str(found.file.name), found.download_name, found.media_type, found.size, found.sha256)
     return sending.send(request, kept)
 
 

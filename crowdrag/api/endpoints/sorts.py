@@ -81,6 +81,12 @@ _ALL = [
         _("Wait for the seconds in Retry-After, and send the same request again."),
     ),
     Sort(
+        "gone",
+        410,
+        _("It was taken away"),
+        _("Ask for what `detail` names in its place."),
+    ),
+    Sort(
         "changed",
         412,
         _("It has changed since you read it"),

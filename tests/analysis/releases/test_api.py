@@ -1,6 +1,7 @@
 """Private links and places that look like personal data, by scripts."""
 
 from datetime import timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,12 @@ from rest_framework.test import APIClient
 from analysis.domain.releases.choices import Choices
 from analysis.domain.releases.personal import searching
 from analysis.enums import PersonalVerdict
-from analysis.models import PersonalFinding, Release, ReleaseLink
+from analysis.models import PersonalFinding, Release, ReleaseFile, ReleaseLink
 from crowdrag.api.enums import Scope
+from crowdrag.audit.models import Look
 from crowdrag.runs.domain import running
 from crowdrag.runs.models import Run
-from crowdrag.studies.enums import Role
+from crowdrag.studies.enums import Role, Shown
 from crowdrag.studies.models import Study
 from tests.api.conftest import by_token
 from tests.factories import NOW, MembershipFactory, StudyFactory
@@ -146,3 +148,21 @@ def test_a_token_that_only_changes_the_study_gives_nothing_to_people_outside(mad
         assert other.delete(link).status_code == 403
     assert post(client, links, {"days": 400}).json()["errors"][0]["pointer"] == "#/days"
     assert ReleaseLink.objects.count() == 1
+
+
+def test_files_are_got_before_a_release_is_published_and_no_more_when_they_were_taken_out(made: Study) -> None:
+    rows = script(made).get(f"{built(made, script(made))}files/?limit=200").json()["results"]
+    row, client = next(row for row in rows if row["path"] == "jsonl/responses.jsonl.gz"), script(made, Role.VIEWER)
+    sent = client.get(row["address"], headers={"Accept": "application/gzip"})
+    held = b"".join(sent.streaming_content)
+    assert (len(held), sha256(held).hexdigest()) == (row["size"], row["sha256"])
+    part = client.get(row["address"], headers={"Range": "bytes=0-1"})
+    assert (part.status_code, b"".join(part.streaming_content)) == (206, held[:2])
+    assert client.get(f"{row['address']}x").status_code == 404
+    ReleaseFile.objects.filter(path=row["path"]).update(file="", removed_at=NOW)
+    gone = client.get(row["address"])
+    assert (gone.status_code, gone.json()["code"]) == (410, "gone")
+    looks = Look.objects.filter(page="api_release_file")
+    assert {look.what for look in looks} == {Shown.FILE}
+    assert looks.count() >= 1
+    assert by_token(MembershipFactory(study=StudyFactory()).user).get(row["address"]).status_code == 404
