@@ -1,6 +1,6 @@
 """The files of judging: votes and ratings of the crowd, of experts and of models, and the platform's records."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Any
@@ -58,7 +58,7 @@ class Judged:
         self._left_out = left_out
         self._judgments = selecting.judgments(study, left_out)
         # Eight bytes and a little more for each, which the database would have to join again and again.
-        self._released = frozenset(responses.values_list("pk", flat=True))
+        self._released: Container[int] = frozenset(responses.values_list("pk", flat=True))
 
     def votes(self) -> Iterator[Row]:
         """Yield the crowd's votes on pairs."""

@@ -23,6 +23,7 @@ from ... import inputs
 from ...corpus.published import fields, judged, ratings, selecting, written
 from ..choices import Logs, Passages
 from . import logged
+from .keys import Keys
 from .layout_judged import ReleasedJudgments
 from .left_out import Count, LeftOut
 from .results import GOLD, Results
@@ -42,13 +43,14 @@ class Layout:
     def __init__(self, source: Source, results: Results) -> None:
         self._source = source
         self._left_out = left_out = selecting.LeftOut()
-        self._topics = _only(selecting.topics(source.study, left_out), source.selection.topics)
+        self._topics = _only(selecting.topics(source.study, left_out), Keys(sorted(source.selection.topics)))
         responses = _only(selecting.responses(source.study, selecting.LeftOut()), source.selection.responses)
         # Others than people's and models' are left out there, and so are those that no analysis counts.
         self._responses = responses if source.choices.responses else responses.none()
-        self._judgments = ReleasedJudgments(source, frozenset(self._responses.values_list("pk", flat=True)), left_out)
+        released = Keys(self._responses.order_by("pk").values_list("pk", flat=True).iterator(chunk_size=10_000))
+        self._judgments = ReleasedJudgments(source, released, left_out)
         self._analysis = _analysis(results.runs) if source.choices.gold else None
-        self._uncounted = len(source.selection.responses) - self._responses.count()
+        self._uncounted = len(source.selection.responses) - len(released)
         self._records = PlatformSubmission.objects.filter(campaign__study=source.study).count()
 
     def left_out(self) -> tuple[LeftOut, ...]:
@@ -165,9 +167,9 @@ def _or(moment: int | None, number: int) -> int:
     return number if moment is None else moment
 
 
-def _only(found: "QuerySet[Any]", keys: frozenset[int]) -> "QuerySet[Any]":
+def _only(found: "QuerySet[Any]", keys: Keys) -> "QuerySet[Any]":
     """Keep rows by key. As one array: the database takes no more than 65,535 parameters."""
-    return found.filter(pk__in=RawSQL("SELECT unnest(%s::bigint[])", (sorted(keys),)))
+    return found.filter(pk__in=RawSQL("SELECT unnest(%s::bigint[])", (keys.as_array(),)))
 
 
 def _analysis(runs: tuple[Run, ...]) -> ratings.Analysis | None:

@@ -11,6 +11,7 @@ from annotation.models import Judgment
 from ....enums import TextSource
 from ...corpus.published import judged
 from ...corpus.published.selecting import LeftOut
+from .keys import Keys
 from .source import Source
 from .table import Row
 
@@ -20,13 +21,13 @@ _PEOPLE = ("worker", "prolific_pid")
 class ReleasedJudgments(judged.Judged):
     """Reads what was selected, and tells people, times and reasons as the release does."""
 
-    def __init__(self, source: Source, responses: frozenset[int], left_out: LeftOut) -> None:
+    def __init__(self, source: Source, responses: Keys, left_out: LeftOut) -> None:
         self._source = source
         self._study = source.study
         self._left_out = left_out
-        assignments = sorted(pk for pk, reason in source.selection.assignments.items() if not reason)
+        assignments = Keys(sorted(pk for pk, reason in source.selection.assignments.items() if not reason))
         self._judgments = Judgment.objects.of_study(source.study).filter(
-            assignment__in=RawSQL("SELECT unnest(%s::bigint[])", (assignments,))
+            assignment__in=RawSQL("SELECT unnest(%s::bigint[])", (assignments.as_array(),))
         )
         self._released = responses
 

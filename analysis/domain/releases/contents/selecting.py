@@ -13,6 +13,7 @@ from writing.models import Response, Topic
 from ....enums import TextSource
 from ..choices import Choices
 from ..personal.blacking import Blackout
+from .keys import Keys
 from .left_out import Count
 from .people import People, Permission
 
@@ -27,7 +28,7 @@ ON_WITHHELD = "a response that they are about is left out"
 
 
 class Selection:
-    """What is in, by key. A set of keys for responses and one for assignments: some tens of bytes for each."""
+    """What is in, by key: some bytes for each response, some tens for each assignment."""
 
     def __init__(self, study: Study, choices: Choices, people: People, blackout: Blackout, count: Count) -> None:
         self._study, self._choices = study, choices
@@ -37,7 +38,7 @@ class Selection:
         self.licences: set[str] = set()
         # In which campaigns each participant was given something.
         self.judged_in: dict[int, set[int]] = defaultdict(set)
-        self.responses = frozenset(self._responses())
+        self.responses = Keys(self._responses())
         self.assignments = self._assignments()
         self._count_judgments()
         self.topics = self._topics()
