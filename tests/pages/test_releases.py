@@ -190,7 +190,8 @@ def test_an_embargo_a_private_link_that_ends_and_somebody_who_withdraws(
     stranger.goto(link)
     expect(stranger.get_by_text("You see this by a private link")).to_be_visible()
     expect(stranger.get_by_role("link", name="README.md")).to_be_visible()
-    ReleaseLink.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    now = timezone.now()
+    ReleaseLink.objects.update(created_at=now - timedelta(days=1), expires_at=now - timedelta(seconds=1))
     assert stranger.goto(link).status == 404  # type: ignore[union-attr]
     expect(stranger.get_by_role("heading", name="This link opens nothing")).to_be_visible()
     look(stranger, "private-ended", SCREENS + OTHERS)
