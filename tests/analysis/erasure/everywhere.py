@@ -21,6 +21,7 @@ import zstandard
 from django.conf import settings
 from django.core.cache import cache
 from django.db import connection
+from psycopg.conninfo import make_conninfo
 
 from crowdrag.runtime import postgres
 
@@ -68,7 +69,8 @@ def in_files(words: Words, folders: Iterable[Path]) -> dict[str, set[str]]:
 def in_broker(words: Words) -> dict[str, set[str]]:
     """Return what is found in any key of the broker, whatever its type."""
     found = {}
-    with redis.Redis.from_url(settings.BROKER_URL) as client:
+    # As Celery writes the address of a socket, and as its own client does.
+    with redis.Redis.from_url(settings.BROKER_URL.replace("redis+socket:", "unix:")) as client:
         for key in client.scan_iter(count=1000):
             try:
                 content = bytes(client.dump(key) or b"")
@@ -86,11 +88,9 @@ def in_cache(words: Words) -> set[str]:
 
 
 def _dumped() -> bytes:
-    found = connection.settings_dict
-    address = f"postgresql://{found['USER']}@{found['HOST']}:{found['PORT'] or 5432}/{found['NAME']}"
-    if str(found["HOST"]).startswith("/"):
-        address = f"postgresql:///{found['NAME']}?host={found['HOST']}&user={found['USER']}"
-    told = {**os.environ, "PGPASSWORD": str(found["PASSWORD"] or "")}
+    known = connection.get_connection_params()
+    address = make_conninfo(**{name: known[name] for name in ("dbname", "user", "host", "port") if known.get(name)})
+    told = {**os.environ, "PGPASSWORD": str(known.get("password") or "")}
     command = [str(postgres.program("pg_dump")), "--data-only", "--dbname", address]
     return subprocess.run(command, env=told, check=True, capture_output=True).stdout
 
