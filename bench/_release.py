@@ -50,6 +50,23 @@ def fill(responses: int, events: int) -> None:
         cursor.execute("ANALYZE")  # as an import does, and the database by itself a minute later
 
 
+def _log(wanted: str) -> tuple[str, list[list]]:
+    """Return what came of it and how it was typed: one letter of twenty is a wrong one first, and is taken back."""
+    text, events = "", []
+    for n in range(EVENTS_OF_A_LOG):
+        ms, at = 200 * n, len(text)
+        if text == wanted:
+            events.append(["c", ms, n % at, n % at])
+        elif n % 22 == 21:
+            events.append(["s", ms, at - 1, 1, "", "deleted", "deleteContentBackward"])
+            text = text[:-1]
+        else:
+            letter = "x" if n % 22 == 20 else wanted[at]
+            events.append(["s", ms, at, 0, letter, "typed", "insertText"])
+            text += letter
+    return text, events
+
+
 def _text(n: int) -> str:
     return " ".join(WORDS[(n * 7 + i * (1 + n % 5)) % len(WORDS)] for i in range(120)) + f" [{n % 10}]."
 
@@ -71,9 +88,7 @@ def _written(study, topics, style, people, numbers, now) -> None:
     )
     batches, responses = [], []
     for n, task, log in zip(numbers, tasks, made, strict=True):
-        text = _text(n)[:EVENTS_OF_A_LOG]
-        events = [["s", 200 * i, i, 0, letter, "typed", "insertText"] for i, letter in enumerate(text)]
-        events += [["c", 200 * i, i % len(text), i % len(text)] for i in range(len(text), EVENTS_OF_A_LOG)]
+        text, events = _log(_text(n))
         payload = codec.pack(events)
         batches.append(
             LogBatch(

@@ -3,6 +3,8 @@
 from collections import Counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from analysis.domain.releases.personal import rules
 from analysis.enums import PersonalKind
@@ -67,6 +69,29 @@ def test_nothing_is_found_twice_and_positions_are_code_points() -> None:
     text = "𝔘 İ maria@example.org"
     (match,) = rules.find(text, own=("maria@example.org", "maria"))
     assert text[match.start : match.end] == "maria@example.org"
+
+
+#: What rules look at, as people write it and as nobody does.
+PIECES = st.sampled_from(
+    [
+        *(words for each in planted.texts(SEED, 300) for _kind, words in each.spans),
+        *(words for _text, words in planted.HARD),
+        *planted.INNOCENT,
+        *("\u00a0", "\u2013", "\u0663", "\u0967", "\u212a", "\u0130", "\ud800", " AT ", " at ", "@", "://", ":", "1"),
+    ]
+)
+
+
+@given(st.lists(PIECES | st.text(max_size=8), max_size=6).map("".join))
+def test_where_a_look_says_that_there_is_nothing_the_rules_find_nothing(text: str) -> None:
+    (may,) = rules.may_hold([text])
+    assert may or rules.find(text) == []
+
+
+def test_a_look_is_enough_for_most_texts() -> None:
+    few = ["Leaves fall in 2019 [3][4].", "Call +44 20 7946 0123", "\ud800 a@example.org"]
+    assert rules.may_hold(few) == [False, True, True]
+    assert rules.find("Call +44 20 7946 0123", by_rules=False) == []
 
 
 @pytest.mark.parametrize(

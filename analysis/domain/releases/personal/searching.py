@@ -56,17 +56,23 @@ def find(
     own = texts.answers_about_themselves(study)
     known = _platform_ids(study)
     passages = _Passages()
-    for n, text in enumerate(texts.of(study, where), 1):
+    for n, (text, by_rules) in enumerate(_looked_at(texts.of(study, where)), 1):
         if report and n % TICK == 0:
             report(n, str(text.source.label))
         # What somebody answered stands in the answer itself, of course.
         said = () if text.source == TextSource.SURVEY else own.get(text.participant, ())
-        for match in rules.find(text.text, own=said, known=known):
+        for match in rules.find(text.text, own=said, known=known, by_rules=by_rules):
             words = text.text[match.start : match.end]
             yield Found(
                 text.source, text.row, text.field, match.start, match.end, match.kind, text.participant,
                 passages.hold(text.topic, words), words,
             )  # fmt: skip
+
+
+def _looked_at(found: Iterator[texts.Text]) -> Iterator[tuple[texts.Text, bool]]:
+    """Yield each text with whether a rule could find something in it."""
+    while batch := list(islice(found, BATCH)):
+        yield from zip(batch, rules.may_hold([text.text for text in batch]), strict=True)
 
 
 def look(*, study: Study, choices: Choices, now: datetime, report: Report | None = None) -> Callable[[], None]:

@@ -1,7 +1,7 @@
 """The free texts of a study that may be released, one after the other; memory stays flat."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,8 @@ from writing.models import Response, SurveyAnswers, WritingLog
 from ....enums import TextSource
 
 CHUNK = 500
+#: What was searched for in the passages (docs/guides/log-format.md).
+SEARCH = "q"
 #: Beside where a log was changed, so much of the text is looked at: no rule's pattern is longer.
 AROUND = 200
 # What a survey asks of somebody about themselves.
@@ -102,18 +104,24 @@ def discarded(log: WritingLog) -> Iterator[tuple[int, str]]:
     A log that cannot be read holds nothing that could be released, and nothing is searched.
     """
     try:
-        yield from _discarded(log)
+        yield from gone(logs.fetched(log))
     except codec.BrokenLog:
         return
 
 
-def _discarded(log: WritingLog) -> Iterator[tuple[int, str]]:
+def gone(events: Iterable[codec.Event]) -> Iterator[tuple[int, str]]:
+    """Yield the same of events.
+
+    Raises
+    ------
+    BrokenLog
+        if a splice lies outside the text that it changes, and something would have been yielded after it.
+    """
     text, low, high = "", 0, 0
     grown = False
-    for number, event in enumerate(logs.fetched(log)):
-        if event[0] == "q" and len(event) > 2:
+    for number, event in _telling(events):
+        if event[0] == SEARCH:
             yield number, str(event[2])
-        if event[0] != codec.SPLICE:
             continue
         position, deleted, inserted = event[2], event[3], event[4]
         if deleted and grown:
@@ -124,6 +132,28 @@ def _discarded(log: WritingLog) -> Iterator[tuple[int, str]]:
             end = position + len(inserted)
             low, high = (min(low, position), max(high + len(inserted), end)) if grown else (position, end)
             grown = True
+
+
+def _telling(events: Iterable[codec.Event]) -> Iterator[tuple[int, codec.Event]]:
+    """Yield the searches and the changes of a log with their numbers. What was typed on and on, letter after letter,
+    comes as the one change that it amounts to, with the number of what ended it; or not at all, if nothing did.
+    """
+    typed: list[str] = []
+    begin = end = 0
+    for number, event in enumerate(events):
+        is_change = event[0] == codec.SPLICE
+        if not is_change and (event[0] != SEARCH or len(event) < 3):
+            continue
+        is_typed = is_change and not event[3]
+        if typed and not (is_typed and event[2] == end):
+            yield number, [codec.SPLICE, 0, begin, 0, "".join(typed)]
+            typed = []
+        if is_typed:
+            begin = begin if typed else event[2]
+            end = event[2] + len(event[4])
+            typed.append(event[4])
+        else:
+            yield number, event
 
 
 def answers_about_themselves(study: Study) -> dict[int, tuple[str, ...]]:
