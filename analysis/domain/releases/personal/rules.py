@@ -338,7 +338,8 @@ def may_hold(texts: Sequence[str]) -> list[bool]:
     import pyarrow.compute as pc
 
     held = pa.array([text.encode("utf-8", "replace") for text in texts], pa.binary()).view(pa.string())
-    return pc.match_substring_regex(held, pattern=_shapes()).to_pylist()
+    may: list[bool] = pc.match_substring_regex(held, pattern=_shapes()).to_pylist()
+    return may
 
 
 def find(
