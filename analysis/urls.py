@@ -90,6 +90,7 @@ urlpatterns = [
     path("studies/<slug:slug>/releases/personal/", findings.findings, name="release_findings"),
     path("studies/<slug:slug>/releases/personal/decide/", findings.decide, name="release_decide"),
     path("studies/<slug:slug>/releases/<int:number>/", releases.release, name="release"),
+    path("studies/<slug:slug>/releases/<int:number>/moving/", releases.moving, name="release_moving"),
     path("studies/<slug:slug>/releases/<int:number>/change/", releases.change, name="release_change"),
     path("studies/<slug:slug>/releases/<int:number>/build/", releases.build, name="release_build"),
     path("studies/<slug:slug>/releases/<int:number>/stop/", releases.stop, name="release_stop"),

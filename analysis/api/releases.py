@@ -18,8 +18,10 @@ from crowdrag.api.enums import Scope
 from crowdrag.studies.enums import Role
 from writing.enums import Origin
 
+from ..domain.pages import releases as page
 from ..domain.releases import building, drafting, publishing
 from ..domain.releases.choices import Choices, Logs, Passages, Pseudonyms, Timing
+from ..domain.releases.formats.about import is_orcid
 from ..enums import ReleaseState
 from ..models import Release
 
@@ -45,12 +47,20 @@ class ReleaseRow(serializers.ModelSerializer[Release]):
                   "marked_at", "people_gone", "withdrawn_at", "withdrawn_reason"]  # fmt: skip
 
 
+def a_valid_orcid(given: str) -> None:
+    """Refuse what is no ORCID iD."""
+    if given and not is_orcid(given):
+        raise serializers.ValidationError(
+            "An ORCID iD has four groups of four, the last one a check digit, as in 0000-0002-1825-0097."
+        )
+
+
 class Creator(Given):
     """Somebody who made it."""
 
     name = serializers.CharField(max_length=200)
     affiliation = serializers.CharField(max_length=300, required=False, allow_blank=True)
-    orcid = serializers.RegexField(r"^(\d{4}-){3}\d{3}[\dX]$", required=False)
+    orcid = serializers.CharField(max_length=19, required=False, allow_blank=True, validators=[a_valid_orcid])
 
 
 class Chosen(Given):
@@ -73,7 +83,12 @@ class Chosen(Given):
     gold = serializers.BooleanField(required=False)
     grades = serializers.BooleanField(required=False)
     tables = serializers.BooleanField(required=False)
-    runs = serializers.ListField(child=serializers.UUIDField(), required=False, max_length=100)
+    runs = serializers.ListField(
+        child=serializers.UUIDField(),
+        required=False,
+        max_length=100,
+        help_text="Whose labels, grades and tables are in; left out of a new release: the latest analysis.",
+    )
     timing = serializers.ChoiceField(Timing.choices, required=False)
     pseudonyms = serializers.ChoiceField(Pseudonyms.choices, required=False)
 
@@ -125,7 +140,8 @@ class Releases(Listing):
     def post(self, request: Request, study: str) -> Response:
         """Make a draft of the next version."""
         given = self.given(NewRelease)
-        choices = Choices.from_json(_plain(given.pop("choices", {})))
+        usual = {"runs": page.latest_analysis(self.study)}
+        choices = Choices.from_json(usual | _plain(given.pop("choices", {})))
         made = _done(drafting.create, "refused", study=self.study, choices=choices, by=self.user, **given)
         where = request.build_absolute_uri(reverse("api_release", args=[self.study.slug, made.number]))
         return Response(ReleaseRow(made).data, status=201, headers={"Location": where})
@@ -230,5 +246,7 @@ def _done(change: Callable[..., Any], code: str, **given: Any) -> Any:
     """Have something done with a release, or say why it cannot be."""
     try:
         return change(**given)
+    except drafting.ChoiceError as error:
+        raise Problem("refused", str(error)) from None
     except drafting.ReleaseError as error:
         raise Problem(code, str(error)) from None

@@ -14,9 +14,11 @@ from writing.enums import Origin
 
 from ..domain.pages import releases as page
 from ..domain.releases.choices import Choices, Logs, Passages, Pseudonyms, Timing
+from ..domain.releases.formats.about import is_orcid
 from ..models import Release
 
-ORCID = re.compile(r"(?:https://orcid\.org/)?(\d{4}-\d{4}-\d{4}-\d{3}[\dX])")
+# What is meant as an ORCID iD, right or wrong: no affiliation looks like it.
+ORCID = re.compile(r"(?:(?:https?://)?orcid\.org/)?([\dxX][\dxX -]{10,24})")
 DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:)?(10\.\d{4,9}/[^\s\"<>]+)", re.IGNORECASE)
 #: The groups of fields as the page shows them, each with its heading.
 GROUPS = (
@@ -133,6 +135,10 @@ class ReleaseForm(forms.Form):
             affiliations = [part for part in rest if part and not ORCID.fullmatch(part)]
             if not name and (orcids or affiliations):
                 raise forms.ValidationError(_("A line begins with a name: %(line)s") % {"line": line})
+            if wrong := next((orcid for orcid in orcids if not is_orcid(orcid)), None):
+                raise forms.ValidationError(
+                    _("%(orcid)s is no ORCID iD: four groups of four, the last one a check digit.") % {"orcid": wrong}
+                )
             if len(affiliations) > 1 or len(orcids) > 1:
                 raise forms.ValidationError(_("Name; affiliation; ORCID, and no more: %(line)s") % {"line": line})
             if name:

@@ -56,7 +56,9 @@ def file(request: HttpRequest, released: str, number: int, path: str) -> HttpRes
     found = _public(released, number)
     if found.state == ReleaseState.WITHDRAWN:
         return _refused(request, found, status=GONE)
-    if publishing.is_embargoed(found, timezone.now()):
+    wanted = get_object_or_404(found.files.all(), path=path)
+    # What was taken out will not be there after the embargo either.
+    if wanted.removed_at is None and publishing.is_embargoed(found, timezone.now()):
         return _refused(request, found, status=FORBIDDEN)
     answer = sent(request, found, path)
     # Anybody may have it, scripts of other sites too; whether it is still given out is asked each time.

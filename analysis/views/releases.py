@@ -41,8 +41,12 @@ def new(request: HttpRequest, study: Study) -> HttpResponse:
     """Make a draft of the next version."""
     form = ReleaseForm(study, request.POST or None)
     if request.method == "POST" and form.is_valid():
-        made = drafting.create(study=study, choices=form.choices(), by=request.user, **form.said())  # type: ignore[arg-type]
-        return redirect("release", study.slug, made.number)
+        try:
+            made = drafting.create(study=study, choices=form.choices(), by=request.user, **form.said())  # type: ignore[arg-type]
+        except drafting.ReleaseError as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect("release", study.slug, made.number)
     context = {"form": form, "section": SECTION, "latest": page.latest(study)}
     return render(request, "analysis/release_form.html", context, status=INVALID if form.errors else 200)
 
@@ -69,6 +73,17 @@ def change(request: HttpRequest, study: Study, number: int) -> HttpResponse:
 def release(request: HttpRequest, study: Study, number: int) -> HttpResponse:
     """Show one release: what it holds, what was left out and why, and what can be done next."""
     return _show(request, study, _release(study, number))
+
+
+@study_page(Role.VIEWER)
+@never_cache
+@require_safe
+def moving(request: HttpRequest, study: Study, number: int) -> HttpResponse:
+    """Show how far the building is; once it has ended, have the page loaded anew: all of it is another one then."""
+    found = _release(study, number)
+    if (running := _progress(found)) is None:
+        return HttpResponse(status=204, headers={"HX-Refresh": "true"})
+    return render(request, "analysis/release.html#building", {"release": found, "progress": running})
 
 
 @study_page(Role.VIEWER)
@@ -172,10 +187,14 @@ def _show(request: HttpRequest, study: Study, release: Release, **more: Any) -> 
         "may_publish": request.study_role >= Role.OWNER,  # type: ignore[attr-defined]
         "link_form": LinkForm(),
         "withdraw_form": WithdrawForm(),
-        "progress": progress.of(release.run) if release.run and release.run.is_active else None,
+        "progress": _progress(release),
     }
     invalid = any(form.is_bound and form.errors for form in (more.get("link_form"), more.get("withdraw_form")) if form)
     return render(request, "analysis/release.html", context | more, status=INVALID if invalid else 200)
+
+
+def _progress(release: Release) -> Any:
+    return progress.of(release.run) if release.run and release.run.is_active else None
 
 
 def _release(study: Study, number: int) -> Release:

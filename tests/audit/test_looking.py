@@ -38,8 +38,8 @@ NAMES = """
     model_judge_results writing_results reference_metrics bertscore_start result_chart
     planner planner_moving planner_chart
     experiments experiments_compare experiment_new experiment_estimate experiment_result exports export_start
-    releases release_new release_change release_build release_stop release_publish release_embargo release_withdraw
-    release_discard release_link release_revoke release_decide
+    releases release_new release_moving release_change release_build release_stop release_publish release_embargo
+    release_withdraw release_discard release_link release_revoke release_decide
 """
 NOTHING_OF_PEOPLE = set(NAMES.split())
 

@@ -43,6 +43,10 @@ REFUSED = [
     "https://[2002:7f00:1::]/",
     "https://[fe80::1%25eth0]/",
     "https://" + "a" * 1000 + ".org/",
+    "https://localhost/hook",
+    "https://hooks.localhost/",
+    "https://printer.local/",
+    "https://db.internal:8443/",
 ]
 # Names and spellings that only a look-up tells to lead here.
 LEADING_HERE = ["localhost", "2130706433", "0x7f000001", "0177.0.0.1", "127.1", "0"]

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
 
 from ...models import Release
 from ..releases.choices import Choices
@@ -14,11 +14,11 @@ from ..releases.formats.about import About, Creator
 
 #: The tables whose rows are figures of their own, with their names.
 COUNTED = (
-    ("topics", gettext_lazy("topics")),
-    ("responses", gettext_lazy("responses")),
-    ("judgments", gettext_lazy("judgments")),
-    ("grades", gettext_lazy("grades")),
-    ("log_events", gettext_lazy("events of writing")),
+    ("topics", ngettext_lazy("topic", "topics", "n")),
+    ("responses", ngettext_lazy("response", "responses", "n")),
+    ("judgments", ngettext_lazy("judgment", "judgments", "n")),
+    ("grades", ngettext_lazy("grade", "grades", "n")),
+    ("log_events", ngettext_lazy("event of writing", "events of writing", "n")),
 )
 #: Which table an example loads, if it holds something.
 FIRST = ("responses", "judgments", "topics")
@@ -36,8 +36,10 @@ def figures(release: Release) -> list[tuple[str, int]]:
     """Return how much is in it, with names; what is not there is not named."""
     rows = release.figures.get("rows", {})
     # Models and systems that wrote are counted with the people, as in the table of participants.
-    found = [(_("participants"), release.figures.get("people", 0))]
-    return [(str(name), n) for name, n in found + [(label, rows.get(table, 0)) for table, label in COUNTED] if n]
+    people = release.figures.get("people", 0)
+    found = [(ngettext("participant", "participants", people), people)]
+    found += [(label % {"n": rows.get(table, 0)}, rows.get(table, 0)) for table, label in COUNTED]
+    return [(name, n) for name, n in found if n]
 
 
 def changes(release: Release) -> dict[str, Any] | None:
@@ -85,7 +87,8 @@ def loading(release: Release, *, base: str) -> dict[str, Any] | None:
 
     None where no table can be loaded: nothing is in it, or what was in it is gone.
     """
-    there = set(release.files.filter(removed_at__isnull=True).values_list("path", flat=True))
+    files = dict(release.files.values_list("path", "removed_at"))
+    there = {path for path, removed_at in files.items() if removed_at is None}
     if not (table := _table(release.figures.get("rows", {}), there)):
         return None
     at = f"{base}parquet/{table}.parquet"
@@ -94,7 +97,7 @@ def loading(release: Release, *, base: str) -> dict[str, Any] | None:
         ("pandas", f'import pandas; {table} = pandas.read_parquet("{at}")'),
         ("DuckDB", f"SELECT * FROM '{at}';"),  # noqa: S608 -- an example to read
     ]
-    if release.files.filter(removed_at__isnull=False).exists():
+    if len(there) < len(files):
         return {"table": table, "lines": lines}
     folder = f"{release.study.slug}-v{release.number}"
     whole = f'import datasets; {table} = datasets.load_dataset("{folder}", "{table}", split="train")'

@@ -23,6 +23,10 @@ class ReleaseError(ValueError):
     """It cannot be done with this release; the message is for people."""
 
 
+class ChoiceError(ReleaseError):
+    """What was chosen or said does not go together, whatever state the release is in."""
+
+
 @transaction.atomic
 def create(
     *, study: Study, choices: Choices, by: User | None = None, now: datetime | None = None, **said: Any
@@ -36,33 +40,39 @@ def create(
 
     Raises
     ------
-    ReleaseError
-        if the choices do not go together.
+    ChoiceError
+        if the choices do not go together, or an embargo is over already.
     """
+    now = now or timezone.now()
     _check(choices)
+    _check_embargo(said.get("embargo_until"), now)
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)  # two drafts at once get two numbers
     last = Release.objects.filter(study=study).aggregate(last=Max("number"))["last"] or 0
     return Release.objects.create(
         study=study,
         number=last + 1,
         choices=choices.as_json(),
-        created_at=now or timezone.now(),
+        created_at=now,
         created_by=by,
         **_known(said),
     )
 
 
 @transaction.atomic
-def change(*, release: Release, choices: Choices, **said: Any) -> Release:
+def change(*, release: Release, choices: Choices, now: datetime | None = None, **said: Any) -> Release:
     """Change what a release is to hold and what is said of it. One that is built already is a draft again.
 
     Raises
     ------
     ReleaseError
-        if it is published or being built, or the choices do not go together.
+        if it is published or being built.
+    ChoiceError
+        if the choices do not go together, or an embargo that was not there before is over already.
     """
     _check(choices)
     held = locked(release.pk)
+    if said.get("embargo_until") != held.embargo_until:
+        _check_embargo(said.get("embargo_until"), now or timezone.now())
     if held.state == ReleaseState.READY:
         _unbuild(held)
     if held.state != ReleaseState.DRAFT:
@@ -119,7 +129,12 @@ def _unbuild(release: Release) -> None:
 
 def _check(choices: Choices) -> None:
     if problems := choices.problems():
-        raise ReleaseError(" ".join(problems))
+        raise ChoiceError(" ".join(problems))
+
+
+def _check_embargo(until: datetime | None, now: datetime) -> None:
+    if until is not None and until <= now:
+        raise ChoiceError(_("An embargo ends in the future; leave it out to give the files out at once."))
 
 
 def _known(said: dict[str, Any]) -> dict[str, Any]:

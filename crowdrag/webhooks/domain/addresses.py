@@ -15,6 +15,9 @@ from crowdrag.llm.domain import addresses
 
 from ..models.webhook import LONGEST_ADDRESS
 
+#: Names that no public name server answers for (RFC 6761, 6762, 9476).
+_OF_HERE = (".localhost", ".local", ".internal", ".home.arpa")
+
 
 class AddressError(ValueError):
     """An address that a webhook must not have; the message says why."""
@@ -63,6 +66,8 @@ def read(address: str) -> Target:
     if parts.scheme != "https" and not (parts.scheme == "http" and is_local):
         raise AddressError(_("The address must start with https://."))
     _check_literal(host, is_local=is_local)
+    if not is_local and (host == "localhost" or host.endswith(_OF_HERE)):
+        raise AddressError(_("%s is a name of this machine or of a private network.") % host)
     return Target(host, port or (443 if parts.scheme == "https" else 80), parts.scheme == "https", is_local)
 
 

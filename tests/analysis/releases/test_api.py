@@ -4,11 +4,13 @@ from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
+from analysis.domain import analysing
 from analysis.domain.releases.choices import Choices
 from analysis.domain.releases.personal import searching
 from analysis.enums import PersonalVerdict
@@ -16,6 +18,7 @@ from analysis.models import PersonalFinding, Release, ReleaseFile, ReleaseLink
 from crowdrag.api.enums import Scope
 from crowdrag.audit.models import Look
 from crowdrag.runs.domain import running
+from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
 from crowdrag.studies.enums import Role, Shown
 from crowdrag.studies.models import Study
@@ -166,3 +169,41 @@ def test_files_are_got_before_a_release_is_published_and_no_more_when_they_were_
     assert {look.what for look in looks} == {Shown.FILE}
     assert looks.count() >= 1
     assert by_token(MembershipFactory(study=StudyFactory()).user).get(row["address"]).status_code == 404
+
+
+def test_a_new_version_holds_the_results_of_the_latest_analysis_unless_others_are_named(made: Study) -> None:
+    run = Run.objects.create(
+        study=made, kind=analysing.KIND, state=RunState.DONE, seed=1, created_at=NOW, finished_at=NOW, key=uuid4()
+    )
+    client = script(made)
+    usual = post(client, at(made, "releases/"), {"title": "T"}).json()
+    assert usual["choices"]["runs"] == [str(run.key)]
+    none = post(client, at(made, "releases/"), {"title": "T", "choices": {"runs": []}}).json()
+    assert none["choices"]["runs"] == []
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"choices": {"topics": False}}, "release the topics too"),
+        ({"embargo_until": "2020-01-01T00:00:00Z"}, "An embargo ends in the future"),
+    ],
+)
+def test_what_does_not_go_together_is_refused_alike_when_it_is_made_and_changed(
+    made: Study, given: dict[str, Any], said: str
+) -> None:
+    client = script(made)
+    number = post(client, at(made, "releases/"), {"title": "T"}).json()["number"]
+    new = post(client, at(made, "releases/"), {"title": "T"} | given)
+    changed = client.patch(at(made, f"releases/{number}/"), given, format="json")
+    assert (new.status_code, changed.status_code) == (422, 422)
+    assert said in new.json()["detail"]
+    assert said in changed.json()["detail"]
+
+
+def test_a_mistyped_orcid_is_named(made: Study) -> None:
+    creators = [{"name": "Ada", "orcid": "0000-0002-1825-0097"}, {"name": "Bo", "orcid": "0000-0002-1825-0098"}]
+    answer = post(script(made), at(made, "releases/"), {"title": "T", "creators": creators})
+    (error,) = answer.json()["errors"]
+    assert (answer.status_code, error["pointer"]) == (400, "#/creators/1/orcid")
+    assert "check digit" in error["detail"]

@@ -86,6 +86,44 @@ def test_choices_that_do_not_go_together_are_said_in_the_form(study: Study) -> N
     assert not Release.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"creators": "Ada; Somewhere; 0000-0002-1825-0098"}, "0000-0002-1825-0098 is no ORCID iD"),
+        ({"creators": "Ada; https://orcid.org/0000-0002-1825"}, "0000-0002-1825 is no ORCID iD"),
+        ({"embargo_until": "2020-01-01"}, "An embargo ends in the future"),
+    ],
+)
+def test_what_is_wrong_in_the_form_is_said(study: Study, given: dict[str, str], said: str) -> None:
+    owner = member(study, Role.OWNER)
+    page = owner.get(reverse("release_new", args=[study.slug]))
+    sent = {name: value for name, value in page.context["form"].initial.items() if value not in (None, False)}
+    answer = owner.post(reverse("release_new", args=[study.slug]), sent | given)
+    assert answer.status_code == 422
+    assert said in html(answer)
+    assert not Release.objects.exists()
+
+
+def test_a_page_shows_how_far_the_building_is_and_is_loaded_anew_when_it_has_ended(study: Study) -> None:
+    release, owner = drafted(study), member(study, Role.OWNER)
+    run = building.start(release=release)
+    page = html(owner.get(at("release", release)))
+    assert f'hx-get="{at("release_moving", release)}"' in page
+    moving = owner.get(at("release_moving", release))
+    assert "<progress" in html(moving)
+    assert "<html" not in html(moving)
+    running.wait(run)
+    ended = owner.get(at("release_moving", release))
+    assert (ended.status_code, ended["HX-Refresh"]) == (204, "true")
+    assert at("release_moving", release) not in html(owner.get(at("release", release)))
+
+
+def test_one_of_a_thing_is_named_as_one(study: Study) -> None:
+    page = html(Client().get(at("public_release", published(study))))
+    assert "<dt>topic</dt><dd>1</dd>" in page
+    assert "<dt>response</dt><dd>1</dd>" in page
+
+
 def test_only_owners_publish_and_only_editors_build(study: Study) -> None:
     release = built(study)
     for role, name in ((Role.EDITOR, "release_publish"), (Role.REVIEWER, "release_build")):
@@ -115,8 +153,10 @@ def test_under_an_embargo_sizes_and_sums_are_public_and_files_and_rows_are_not(s
     assert release.files.get(path="README.md").sha256 in page
     assert "Wombats dig" not in page
     assert anybody.get(at("public_release_file", release, "README.md")).status_code == 403
+    release.files.filter(path="README.md").update(file="", removed_at=timezone.now())
+    assert anybody.get(at("public_release_file", release, "README.md")).status_code == 410
     member(study, Role.OWNER).post(at("release_embargo", release))
-    assert anybody.get(at("public_release_file", release, "README.md")).status_code == 200
+    assert anybody.get(at("public_release_file", release, "SHA256SUMS")).status_code == 200
 
 
 def test_who_withdrew_is_on_the_page_for_all_to_see_and_in_no_file(study: Study) -> None:

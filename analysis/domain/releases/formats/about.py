@@ -1,5 +1,6 @@
 """What a release says of itself in its card, its metadata and its citation."""
 
+import re
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -7,11 +8,21 @@ from typing import Any
 from ..choices import Choices
 from ..contents.left_out import LeftOut
 
-__all__ = ["FORMAT", "SCHEMA_VERSION", "About", "Creator", "LeftOut", "Source"]
+__all__ = ["FORMAT", "SCHEMA_VERSION", "About", "Creator", "LeftOut", "Source", "is_orcid"]
 
 # Raised when a file of a release changes its place, or a reader of the last version would stumble.
 SCHEMA_VERSION = 1
 FORMAT = "crowdrag-release"
+
+
+def is_orcid(text: str) -> bool:
+    """Say whether it is an ORCID iD: sixteen digits in groups, the last a check digit (ISO/IEC 7064, MOD 11-2)."""
+    if not re.fullmatch(r"(?:[0-9]{4}-){3}[0-9]{3}[0-9X]", text):
+        return False
+    total = 0
+    for digit in text.replace("-", "")[:-1]:
+        total = (total + int(digit)) * 2
+    return "0123456789X"[(12 - total % 11) % 11] == text[-1]
 
 
 @dataclass(frozen=True)
