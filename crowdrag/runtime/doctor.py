@@ -173,8 +173,8 @@ def migrations(_folder: Folder) -> Finding:
     return Finding("Tables", OK, "up to date")
 
 
-def language_model(folder: Folder) -> Finding:
-    """Whether the local language model is installed, and answers when it runs."""
+def language_model(folder: Folder, patience: float = 60) -> Finding:
+    """Whether the local language model is installed, and answers when it runs; `patience` in seconds."""
     import httpx2
 
     if environment.embeds_llm() and (reason := llm.missing()):
@@ -186,11 +186,27 @@ def language_model(folder: Folder) -> Finding:
         return Finding("Language model", OK, "installed; `crowdrag up` starts it")
     question = {"model": llm.MODEL, "messages": [{"role": "user", "content": "Say yes."}], "max_tokens": 4}
     try:
-        answer = httpx2.post(f"{url}/chat/completions", json=question, timeout=60)
+        answer = httpx2.post(f"{url}/chat/completions", json=question, timeout=patience)
         answer.raise_for_status()
+    except httpx2.ReadTimeout:
+        return _slow_model(url, patience, folder)
     except httpx2.HTTPError as error:
         return Finding("Language model", WRONG, f"{url} does not answer", f"{error}; see {folder.logs / 'llm.log'}")
     return Finding("Language model", OK, f"answers at {url}")
+
+
+def _slow_model(url: str, patience: float, folder: Folder) -> Finding:
+    """Tell one that is busy from one that hangs: only the former says which models it has."""
+    import httpx2
+
+    try:
+        httpx2.get(f"{url}/models", timeout=patience).raise_for_status()
+    except httpx2.HTTPError as error:
+        return Finding("Language model", WRONG, f"{url} hangs", f"{error}; see {folder.logs / 'llm.log'}")
+    what = f"{url} is busy: a call waited {patience:g} s"
+    return Finding(
+        "Language model", NOTE, what, "Experiments, judges and writers ask it now; what they ask comes first."
+    )
 
 
 def neural(_folder: Folder) -> Finding:
