@@ -1,9 +1,11 @@
 """The app's pages. Where the editor's events come in stands in crowdrag/urls.py, before all others."""
 
-from django.urls import path
+from django.urls import include, path
 
 from .api import imports as importing
 from .api import responses as given
+from .api import review as review_api
+from .api import reviewing
 from .api import topics as asked
 from .views import (
     editor,
@@ -20,6 +22,17 @@ from .views import (
     work,
 )
 
+# One response that was handed in.
+HANDED_IN = [
+    path("", review_api.OneHandedIn.as_view(), name="api_reviewed"),
+    path("accept/", reviewing.Accepted.as_view(), name="api_review_accept"),
+    path("reject/", reviewing.Rejected.as_view(), name="api_review_reject"),
+    path("send-back/", reviewing.SentBack.as_view(), name="api_review_send_back"),
+    path("reverse/", reviewing.Reversed.as_view(), name="api_review_reverse"),
+    path("inclusion/", reviewing.Included.as_view(), name="api_review_inclusion"),
+    path("pay/", reviewing.Paid.as_view(), name="api_review_pay"),
+    path("hold/", reviewing.Held.as_view(), name="api_review_hold"),
+]
 urlpatterns = [
     path("studies/<slug:slug>/import/", imports.imports, name="import"),
     path("studies/<slug:slug>/import/<slug:name>/", imports.importing, name="importing"),
@@ -70,4 +83,8 @@ urlpatterns = [
     path("api/v1/studies/<slug:study>/responses/", given.Responses.as_view(), name="api_responses"),
     path("api/v1/studies/<slug:study>/responses/<str:external_id>/", given.OneResponse.as_view(), name="api_response"),
     path("api/v1/studies/<slug:study>/responses/<str:external_id>/log/", given.Log.as_view(), name="api_response_log"),
+    path("api/v1/studies/<slug:study>/review/", review_api.HandedIn.as_view(), name="api_review"),
+    # Before those by name: no task is called `next`, since names are drawn.
+    path("api/v1/studies/<slug:study>/review/next/", reviewing.Following.as_view(), name="api_review_next"),
+    path("api/v1/studies/<slug:study>/review/<str:task>/", include(HANDED_IN)),
 ]

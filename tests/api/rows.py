@@ -8,17 +8,19 @@ from uuid import uuid4
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Artifact, Run, Unit, Upload
 from crowdrag.studies.enums import Role
-from crowdrag.studies.models import Membership, Study
+from crowdrag.studies.models import Membership, Participant, Study
 from tests.api import rows_of_judging as judged
 from tests.factories import (
     NOW,
+    ParticipantFactory,
     PassageFactory,
     ResponseFactory,
     StyleFactory,
     TopicFactory,
     UserFactory,
 )
-from writing.models import Citation, Response, RetrievedPassage, Statement, Topic
+from writing.enums import Origin, TaskState
+from writing.models import Citation, Response, RetrievedPassage, Statement, TaskPayment, Topic, WritingTask
 
 
 def _run(study: Study, **fields: Any) -> Run:
@@ -110,6 +112,31 @@ def responses(study: Study, count: int) -> dict[str, Any]:
     return {}
 
 
+def handed_in(study: Study, count: int) -> dict[str, Any]:
+    topic, style = TopicFactory(study=study), StyleFactory(study=study)
+    people = Participant.objects.bulk_create(ParticipantFactory.build_batch(count, study=study))
+    made = WritingTask.objects.bulk_create(
+        [
+            WritingTask(
+                study=study, topic=topic, style=style, participant=one, external_id=f"t-{one.pk}",
+                state=TaskState.SUBMITTED, created_at=NOW, submitted_at=NOW, pay=100,
+            )
+            for one in people
+        ]
+    )  # fmt: skip
+    Response.objects.bulk_create(
+        [
+            Response(
+                study=study, topic=topic, style=style, participant=task.participant, task=task, text="So.", words=1,
+                external_id=f"r-{task.pk}", origin=Origin.HUMAN, created_at=NOW,
+            )
+            for task in made
+        ]
+    )  # fmt: skip
+    TaskPayment.objects.bulk_create([TaskPayment(task=task, amount=1, reason="Sorry.", at=NOW) for task in made])
+    return {}
+
+
 ROWS: dict[str, Callable[[Study, int], dict[str, Any]]] = {
     "api_members": members,
     "api_runs": runs,
@@ -117,6 +144,7 @@ ROWS: dict[str, Callable[[Study, int], dict[str, Any]]] = {
     "api_topics": topics,
     "api_passages": passages,
     "api_responses": responses,
+    "api_review": handed_in,
     "api_campaigns": judged.campaigns,
     "api_assignments": judged.assignments,
     "api_judgments": judged.judgments,

@@ -27,7 +27,7 @@ def replay(request: HttpRequest, study: Study, external_id: str) -> HttpResponse
     context = {
         "response": found,
         "retrieved": found.topic.retrieved.select_related("passage").order_by("rank", "id"),
-        "signals": signals_of(log, found),
+        "signals": evidence.of_response(log, found),
         "section": "writing",
         **shown(found),
     }
@@ -60,16 +60,6 @@ def shown(response: Response) -> dict[str, object]:
     for rank in (rank for span in spans for rank in span.ranks):
         cited[rank] = cited.get(rank, 0) + 1
     return {"spans": spans, "cited": cited, "uncited": sum(not span.ranks for span in spans)}
-
-
-def signals_of(log: WritingLog | None, response: Response) -> list[evidence.Shown] | None:
-    """Return the signals of a response's log; None where there is no log that can be read."""
-    if log is None:
-        return None
-    try:
-        return evidence.of(log, evidence.passages_of([response.topic_id])[response.topic_id], response.text)
-    except codec.BrokenLog:
-        return None
 
 
 def _log(response: Response) -> WritingLog:

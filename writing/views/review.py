@@ -221,7 +221,7 @@ def _show(
         "response": response,
         "retrieved": task.topic.retrieved.select_related("passage").order_by("rank", "id"),
         "log": log,
-        "signals": replay.signals_of(log, response),
+        "signals": evidence.of_response(log, response),
         "dossier": dossier.of(task),
         "waits": waits,
         "held_by": task.reviewer if held and task.reviewer_id != request.user.pk else None,

@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 from analysis.process import Level, Signal, signals
 from analysis.process.events import BrokenLogError
 
-from ...models import RetrievedPassage, WritingLog, WritingTask
+from ...models import Response, RetrievedPassage, WritingLog, WritingTask
 from .. import codec, linear
 
 # Part of the key under which levels are kept: raise it when signals are computed otherwise.
@@ -69,6 +69,16 @@ def of(log: WritingLog, passages: Sequence[str], text: str) -> list[Shown]:
     found = _signals(log, passages, text)
     order = {Level.STRONG: 0, Level.NOTE: 1, Level.NONE: 2, Level.CANNOT_SAY: 3}
     return [_shown(signal) for signal in sorted(found, key=lambda signal: order[signal.level])]
+
+
+def of_response(log: WritingLog | None, response: Response) -> list[Shown] | None:
+    """Return the signals of a response's log; None where there is no log that can be read."""
+    if log is None:
+        return None
+    try:
+        return of(log, passages_of([response.topic_id])[response.topic_id], response.text)
+    except codec.BrokenLog:
+        return None
 
 
 def flagged(tasks: Sequence[WritingTask]) -> dict[int, list[str]]:

@@ -1,0 +1,226 @@
+"""Responses that were handed in: which wait for a reviewer, all that is known of one, and who decided what."""
+
+from typing import Any, ClassVar
+
+import django_filters
+from django.db.models import IntegerField, OuterRef, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response as Answer
+
+from crowdrag.api.endpoints.endpoint import Endpoint, Listing, Need
+from crowdrag.api.endpoints.fields import TrueOrFalse
+from crowdrag.studies.domain import holding
+from crowdrag.studies.enums import Role, Shown
+
+from ..domain import reading
+from ..domain.reviewing import dossier, evidence, queue
+from ..enums import SurveyKind
+from ..models import Response, ResponseDecision, TaskPayment, TaskTransition, WritingTask
+from .responses import ResponseRow
+
+WITH = ("study", "topic", "style", "participant", "reviewer", "response", "log", "revises__response", "revision")
+SEEN = Need(Role.REVIEWER)
+HANDED_IN = [(state.value, state.label) for state in queue.LISTS.values()]
+
+
+class HandedInRow(serializers.ModelSerializer[WritingTask]):
+    """A response that was handed in, as a task. Money is in minor units of the study's currency."""
+
+    response = serializers.CharField(source="response.external_id")
+    topic = serializers.CharField(source="topic.external_id")
+    style = serializers.CharField(source="style.name")  # type: ignore[assignment] # a field's own, which a serializer has not
+    participant = serializers.CharField(source="participant.external_id", help_text="Who wrote it: a pseudonym.")
+    words = serializers.IntegerField(source="response.words")
+    is_included = serializers.BooleanField(
+        source="response.is_included", help_text="Whether it counts in the analysis; once it is accepted, of a new one."
+    )
+    revises = serializers.CharField(
+        source="revises.external_id", default=None, allow_null=True, help_text="The task that was sent back before."
+    )
+    revision = serializers.CharField(
+        source="revision.external_id", default=None, allow_null=True, help_text="Of one sent back: the task after it."
+    )
+    paid = serializers.IntegerField(help_text="What its writer is owed or was paid for it so far.")
+    held_by = serializers.SerializerMethodField(help_text="Who has it open for review now.")
+
+    class Meta:
+        model = WritingTask
+        fields = ["external_id", "response", "topic", "style", "participant", "state", "is_trial", "is_included",
+                  "words", "revises", "revision", "claimed_at", "submitted_at", "seconds", "active_seconds", "pay",
+                  "paid", "held_by"]  # fmt: skip
+        extra_kwargs = {
+            "external_id": {"help_text": "The task's name in addresses."},
+            "pay": {"help_text": "What was promised when it was given out."},
+            "seconds": {"help_text": "From the first to the last event of the log."},
+            "active_seconds": {"help_text": "Without pauses away from it."},
+        }
+
+    def get_held_by(self, task: WritingTask) -> str | None:
+        """Return whose desk it is on."""
+        return task.reviewer.email if task.reviewer and holding.is_held(task, timezone.now()) else None
+
+
+class MomentRow(serializers.Serializer[Any]):
+    """A moment of the log."""
+
+    ms = serializers.IntegerField()
+    label = serializers.CharField()  # type: ignore[assignment] # a field, and no attribute
+
+
+class LogSignalRow(serializers.Serializer[Any]):
+    """A figure of the log, with what it rests on. It is never a verdict."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    level = serializers.CharField(help_text="What was found; `stands_out` says whether it is one to look at.")
+    stands_out = serializers.BooleanField()
+    figure = serializers.CharField()
+    explanation = serializers.CharField()
+    innocent = serializers.CharField(help_text="Harmless causes.")
+    moments = MomentRow(many=True)
+    more = serializers.IntegerField(help_text="How many moments there are beside these.")
+
+
+class SurveyAnswerRow(serializers.Serializer[Any]):
+    """What the writer answered to a question before or after writing."""
+
+    kind = serializers.ChoiceField(SurveyKind.choices)
+    question = serializers.CharField()
+    answer = serializers.CharField(help_text="Empty where nothing was answered.")
+
+
+class TaskTransitionRow(serializers.ModelSerializer[TaskTransition]):
+    """A change of state; the note is for the writer to read."""
+
+    task = serializers.CharField(source="task.external_id")
+    by = serializers.EmailField(source="by.email", default=None, allow_null=True)
+
+    class Meta:
+        model = TaskTransition
+        fields = ["task", "before", "after", "cause", "note", "at", "by"]
+
+
+class ResponseDecisionRow(serializers.ModelSerializer[ResponseDecision]):
+    """A decision; the latest one on a question holds."""
+
+    by = serializers.EmailField(source="decided_by.email", default=None, allow_null=True)
+
+    class Meta:
+        model = ResponseDecision
+        fields = ["about", "holds", "reason", "evidence", "decided_at", "by"]
+
+
+class TaskPaymentRow(serializers.ModelSerializer[TaskPayment]):
+    """Money that a writer is owed."""
+
+    by = serializers.EmailField(source="by.email", default=None, allow_null=True)
+
+    class Meta:
+        model = TaskPayment
+        fields = ["amount", "reason", "at", "by"]
+
+
+class RecordRow(serializers.Serializer[dossier.Record]):
+    """What its writer wrote in the study so far. A response and its revisions count once."""
+
+    written = serializers.IntegerField()
+    waiting = serializers.IntegerField()
+    accepted = serializers.IntegerField()
+    rejected = serializers.IntegerField()
+    revision = serializers.IntegerField(help_text="Sent back, and not handed in again.")
+    others = serializers.SerializerMethodField(help_text="Tasks whose responses were handed in beside, the latest.")
+    notes = TaskTransitionRow(many=True, help_text="What the writer was told of those.")
+
+    @extend_schema_field({"type": "array", "items": {"type": "string"}})
+    def get_others(self, record: dossier.Record) -> list[str]:
+        """Return the other tasks' names."""
+        return [each.external_id for each in record.others]
+
+
+class PartRow(serializers.Serializer[dossier.Part]):
+    """A part of what differs from the version before."""
+
+    kind = serializers.ChoiceField(["same", "gone", "new"])
+    text = serializers.CharField()
+
+
+class ReviewedRow(HandedInRow):
+    """A response with all that is known of it, and what was decided. How it was written is its log."""
+
+    written = ResponseRow(source="known_response", help_text="The response itself.")
+    answers = SurveyAnswerRow(source="known.answers", many=True)
+    signals = LogSignalRow(source="known_signals", many=True, allow_null=True, help_text="Null: no log can be read.")
+    history = TaskTransitionRow(source="known.history", many=True)
+    decisions = ResponseDecisionRow(source="known.decisions", many=True)
+    payments = TaskPaymentRow(source="known.payments", many=True)
+    record = RecordRow(source="known.record")
+    changes = PartRow(source="known.changes", many=True, help_text="Of a revision: from the text before, in order.")
+
+    class Meta(HandedInRow.Meta):
+        fields = [*HandedInRow.Meta.fields, "written", "answers", "signals", "history", "decisions", "payments",
+                  "record", "changes"]  # fmt: skip
+
+
+class HandedInFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
+    """Which responses."""
+
+    state = django_filters.ChoiceFilter(choices=HANDED_IN, help_text="`SUBMITTED`: what waits for a decision.")
+    style = django_filters.CharFilter(field_name="style__name", max_length=100, help_text="A style's name.")
+    participant = django_filters.CharFilter(
+        field_name="participant__external_id", max_length=200, help_text="A pseudonym."
+    )
+    is_trial = TrueOrFalse(help_text="Whether it was written on a trial topic.")
+    is_included = TrueOrFalse(field_name="response__is_included", help_text="Whether it counts in the analysis.")
+
+    class Meta:
+        model = WritingTask
+        fields: ClassVar[list[str]] = []
+
+
+class HandedIn(Listing):
+    """List the responses that were handed in: those that wait for a reviewer, and those that were decided."""
+
+    needs: ClassVar = {"GET": SEEN}
+    shows = Shown.PEOPLE
+    queryset = WritingTask.objects.all()
+    serializer_class = HandedInRow
+    filterset_class = HandedInFilter
+    order = ("id",)
+
+    def rows(self) -> QuerySet[WritingTask]:
+        """Return what was handed in here; what others collected waits for nobody."""
+        return of(self).filter(is_imported=False)
+
+
+class OneHandedIn(Endpoint):
+    """One response that was handed in."""
+
+    needs: ClassVar = {"GET": SEEN}
+    shows: ClassVar = Shown.REVIEW
+    serializer_class = ReviewedRow
+
+    def get(self, request: Request, study: str, task: str) -> Answer:
+        """Show a response with all that is known of it, and who decided what."""
+        return Answer(reviewed(self, task))
+
+
+def of(endpoint: Endpoint) -> QuerySet[WritingTask]:
+    """Return the study's tasks of which there is a response, with all that is shown of them."""
+    theirs = TaskPayment.objects.filter(task=OuterRef("pk")).order_by().values("task")
+    paid = Subquery(theirs.annotate(sum=Sum("amount")).values("sum"), output_field=IntegerField())
+    found = WritingTask.objects.filter(study=endpoint.study, response__isnull=False)
+    return found.select_related(*WITH).annotate(paid=Coalesce(paid, 0))
+
+
+def reviewed(endpoint: Endpoint, external_id: str) -> Any:
+    """Return one response as a reviewer sees it; whoever asks is noted to have seen it."""
+    found: Any = endpoint.one(of(endpoint), external_id=external_id)
+    response = reading.with_statements(Response.objects.with_people()).get(pk=found.response.pk)
+    endpoint.about(found.participant, response.pk)
+    found.known, found.known_response = dossier.of(found), response
+    found.known_signals = evidence.of_response(getattr(found, "log", None), response)
+    return ReviewedRow(found).data
