@@ -6,17 +6,21 @@ from django.db.models import Count
 
 from crowdrag.studies.domain import markdown
 
-from ..models import Assignment, Campaign, Dimension, Judgment
+from ..models import Assignment, Campaign, Dimension
+from . import tallies
 
 
 def describe(campaign: Campaign) -> dict[str, Any]:
-    """Return dimensions with the count of each answer, assignments by state, and instructions as HTML."""
+    """Return how many judgments there are, dimensions with the count of each answer, assignments by state, and
+    instructions as HTML."""
     asked = campaign.asked.select_related("dimension").order_by("position", "id")
+    tally = tallies.of([campaign.pk])[campaign.pk]
     counts: dict[int, dict[int, int]] = {}
-    rows = Judgment.objects.filter(item__campaign=campaign, repeat=0).values_list("dimension", "value")
-    for dimension, value, n in rows.annotate(n=Count("pk")).order_by("dimension", "value"):
-        counts.setdefault(dimension, {})[value] = n
+    for (dimension, value, is_repeat), n in tally.items():
+        if not is_repeat:
+            counts.setdefault(dimension, {})[value] = n
     return {
+        "judgments": tally.total(),
         "dimensions": [_with_answers(entry.dimension, counts.get(entry.dimension_id, {})) for entry in asked],
         "states": states(campaign),
         "instructions": markdown.render(campaign.instructions.text) if campaign.instructions else "",

@@ -16,12 +16,11 @@ class CampaignQuerySet(models.QuerySet["Campaign"]):
     """What can be said of campaigns."""
 
     def with_counts(self) -> "CampaignQuerySet":
-        """Annotate `item_count`, `questionnaire_count`, `participant_count` and `judgment_count`."""
+        """Annotate `item_count`, `questionnaire_count` and `participant_count`."""
         return self.annotate(
             item_count=rows(Campaign, "items"),
             questionnaire_count=rows(Campaign, "questionnaires"),
             participant_count=rows(Campaign, "questionnaires__assignments__participant", distinct=True),
-            judgment_count=rows(Campaign, "items__judgments"),
         )
 
 

@@ -1,11 +1,13 @@
 """Pages of campaigns."""
 
+import time
+
 import pytest
 from django.test import Client
 
-from annotation.domain import overview
+from annotation.domain import overview, tallies
 from annotation.enums import AssignmentState
-from annotation.models import Instructions
+from annotation.models import Instructions, Judgment
 from crowdrag.studies.enums import Role
 from tests.factories import (
     NOW,
@@ -35,7 +37,7 @@ def test_campaigns_take_the_same_queries_for_one_and_three(member, client, count
     for _ in range(count):
         CampaignFactory(study=member.study)
     CampaignFactory()  # of another study
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         answer = client.get(f"/studies/{member.study.slug}/campaigns/")
     assert len(answer.context["campaigns"]) == count
 
@@ -50,7 +52,24 @@ def test_a_campaign_shows_what_came_in(member, client) -> None:
     [row] = answer.context["dimensions"]
     assert [(given["label"], given["n"]) for given in row["answers"]] == [("A", 1), ("neither", 0), ("B", 0)]
     assert answer.context["states"] == [("submitted", 1)]
-    assert (answer.context["campaign"].judgment_count, answer.context["campaign"].item_count) == (1, 1)
+    assert (answer.context["judgments"], answer.context["campaign"].item_count) == (1, 1)
+
+
+def test_of_very_many_judgments_the_count_is_kept_for_a_while(monkeypatch) -> None:
+    judgment = JudgmentFactory(assignment__state=AssignmentState.SUBMITTED, value=-1)
+    campaign = judgment.item.campaign_id
+    tally = {(judgment.dimension_id, -1, False): 1}
+    assert tallies.of([campaign])[campaign] == tally
+    again = {(judgment.dimension_id, -1, True): 1}
+    Judgment.objects.filter(pk=judgment.pk).update(repeat=1)
+    assert tallies.of([campaign])[campaign] == again  # few: counted each time
+    monkeypatch.setattr(tallies, "MANY", 1)
+    monkeypatch.setattr(tallies, "KEPT", 0.2)
+    assert tallies.of([campaign])[campaign] == again
+    Judgment.objects.filter(pk=judgment.pk).update(repeat=0)
+    assert tallies.of([campaign, 10**9]) == {campaign: again, 10**9: {}}
+    time.sleep(0.3)
+    assert tallies.of([campaign])[campaign] == tally
 
 
 def test_a_campaign_of_another_study_is_not_there(member, client) -> None:

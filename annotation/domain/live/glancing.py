@@ -8,6 +8,7 @@ from django.db.models import Count
 from crowdrag.studies.models import Study
 
 from ...models import Assignment, Campaign, Place
+from .. import tallies
 from .counting import Standing
 from .overview import Phase, phase
 
@@ -19,13 +20,15 @@ class Glance:
     campaign: Campaign
     phase: Phase
     whole: Standing
+    judgments: int
 
 
 def glance(study: Study) -> list[Glance]:
-    """Return the study's campaigns, the latest first: three queries, however many there are."""
+    """Return the study's campaigns, the latest first: four queries, however many there are."""
     found = list(Campaign.objects.filter(study=study).with_counts().order_by("-created_at", "id"))
     whole = _standings(found)
-    return [Glance(each, phase(each, whole[each.pk]), whole[each.pk]) for each in found]
+    judged = tallies.of(whole)
+    return [Glance(each, phase(each, whole[each.pk]), whole[each.pk], judged[each.pk].total()) for each in found]
 
 
 def _standings(campaigns: Sequence[Campaign]) -> dict[int, Standing]:
