@@ -58,6 +58,7 @@ def test_the_first_page_says_what_is_wrong(operator: Client) -> None:
     Machine.objects.update(at=timezone.now() - timedelta(hours=1))
     page = operator.get(reverse("operations")).content.decode()
     for said in (
+        'rel="icon"',
         "1 units whose worker vanished.",
         "1 units failed for good in a day.",
         "No sweep was heard of",
