@@ -218,9 +218,9 @@ def register(experiment: Experiment) -> Experiment:
 def get(name: str) -> Experiment:
     """Return an experiment by its name or its runs' kind; raises `LookupError` that names those there are.
 
-    Words may be joined by a hyphen, as on a command line.
+    Words may be joined by a hyphen, as on a command line, and `rag` may stand behind them, as in the papers' titles.
     """
     try:
-        return EXPERIMENTS[name.removeprefix(PREFIX).replace("-", "_")]
+        return EXPERIMENTS[name.removeprefix(PREFIX).replace("-", "_").removesuffix("_rag")]
     except KeyError:
         raise LookupError(f"There is no experiment {name!r}; there are {', '.join(EXPERIMENTS) or 'none'}.") from None

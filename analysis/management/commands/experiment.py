@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.domain import folder
-from analysis.domain.experiments import collecting, starting
+from analysis.domain.experiments import collecting, configuring, starting
 from analysis.domain.experiments import experiment as experiments
 from analysis.domain.experiments.experiment import BadParameterError, Experiment
 from analysis.domain.experiments.reading import FORMATS, BadCollectionError
@@ -25,27 +25,29 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("name", help=f"which: {', '.join(experiments.EXPERIMENTS)}")
-        parser.add_argument("--study", required=True, help="the study's short name: who pays, and where results stand")
+        parser.add_argument(
+            "config", nargs="?", type=Path, help="a TOML file with any of the options below; theirs go before it"
+        )
+        parser.add_argument("--study", help="the study's short name: who pays, and where results stand")
         parser.add_argument("--file", type=Path, help="a file of questions (else: the study's topics or responses)")
         parser.add_argument("--format", choices=list(FORMATS), help="how the file is written")
-        parser.add_argument("--others", type=int, default=0, help="passages of other questions beside each one's own")
-        parser.add_argument("--style", default="", help="of the study's topics: the style of the right answers (any)")
-        parser.add_argument(
-            "--queries", type=int, default=0, help="how many questions at most, drawn by the seed (all)"
-        )
-        parser.add_argument("--generator", default="", help="who answers: endpoint:NAME or model:NAME")
+        parser.add_argument("--others", type=int, help="passages of other questions beside each one's own")
+        parser.add_argument("--style", help="of the study's topics: the style of the right answers (any)")
+        parser.add_argument("--queries", type=int, help="how many questions at most, drawn by the seed (all)")
+        parser.add_argument("--generator", help="who answers: endpoint:NAME or model:NAME")
         parser.add_argument(
             "--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter; may be repeated"
         )
-        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--seed", type=int, help="of all that is drawn (0)")
         parser.add_argument("--out", type=Path, help="folder to write the report, tables and figures into")
         parser.add_argument("--estimate", action="store_true", help="say what it would come to, and start nothing")
 
-    def handle(self, *args: Any, name: str, **options: Any) -> None:
-        study = Study.objects.filter(slug=options["study"]).first()
-        if study is None:
-            raise CommandError(f"There is no study {options['study']!r}.")
-        out = options.get("out")
+    def handle(self, *args: Any, name: str, out: Path | None, **given: Any) -> None:
+        try:
+            options = _merged(given)
+        except BadParameterError as error:
+            raise CommandError(str(error)) from error
+        study = _study(options["study"])
         if out is not None and out.exists() and not out.is_dir():
             raise CommandError(f"{out} is a file: name a folder to write into.")
         try:
@@ -60,7 +62,7 @@ class Command(BaseCommand):
         self._follow(run, out)
 
     def _order(self, experiment: Experiment, study: Study, options: dict[str, Any]) -> starting.Order:
-        given = dict(_pair(each, experiment) for each in options["set"])
+        given = options[configuring.PARAMETERS] | dict(_pair(each, experiment) for each in options["set"])
         common = {"generator": options["generator"] or given.pop("generator", ""), "queries": options["queries"]}
         common["collection"] = _collection(study, experiment, options)
         return starting.order(experiment, study, {**given, **common}, seed=options["seed"])
@@ -94,6 +96,21 @@ class Command(BaseCommand):
     def _tell(self, progress: Progress) -> None:
         if self.stderr.isatty():
             self.stderr.write(f"\r\033[K{progress.done} of {progress.total} {progress.message}", ending="")
+
+
+def _merged(given: dict[str, Any]) -> dict[str, Any]:
+    """Return all options: as given, else as the TOML file says, else as usual."""
+    written = configuring.read(given["config"]) if given["config"] else {configuring.PARAMETERS: {}}
+    usual = {key: kind() for key, kind in configuring.KEYS.items()} | {"file": None}
+    return usual | written | {key: value for key, value in given.items() if value is not None}
+
+
+def _study(slug: str) -> Study:
+    if not slug:
+        raise CommandError("Say whose experiment it is: --study, or study in the TOML file.")
+    if (found := Study.objects.filter(slug=slug).first()) is None:
+        raise CommandError(f"There is no study {slug!r}.")
+    return found
 
 
 def _collection(study: Study, experiment: Experiment, options: dict[str, Any]) -> dict[str, Any]:
