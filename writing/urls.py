@@ -3,6 +3,9 @@
 from django.urls import include, path
 
 from .api import imports as importing
+from .api import plan as plan_api
+from .api import plan_texts as plan_texts_api
+from .api import progress as progress_api
 from .api import responses as given
 from .api import review as review_api
 from .api import reviewing
@@ -32,6 +35,17 @@ HANDED_IN = [
     path("inclusion/", reviewing.Included.as_view(), name="api_review_inclusion"),
     path("pay/", reviewing.Paid.as_view(), name="api_review_pay"),
     path("hold/", reviewing.Held.as_view(), name="api_review_hold"),
+]
+PLAN = [
+    path("", plan_api.Plan.as_view(), name="api_plan"),
+    path("forecast/", plan_api.PlanForecast.as_view(), name="api_plan_forecast"),
+    path("open/", plan_api.PlanOpened.as_view(), name="api_plan_open"),
+    path("close/", plan_api.PlanClosed.as_view(), name="api_plan_close"),
+    path("instructions/", plan_texts_api.WriterInstructions.as_view(), name="api_plan_instructions"),
+    path("consent/", plan_texts_api.WriterConsent.as_view(), name="api_plan_consent"),
+    path("questions/<str:kind>/", plan_texts_api.WriterQuestions.as_view(), name="api_plan_questions"),
+    path("styles/", plan_texts_api.Styles.as_view(), name="api_plan_styles"),
+    path("styles/<str:name>/", plan_texts_api.OneStyle.as_view(), name="api_plan_style"),
 ]
 urlpatterns = [
     path("studies/<slug:slug>/import/", imports.imports, name="import"),
@@ -87,4 +101,12 @@ urlpatterns = [
     # Before those by name: no task is called `next`, since names are drawn.
     path("api/v1/studies/<slug:study>/review/next/", reviewing.Following.as_view(), name="api_review_next"),
     path("api/v1/studies/<slug:study>/review/<str:task>/", include(HANDED_IN)),
+    path("api/v1/studies/<slug:study>/writing/", progress_api.Progress.as_view(), name="api_writing"),
+    path("api/v1/studies/<slug:study>/writing/plan/", include(PLAN)),
+    path("api/v1/studies/<slug:study>/writing/writers/", progress_api.Writers.as_view(), name="api_writers"),
+    path(
+        "api/v1/studies/<slug:study>/writing/writers/<str:participant>/top-up/",
+        progress_api.ToppedUp.as_view(),
+        name="api_writer_top_up",
+    ),
 ]

@@ -20,7 +20,18 @@ from tests.factories import (
     UserFactory,
 )
 from writing.enums import Origin, TaskState
-from writing.models import Citation, Response, RetrievedPassage, Statement, TaskPayment, Topic, WritingTask
+from writing.models import (
+    Citation,
+    PlanStyle,
+    Response,
+    RetrievedPassage,
+    Statement,
+    Style,
+    TaskPayment,
+    Topic,
+    WritingPlan,
+    WritingTask,
+)
 
 
 def _run(study: Study, **fields: Any) -> Run:
@@ -137,6 +148,18 @@ def handed_in(study: Study, count: int) -> dict[str, Any]:
     return {}
 
 
+def styles(study: Study, count: int) -> dict[str, Any]:
+    plan = WritingPlan.objects.get_or_create(study=study, defaults={"updated_at": NOW})[0]
+    made = Style.objects.bulk_create(
+        [
+            Style(study=study, name=f"style_{uuid4().hex}", label="Style", instructions="So.", created_at=NOW)
+            for _ in range(count)
+        ]
+    )
+    PlanStyle.objects.bulk_create([PlanStyle(plan=plan, style=style, position=n) for n, style in enumerate(made)])
+    return {}
+
+
 ROWS: dict[str, Callable[[Study, int], dict[str, Any]]] = {
     "api_members": members,
     "api_runs": runs,
@@ -145,6 +168,8 @@ ROWS: dict[str, Callable[[Study, int], dict[str, Any]]] = {
     "api_passages": passages,
     "api_responses": responses,
     "api_review": handed_in,
+    "api_writers": handed_in,
+    "api_plan_styles": styles,
     "api_campaigns": judged.campaigns,
     "api_assignments": judged.assignments,
     "api_judgments": judged.judgments,

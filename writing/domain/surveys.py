@@ -112,6 +112,9 @@ class _Reader:
         value = given["value"]
         if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
             self.wrong(_("an option's value must be a whole number or a word."))
+        elif isinstance(value, str) and (value != _storable(value) or len(value) > LONGEST_TEXT):
+            self.wrong(_("an option's value holds what cannot be stored, or too much."))
+            value = ""
         return {"value": value, "label": self.text(given, "label", required=True)}
 
 

@@ -10,7 +10,7 @@
 | `overview` | all of it for the page, and as tables to download |
 """
 
-from .overview import TABLES, Overview, UnknownTable, as_table, glance, overview
+from .overview import TABLES, Overview, UnknownTable, as_table, glance, overview, writers
 from .wages import top_up
 
-__all__ = ["TABLES", "Overview", "UnknownTable", "as_table", "glance", "overview", "top_up"]
+__all__ = ["TABLES", "Overview", "UnknownTable", "as_table", "glance", "overview", "top_up", "writers"]

@@ -99,6 +99,14 @@ def overview(study: Study) -> Overview:
     )
 
 
+def writers(study: Study) -> dict[int, wages.Writer]:
+    """Return everybody who has taken a task, by key, with what they wrote and earned."""
+    plan = plans.get(study)
+    found = rows.load(study)
+    everybody = wages.writers(found, wages.responses(found), plan.wage_floor if plan else None)
+    return {writer.pk: writer for writer in everybody}
+
+
 def glance(study: Study) -> dict[str, Any]:
     """Return the essentials for the study's home."""
     plan = plans.get(study)

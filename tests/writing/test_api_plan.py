@@ -1,0 +1,212 @@
+"""The writing plan and how far writing is, by scripts: as on the pages of the plan and of progress."""
+
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from crowdrag.api.enums import Scope
+from crowdrag.audit.models import Look
+from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.models import Study
+from tests.api.conftest import by_token
+from tests.factories import MembershipFactory, RetrievedPassageFactory, StudyFactory, TopicFactory
+from tests.submitted import submitted
+from writing.enums import TaskState as S
+from writing.models import WritingPlan, WritingTask
+
+from . import plans
+
+pytestmark = pytest.mark.django_db
+
+
+def script(study: Study, role: Role = Role.EDITOR, *scopes: Scope) -> APIClient:
+    return by_token(MembershipFactory(study=study, role=role).user, *scopes)
+
+
+def at(study: Study, step: str = "plan/") -> str:
+    return f"/api/v1/studies/{study.slug}/writing/{step}"
+
+
+@pytest.fixture
+def study() -> Study:
+    made = StudyFactory()
+    for n in range(3):
+        RetrievedPassageFactory(topic=TopicFactory(study=made, external_id=f"t-{n}"), rank=0)
+    return made
+
+
+@pytest.fixture
+def client(study: Study) -> APIClient:
+    return script(study)
+
+
+def test_a_plan_is_made_changed_opened_topped_up_and_closed(study: Study, client: APIClient) -> None:
+    assert client.get(at(study)).status_code == 404
+    for _ in range(2):
+        made = client.post(at(study))
+        assert (made.status_code, made.data["is_open"], made.data["styles"]) == (
+            201,
+            False,
+            ["bullet", "essay", "news"],
+        )
+    assert WritingPlan.objects.count() == 1
+    early = client.post(at(study, "plan/open/"))
+    assert (early.status_code, early.json()["code"]) == (409, "conflict")
+    assert early.json()["errors"][0]["code"] == "missing"
+    given = {"styles": ["essay"], "slots": 2, "pay": 300, "fee": 30, "trial_topics": ["t-0"], "wage_floor": 1200}
+    changed = client.patch(at(study), given, format="json")
+    assert changed.status_code == 200, changed.content
+    assert {name: changed.data[name] for name in given} == given
+    assert changed.json() == client.get(at(study)).json()
+    forecast = client.get(at(study, "plan/forecast/")).json()
+    assert (forecast["responses"], forecast["each"], forecast["total"], forecast["problems"]) == (4, 330, 1320, [])
+    for step, is_open in (("plan/open/", True), ("plan/open/", True), ("plan/close/", False), ("plan/close/", False)):
+        answer = client.post(at(study, step))
+        assert (answer.status_code, answer.data.get("is_open")) == (200, is_open), step
+    assert WritingTask.objects.filter(study=study, state=S.OPEN).count() == 4
+    client.post(at(study, "plan/open/"))
+    client.patch(at(study), {"slots": 3}, format="json")
+    assert WritingTask.objects.filter(study=study, state=S.OPEN).count() == 6
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "pointer"),
+    [
+        ({"styles": ["sonnet"]}, 422, "#/styles"),
+        ({"trial_topics": ["nothing"]}, 422, "#/trial_topics"),
+        ({"slots": 0}, 400, "#/slots"),
+        ({"slots": "2"}, 400, "#/slots"),
+        ({"pay": -1}, 400, "#/pay"),
+        ({"minutes": None}, 400, "#/minutes"),
+        ({"slot": 2}, 400, "#/slot"),
+    ],
+)
+def test_what_a_plan_cannot_be_is_refused_and_changes_nothing(
+    study: Study, client: APIClient, given: dict[str, Any], status: int, pointer: str
+) -> None:
+    before = client.post(at(study)).json()
+    answer = client.patch(at(study), given, format="json")
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (status, pointer)
+    assert answer.json()["remedy"]
+    assert client.get(at(study)).json() == before
+
+
+def test_an_open_plan_keeps_its_pay_and_its_styles(study: Study, client: APIClient) -> None:
+    client.post(at(study))
+    client.patch(at(study), {"pay": 300, "styles": ["essay"]}, format="json")
+    client.post(at(study, "plan/open/"))
+    for given, pointer in (({"pay": 0}, "#/pay"), ({"styles": []}, "#/styles")):
+        answer = client.patch(at(study), given, format="json")
+        assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, pointer)
+
+
+def test_a_change_of_what_somebody_else_changed_meanwhile_is_refused(study: Study, client: APIClient) -> None:
+    client.post(at(study))
+    seen = client.get(at(study))["ETag"]
+    assert client.patch(at(study), {"pay": 1}, format="json", headers={"If-Match": seen}).status_code == 200
+    assert client.patch(at(study), {"pay": 2}, format="json", headers={"If-Match": seen}).status_code == 412
+    assert WritingPlan.objects.get().pay == 1
+    for step, given in (
+        ("plan/instructions/", {"text": "Write well."}),
+        ("plan/consent/", {"text": "All is recorded.", "text_licence": "CC0-1.0"}),
+        ("plan/questions/exit/", {"questions": []}),
+        ("plan/styles/essay/", {"label": "Essay", "instructions": "Argue."}),
+    ):
+        address = at(study, step)
+        seen = client.get(address)["ETag"]
+        done = client.put(address, given, format="json", headers={"If-Match": seen})
+        assert (done.status_code, done["ETag"]) == (200, client.get(address)["ETag"]), step
+        assert client.put(address, given, format="json", headers={"If-Match": seen}).status_code == 412, step
+
+
+def test_what_writers_are_told_is_read_and_changed(study: Study, client: APIClient) -> None:
+    client.post(at(study))
+    told = client.put(at(study, "plan/instructions/"), {"text": "Write *well*."}, format="json").json()
+    assert told == {"text": "Write *well*.", "version": 2}
+    assert client.put(at(study, "plan/instructions/"), {"text": " "}, format="json").status_code in {400, 422}
+    consent = {"text": "All is recorded.", "text_licence": "CC0-1.0", "log_licence": "", "timing_licence": ""}
+    done = client.put(at(study, "plan/consent/"), consent, format="json").json()
+    assert done == {**consent, "version": 2}
+    without = client.put(at(study, "plan/consent/"), {"text": "So."}, format="json")
+    assert without.json()["errors"][0]["pointer"] == "#/text_licence"
+    assert script(study, Role.VIEWER).get(at(study, "plan/instructions/")).json()["text"] == "Write *well*."
+
+
+def test_questions_are_asked_otherwise_not_at_all_and_as_usual(study: Study, client: APIClient) -> None:
+    client.post(at(study))
+    address = at(study, "plan/questions/entry/")
+    usual = client.get(address).json()["usual"]
+    asked = [{"name": "mood", "text": "How are you?", "kind": "text", "options": [], "required": False}]
+    assert client.put(address, {"questions": asked}, format="json").json()["questions"] == asked
+    none = client.put(address, {"questions": []}, format="json").json()
+    assert (none["questions"], none["version"]) == ([], None)
+    assert client.put(address, {"questions": usual}, format="json").json()["questions"] == usual
+    choice = {"name": "a", "text": "A?", "kind": "choice"}
+    for wrong in (
+        [{"name": "Mood", "text": "How?", "kind": "text"}],
+        [*asked, *asked],
+        [{**choice, "options": [{"value": "\0", "label": "x"}, {"value": 1, "label": "y"}]}],
+    ):
+        answer = client.put(address, {"questions": wrong}, format="json")
+        assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "#/questions"), wrong
+    assert client.get(address).json()["questions"] == usual
+    assert client.get(at(study, "plan/questions/meanwhile/")).status_code == 404
+
+
+def test_a_style_is_made_and_worded_anew(study: Study, client: APIClient) -> None:
+    client.post(at(study))
+    address, given = at(study, "plan/styles/letter/"), {"label": "Letter", "instructions": "Dear reader."}
+    assert [client.get(address).status_code, client.put(address, given, format="json").status_code] == [404, 404]
+    new = client.post(at(study, "plan/styles/"), {**given, "name": "letter"}, format="json")
+    assert (new.status_code, new.json()) == (201, {"name": "letter", "version": 1, "target_words": 250, **given})
+    again = client.post(at(study, "plan/styles/"), {**given, "name": "letter"}, format="json")
+    assert (again.status_code, again.json()["code"]) == (409, "conflict")
+    anew = client.put(address, {**given, "target_words": 120}, format="json").json()
+    assert (anew["version"], anew["target_words"]) == (2, 120)
+    listed = client.get(at(study, "plan/styles/")).json()["results"]
+    assert [row["name"] for row in listed] == ["bullet", "essay", "news", "letter"]
+    assert client.get(at(study)).json()["styles"][-1] == "letter"
+    bad = client.post(at(study, "plan/styles/"), {**given, "name": "My-Style"}, format="json")
+    assert (bad.status_code, bad.json()["errors"][0]["pointer"]) == (422, "#/name")
+
+
+def test_progress_says_what_the_page_says_and_names_nobody(study: Study, client: APIClient) -> None:
+    world = plans.world(topics=2, pay=250)
+    task = world.claim(world.writer())
+    plans.hand_in(task)
+    found = script(world.study, Role.VIEWER).get(at(world.study, "")).json()
+    assert (found["whole"]["asked"], found["whole"]["missing"], found["waiting"]) == (2, 1, 1)
+    assert found["styles"][0]["counts"]["SUBMITTED"] == 1
+    assert found["spending"]["to_come"] >= 250
+    assert task.participant is not None
+    assert task.participant.external_id not in str(found)
+    assert client.get(at(study, "")).json()["wage"] is None
+
+
+def test_writers_are_listed_and_topped_up_once(study: Study) -> None:
+    reviewer, client = script(study, Role.REVIEWER), script(study)
+    task = submitted(study)  # 21 seconds: a good wage, whatever it pays
+    reviewer.post(f"/api/v1/studies/{study.slug}/review/{task.external_id}/accept/")
+    WritingTask.objects.filter(pk=task.pk).update(active_seconds=3600)
+    client.post(at(study))
+    client.patch(at(study), {"wage_floor": 1000}, format="json")
+    (row,) = client.get(at(study, "writers/")).json()["results"]
+    pseudonym = task.participant.external_id
+    assert (row["participant"], row["earned"], row["wage"], row["is_below"]) == (pseudonym, 250, 250.0, True)
+    assert (row["topping"], row["counts"]["ACCEPTED"], row["handed_in"]) == (750, 1, 1)
+    assert Look.objects.filter(what=Shown.PEOPLE).exists()
+    for owed in (750, 0):
+        assert client.post(at(study, f"writers/{pseudonym}/top-up/")).json() == {"owed": owed}
+    assert client.get(at(study, "writers/")).json()["results"][0]["earned"] == 1000
+    assert client.post(at(study, "writers/nobody/top-up/")).status_code == 404
+
+
+def test_viewers_change_nothing(study: Study, client: APIClient) -> None:
+    client.post(at(study))
+    viewer, reader = script(study, Role.VIEWER), script(study, Role.OWNER, Scope.READ)
+    assert viewer.get(at(study)).status_code == 403
+    for one in (viewer, reader):
+        assert one.patch(at(study), {"pay": 1}, format="json").status_code == 403
+        assert one.post(at(study, "plan/open/")).status_code == 403
+    assert reader.get(at(study)).status_code == 200
