@@ -4,7 +4,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from .api import assignments as assignments_api
 from .api import campaigns as api
-from .api import designs, judgments, launching, told
+from .api import designs, judgments, known, launching, told
 from .api import screening as screening_api
 from .views import (
     campaign_drafts,
@@ -105,6 +105,9 @@ API: list[URLPattern | URLResolver] = [
     path("instructions/", told.Instructed.as_view(), name="api_campaign_instructions"),
     path("consent/", told.Consent.as_view(), name="api_campaign_consent"),
     path("checks/", told.Checks.as_view(), name="api_campaign_checks"),
+    path("known/", known.KnownItems.as_view(), name="api_known"),
+    path("known/<int:item>/", known.OneKnownItem.as_view(), name="api_known_item"),
+    path("known-proposals/", known.Proposals.as_view(), name="api_known_proposals"),
     path("forecast/", launching.Forecast.as_view(), name="api_campaign_forecast"),
     path("draw/", launching.Drawn.as_view(), name="api_campaign_draw"),
     path("extension/", launching.Extended.as_view(), name="api_campaign_extension"),

@@ -13,10 +13,10 @@ from django.views.decorators.http import require_POST
 from crowdrag.studies.access import shows, study_page
 from crowdrag.studies.enums import Role, Shown
 from crowdrag.studies.models import Study
-from writing.models import Response
 
 from ..domain import reading
 from ..domain.checks import attention, gold, picking, training
+from ..domain.checks import known as knowing
 from ..domain.checks.gold import Label
 from ..domain.checks.problems import ChecksProblem
 from ..enums import CampaignKind, CampaignState, Judges
@@ -99,12 +99,10 @@ def _change(request: HttpRequest, found: Item, form: LabelsForm) -> bool:
         return True
     if not form.is_valid():
         return False
-    gold.set_labels(item=found, known=form.known())
+    knowing.say(item=found, labels=form.known(), teaches=do == "training")
     if do == "training":
-        training.add(campaign=found.campaign, item=found)
         messages.success(request, _("Saved. New judges learn from it before their first questionnaire."))
     else:
-        training.remove(item=found)
         messages.success(request, _("Saved. Questionnaires are drawn with it."))
     return True
 
@@ -161,21 +159,13 @@ def _proposed(found: Campaign, given: Any) -> Item | None:
 
 
 def _own(request: HttpRequest, found: Campaign) -> Item | None:
-    """Return the item of the responses that were named; None, with a message, where they are not there."""
+    """Return the item of the responses that were named; None, with a message, where none were."""
     pointwise = found.kind == CampaignKind.POINTWISE
     form = ResponseForm(request.POST) if pointwise else PairForm(request.POST)
     if not form.is_valid():
         messages.error(request, _("Name the responses by their ids."))
         return None
-    names = [form.cleaned_data[each].strip() for each in form.fields]
-    responses = Response.objects.filter(study=found.study, external_id__in=names)
-    by_name = {each.external_id: each for each in responses}
-    if missing := [name for name in names if name not in by_name]:
-        messages.error(request, _("The study has no response “%(name)s”.") % {"name": missing[0]})
-        return None
-    if pointwise:
-        return gold.add_response(campaign=found, response=by_name[names[0]])
-    return gold.add_pair(campaign=found, left=by_name[names[0]], right=by_name[names[1]])
+    return knowing.add(campaign=found, responses=[form.cleaned_data[each].strip() for each in form.fields])
 
 
 def _campaign(study: Study, campaign: int) -> Campaign:

@@ -171,6 +171,7 @@ ROWS: dict[str, Callable[[Study, int], dict[str, Any]]] = {
     "api_writers": handed_in,
     "api_plan_styles": styles,
     "api_campaigns": judged.campaigns,
+    "api_known": judged.known,
     "api_assignments": judged.assignments,
     "api_judgments": judged.judgments,
     "api_results": judged.results,

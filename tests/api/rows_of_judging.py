@@ -6,16 +6,19 @@ from uuid import uuid4
 
 from analysis.enums import PersonalKind, ReleaseState, TextSource
 from analysis.models import PersonalFinding, Release, ReleaseFile, ReleaseLink, Table
+from annotation.enums import CampaignState
 from annotation.models import (
     Assignment,
     AssignmentPayment,
     Campaign,
     CampaignDimension,
+    GoldLabel,
     Item,
     Judgment,
     Pair,
     Questionnaire,
     QuestionnaireItem,
+    TrainingItem,
 )
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
@@ -62,6 +65,19 @@ def judgments(study: Study, count: int) -> dict[str, Any]:
         [Judgment(assignment=assignment, item=item, dimension=dimension, value=1) for item in items]
     )
     return {}
+
+
+def known(study: Study, count: int) -> dict[str, Any]:
+    topic, style = TopicFactory(study=study), StyleFactory(study=study)
+    first = ResponseFactory(topic=topic, style=style)
+    rest = ResponseFactory.build_batch(count, study=study, topic=topic, style=style, participant=first.participant)
+    seconds = Response.objects.bulk_create(rest)
+    campaign, dimension = CampaignFactory(study=study, state=CampaignState.DRAFT), DimensionFactory(study=study)
+    pairs = Pair.objects.bulk_create([Pair(study=study, a=first, b=second) for second in seconds])
+    items = Item.objects.bulk_create([Item(campaign=campaign, pair=pair, topic=topic) for pair in pairs])
+    GoldLabel.objects.bulk_create([GoldLabel(item=item, dimension=dimension, value=1) for item in items])
+    TrainingItem.objects.create(campaign=campaign, item=items[0], position=0)
+    return {"campaign": campaign.pk}
 
 
 def assignments(study: Study, count: int) -> dict[str, Any]:

@@ -27,6 +27,7 @@ LISTS = [pattern.name for _, pattern in ENDPOINTS if issubclass(endpoint(pattern
 OF_SOMETHING = {
     "api_assignments",
     "api_artifacts",
+    "api_known",
     "api_passages",
     "api_deliveries",
     "api_release_files",
