@@ -182,8 +182,8 @@ TABLES = {
     "fair_left_out": Table(
         "fair",
         _("Questions that take part"),
-        _("Why others were left out."),
-        (Column("reason", _("Reason"), words=REASONS), count("queries", _("Questions"))),
+        _("Why others were left out, with the first of them by name."),
+        (Column("reason", _("Reason"), words=REASONS), count("queries", _("Questions")), Column("named", _("Which"))),
     ),
     "fair_costs": Table(
         "fair",

@@ -8,13 +8,14 @@ from functools import partial
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from analysis.rag.shapes import Collection, Retriever
+from analysis.rag.shapes import Collection, Query, Retriever
 
 from .experiment import BadParameterError
 
 #: Retrievers without a model. `bm25` weighs words by the question's own candidates, as LaMP does with a profile,
 #: `bm25:all` by the documents of all questions; `given` takes the scores that stand in the data.
-PLAIN = ("bm25", "bm25:all", "given")
+GIVEN = "given"
+PLAIN = ("bm25", "bm25:all", GIVEN)
 #: Retrievers with a model, `dense:NAME` and `splade:NAME`; those that the operator named (`CROWDRAG_RETRIEVERS`).
 DENSE, SPLADE = "dense", "splade"
 # The last index of a whole collection: one serves all units of a run.
@@ -40,6 +41,13 @@ def check(names: Sequence[str]) -> None:
             raise BadParameterError(said % {"name": name, "known": ", ".join(offered())})
 
 
+def can_score(names: Sequence[str], query: Query) -> bool:
+    """Whether these retrievers can score a query's documents, as far as its data says: `given` alone may lack some."""
+    from analysis.rag.retrieval.given import are_given
+
+    return GIVEN not in names or are_given(query)
+
+
 def retriever(name: str, collection: Collection) -> Retriever:
     """Make a retriever of a collection's documents; a process keeps models and the last index.
 
@@ -59,7 +67,7 @@ def retriever(name: str, collection: Collection) -> Retriever:
     kind, _colon, model = name.partition(":")
     if kind in (DENSE, SPLADE):
         return _load(kind, model)
-    if name == "given":
+    if name == GIVEN:
         from analysis.rag.retrieval.given import Given
 
         return Given()

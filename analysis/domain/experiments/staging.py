@@ -35,9 +35,12 @@ def plan(experiment: Experiment, run: Run) -> Iterable[dict[str, Any] | kinds.La
     if collection.left_out:
         run.summary["left_out"] = dict(collection.left_out)
     found: list[dict[str, Any] | kinds.Later] = []
-    for number, stage in enumerate(experiment.stages):
-        units = stage.units(collection, own)
-        found += [kinds.Later(number, {"stage": stage.name} | payload) for payload in units]
+    try:
+        for number, stage in enumerate(experiment.stages):
+            units = stage.units(collection, own)
+            found += [kinds.Later(number, {"stage": stage.name} | payload) for payload in units]
+    except BadParameterError as error:  # the parameters do not go with these questions
+        raise kinds.Rejected(problems(error)) from error
     return [*found, kinds.Later(len(experiment.stages), {"stage": TABLES})]
 
 

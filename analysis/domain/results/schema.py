@@ -107,7 +107,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "attributed_normalised", "attributed_normalised_error", "lists", "generated",
     ),
     "fair_labels": ("query", "document", "without", "alone", "gain", "useful"),
-    "fair_left_out": ("reason", "queries"),
+    "fair_left_out": ("reason", "queries", "named"),
     "fair_costs": (
         "step", "by", "is_standin", "rankings", "prompts", "prompt_tokens", "completion_tokens", "failed",
     ),

@@ -14,6 +14,11 @@ class NoScoresError(ValueError):
     """The data has no score for a document, or none for a question."""
 
 
+def are_given(query: Query) -> bool:
+    """Whether the data has a finite score for each of a query's documents."""
+    return all(document.score is not None and np.isfinite(document.score) for document in query.documents)
+
+
 class Given:
     """Documents' own scores, as a retriever gave them before the data was written."""
 

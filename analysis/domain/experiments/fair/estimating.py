@@ -6,11 +6,12 @@ from math import perm
 
 from django.utils.translation import gettext as _
 
-from analysis.rag.fair.utility import FEWEST_USEFUL, unusable
+from analysis.rag.fair.utility import FEWEST_USEFUL
 from analysis.rag.shapes import Collection, Query
 
 from .. import entailing, retrieving
 from ..experiment import Estimate
+from . import taking as partaking
 from .parameters import Parameters
 
 #: What an English word comes to in tokens, with its part of punctuation.
@@ -22,19 +23,19 @@ SECONDS_PER_QUERY = 0.1
 
 
 def estimate(collection: Collection, parameters: Parameters) -> Estimate:
-    """Labels of all questions, and as many lists as there may be at most.
+    """Labels of all questions that can be ranked, and as many lists as there may be at most.
 
     Questions with fewer than two useful documents fall out after their labels, and lists repeat: what comes is less.
 
     Raises
     ------
     BadParameterError
-        If a retriever or entailment is not offered.
+        If a retriever or entailment is not offered, or a retriever has no scores for any question.
     """
     retrieving.check(parameters.retrievers)
     entailing.check(parameters.entailment)
-    taking = [query for query in collection.queries if not unusable(query) and len(query.documents) >= FEWEST_USEFUL]
-    labelled = [query for query in collection.queries if not unusable(query)]
+    labelled = partaking.labelled(collection, parameters)
+    taking = [query for query in labelled if len(query.documents) >= FEWEST_USEFUL]
     calls = prompt_tokens = completion_tokens = 0
     for query in labelled:
         question, documents = _tokens(query, parameters)
@@ -57,11 +58,19 @@ def estimate(collection: Collection, parameters: Parameters) -> Estimate:
         seconds=SECONDS_PER_QUERY * len(taking),
         queries=len(taking),
         left_out=len(collection.queries) - len(taking),
-        note=_(
-            "At most: questions with fewer than two useful documents fall out when they are labelled, and equal "
-            "lists are generated once."
-        ),
+        note=_note(collection, parameters),
     )
+
+
+def _note(collection: Collection, parameters: Parameters) -> str:
+    note = _(
+        "At most: questions with fewer than two useful documents fall out when they are labelled, and equal "
+        "lists are generated once."
+    )
+    if bare := partaking.without_scores(collection, parameters):
+        said = _("Without a score for every document, which “given” needs, and left out: %(named)s.")
+        note = f"{note} {said % {'named': partaking.named([query.id for query in bare])}}"
+    return note
 
 
 def most_lists(query: Query, parameters: Parameters) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -13,6 +12,7 @@ from analysis.rag.fair.utility import Labels
 from ...results.schema import NOTE, Row, number
 from ..job import Job
 from .parameters import Parameters
+from .taking import named
 from .working import LABELS, RANKINGS
 
 #: Why a number of a query is undefined, by its column.
@@ -76,15 +76,19 @@ def _labels(job: Job, name: str, found: Mapping[str, Any]) -> Iterable[Row]:
 
 
 def _left_out(job: Job, labelled: Mapping[str, Any], ranked: Mapping[str, Any]) -> list[Row]:
-    """How many queries take part, and why others do not."""
-    reasons = Counter(dict(job.collection.left_out))
-    taking = 0
+    """How many queries take part, and why others do not, with the first ones' names."""
+    reasons: dict[str, list[str]] = {TAKES_PART: []}
     for name, found in labelled.items():
-        reason = found["reason"] or ranked.get(name, {}).get("reason", "")
-        taking += not reason
-        if reason:
-            reasons[reason] += 1
-    return [{"reason": TAKES_PART, "queries": taking}, *({"reason": each, "queries": n} for each, n in reasons.items())]
+        reasons.setdefault(found["reason"] or ranked.get(name, {}).get("reason", TAKES_PART), []).append(name)
+    unread = dict(job.collection.left_out)
+    return [
+        {
+            "reason": reason,
+            "queries": len(names := reasons.get(reason, [])) + unread.get(reason, 0),
+            "named": named(names) or None if reason else None,
+        }
+        for reason in [*dict.fromkeys([TAKES_PART, *unread, *reasons])]
+    ]
 
 
 def _costs(labelled: Mapping[str, Any], ranked: Mapping[str, Any], generator: str) -> list[Row]:

@@ -22,20 +22,26 @@ from .. import entailing, retrieving
 from ..job import Job
 from .attributing import attribute
 from .parameters import DEFAULT_METRIC, Parameters
+from .taking import NO_SCORES, reason, without_scores
 
 LABELS, RANKINGS = "labels", "rankings"
 #: A unit of labels has about so many prompts, and prompts are sent so many at a time: some minutes on two cores.
 PROMPTS = 64
-#: A retriever had no usable scores.
-NO_SCORES = "no usable scores"
 
 
-def label_units(collection: Collection, _parameters: Parameters) -> Iterable[dict[str, Any]]:
-    """Units of labels: queries of about as many prompts as are sent at a time."""
+def label_units(collection: Collection, parameters: Parameters) -> Iterable[dict[str, Any]]:
+    """Units of labels: queries of about as many prompts as are sent at a time.
+
+    Raises
+    ------
+    BadParameterError
+        If a retriever has no scores for any query: labels would be paid for nothing.
+    """
+    without_scores(collection, parameters)
     unit: list[str] = []
     size = 0
     for query in collection.queries:
-        own = len(query.documents) + 1
+        own = 0 if reason(query, parameters) else len(query.documents) + 1
         if unit and size + own > PROMPTS:
             yield {"queries": unit}
             unit, size = [], 0
@@ -51,13 +57,13 @@ def label(job: Job) -> Mapping[str, Any]:
     retrieving.check(parameters.retrievers)  # before anything is paid
     entailing.check(parameters.entailment)
     asked = {
-        query.id: utility.prompts(query, parameters.asking) for query in job.queries if not utility.unusable(query)
+        query.id: utility.prompts(query, parameters.asking) for query in job.queries if not reason(query, parameters)
     }
     outputs = iter(_generate(job, [each for prompts in asked.values() for each in prompts]))
     found: dict[str, Any] = {}
     for query in job.queries:
-        if reason := utility.unusable(query):
-            found[query.id] = {"reason": reason}
+        if why := reason(query, parameters):
+            found[query.id] = {"reason": why}
             continue
         own = [next(outputs) for _prompt in asked[query.id]]
         labels = utility.labels(query, [each.text for each in own], metric(query, parameters))

@@ -1,0 +1,54 @@
+"""Which questions take part in a fair RAG run, as far as that is known before anything is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.utils.translation import gettext as _
+
+from analysis.rag.fair.utility import unusable
+from analysis.rag.shapes import Collection, Query
+
+from .. import retrieving
+from ..experiment import BadParameterError
+from .parameters import Parameters
+
+#: A retriever has no usable scores; the key of the reason.
+NO_SCORES = "no usable scores"
+#: So many questions are named where some are left out.
+NAMED = 10
+
+
+def reason(query: Query, parameters: Parameters) -> str:
+    """Why a query takes no part; "" where it is labelled."""
+    return unusable(query) or ("" if retrieving.can_score(parameters.retrievers, query) else NO_SCORES)
+
+
+def labelled(collection: Collection, parameters: Parameters) -> list[Query]:
+    """The queries that are labelled, in the collection's order."""
+    return [query for query in collection.queries if not reason(query, parameters)]
+
+
+def without_scores(collection: Collection, parameters: Parameters) -> list[Query]:
+    """The queries that are left out because a retriever has no scores for them.
+
+    Raises
+    ------
+    BadParameterError
+        If these are all that could take part: the run would come to nothing.
+    """
+    found = [query for query in collection.queries if reason(query, parameters) == NO_SCORES]
+    if found and not labelled(collection, parameters):
+        said = _(
+            "The retriever “given” takes the scores that stand in the data, and in none of these questions has every "
+            "document one (%(named)s). Documents that were added from other questions have none. Take another "
+            "retriever."
+        )
+        raise BadParameterError(said % {"named": named([query.id for query in found])})
+    return found
+
+
+def named(ids: Sequence[str]) -> str:
+    """The first of some questions by name, and how many there are where these are more; alike in every language."""
+    listed = ", ".join(ids[:NAMED])
+    return f"{listed}, … ({len(ids):,})" if len(ids) > NAMED else listed

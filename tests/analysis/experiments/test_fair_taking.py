@@ -1,0 +1,76 @@
+"""Which questions take part in fair RAG: known before anything is asked, named, and nothing is paid for the others."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from analysis.domain.experiments import starting
+from analysis.domain.experiments.experiment import BadParameterError, get
+from analysis.domain.experiments.fair import taking
+from crowdrag.runs import kinds
+from crowdrag.runs.domain import running, uploads
+from tests.factories import StudyFactory
+from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
+
+from .test_fair import SMALL, _line, planted, rows  # noqa: F401 - a fixture among them
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WORDS = ("alder", "noise", "birch", "", "cedar")
+
+
+@pytest.fixture
+def asked(tmp_path: Path, endpoint):  # noqa: F811
+    """Make an order on questions of which some documents have no score."""
+    study = StudyFactory()
+
+    def _order(*, bare: dict[str, int | None], others: int = 0, **given):
+        """`bare`: by question which of its documents has no score, None for none of them."""
+        lines = [_line(name, WORDS[number:] + WORDS[:number]) for number, name in enumerate(bare)]
+        for line in lines:
+            if (place := bare[line["id"]]) is not None:
+                del line["documents"][place]["score"]
+        path = tmp_path / "planted.jsonl"
+        path.write_text("\n".join(map(json.dumps, lines)))
+        upload = uploads.store(study=study, source=path)
+        collection = {"source": "qa", "upload": upload.pk} | ({"others": others} if others else {})
+        parameters = {"generator": f"endpoint:{endpoint.name}", "collection": collection}
+        return starting.order(get("fair"), study, parameters | SMALL | given)
+
+    return _order
+
+
+def test_a_question_without_scores_is_named_by_the_estimate_and_nothing_is_asked_about_it(asked, planted) -> None:  # noqa: F811
+    order = asked(bare={"q0": None, "q1": 4, "q2": None})
+    expected = starting.expect(order)
+    assert (expected.estimate.queries, expected.estimate.left_out) == (2, 1)
+    assert "left out: q1." in expected.estimate.note
+    found = rows(running.wait(starting.start(order)))
+    assert not any("in q1?" in message.content for prompt in planted.seen for message in prompt.messages)
+    assert {row["query"] for row in found["fair_queries"]} == {"q0", "q2"}
+    assert found["fair_left_out"] == [
+        {"reason": "", "queries": 2, "named": None}, {"reason": taking.NO_SCORES, "queries": 1, "named": "q1"}
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("others", [0, 2])
+def test_where_no_question_has_scores_the_run_is_refused_before_anything_is_asked(asked, planted, others) -> None:  # noqa: F811
+    # Documents of other questions have no score: with them, given never has what it needs.
+    order = asked(bare={"q0": None, "q1": None} if others else {"q0": 0, "q1": 3}, others=others)
+    with pytest.raises(BadParameterError, match=r"none of these questions .*q0, q1"):
+        starting.expect(order)
+    with pytest.raises(kinds.Rejected) as refused:
+        starting.start(order)
+    assert "Take another retriever" in refused.value.problems[0]["message"]
+    assert planted.seen == []
+
+
+def test_other_retrievers_need_no_scores(asked) -> None:
+    found = rows(running.wait(starting.start(asked(bare={"q0": 0, "q1": 1}, retrievers=["bm25"]))))
+    assert found["fair_left_out"][0]["queries"] == 2
+
+
+def test_of_many_that_are_left_out_the_first_are_named() -> None:
+    assert taking.named(["a", "b"]) == "a, b"
+    assert taking.named([str(n) for n in range(1200)]) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, … (1,200)"
