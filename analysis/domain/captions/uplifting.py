@@ -46,6 +46,7 @@ COUNTS = {
     "helpful": _("Documents that help"),
     "nothing_helps": _("Questions that no document helps"),
     "one_helps": _("Questions that one document helps"),
+    "strangers": _("Documents of other questions"),
     "left_out": _("Left out"),
 }
 
@@ -171,7 +172,8 @@ TABLES = {
         _("Training"),
         _(
             "Of each split: documents that were learnt from and how many of them help, epochs, the one whose weights "
-            "were taken, and its losses a question; held out: the joint loss of questions that were watched."
+            "were taken, and its losses a question; held out: the joint loss of questions that were watched. Left out: "
+            "documents that a question of the split has, too, so that nothing is tested by what has learnt from it."
         ),
         (
             Column("split", _("Split"), 0, is_key=True),
@@ -185,6 +187,7 @@ TABLES = {
             Column("pair", _("Pairwise"), 3),
             Column("list", _("Listwise"), 4),
             Column("held_out", _("Held out"), 3),
+            count("left_out", _("Left out")),
             Column("file", _("File")),
         ),
         whole=False,

@@ -7,12 +7,13 @@ run's inputs digest, so that a run never goes on with other questions than it be
 import hashlib
 import json
 from collections import OrderedDict, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from django.utils.translation import gettext as _
 
 from analysis.rag.shapes import Collection, Document, Query
@@ -26,19 +27,24 @@ from writing.models import Response, RetrievedPassage, Topic
 from . import reading, written
 from .reading import BadCollectionError
 
-__all__ = ["BadCollectionError", "collection", "digest", "of_run", "of_study", "path_of"]
+__all__ = ["APART", "BadCollectionError", "collection", "digest", "of_run", "of_study", "path_of"]
 
 STUDY = "study"
 #: The study's own responses, by author.
 RESPONSES = "responses"
 OF_STUDY = (STUDY, RESPONSES)
+#: Of the parameter `collection`: that the folds of an experiment have no document in common. Runs that were started
+#: before there was such a thing do not say so, and go on as they began.
+APART = "apart"
+#: In which fold each question is tested, by its id.
+Folds = Callable[[Collection], Mapping[str, int]]
 #: What answers of a study's topics are measured by: they are long texts.
 STUDY_METRIC = "rouge_l"
 #: Collections that a process keeps.
 KEPT = 2
 
 
-def collection(parameters: Mapping[str, Any], study: Study, *, seed: int = 0) -> Collection:
+def collection(parameters: Mapping[str, Any], study: Study, *, seed: int = 0, folds: Folds | None = None) -> Collection:
     """Read the questions of a run by its parameters `collection` and `queries`.
 
     Parameters
@@ -49,6 +55,9 @@ def collection(parameters: Mapping[str, Any], study: Study, *, seed: int = 0) ->
         seed and left in the data's order, 0 or missing for all.
     seed : int
         The run's: draws queries, and documents of other questions.
+    folds : callable, optional
+        Of an experiment that trains. With `collection["apart"]` documents of other questions are drawn within a
+        question's own fold, of the queries that take part; otherwise from the whole file.
 
     Raises
     ------
@@ -65,15 +74,23 @@ def collection(parameters: Mapping[str, Any], study: Study, *, seed: int = 0) ->
         upload = Upload.objects.filter(study=study, pk=asked.get("upload") or 0).first()
         if upload is None:
             raise BadCollectionError(_("The file is not among those that were uploaded to this study."))
-        found = _of_file(source, upload.file.path, upload.name, int(asked.get("others") or 0), seed)
+        others = int(asked.get("others") or 0)
+        if others and folds and asked.get(APART):
+            plain = _of_file(source, upload.file.path, upload.name, 0, seed)
+            found = drawn(plain, parameters.get("queries") or 0, seed)
+            return reading.with_others(found, others, folds(found), _chance(seed))
+        found = _of_file(source, upload.file.path, upload.name, others, seed)
     return drawn(found, parameters.get("queries") or 0, seed)
 
 
 @lru_cache(maxsize=KEPT)
 def _of_file(source: str, path: str, name: str, others: int, seed: int) -> Collection:
     """Read a file that was handed in; it never changes, and estimates ask for it again and again."""
-    rng = stream(seed, "documents of other questions")
-    return reading.read(source, Path(path), called=name, others=others, rng=rng)
+    return reading.read(source, Path(path), called=name, others=others, rng=_chance(seed))
+
+
+def _chance(seed: int) -> np.random.Generator:
+    return stream(seed, "documents of other questions")
 
 
 def drawn(found: Collection, most: int, seed: int) -> Collection:
@@ -128,7 +145,7 @@ def digest(found: Collection) -> str:
 _kept: OrderedDict[int, Collection] = OrderedDict()
 
 
-def of_run(run: Run) -> Collection:
+def of_run(run: Run, *, folds: Folds | None = None) -> Collection:
     """Read the questions of a run that is planned; a process keeps the last ones.
 
     Raises
@@ -140,7 +157,7 @@ def of_run(run: Run) -> Collection:
         _kept.pop(run.pk, None)
         raise BadCollectionError(_("What this run asks about was erased in part: start it anew, without that."))
     if run.pk not in _kept:
-        found = collection(run.parameters, run.study, seed=run.seed)
+        found = collection(run.parameters, run.study, seed=run.seed, folds=folds)
         if digest(found) != run.inputs_digest:
             raise BadCollectionError(
                 _("The questions are others than when this run was started: start it anew, so that all is of one kind.")

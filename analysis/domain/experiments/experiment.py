@@ -36,6 +36,7 @@ __all__ = ["COMMON", "EXPERIMENTS", "BadParameterError", "Estimate", "Experiment
 
 #: Parameters of every experiment, which the frame reads:
 #: `collection`: {"source": "study"} or {"source": FORMAT, "upload": primary key, "name": ..., "sha256": ...};
+#: and of an experiment with folds "apart": true, as `collecting.APART` says;
 #: `generator`: "endpoint:NAME" or "model:NAME", as `generating.generator` reads it; `queries`: how many at most, drawn
 #: with the run's seed, 0 for all.
 COMMON = ("collection", "generator", "queries")
@@ -176,6 +177,9 @@ class Experiment:
     estimate : callable(Collection, parameters) -> Estimate
     methods : callable(Run, rows by table) -> Methods
         The paragraph for a paper, with references (analysis/domain/reports/methods.py shows how one is written).
+    folds : callable(Collection, parameters) -> mapping of str to int, optional
+        Of an experiment that trains: in which fold each question is tested, by its id, fixed before anything is drawn
+        for them. Documents of other questions then come from the question's own fold.
     queue : str
         A worker of the "gpu" queue takes it, with a device or without.
     """
@@ -191,6 +195,7 @@ class Experiment:
     table_names: tuple[str, ...]
     estimate: Callable[[Collection, Any], Estimate]
     methods: Callable[[Any, Mapping[str, list[Row]]], Methods]
+    folds: Callable[[Collection, Any], Mapping[str, int]] | None = None
     queue: str = "gpu"
 
     @property
@@ -201,6 +206,14 @@ class Experiment:
     def own(self, parameters: Mapping[str, Any]) -> Parameters:
         """Read the experiment's own parameters out of a run's; raises `BadParameterError`."""
         return self.parameters.from_dict({name: value for name, value in parameters.items() if name not in COMMON})
+
+    def dividing(self, parameters: Mapping[str, Any]) -> Callable[[Collection], Mapping[str, int]] | None:
+        """Return what divides a collection into folds by a run's parameters; None where nothing is trained."""
+        folds = self.folds
+        if folds is None:
+            return None
+        own = self.own(parameters)
+        return lambda collection: folds(collection, own)
 
 
 EXPERIMENTS: dict[str, Experiment] = {}

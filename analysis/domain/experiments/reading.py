@@ -1,5 +1,6 @@
 """Files of questions that can be handed in, by their format."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -100,6 +101,14 @@ def read(name: str, path: Path, *, called: str = "", others: int = 0, rng: np.ra
         return candidates.with_others(found, others, rng) if others else found
     except (fields.BadCollectionError, ValueError, OSError, EOFError) as error:
         raise _refused(error, path, called) from error
+
+
+def with_others(found: Collection, others: int, folds: Mapping[str, int], rng: np.random.Generator) -> Collection:
+    """Give each question documents of other questions of its own fold; refused where a fold has too few."""
+    try:
+        return candidates.with_others(found, others, rng, folds=folds)
+    except candidates.TooFewDocumentsError as error:
+        raise BadCollectionError(str(error)) from error
 
 
 def _refused(error: Exception, path: Path, called: str) -> BadCollectionError:

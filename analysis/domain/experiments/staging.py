@@ -25,7 +25,9 @@ def plan(experiment: Experiment, run: Run) -> Iterable[dict[str, Any] | kinds.La
     """Plan all units; the collection's digest becomes the run's."""
     try:
         own = experiment.own(run.parameters)
-        collection = collecting.collection(run.parameters, run.study, seed=run.seed)
+        collection = collecting.collection(
+            run.parameters, run.study, seed=run.seed, folds=experiment.dividing(run.parameters)
+        )
     except (BadParameterError, collecting.BadCollectionError) as error:
         raise kinds.Rejected(problems(error)) from error
     if not collection.queries:
@@ -50,7 +52,7 @@ def work(experiment: Experiment, work: kinds.Work) -> Callable[[], None]:
     try:
         job = Job(
             run=run,
-            collection=collecting.of_run(run),
+            collection=collecting.of_run(run, folds=experiment.dividing(run.parameters)),
             parameters=experiment.own(run.parameters),
             payload=work.unit.payload,
             make=partial(generator, run),

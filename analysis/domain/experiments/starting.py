@@ -47,7 +47,9 @@ class Order:
     @cached_property
     def collection(self) -> Collection:
         """Its questions; raises `BadCollectionError`."""
-        found = collecting.collection(self.parameters, self.study, seed=self.seed)
+        found = collecting.collection(
+            self.parameters, self.study, seed=self.seed, folds=self.experiment.dividing(self.parameters)
+        )
         if len(found.queries) > MOST_QUERIES:
             said = _("These are %(n)s questions, and a run takes %(most)s at most: say how many are to be drawn.")
             raise collecting.BadCollectionError(said % {"n": f"{len(found.queries):,}", "most": f"{MOST_QUERIES:,}"})
@@ -71,6 +73,9 @@ def order(experiment: Experiment, study: Study, given: Mapping[str, Any], *, see
         said = _("%(title)s cannot be run on %(source)r; it takes %(known)s.")
         known = ", ".join(experiment.collections)
         raise BadParameterError(said % {"title": experiment.title, "source": collection.get("source"), "known": known})
+    collection.pop(collecting.APART, None)
+    if experiment.folds is not None:
+        collection[collecting.APART] = True
     queries = given.get("queries") or 0
     if not isinstance(queries, int) or queries < 0:
         raise BadParameterError(_("queries is %(given)r; it is a whole number, 0 for all.") % {"given": queries})

@@ -9,7 +9,7 @@ from crowdrag.llm.models import Endpoint
 from crowdrag.runs.models import Run
 
 from . import generating
-from .collecting import OF_STUDY, RESPONSES, STUDY
+from .collecting import APART, OF_STUDY, RESPONSES, STUDY
 from .experiment import COMMON, BadParameterError, Experiment
 from .reading import FORMATS
 
@@ -26,7 +26,9 @@ def collection_said(asked: Mapping[str, Any]) -> str:
         return _("%(topics)s, answers in %(style)s") % {"topics": said, "style": style} if style else said
     title = FORMATS[source].title if source in FORMATS else source
     said = f"{asked.get('name', '–')} ({title})"
-    if asked.get("others"):
+    if asked.get("others") and asked.get(APART):
+        said += _(", with %(n)s passages of other questions of the same split each") % {"n": asked["others"]}
+    elif asked.get("others"):
         said += _(", with %(n)s passages of other questions each") % {"n": asked["others"]}
     return said
 

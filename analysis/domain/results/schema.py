@@ -133,7 +133,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "uplift_training": (
         "split", "method", "documents", "helpful", "epochs", "best", "point_first", "point", "pair", "list",
-        "held_out", "file",
+        "held_out", "left_out", "file",
     ),
     "uplift_counts": ("name", "count"),
     "uplift_answers": ("query", "split", "method", "answer", "em", "f1", "documents", "prompt_tokens"),

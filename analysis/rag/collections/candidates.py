@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -37,7 +37,9 @@ def without_repeats(collection: Collection) -> Collection:
     return replace(collection, queries=tuple(queries), left_out=tuple(sorted(left_out.items())))
 
 
-def with_others(collection: Collection, n: int, rng: np.random.Generator) -> Collection:
+def with_others(
+    collection: Collection, n: int, rng: np.random.Generator, *, folds: Mapping[str, int] | None = None
+) -> Collection:
     """Give each question documents of other questions beside its own.
 
     Parameters
@@ -48,6 +50,10 @@ def with_others(collection: Collection, n: int, rng: np.random.Generator) -> Col
         already, by itself or from another question, is not drawn.
     rng : numpy.random.Generator
         Draws them, question by question.
+    folds : mapping of str to int, optional
+        In which fold each question is tested, by its id: documents are drawn from questions of the same fold alone, so
+        that what is learnt from the other folds has seen none of a fold's documents. A question that is in none gets
+        none and lends none. By default all questions lend to all.
 
     Returns
     -------
@@ -59,15 +65,21 @@ def with_others(collection: Collection, n: int, rng: np.random.Generator) -> Col
     Raises
     ------
     TooFewDocumentsError
-        If the other questions have fewer than n.
+        If the other questions, or those of its fold, have fewer than n.
     """
     if n < 0:
         raise ValueError("a number of documents is 0 or more")
-    pool = [(place, each) for place, query in enumerate(collection.queries) for each in query.documents]
+    fold_of = dict.fromkeys((query.id for query in collection.queries), 0) if folds is None else folds
+    pools: dict[int, list[tuple[int, Document]]] = defaultdict(list)
+    for place, query in enumerate(collection.queries):
+        if query.id in fold_of:
+            pools[fold_of[query.id]] += ((place, each) for each in query.documents)
     queries = []
     for query in collection.queries:
-        strangers = _drawn(query, pool, collection, n, rng)
-        queries.append(replace(query, documents=mixed(query.id, (*query.documents, *strangers))))
+        if query.id in fold_of:
+            strangers = _drawn(query, pools[fold_of[query.id]], collection, n, rng, is_divided=folds is not None)
+            query = replace(query, documents=mixed(query.id, (*query.documents, *strangers)))
+        queries.append(query)
     return replace(collection, queries=tuple(queries))
 
 
@@ -95,6 +107,8 @@ def _drawn(
     collection: Collection,
     n: int,
     rng: np.random.Generator,
+    *,
+    is_divided: bool,
 ) -> list[Document]:
     seen = {(each.title, each.text) for each in query.documents}
     drawn: list[Document] = []
@@ -110,8 +124,10 @@ def _drawn(
             return drawn
     if not n:
         return drawn
+    others, way_out = ("questions of its fold", ", or for fewer folds") if is_divided else ("questions", "")
     raise TooFewDocumentsError(
-        f"question {query.id}: the other questions have {len(drawn)} documents that differ, not {n}: ask for fewer"
+        f"question {query.id}: the other {others} have {len(drawn)} documents that differ, not {n}: "
+        f"ask for fewer{way_out}"
     )
 
 

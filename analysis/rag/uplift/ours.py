@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..shapes import Document, Generator, Query
-from . import reranker, selecting, training
+from . import apart, reranker, selecting, training
 from .labels import Floats, Labelled
 from .losses import Weights
 from .methods.method import Answered, NotPossibleError, Settings, Training
@@ -177,6 +177,7 @@ class Uplift:
             "weights": {"point": weights.point, "pair": weights.pair, "list": weights.list},
             "trained_on": [each.query.id for each in split.labelled],
             "held_out": [each.query.id for each in split.held_out],
+            "documents": apart.digests((*split.labelled, *split.held_out)),
             "history": self.history.as_dict() if self.history else {},
         }
 

@@ -5,6 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from ...captions.describing import Words
 from ...captions.uplifting import METHODS
 from ..experiment import Experiment, Field, register
+from . import questions
 from .estimating import estimate
 from .methods import methods
 from .parameters import BOUNDS, LISTS, LONGEST, Parameters
@@ -96,6 +97,7 @@ EXPERIMENT = Experiment(
     table_names=NAMES,
     estimate=estimate,
     methods=methods,
+    folds=questions.fold_of,
 )
 
 

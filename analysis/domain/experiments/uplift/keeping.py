@@ -6,14 +6,15 @@ import shutil
 import tempfile
 import zipfile
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from django.core.files.storage import default_storage
 from django.utils.translation import gettext as _
 
-from analysis.rag.uplift import reranker
+from analysis.rag.shapes import Query
+from analysis.rag.uplift import apart, reranker
 from analysis.rag.uplift.methods.method import Method
 from analysis.rag.uplift.ours import Uplift
 from crowdrag.runs.enums import RunState
@@ -21,6 +22,7 @@ from crowdrag.runs.models import Artifact, Run
 
 from ..experiment import BadParameterError
 from ..job import Job
+from . import questions
 
 ZIP = "application/zip"
 #: Equal contents make equal files: the time of the first ZIP.
@@ -88,13 +90,14 @@ def take(made: Method, run: Run, file: str) -> None:
         made.load(Path(folder))
 
 
-def take_up(job: Job, made: Uplift, key: str, name: str, *, tested: Sequence[str]) -> None:
+def take_up(job: Job, made: Uplift, key: str, name: str, *, tested: Sequence[Query]) -> None:
     """Take an earlier run's reranker of the same split.
 
     Raises
     ------
     BadParameterError
-        If the study has no such finished run, or its reranker has learnt from a question that it would be tested on.
+        If the study has no such finished run, or its reranker has learnt from a question that it would be tested on, or
+        from a document of one: one that does not say from which documents is not taken.
     """
     run = find(job, key)
     try:
@@ -104,10 +107,24 @@ def take_up(job: Job, made: Uplift, key: str, name: str, *, tested: Sequence[str
         raise BadParameterError(said % {"key": key, "why": error}) from error
     assert made.trained is not None
     about = made.trained.about
-    seen = {*about["trained_on"], *about["held_out"]} & set(tested)
+    seen = {*about["trained_on"], *about["held_out"]} & {each.id for each in tested}
     if seen:
         said = _("The rerankers of the run %(key)s have learnt from %(n)s questions that they would be tested on: take "
                  "a run on the same questions with the same splits and division.")  # fmt: skip
+        raise BadParameterError(said % {"key": key, "n": len(seen)})
+    if questions.is_apart(job.run):
+        _refuse_known_documents(key, about, tested)
+
+
+def _refuse_known_documents(key: str, about: Mapping[str, Any], tested: Sequence[Query]) -> None:
+    if "documents" not in about:
+        said = _("The rerankers of the run %(key)s do not say from which documents they have learnt, as they were "
+                 "trained before rerankers did: train them anew.")  # fmt: skip
+        raise BadParameterError(said % {"key": key})
+    seen = {apart.digest(document) for query in tested for document in query.documents} & set(about["documents"])
+    if seen:
+        said = _("The rerankers of the run %(key)s have learnt from %(n)s documents of questions that they would be "
+                 "tested on: train them anew.")  # fmt: skip
         raise BadParameterError(said % {"key": key, "n": len(seen)})
 
 

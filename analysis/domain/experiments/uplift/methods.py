@@ -11,6 +11,7 @@ from ...reports.shape import Methods
 from ...results.schema import Row
 from ...similarity import choosing
 from ..experiment import COMMON
+from . import questions
 from .parameters import STANDARD, Parameters
 
 METRICS = {"em": "exact match", "f1": "F1"}
@@ -30,7 +31,7 @@ PEERS = {
 def methods(run: Run, rows: Mapping[str, list[Row]]) -> Methods:
     """Write what the run did."""
     own = Parameters.from_dict({name: value for name, value in run.parameters.items() if name not in COMMON})
-    paragraph = " ".join(_sentences(run, own, rows))
+    paragraph = " ".join(filter(None, _sentences(run, own, rows)))
     return Methods((paragraph,), citing.cited((paragraph,)))
 
 
@@ -49,6 +50,7 @@ def _sentences(run: Run, own: Parameters, rows: Mapping[str, list[Row]]) -> Iter
         f"Questions were divided into {own.splits} folds by a digest of their ids, before anything was trained; each "
         f"was answered by what the other folds trained{watched}."
     )
+    yield from _strangers(run)
     peers = [said for name, said in PEERS.items() if name in own.compared]
     more = " (Adaptive-RAG with more where it retrieved several times)" if "adaptive" in own.compared else ""
     yield (
@@ -61,6 +63,19 @@ def _sentences(run: Run, own: Parameters, rows: Mapping[str, list[Row]]) -> Iter
         f"{own.resamples:,} resamples of questions [@efron1993] and Wilcoxon's signed-rank test; p-values were "
         f"adjusted for the false discovery rate within each table [@benjamini1995]. The seed was {run.seed}."
     )
+
+
+def _strangers(run: Run) -> Iterable[str]:
+    """How documents of other questions were drawn, and what folds have in common."""
+    others = questions.strangers(run)
+    beside = (
+        f"Beside its own each question had {others} documents of other questions, drawn at random" if others else ""
+    )
+    if questions.is_apart(run):
+        yield f"{beside} among those of its own fold." if beside else ""
+        yield "Documents whose text a tested question has, too, were left out of what was learnt for its fold."
+    elif beside:
+        yield f"{beside} from all folds, so that documents of tested questions stood among those learnt from."
 
 
 def _trained(own: Parameters) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.utils.translation import gettext as _
@@ -14,9 +14,12 @@ from django.utils.translation import gettext as _
 from analysis.rag.collections import folds
 from analysis.rag.retrieval.reading import NoDocumentsError
 from analysis.rag.shapes import Collection, Document, Query
+from analysis.rag.uplift import apart
 from analysis.rag.uplift.labels import Labelled
+from crowdrag.runs.models import Run
 
 from .. import retrieving
+from ..collecting import APART
 from ..experiment import BadParameterError, Payload
 from ..job import Job
 from .parameters import Parameters
@@ -89,15 +92,48 @@ def labelled(query: Query, found: Mapping[str, Any], own: Parameters, *, other: 
     return Labelled(query, documents, said["without"], tuple(said["alone"]), own.metric)
 
 
-def training(job: Job, split: int) -> tuple[list[Labelled], list[Labelled]]:
-    """What may be learnt from for a fold: all others, or, to stop early, all but the next one, which is held out."""
+class Learning(NamedTuple):
+    """What may be learnt from for a fold.
+
+    Attributes
+    ----------
+    learnt, held_out : list of Labelled
+        Of all other folds; to stop early by, the next one is held out.
+    left_out : int
+        Documents of these questions that a question of the fold has, too.
+    """
+
+    learnt: list[Labelled]
+    held_out: list[Labelled]
+    left_out: int
+
+
+def training(job: Job, split: int) -> Learning:
+    """What may be learnt from for a fold: neither its questions, nor any text that one of them has."""
     own: Parameters = job.parameters
     where = fold_of(job.collection, own)
     watched = (split + 1) % own.splits if own.patience else None
-    learnt: list[Labelled] = []
-    held_out: list[Labelled] = []
-    for name, found in job.found("label").items():
-        if where[name] != split:
-            one = labelled(job.by_id[name], found, own)
-            (held_out if where[name] == watched else learnt).append(one)
-    return learnt, held_out
+    tested = apart.keys(job.by_id[name] for name in where if where[name] == split) if is_apart(job.run) else set()
+    found = Learning([], [], 0)
+    for name, said in job.found("label").items():
+        if where[name] == split:
+            continue
+        whole = labelled(job.by_id[name], said, own)
+        one = apart.without(whole, tested)
+        found = found._replace(left_out=found.left_out + len(whole.documents) - len(one.documents))
+        if one.documents:
+            (found.held_out if where[name] == watched else found.learnt).append(one)
+    return found
+
+
+def is_apart(run: Run) -> bool:
+    """Whether a run keeps documents of tested questions out of training; one that was started before this was does not.
+
+    It goes on as it began, so that all of its splits were trained alike, and its results say so.
+    """
+    return bool((run.parameters.get("collection") or {}).get(APART))
+
+
+def strangers(run: Run) -> int:
+    """How many documents of other questions each question has beside its own."""
+    return int((run.parameters.get("collection") or {}).get("others") or 0)

@@ -25,6 +25,12 @@ NAMES = (
     "uplift_results", "uplift_ablations", "uplift_found", "uplift_inputs", "uplift_errors", "uplift_categories",
     "uplift_transfer", "uplift_training", "uplift_counts", "uplift_answers",
 )  # fmt: skip
+#: How documents of other questions were drawn.
+WITHIN = "drawn among the questions of the same split"
+ANYWHERE = (
+    "drawn from the whole file: documents of tested questions stand among those learnt from, as this run was started "
+    "before splits were kept apart"
+)
 SEES_THE_ANSWERS = "it is told which documents help, so it is not tested"
 
 
@@ -229,7 +235,7 @@ def _training(job: Job) -> list[Row]:
             "helpful": history.get("helpful"), "epochs": len(epochs) if history else None,
             "best": history.get("best"), "point_first": epochs[0].get("point"), "point": best.get("point"),
             "pair": best.get("pair"), "list": best.get("list"), "held_out": best.get("held_out"),
-            "file": found.get("file", ""),
+            "left_out": found.get("left_out"), "file": found.get("file", ""),
         }  # fmt: skip
         rows.append(row | ({NOTE: found["not_possible"]} if "not_possible" in found else {}))
     return rows
@@ -251,5 +257,8 @@ def _counts(job: Job, found: Outcomes) -> list[Row]:
         "one_helps": int((helpful == 1).sum()),
     }
     rows: list[Row] = [{"name": name, "count": count} for name, count in counted.items()]
+    if others := questions.strangers(job.run):
+        how = WITHIN if questions.is_apart(job.run) else ANYWHERE
+        rows.append({"name": "strangers", "count": others * len(found.queries), NOTE: how})
     out = questions.left_out(job.collection)
     return rows + [{"name": "left_out", "count": count, NOTE: reason} for reason, count in out.items()]

@@ -39,16 +39,19 @@ def train(job: Job) -> Mapping[str, Any]:
     """Fit one method on one split; what it learnt becomes the run's file."""
     split, name = job.payload["split"], job.payload["method"]
     key = f"{split}:{name}"
-    learnt, held_out = questions.training(job, split)
-    fold = Training(tuple(learnt), tuple(held_out), job.generator, job.rng(f"train {key}"), job.report)
+    learning = questions.training(job, split)
+    fold = Training(
+        tuple(learning.learnt), tuple(learning.held_out), job.generator, job.rng(f"train {key}"), job.report
+    )
+    about = {"left_out": learning.left_out}
     made = method(job, name)
     try:
         if isinstance(made, Uplift):
-            return {key: _train_ours(job, made, fold, split)}
+            return {key: about | _train_ours(job, made, fold, split)}
         made.fit(fold)
     except _IMPOSSIBLE as error:
-        return {key: {"not_possible": str(error)}}
-    return {key: {"file": keeping.publish(job, made, f"{name}-split-{split}")}}
+        return {key: about | {"not_possible": str(error)}}
+    return {key: about | {"file": keeping.publish(job, made, f"{name}-split-{split}")}}
 
 
 def answer(job: Job) -> Mapping[str, Any]:
@@ -96,7 +99,9 @@ def _train_ours(job: Job, made: Uplift, fold: Training, split: int) -> dict[str,
     name = f"{made.name}-split-{split}"
     where = questions.fold_of(job.collection, own)
     if own.trained:
-        keeping.take_up(job, made, own.trained, name, tested=[each for each in where if where[each] == split])
+        keeping.take_up(
+            job, made, own.trained, name, tested=[job.by_id[each] for each in where if where[each] == split]
+        )
     else:
         made.fit(fold)
     believed = {}
