@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from crowdrag.runs import kinds, tasks
-from crowdrag.runs.domain import claiming, concluding, executing, progress, running, timing
+from crowdrag.runs.domain import claiming, concluding, executing, running, timing
 from crowdrag.runs.enums import RunState, UnitState
 from crowdrag.runs.models import Run, Unit, Upload
 from crowdrag.studies.models import Study
@@ -216,30 +216,6 @@ def test_notes_of_several_effects_add_up(study: Study) -> None:
     running.note(run=Run.objects.get(pk=run.pk), summary={"b": 2})
     run.refresh_from_db()
     assert (run.summary, run.inputs_digest) == ({"a": 1, "b": 2}, "d")
-
-
-def test_progress_of_a_run_with_one_unit_is_its_units(study: Study) -> None:
-    run = start(study, "tiny")
-    unit = claiming.claim(worker="a", run=run)
-    now = unit.claimed_at + timedelta(seconds=10)
-    claiming.renew(unit, done=20, total=100, message="reading")
-    assert progress.of(run, now=now) == progress.Progress(20, 100, "reading", 2.0, timedelta(seconds=40))
-    claiming.complete(unit, effect=None)
-    assert progress.of(run).percent == 100
-
-
-def test_progress_of_a_run_with_many_units_counts_them(study: Study) -> None:
-    run = start(study, "tiny", units=4)
-    executing.work_next(run)
-    executing.work_next(run)
-    run.refresh_from_db()
-    Run.objects.filter(pk=run.pk).update(started_at=run.started_at - timedelta(minutes=5))
-    run.refresh_from_db()
-    found = progress.of(run, now=timezone.now())
-    assert (found.done, found.total, found.percent) == (2, 4, 50)
-    assert found.rate == pytest.approx(2 / 60)
-    assert found.left == timedelta(seconds=60)
-    assert progress.Progress(0, 0).percent is None
 
 
 @pytest.mark.parametrize(("times", "seconds"), [(1, 2), (2, 8), (3, 32), (4, 128), (5, 300), (9, 300)])

@@ -1,4 +1,4 @@
-"""An experiment written down in a TOML file, so that it can be kept beside a paper and run again (docs/guides/experiments.md).
+"""An experiment written down in a TOML file, to be kept beside a paper and run again (docs/guides/experiments.md).
 
 Its keys are the options of `crowdrag experiment` without their dashes; the experiment's own parameters stand in a table
 `[parameters]`. A path is read from where the file lies.

@@ -16,6 +16,7 @@ from crowdrag.runs.domain.progress import Progress
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.kinds import Rejected
 from crowdrag.runs.models import Run
+from crowdrag.runs.templatetags.run_pages import pace
 from crowdrag.studies.domain import money
 from crowdrag.studies.models import Study
 
@@ -95,7 +96,8 @@ class Command(BaseCommand):
 
     def _tell(self, progress: Progress) -> None:
         if self.stderr.isatty():
-            self.stderr.write(f"\r\033[K{progress.done} of {progress.total} {progress.message}", ending="")
+            said = f"{progress.done} of {progress.total} {progress.message} ({pace(progress)})"
+            self.stderr.write(f"\r\033[K{said}", ending="")
 
 
 def _merged(given: dict[str, Any]) -> dict[str, Any]:

@@ -1,15 +1,31 @@
 """How far a run is, and how long it will take."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.db.models import Count, Q
 from django.utils import timezone
 
 from ..enums import UnitState
 from ..models import Run, Unit
 
-WINDOW = timedelta(minutes=1)
+#: The pace is that of so many units that were done last.
+LAST = 50
+#: Between two units workers were away, if it was longer than this: that is no part of the pace.
+GAP = timedelta(seconds=30)
+
+Span = tuple[datetime, datetime]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where a run is that has several stages: the how manieth, from 1, and how many of its units are done."""
+
+    number: int
+    of: int
+    done: int
+    total: int
 
 
 @dataclass(frozen=True)
@@ -26,7 +42,10 @@ class Progress:
     rate
         per second, lately; None where there is nothing to tell it from.
     left
-        the time left at that rate; None where it is not known.
+        the time left at that rate, of the stage that it is in; None where it is not known. What later stages take is
+        not known: theirs is other work.
+    stage
+        of a run that has several; None for others, and where all are over.
     """
 
     done: int
@@ -34,6 +53,7 @@ class Progress:
     message: str = ""
     rate: float | None = None
     left: timedelta | None = None
+    stage: Stage | None = None
 
     @property
     def percent(self) -> int | None:
@@ -47,9 +67,9 @@ def of(run: Run, *, now: datetime | None = None) -> Progress:
     total = run.units.count()
     if total == 1:
         return of_unit(run.units.get(), now=now)
-    done = run.units.filter(state=UnitState.DONE).count()
-    at_work = run.units.filter(state=UnitState.CLAIMED).exclude(message="").order_by("-claimed_at", "-id").first()
-    return _of_units(run, done, total, at_work.message if at_work else "", now)
+    at_work = list(run.units.filter(state=UnitState.CLAIMED).order_by("-claimed_at", "-id"))
+    message = next((unit.message for unit in at_work if unit.message), "")
+    return _of_units(run, total, message, at_work, now)
 
 
 def of_unit(unit: Unit, *, now: datetime) -> Progress:
@@ -60,14 +80,53 @@ def of_unit(unit: Unit, *, now: datetime) -> Progress:
     return at_rate(unit.done, unit.total, unit.message, unit.done / elapsed if elapsed > 0 else None)
 
 
-def _of_units(run: Run, done: int, total: int, message: str, now: datetime) -> Progress:
-    rate = None
-    if run.is_active and run.started_at:
-        since = max(now - WINDOW, run.started_at)
-        lately = run.units.filter(state=UnitState.DONE, finished_at__gte=since).count()
-        elapsed = (now - since).total_seconds()
-        rate = lately / elapsed if elapsed > 0 else None
-    return at_rate(done, total, message, rate)
+def _of_units(run: Run, total: int, message: str, at_work: list[Unit], now: datetime) -> Progress:
+    is_done = Q(state=UnitState.DONE)
+    rows = run.units.order_by("stage").values_list("stage").annotate(done=Count("pk", filter=is_done), all=Count("pk"))
+    stages = list(rows)
+    done = sum(row[1] for row in stages)
+    open_ones = [n for n, row in enumerate(stages) if row[1] < row[2]]
+    if not run.is_active or not open_ones:
+        return Progress(done, total, message)
+    n = open_ones[0]
+    number, done_of_it, all_of_it = stages[n]
+    of_it = [unit for unit in at_work if unit.stage == number]
+    rate = _rate(run, number, of_it, now)
+    # Half of a unit that takes an hour is half an hour less.
+    ahead = all_of_it - done_of_it - sum(_part(unit) for unit in of_it)
+    left = timedelta(seconds=round(max(ahead, 0) / rate)) if rate else None
+    stage = Stage(n + 1, len(stages), done_of_it, all_of_it) if len(stages) > 1 else None
+    return Progress(done, total, message, rate, left, stage)
+
+
+def _rate(run: Run, stage: int, at_work: Iterable[Unit], now: datetime) -> float | None:
+    """Return how many units of a stage are done in a second: of those that were last, and of what is at work."""
+    over = run.units.filter(stage=stage, state=UnitState.DONE, claimed_at__isnull=False).order_by("-finished_at")
+    rows = over.values_list("claimed_at", "finished_at")[:LAST]
+    spans = [(began, ended) for began, ended in rows if began and ended]
+    done = float(len(spans))
+    for unit in at_work:
+        if unit.claimed_at and (spans or unit.done):
+            spans.append((unit.claimed_at, now))
+            done += _part(unit)
+    seconds = _busy(spans).total_seconds()
+    return done / seconds if done and seconds > 0 else None
+
+
+def _part(unit: Unit) -> float:
+    return unit.done / unit.total if unit.total else 0.0
+
+
+def _busy(spans: Iterable[Span]) -> timedelta:
+    """Return how long somebody was at work: spans laid over each other, with the short gaps between them."""
+    busy, end = timedelta(), None
+    for begin, finish in sorted(spans):
+        if end is None or begin - end > GAP:
+            busy += finish - begin
+        elif finish > end:
+            busy += finish - end
+        end = finish if end is None else max(end, finish)
+    return busy
 
 
 def at_rate(done: int, total: int, message: str, rate: float | None) -> Progress:

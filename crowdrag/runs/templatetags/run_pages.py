@@ -1,6 +1,7 @@
 """What pages of runs say about values that kinds made up."""
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from django import template
@@ -18,11 +19,22 @@ def pace(progress: Progress) -> str:
     """Say how fast it goes and how long it will take, as far as that is known."""
     parts = []
     if progress.rate is not None:
-        digits = 0 if progress.rate >= 10 else 1
-        parts.append(_("%(rate)s per second") % {"rate": face.figure(progress.rate, digits)})
+        parts.append(_rate(progress.rate))
+    if (stage := progress.stage) is not None:
+        done = {"done": face.figure(stage.done, 0), "all": face.figure(stage.total, 0)}
+        parts.append(_("stage %(number)s of %(of)s: %(done)s of %(all)s") % (asdict(stage) | done))
     if progress.left is not None:
-        parts.append(_("%(time)s left") % {"time": face.duration(progress.left)})
+        said = _("%(time)s left of this stage") if progress.stage else _("%(time)s left")
+        parts.append(said % {"time": face.duration(progress.left)})
     return ", ".join(parts)
+
+
+def _rate(a_second: float) -> str:
+    """Say a rate in the largest unit of time in which it is one at least; in hours, where it is less."""
+    units = ((1, _("%(rate)s per second")), (60, _("%(rate)s per minute")), (3600, _("%(rate)s per hour")))
+    seconds, said = next((each for each in units if a_second * each[0] >= 1), units[-1])
+    rate = a_second * seconds
+    return said % {"rate": face.figure(rate, 0 if rate >= 10 else 1)}
 
 
 @register.filter

@@ -1,7 +1,8 @@
 """Sending a file of the storage: whole, a part of it, or by sending whoever asks there."""
 
+import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from django.core.files.storage import default_storage
@@ -15,7 +16,8 @@ from django.http import (
 )
 from django.utils.http import content_disposition_header, parse_etags
 
-from ..domain import storing
+from ..domain import storing, zipping
+from ..domain.zipping import Part
 
 RANGE = re.compile(r"bytes=(\d*)-(\d*)$")
 
@@ -59,6 +61,22 @@ def send(request: HttpRequest, kept: Kept) -> HttpResponseBase:
     if part is not None:
         response.status_code = 206
         response["Content-Range"] = f"bytes {first}-{last}/{kept.size}"
+    return response
+
+
+def send_zip(request: HttpRequest, parts: Sequence[Part], *, name: str, tag: str) -> HttpResponseBase:
+    """Answer with several files as one ZIP, made while it is sent: always by us, whole, and of no size known before.
+
+    `tag` says what tells these files from others. The tag that is sent is a weak one: another version of the library
+    that compresses may give other bytes of the same files.
+    """
+    etag = f'W/"{hashlib.sha256(tag.encode()).hexdigest()[:32]}"'
+    if etag in parse_etags(request.headers.get("If-None-Match", "")):
+        return HttpResponse(status=304, headers={"ETag": etag})
+    content = iter(()) if request.method == "HEAD" else zipping.stream(default_storage, parts)
+    response = StreamingHttpResponse(content, content_type="application/zip")
+    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name) or "attachment"
+    response["ETag"] = etag
     return response
 
 
