@@ -2,9 +2,11 @@
 
 from django.urls import include, path
 
+from .api import bertscore as bertscore_api
 from .api import experiments as experiments_api
 from .api import exports as exports_api
 from .api import links, personal, release_files
+from .api import planner as planner_api
 from .api import releases as releases_api
 from .api import results as results_api
 from .views import (
@@ -54,6 +56,8 @@ API = [
     path("experiments/", experiments_api.Experiments.as_view(), name="api_experiments"),
     path("experiments/<slug:name>/", experiments_api.Started.as_view(), name="api_experiment"),
     path("experiments/<slug:name>/estimate/", experiments_api.Estimated.as_view(), name="api_experiment_estimate"),
+    path("planner/", planner_api.Planner.as_view(), name="api_planner"),
+    path("bertscore/", bertscore_api.Bertscore.as_view(), name="api_bertscore"),
     path("exports/", exports_api.Exports.as_view(), name="api_exports"),
 ]
 urlpatterns = [

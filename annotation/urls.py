@@ -4,7 +4,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from .api import assignments as assignments_api
 from .api import campaigns as api
-from .api import designs, judgments, known, launching, told
+from .api import designs, judges, judgments, known, launching, told
 from .api import screening as screening_api
 from .views import (
     campaign_drafts,
@@ -119,7 +119,14 @@ API: list[URLPattern | URLResolver] = [
     path("assignments/<str:assignment>/", include(SCREENING_API)),
     path("accept-clean/", screening_api.Clean.as_view(), name="api_accept_clean"),
 ]
+JUDGES_API = [
+    path("", judges.ModelJudges.as_view(), name="api_model_judges"),
+    path("estimate/", judges.ModelJudgesEstimated.as_view(), name="api_model_judges_estimate"),
+    path("measure/", judges.JudgesMeasured.as_view(), name="api_model_judges_measure"),
+    path("measure/estimate/", judges.MeasuringEstimated.as_view(), name="api_model_judges_measure_estimate"),
+]
 urlpatterns = [
+    path("api/v1/studies/<slug:study>/judges/", include(JUDGES_API)),
     path("api/v1/studies/<slug:study>/campaigns/", api.Campaigns.as_view(), name="api_campaigns"),
     path("api/v1/studies/<slug:study>/campaigns/<int:campaign>/", include(API)),
     path("api/v1/studies/<slug:study>/judgments/", judgments.Judgments.as_view(), name="api_judgments"),

@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 from .api import imports as importing
+from .api import models as models_api
 from .api import plan as plan_api
 from .api import plan_texts as plan_texts_api
 from .api import progress as progress_api
@@ -102,6 +103,12 @@ urlpatterns = [
     path("api/v1/studies/<slug:study>/review/next/", reviewing.Following.as_view(), name="api_review_next"),
     path("api/v1/studies/<slug:study>/review/<str:task>/", include(HANDED_IN)),
     path("api/v1/studies/<slug:study>/writing/", progress_api.Progress.as_view(), name="api_writing"),
+    path("api/v1/studies/<slug:study>/writing/models/", models_api.ModelWriters.as_view(), name="api_model_writers"),
+    path(
+        "api/v1/studies/<slug:study>/writing/models/estimate/",
+        models_api.ModelWritersEstimated.as_view(),
+        name="api_model_writers_estimate",
+    ),
     path("api/v1/studies/<slug:study>/writing/plan/", include(PLAN)),
     path("api/v1/studies/<slug:study>/writing/writers/", progress_api.Writers.as_view(), name="api_writers"),
     path(

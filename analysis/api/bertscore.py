@@ -1,0 +1,66 @@
+"""BERTScores: which models may compute them, how much there is to do, and starting it."""
+
+from typing import Any, ClassVar
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from crowdrag.api.endpoints.endpoint import Endpoint, Need
+from crowdrag.api.endpoints.problems import Problem
+from crowdrag.api.endpoints.reading import Given
+from crowdrag.runs.api.ordering import STARTED, accepted, refused
+from crowdrag.runs.api.rows import RunRow
+from crowdrag.studies.enums import Role
+
+from ..domain.results.settings import BadParameterError
+from ..domain.similarity import choosing, estimating, scoring
+
+
+class EncoderRow(serializers.Serializer[Any]):
+    """A model that the operator offers, and what computing with it comes to. It costs no money."""
+
+    model = serializers.CharField(help_text="As it is named to start it.")
+    texts = serializers.IntegerField(help_text="Distinct texts that are compared.")
+    missing = serializers.IntegerField(help_text="Of these, not encoded yet.")
+    seconds = serializers.FloatField(allow_null=True, help_text="Null: nothing tells.")
+
+
+class EncodersRow(serializers.Serializer[Any]):
+    """The models that are offered, the usual one first."""
+
+    results = EncoderRow(many=True)
+
+
+class EncoderWanted(Given):
+    """With which model."""
+
+    model = serializers.CharField(
+        max_length=200, required=False, allow_blank=True, default="", help_text="Left out: the usual one."
+    )
+
+
+class Bertscore(Endpoint):
+    """BERTScores of the study's responses."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER), "POST": STARTED}
+    serializer_class = EncodersRow
+
+    def get(self, request: Request, study: str) -> Response:
+        """Show the models that are offered, and how much each has to do."""
+        rows = [
+            {"model": str(choice), **vars(estimating.estimate(self.study, choice))} for choice in choosing.offered()
+        ]
+        return Response(EncodersRow({"results": rows}).data)
+
+    @extend_schema(request=EncoderWanted, responses={202: RunRow})
+    def post(self, request: Request, study: str) -> Response:
+        """Compute the scores that are missing. Analyses take those that stand."""
+        try:
+            run = scoring.start(study=self.study, by=self.user, **self.given(EncoderWanted))
+        except BadParameterError as error:
+            raise refused({"model": [str(error)]}) from None
+        except scoring.NothingToCompareError as error:
+            raise Problem("conflict", str(error)) from None
+        return accepted(self, run)

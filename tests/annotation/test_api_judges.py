@@ -1,0 +1,134 @@
+"""Models that judge, ordered by scripts: the same orders as on the pages, and nothing starts but what was estimated."""
+
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from annotation.models import Campaign
+from crowdrag.api.enums import Scope
+from crowdrag.audit.models import Look
+from crowdrag.llm.models import Attempt, Endpoint
+from crowdrag.runs.models import Run
+from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.models import Study
+from tests.factories import CampaignFactory, StudyFactory
+
+from . import asked_again
+from .test_api import script
+
+pytestmark = pytest.mark.django_db
+JUDGES = "/api/v1/studies/mine/judges/"
+PROMPT = "{query} {questions} {form} {responses}"
+
+
+@pytest.fixture
+def study() -> Study:
+    Endpoint.objects.create(
+        name="somewhere", base_url="https://api.example.org/v1", model="m-1", is_allowed=True, concurrency=3
+    )
+    return StudyFactory(slug="mine")
+
+
+@pytest.fixture
+def source(study: Study) -> Campaign:
+    made = asked_again.campaign(study)
+    for _pair in range(3):
+        asked_again.pair(made, a="A text.", b="Other.")
+    return made
+
+
+@pytest.fixture
+def client(study: Study) -> APIClient:
+    return script(study)
+
+
+def post(client: APIClient, source: Campaign, step: str = "", **given: Any) -> Any:
+    order = {"endpoint": "somewhere", "campaign": source.pk, "prompt": PROMPT, **given}
+    return client.post(JUDGES + step, order, format="json")
+
+
+def test_what_is_offered_is_what_the_page_offers(source: Campaign, client: APIClient) -> None:
+    offered = client.get(JUDGES).json()
+    assert (offered["endpoints"], offered["campaigns"]) == (["somewhere"], [source.pk])
+    assert "{responses}" in offered["prompt"]
+
+
+def test_the_estimate_comes_first_and_nothing_else_starts(source: Campaign, client: APIClient) -> None:
+    estimate = post(client, source, "estimate/")
+    assert estimate.status_code == 200, estimate.content
+    told = estimate.json()
+    assert (told["wanted"], told["calls"], told["problem"], told["sampled"]) == (6, 6, "", None)
+    assert "A text." in told["prompts"][0]
+    assert Look.objects.filter(what=Shown.RESPONSE).exists()
+    assert post(client, source, "estimate/", repeats=2).json()["calls"] == 12
+    other = post(client, source, repeats=2, order=told["order"])
+    assert (other.status_code, other.json()["errors"][0]["pointer"]) == (422, "#/order")
+    assert not Run.objects.exists()
+    started = post(client, source, order=told["order"])
+    assert started.status_code == 202, started.content
+    run = Run.objects.get()
+    assert started["Location"].endswith(f"/api/v1/studies/mine/runs/{run.key}/")
+    assert (run.kind, run.parameters["source"], run.parameters["parameters"]) == (
+        "judge.model",
+        source.pk,
+        {"temperature": 0.0},
+    )
+    assert not Attempt.objects.exists()
+
+
+def test_all_that_the_page_asks_for_can_be_said(source: Campaign, client: APIClient) -> None:
+    given = {
+        "which": "sample", "n": 2, "both": False, "repeats": 3, "inference": "INDIVIDUAL", "justify": True,
+        "temperature": None, "max_tokens": 300, "seed": 5,
+    }  # fmt: skip
+    answer = post(client, source, **given)
+    assert answer.status_code == 202, answer.content
+    kept = Run.objects.get().parameters
+    assert kept["parameters"] == {"max_tokens": 300}
+    said = {name: kept[name] for name in ("which", "n", "both", "repeats", "inference", "justify", "seed")}
+    assert said == {name: given[name] for name in said}
+
+
+def test_a_judge_is_measured(source: Campaign, client: APIClient) -> None:
+    dimension = source.asked.order_by("position").values_list("dimension__name", flat=True)[0]
+    told = post(client, source, "measure/estimate/", dimension=dimension, n=2).json()
+    assert told["calls"] > 0
+    assert told["prompts"] == []
+    started = post(client, source, "measure/", dimension=dimension, n=2, order=told["order"])
+    assert started.status_code == 202, started.content
+    assert (Run.objects.get().kind, Run.objects.get().parameters["n"]) == ("judge.injection", 2)
+    wrong = post(client, source, "measure/", dimension="beauty")
+    assert (wrong.status_code, wrong.json()["errors"][0]["pointer"]) == (422, "#/dimension")
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "pointer"),
+    [
+        ({"endpoint": "elsewhere"}, 422, "#/endpoint"),
+        ({"which": "sample"}, 422, "#/n"),
+        ({"prompt": "Judge."}, 422, "#/prompt"),
+        ({"repeats": 0}, 400, "#/repeats"),
+        ({"model": "m-1"}, 400, "#/model"),
+    ],
+)
+def test_what_cannot_be_ordered_is_refused_by_field(
+    source: Campaign, client: APIClient, given: dict[str, Any], status: int, pointer: str
+) -> None:
+    for step in ("", "estimate/"):
+        answer = post(client, source, step, **given)
+        assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (status, pointer), answer.content
+        assert answer.json()["remedy"]
+    assert not Run.objects.exists()
+
+
+def test_another_studys_campaign_is_not_asked_again(source: Campaign, client: APIClient) -> None:
+    strange = CampaignFactory()
+    answer = post(client, strange)
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "#/campaign")
+
+
+def test_it_costs_money_so_it_needs_an_editor_and_the_scope(source: Campaign, study: Study) -> None:
+    for one in (script(study, Role.REVIEWER), script(study, Role.OWNER, Scope.READ, Scope.WRITE)):
+        for step in ("", "estimate/", "measure/", "measure/estimate/"):
+            assert post(one, source, step).status_code == 403

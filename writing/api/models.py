@@ -1,0 +1,114 @@
+"""Models as writers: what may be ordered, what an order would come to, and starting it."""
+
+from typing import Any, ClassVar
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from crowdrag.api.endpoints.endpoint import Need
+from crowdrag.llm.models import Endpoint as Model
+from crowdrag.runs.api.ordering import STARTED, Asked, Confirmed, OfCalls, Ordering
+from crowdrag.runs.api.rows import RunRow
+from crowdrag.studies.enums import Role
+
+from ..domain import styles, versions
+from ..domain.generation import campaigns, outcomes, prompts, slots
+from ..domain.generation.campaigns import Order
+from ..domain.generation.slots import Which
+from ..domain.generation.writers import Form
+from ..forms.campaigns import CampaignForm
+from ..models import Style
+
+
+class WritingOffer(serializers.Serializer[Any]):
+    """Which models may write, in which styles, and what they are told unless something else is said."""
+
+    endpoints = serializers.ListField(child=serializers.CharField(), help_text="Models that the operator allowed.")
+    styles = serializers.ListField(child=serializers.CharField())
+    prompt = serializers.CharField(help_text="That was used last, or the usual one.")
+
+
+class WritingOrder(Asked):
+    """Who is to write what, told what. Topics without passages are left out."""
+
+    styles = serializers.ListField(child=serializers.CharField(max_length=100), min_length=1, max_length=1000)
+    which = serializers.ChoiceField(
+        Which.choices, required=False, default=Which.NO_MODEL,
+        help_text="Topics: for which no model or nobody wrote yet, all, or those in `topics`.",
+    )  # fmt: skip
+    topics = serializers.ListField(
+        child=serializers.CharField(max_length=200), required=False, default=list, max_length=100_000,
+        help_text="Ids, if they are `chosen`.",
+    )  # fmt: skip
+    form = serializers.ChoiceField(
+        Form.choices, required=False, default=Form.TEXT, help_text="Of the answer: as people write, or JSON."
+    )
+    words = serializers.IntegerField(
+        min_value=10, max_value=5000, required=False, allow_null=True, default=None, help_text="Null: as a style asks."
+    )
+    overlong = serializers.FloatField(
+        min_value=1, max_value=100, required=False, default=outcomes.OVERLONG,
+        help_text="From what multiple of the words asked for an answer is too long.",
+    )  # fmt: skip
+    accept_overlong = serializers.BooleanField(
+        required=False, default=False, help_text="Whether what is too long becomes a response too."
+    )
+    temperature = serializers.FloatField(
+        min_value=0, max_value=2, required=False, allow_null=True, default=None, help_text="Null: the server's own."
+    )
+    frequency_penalty = serializers.FloatField(min_value=-2, max_value=2, required=False, allow_null=True, default=None)
+    seed = serializers.IntegerField(min_value=0, max_value=2**31, required=False, allow_null=True, default=None)
+
+
+class WritingBegun(Confirmed, WritingOrder):
+    """Who is to write what, as it is started."""
+
+
+class Writing(Ordering):
+    """Something that an order of responses is sent to."""
+
+    def wanted(self, given: dict[str, Any]) -> Order:
+        """Return what is ordered, checked as the page's form checks it."""
+        said = given | {
+            "endpoint": self.model(given["endpoint"]),
+            "prompt": given["prompt"] or prompts.latest_text(self.study),
+            "topics": "\n".join(given["topics"]),
+        }
+        return self.ordered(CampaignForm(self.study, said))
+
+
+class ModelWriters(Writing):
+    """Models that write."""
+
+    needs: ClassVar = {"GET": Need(Role.EDITOR), "POST": STARTED}
+    serializer_class = WritingOffer
+
+    def get(self, request: Request, study: str) -> Response:
+        """Show which models may write, in which styles, and what they are told."""
+        names = [*versions.current(Style, study=self.study), *styles.DEFAULTS]
+        offered = Model.objects.allowed().order_by("name").values_list("name", flat=True)
+        shown = {"endpoints": list(offered), "styles": list(dict.fromkeys(names))}
+        return Response(WritingOffer(shown | {"prompt": prompts.latest_text(self.study)}).data)
+
+    @extend_schema(request=WritingBegun, responses={202: RunRow})
+    def post(self, request: Request, study: str) -> Response:
+        """Have a model write. What it answers becomes responses as the run goes on."""
+        given = self.given(WritingBegun)
+        wanted = given.pop("order")
+        return self.started(
+            self.wanted(given), wanted, lambda order: campaigns.start(study=self.study, order=order, by=self.user)
+        )
+
+
+class ModelWritersEstimated(Writing):
+    """What having a model write would come to."""
+
+    @extend_schema(request=WritingOrder, responses=OfCalls)
+    def post(self, request: Request, study: str) -> Response:
+        """Show what having a model write would come to, and what exactly is asked; nothing is sent."""
+        order = self.wanted(self.given(WritingOrder))
+        text = order.writer().text
+        first = tuple(text(one) for one in slots.of(order.pairs(self.study)[:1]))
+        return self.estimated(order, campaigns.forecast(study=self.study, order=order), first)
