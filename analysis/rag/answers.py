@@ -18,6 +18,8 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 # What SQuAD 2 and HotpotQA answer beside spans: as words they share nothing with a span.
 _WHOLE = frozenset({"yes", "no", "noanswer"})
+#: The ends of LaMP-3's scale of ratings.
+LOW, HIGH = 1.0, 5.0
 
 
 class NoGoldAnswerError(ValueError):
@@ -101,27 +103,58 @@ def number(answer: str) -> float | None:
     return float(found.group()) if found else None
 
 
-def absolute_error(answer: str, gold: float, *, low: float = 1.0, high: float = 5.0) -> float:
+def rating(answer: str, *, low: float = LOW, high: float = HIGH) -> float | None:
+    """The rating that an answer gives: its first number; None where there is none, or it is beyond the scale.
+
+    LaMP's script takes an answer as a whole for a number. Models say more than that; but a first number beyond the
+    scale (a year, a share) is no rating.
+
+    Parameters
+    ----------
+    answer : str
+    low, high : float
+        The ends of the scale.
+
+    Examples
+    --------
+    >>> rating("I rate it 4.5 of 5"), rating("2017 was great"), rating("good")
+    (4.5, None, None)
+    """
+    found = number(answer)
+    return found if found is not None and low <= found <= high else None
+
+
+def absolute_error(answer: str, gold: float, *, low: float = LOW, high: float = HIGH) -> float:
     """How far a rating is from the right one (LaMP-3). Its mean is the MAE, the root of its mean square the RMSE.
 
     Parameters
     ----------
     answer : str
-        What is no number counts as the end of the scale that is further from the right rating, as in LaMP's script.
+        What is no rating (`rating`) counts as the end of the scale that is further from the right one, as in LaMP's
+        script.
     gold : float
+        On the scale.
     low, high : float
         The ends of the scale.
 
     Returns
     -------
     float
+        At most `high` - `low`.
+
+    Raises
+    ------
+    NoGoldAnswerError
+        If the right rating is beyond the scale.
 
     Examples
     --------
-    >>> absolute_error("3", 5.0), absolute_error("good", 2.0)
-    (2.0, 3.0)
+    >>> absolute_error("3", 5.0), absolute_error("good", 2.0), absolute_error("2017 was great", 2.0)
+    (2.0, 3.0, 3.0)
     """
-    given = number(answer)
+    if not low <= gold <= high:
+        raise NoGoldAnswerError(f"a right rating lies between {low:g} and {high:g}, not {gold:g}")
+    given = rating(answer, low=low, high=high)
     return abs(given - gold) if given is not None else max(gold - low, high - gold)
 
 
@@ -144,16 +177,16 @@ def rating_error(answer: str, gold: Sequence[str]) -> float:
     Raises
     ------
     NoGoldAnswerError
-        If there is no right rating, or none that is a number.
+        If there is no right rating, or none that is a number of the scale.
 
     Examples
     --------
     >>> rating_error("3", ["5"]), rating_error("good", ["2"])
     (2.0, 3.0)
     """
-    numbers = [found for each in _some(gold) if (found := number(each)) is not None]
+    numbers = [found for each in _some(gold) if (found := rating(each)) is not None]
     if not numbers:
-        raise NoGoldAnswerError(f"a rating is scored against a number, not {gold[0]!r}")
+        raise NoGoldAnswerError(f"a rating is scored against a number from {LOW:g} to {HIGH:g}, not {gold[0]!r}")
     return min(absolute_error(answer, each) for each in numbers)
 
 
@@ -199,11 +232,22 @@ class Metric:
         From an answer and the right ones to a number.
     worst : float or None
         None where more is better. Of an error: the largest it can be.
+    parse : callable, optional
+        What an answer is taken for; None where it cannot be. Without it any text is an answer.
     """
 
     name: str
     score: Callable[[str, Sequence[str]], float]
     worst: float | None = None
+    parse: Callable[[str], float | None] | None = None
+
+    def reads(self, answer: str) -> bool:
+        """Whether an answer is one that can be measured; what is none is scored as wrong as can be."""
+        return self.parse is None or self.parse(answer) is not None
+
+    def can_score(self, gold: Sequence[str]) -> bool:
+        """Whether one of the right answers is one that can be measured against."""
+        return any(map(self.reads, gold))
 
 
 #: All measures by name. `em` and `f1` are for questions with short answers; LaMP's tasks name theirs.
@@ -213,8 +257,8 @@ METRICS = {
         Metric("em", exact_match),
         Metric("f1", f1),
         Metric("accuracy", accuracy),
-        Metric("mae", rating_error, worst=4.0),
-        Metric("mse", squared_rating_error, worst=16.0),
+        Metric("mae", rating_error, worst=HIGH - LOW, parse=rating),
+        Metric("mse", squared_rating_error, worst=(HIGH - LOW) ** 2, parse=rating),
         Metric("rouge_1", rouge_1),
         Metric("rouge_l", rouge_l),
     )

@@ -190,7 +190,8 @@ TABLES = {
         _("What the generator was asked"),
         _(
             "Rankings that were sampled, and the distinct prompts that they took. Tokens are those of all prompts, "
-            "also where the answer was kept from before."
+            "also where the answer was kept from before. An answer is not to be read where the metric wants a rating "
+            "and it gives none: it counts as wrong as can be."
         ),
         (
             Column("step", _("For"), words=STEPS),
@@ -201,6 +202,7 @@ TABLES = {
             count("prompt_tokens", _("Tokens read")),
             count("completion_tokens", _("Tokens written")),
             count("failed", _("Without an answer")),
+            count("unreadable", _("Not to be read")),
         ),
     ),
 }

@@ -109,7 +109,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "fair_labels": ("query", "document", "without", "alone", "gain", "useful"),
     "fair_left_out": ("reason", "queries", "named"),
     "fair_costs": (
-        "step", "by", "is_standin", "rankings", "prompts", "prompt_tokens", "completion_tokens", "failed",
+        "step", "by", "is_standin", "rankings", "prompts", "prompt_tokens", "completion_tokens", "failed", "unreadable",
     ),
     "uplift_results": (
         "method", "metric", "value", "low", "high", "difference", "difference_low", "difference_high",

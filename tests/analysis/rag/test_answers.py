@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.rag import answers
-from analysis.rag.answers import NoGoldAnswerError, absolute_error, exact_match, f1, normalised, number
+from analysis.rag.answers import METRICS, NoGoldAnswerError, absolute_error, exact_match, f1, normalised, number, rating
 
 WORDS = st.lists(
     st.sampled_from(["The", "a", "Paris,", "paris", "U.S.", "us", "yes", "no", "42", "!", "été"]), max_size=6
@@ -77,6 +77,38 @@ def test_without_a_right_answer_nothing_is_scored(bad: Any) -> None:
 
 
 def test_ratings_that_are_no_numbers_are_as_far_as_can_be() -> None:
-    assert [absolute_error(given, 4.0) for given in ("4", "it is a 1.", "good", "", "-2")] == [0, 3, 3, 3, 6]
+    assert [absolute_error(given, 4.0) for given in ("4", "it is a 1.", "good", "", "-2")] == [0, 3, 3, 3, 3]
     assert absolute_error("none", 2.0) == 3
     assert number("3,5") == 3.0
+
+
+@pytest.mark.parametrize(
+    ("answer", "taken"),
+    [
+        ("4", 4.0), (" 4.5 ", 4.5), ("I give it 2 of 5", 2.0), ("5/5", 5.0), ("1", 1.0), ("5.0", 5.0),
+        # Numbers that no scale of 1 to 5 has: the first one counts, whatever comes after.
+        ("2017 was great", None), ("10", None), ("0", None), ("-3", None), ("5.1", None), ("In 2017 a 4", None),
+        ("90 %, so 4", None), ("four", None), ("", None),
+    ],
+)  # fmt: skip
+def test_a_rating_is_the_first_number_and_lies_on_the_scale(answer: str, taken: float | None) -> None:
+    assert rating(answer) == taken
+    assert [METRICS[name].reads(answer) for name in ("mae", "mse", "f1")] == [taken is not None] * 2 + [True]
+
+
+@given(st.text() | st.integers().map(str) | st.floats(allow_nan=False).map(str), st.sampled_from("12345"))
+def test_no_error_of_a_rating_is_larger_than_the_worst(answer: str, gold: str) -> None:
+    for name in ("mae", "mse"):
+        metric = METRICS[name]
+        assert metric.worst is not None
+        assert 0 <= metric.score(answer, [gold]) <= metric.worst
+
+
+@pytest.mark.parametrize("gold", ["good", "7", ""])
+def test_ratings_are_not_scored_against_what_is_no_rating(gold: str) -> None:
+    assert not METRICS["mae"].can_score([gold])
+    assert METRICS["mae"].can_score([gold, "3"])
+    with pytest.raises(NoGoldAnswerError):
+        METRICS["mae"].score("3", [gold])
+    with pytest.raises(NoGoldAnswerError, match="between 1 and 5"):
+        absolute_error("3", 7.0)

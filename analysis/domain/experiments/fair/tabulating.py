@@ -27,7 +27,7 @@ UNDEFINED = {
 #: What the generator was asked for, and what for every prompt.
 ATTRIBUTION = "attribution"
 STEPS = (LABELS, RANKINGS, ATTRIBUTION)
-USED = ("prompts", "prompt_tokens", "completion_tokens", "failed")
+USED = ("prompts", "prompt_tokens", "completion_tokens", "failed", "unreadable")
 TAKES_PART = ""
 
 
@@ -103,6 +103,6 @@ def _costs(labelled: Mapping[str, Any], ranked: Mapping[str, Any], generator: st
     return [
         {"step": step, "by": by[step], "is_standin": any(each.get("is_standin") for each in used[step])}
         | {"rankings": sampled.get(step)}
-        | {name: sum(each[name] for each in used[step]) for name in USED}
+        | {name: sum(each.get(name, 0) for each in used[step]) for name in USED}
         for step in STEPS
     ]

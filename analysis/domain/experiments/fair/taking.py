@@ -6,13 +6,16 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
+from analysis.rag.answers import METRICS, Metric
 from analysis.rag.fair.utility import unusable
 from analysis.rag.shapes import Collection, Query
 
 from .. import retrieving
 from ..experiment import BadParameterError
-from .parameters import Parameters
+from .parameters import DEFAULT_METRIC, Parameters
 
+#: No gold answer is one that the metric reads (a rating that is no number of the scale); the key of the reason.
+NO_SCORE = "no gold answer that the metric can score"
 #: A retriever has no usable scores; the key of the reason.
 NO_SCORES = "no usable scores"
 #: So many questions are named where some are left out.
@@ -21,7 +24,16 @@ NAMED = 10
 
 def reason(query: Query, parameters: Parameters) -> str:
     """Why a query takes no part; "" where it is labelled."""
-    return unusable(query) or ("" if retrieving.can_score(parameters.retrievers, query) else NO_SCORES)
+    if found := unusable(query):
+        return found
+    if not metric(query, parameters).can_score(query.answers):
+        return NO_SCORE
+    return "" if retrieving.can_score(parameters.retrievers, query) else NO_SCORES
+
+
+def metric(query: Query, parameters: Parameters) -> Metric:
+    """How answers to a query are measured: as the run asks for, else as its data does, else by F1."""
+    return METRICS[parameters.metric or query.metric or DEFAULT_METRIC]
 
 
 def labelled(collection: Collection, parameters: Parameters) -> list[Query]:

@@ -9,7 +9,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
-from analysis.rag.answers import METRICS, Metric
+from analysis.rag.answers import Metric
 from analysis.rag.fair import measuring, utility
 from analysis.rag.fair.prompts import prompt
 from analysis.rag.fair.ranking import Ranked, rank
@@ -21,8 +21,8 @@ from analysis.ranking.plackett_luce import UnusableScoresError
 from .. import entailing, retrieving
 from ..job import Job
 from .attributing import attribute
-from .parameters import DEFAULT_METRIC, Parameters
-from .taking import NO_SCORES, reason, without_scores
+from .parameters import Parameters
+from .taking import NO_SCORES, metric, reason, without_scores
 
 LABELS, RANKINGS = "labels", "rankings"
 #: A unit of labels has about so many prompts, and prompts are sent so many at a time: some minutes on two cores.
@@ -66,19 +66,15 @@ def label(job: Job) -> Mapping[str, Any]:
             found[query.id] = {"reason": why}
             continue
         own = [next(outputs) for _prompt in asked[query.id]]
-        labels = utility.labels(query, [each.text for each in own], metric(query, parameters))
-        found[query.id] = labels.write() | {"reason": utility.left_out(labels), "used": _used(own)}
+        by = metric(query, parameters)
+        labels = utility.labels(query, [each.text for each in own], by)
+        found[query.id] = labels.write() | {"reason": utility.left_out(labels), "used": _used(own, by)}
     return found
 
 
 def measure(job: Job) -> Mapping[str, Any]:
     """Rank the queries that take part in all ways, generate the distinct lists, and measure what comes of them."""
     return {query.id: found for query in job.queries if (found := _measure(job, query))}
-
-
-def metric(query: Query, parameters: Parameters) -> Metric:
-    """How answers to a query are measured: as the run asks for, else as its data does, else by F1."""
-    return METRICS[parameters.metric or query.metric or DEFAULT_METRIC]
 
 
 def _measure(job: Job, query: Query) -> dict[str, Any]:
@@ -96,9 +92,10 @@ def _measure(job: Job, query: Query) -> dict[str, Any]:
     outputs = _generate(job, asked)
     said = [output.text.strip() for output in outputs]
     attribution = attribute(job, query, lists, said)
+    by = metric(query, parameters)
     outcomes = {
         each: measuring.Outcome(
-            utility.utility(metric(query, parameters), said[place], query.answers),
+            utility.utility(by, said[place], query.answers),
             None if attribution is None else attribution.follows[place],
         )
         for place, each in enumerate(lists)
@@ -108,7 +105,7 @@ def _measure(job: Job, query: Query) -> dict[str, Any]:
         "points": [point.write() for point in points],
         # What one call a ranking would have come to.
         "sampled": sum(len(each.rankings) for each in ranked),
-        "used": _used(outputs),
+        "used": _used(outputs, by),
         "attribution": None if attribution is None else attribution.write(),
     }
 
@@ -135,11 +132,12 @@ def _generate(job: Job, prompts: Sequence[Prompt]) -> list[Output]:
     return outputs
 
 
-def _used(outputs: Sequence[Output]) -> dict[str, int]:
+def _used(outputs: Sequence[Output], by: Metric) -> dict[str, int]:
     """What prompts took, whether or not they were answered before: the same however often the unit is worked on."""
     return {
         "prompts": len(outputs),
         "prompt_tokens": sum(each.prompt_tokens for each in outputs),
         "completion_tokens": sum(each.completion_tokens for each in outputs),
         "failed": sum(bool(each.error) for each in outputs),
+        "unreadable": sum(not each.error and not by.reads(each.text) for each in outputs),
     }
