@@ -264,6 +264,20 @@ METRICS = {
     )
 }
 
+#: Metrics that are shown together, as papers on a task do.
+_TOGETHER = (("em", "f1"), ("mae", "mse"), ("rouge_1", "rouge_l"))
+
+
+def together(name: str) -> tuple[str, ...]:
+    """Names of all metrics of the task that a metric is of, the metric itself among them.
+
+    Examples
+    --------
+    >>> together("mae"), together("accuracy")
+    (('mae', 'mse'), ('accuracy',))
+    """
+    return next((each for each in _TOGETHER if name in each), (name,))
+
 
 def _f1(answer: str, gold: str) -> float:
     if answer == gold:

@@ -24,6 +24,15 @@ MEASURES = {
     "attributed_disparity": _("EAE-D"),
     "attributed_normalised": _("EAE-D, normalised"),
 }
+METRICS = {
+    "em": _("exact match"),
+    "f1": _("F1"),
+    "accuracy": _("accuracy"),
+    "mae": _("MAE"),
+    "rmse": _("RMSE"),
+    "rouge_1": _("ROUGE-1"),
+    "rouge_l": _("ROUGE-L"),
+}
 RANKS = {"sampled": _("sampled"), "deterministic": _("deterministic"), "oracle": _("oracle")}
 REASONS = {"": _("take part")}
 STEPS = {"labels": _("utility labels"), "rankings": _("rankings"), "attribution": _("attribution")}
@@ -109,6 +118,26 @@ TABLES = {
             RANK,
             ALPHA,
             Column("measure", _("Measure"), words=MEASURES),
+            estimate("value", _("Mean"), digits=3),
+            Column("error", _("Error"), 3),
+            QUERIES,
+        ),
+    ),
+    "fair_metrics": Table(
+        "fair",
+        _("Answers by all metrics of their task"),
+        _(
+            "What the answers score, as the metric says it (of errors, MAE and RMSE, less is better): means over "
+            "questions of the mean over sampled rankings; the RMSE is the root of the mean squared error. Utility is "
+            "made of one of them. In brackets 95 % intervals, questions resampled. Error: the standard error of having "
+            "generated some lists only."
+        ),
+        (
+            RETRIEVER,
+            RANK,
+            ALPHA,
+            Column("metric", _("Metric"), words=METRICS),
+            Column("is_utility", _("Makes utility")),
             estimate("value", _("Mean"), digits=3),
             Column("error", _("Error"), 3),
             QUERIES,

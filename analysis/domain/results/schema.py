@@ -98,6 +98,9 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "retriever", "alpha_1", "alpha_2", "difference", "low", "high", "statistic", "p", "p_adjusted", "n",
     ),
     "fair_summary": ("retriever", "rank", "alpha", "measure", "value", "low", "high", "error", "n"),
+    "fair_metrics": (
+        "retriever", "rank", "alpha", "metric", "is_utility", "value", "low", "high", "error", "n",
+    ),
     "fair_curves": ("retriever", "curve", "start", "end", "x", "y", "low", "high", "n"),
     "fair_queries": (
         "query", "retriever", "rank", "alpha", "items", "useful",

@@ -5,7 +5,7 @@ Rows of plain values; None where something is undefined, with `note` saying why.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from math import isnan
 from typing import Any
@@ -19,6 +19,7 @@ from analysis.stats.significance import adjusted
 from . import ALL
 from .curves import CURVES, area, curve, slope, steps
 from .measuring import Point
+from .scoring import Score
 
 Row = dict[str, Any]
 #: What is summarised, fields of `Point`; those with a `_error` beside them carry the error of the lists left out.
@@ -27,6 +28,8 @@ MEASURES = (
     "utility_normalised", "attribution", "attributed_disparity", "attributed_normalised",
 )  # fmt: skip
 RESAMPLES = 1000
+#: By metric whose mean is shown by its root: the squared error's is the RMSE.
+ROOTS = {"mse": "rmse"}
 NOTE = "note"
 FLAT = "the horizontal measure does not vary between runs"
 ONE_INTERVAL = "the runs lie in fewer than two of the five intervals"
@@ -62,6 +65,20 @@ class Tables:
             about = dict(zip(("retriever", "rank", "alpha"), way, strict=True))
             rows += [about | {"measure": name} | self._mean(own, name) for name in MEASURES]
         return rows
+
+    def metrics(self, scores: Sequence[Score], chosen: Mapping[str, str]) -> list[Row]:
+        """The mean over queries by each metric, as it scores, for each way of ranking.
+
+        Parameters
+        ----------
+        scores : sequence of Score
+        chosen : mapping of str to str
+            By query the metric that its utility is made of.
+        """
+        groups: dict[tuple[str, str, float | None, str], list[Score]] = {}
+        for each in scores:
+            groups.setdefault((each.retriever, each.rank, each.alpha, each.metric), []).append(each)
+        return [self._metric(key, own, chosen) for key, own in groups.items()]
 
     def tradeoffs(self) -> list[Row]:
         """Table 1: slope and area of each curve, with intervals by query."""
@@ -111,7 +128,21 @@ class Tables:
             row |= {"low": None, "high": None}
         return row if n else row | {NOTE: UNDEFINED}
 
-    def _places(self, points: Sequence[Point]) -> list[int]:
+    def _metric(self, key: tuple[str, str, float | None, str], own: Sequence[Score], chosen: Mapping[str, str]) -> Row:
+        *way, metric = key
+        values = np.array([each.value for each in own], dtype=np.float64)
+        mean = weighted_mean(values, self._places(own), len(self._place))
+        is_root = metric in ROOTS
+        found = bootstrap((lambda weights: np.sqrt(mean(weights))) if is_root else mean, self._weights)
+        error = float(np.sqrt(sum(each.error**2 for each in own)) / len(own))
+        if is_root and error:  # how the root moves with what it is of
+            error = error / (2 * found.estimate) if found.estimate else float("nan")
+        row: Row = dict(zip(("retriever", "rank", "alpha"), way, strict=True)) | {"metric": ROOTS.get(metric, metric)}
+        row |= {"is_utility": all(chosen[each.query] == metric for each in own)}
+        row |= _interval("value", found, plain=True) | {"error": number(error), "n": len(own)}
+        return row | ({"low": None, "high": None} if len(own) < 2 else {})
+
+    def _places(self, points: Sequence[Point | Score]) -> list[int]:
         return [self._place[point.query] for point in points]
 
     def _tradeoffs(self, retriever: str, points: Sequence[Point]) -> Iterable[Row]:

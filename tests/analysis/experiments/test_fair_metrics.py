@@ -8,6 +8,8 @@ import pytest
 from analysis.domain.experiments import starting
 from analysis.domain.experiments.experiment import get
 from analysis.domain.experiments.fair import taking
+from analysis.domain.results.schema import COLUMNS
+from analysis.rag.answers import METRICS
 from analysis.rag.shapes import Output
 from crowdrag.runs.domain import running, uploads
 from tests.analysis.rag.fair.planted import Planted, said
@@ -30,13 +32,15 @@ def asked(tmp_path: Path, endpoint, monkeypatch):  # noqa: F811
         Planted, "_answer", lambda _self, content: Output((said(content) or ["2017 was great"])[0], prompt_tokens=9)
     )
 
-    def _order(gold: dict[str, str], *, words=RATINGS, metric="mae", **given):
+    def _order(gold: dict[str, str], *, words=RATINGS, metric="mae", metric_of_run="", **given):
         lines = [_line(name, words, right) | {"metric": metric} for name, right in gold.items()]
         path = tmp_path / "planted.jsonl"
         path.write_text("\n".join(map(json.dumps, lines)))
         upload = uploads.store(study=study, source=path)
         parameters = {"generator": f"endpoint:{endpoint.name}", "collection": {"source": "qa", "upload": upload.pk}}
-        return starting.order(get("fair"), study, parameters | SMALL | {"entailment": ""} | given)
+        return starting.order(
+            get("fair"), study, parameters | SMALL | {"entailment": "", "metric": metric_of_run} | given
+        )
 
     return _order
 
@@ -61,3 +65,41 @@ def test_a_right_answer_that_is_no_rating_leaves_its_question_out_before_anythin
     found = rows(running.wait(starting.start(order)))
     assert found["fair_left_out"][1] == {"reason": taking.NO_SCORE, "queries": 2, "named": "q1, q2"}
     assert all("in q0?" in prompt.messages[-1].content for prompt in planted.seen)
+
+
+def test_all_metrics_of_a_task_come_of_the_same_answers(asked, planted) -> None:  # noqa: F811
+    found = rows(running.wait(starting.start(asked({"q0": "3", "q1": "1", "q2": "5"}))))
+    made = found["fair_metrics"]
+    assert {key for row in made for key in row} == set(COLUMNS["fair_metrics"])
+    fixed = {row["metric"]: row for row in made if row["rank"] == "deterministic"}
+    # The scores of the data put the first document first: all answers are 4.
+    assert fixed["mae"]["value"] == pytest.approx((1 + 3 + 1) / 3)
+    assert fixed["rmse"]["value"] == pytest.approx(((1 + 9 + 1) / 3) ** 0.5)
+    assert [fixed[name]["is_utility"] for name in ("mae", "rmse")] == [True, False]
+    utility = {
+        (row["rank"], row["alpha"]): row["value"] for row in found["fair_summary"] if row["measure"] == "utility"
+    }
+    errors = {(row["rank"], row["alpha"]): row["value"] for row in made if row["metric"] == "mae"}
+    assert {way: 4 - error for way, error in errors.items()} == pytest.approx(utility)
+    assert all(row["low"] <= row["value"] <= row["high"] and row["n"] == 3 for row in made)
+    assert len({*planted.seen}) == len(planted.seen) == sum(row["prompts"] for row in found["fair_costs"])
+
+
+def test_the_metric_that_makes_utility_stands_beside_those_of_the_data(asked) -> None:
+    texts = ("the cat sat", "a dog", "down sat cat the", "noise", "cat")
+    order = asked({"q0": "the cat sat down"}, words=texts, metric="rouge_l", metric_of_run="f1")
+    made = rows(running.wait(starting.start(order)))["fair_metrics"]
+    fixed = {row["metric"]: row for row in made if row["rank"] == "deterministic"}
+    for name in ("f1", "em", "rouge_1", "rouge_l"):
+        assert fixed[name]["value"] == pytest.approx(METRICS[name].score("the cat sat", ["the cat sat down"])), name
+        assert fixed[name]["is_utility"] == (name == "f1")
+        assert (fixed[name]["low"], fixed[name]["high"], fixed[name]["error"]) == (None, None, 0.0)
+    jumbled = METRICS["rouge_l"].score(texts[2], ["the cat sat down"])
+    assert jumbled < METRICS["rouge_1"].score(texts[2], ["the cat sat down"]) == 1.0
+
+
+def test_of_some_lists_the_error_stands_beside_every_metric(asked) -> None:
+    made = rows(running.wait(starting.start(asked({"q0": "3", "q1": "1"}, lists_per_query=10))))["fair_metrics"]
+    errors = {row["metric"]: row["error"] for row in made if row["rank"] == "sampled" and row["alpha"] == 1.0}
+    assert errors["mae"] > 0
+    assert errors["rmse"] > 0

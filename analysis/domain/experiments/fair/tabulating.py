@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from analysis.rag.fair.measuring import Point
+from analysis.rag.fair.scoring import Score
 from analysis.rag.fair.tables import Tables
 from analysis.rag.fair.utility import Labels
 
 from ...results.schema import NOTE, Row, number
 from ..job import Job
 from .parameters import Parameters
-from .taking import named
+from .taking import metric, named
 from .working import LABELS, RANKINGS
 
 #: Why a number of a query is undefined, by its column.
@@ -36,12 +37,14 @@ def tables(job: Job) -> dict[str, list[Row]]:
     parameters: Parameters = job.parameters
     labelled, ranked = job.found(LABELS), job.found(RANKINGS)
     points = [Point.read(each) for found in ranked.values() for each in found.get("points", ())]
+    scores = [Score.read(each) for found in ranked.values() for each in found.get("scores", ())]
     made = Tables(points, job.rng("fair intervals"), parameters.resamples)
     return {
         "fair_tradeoff": made.tradeoffs(),
         "fair_intervals": made.intervals(),
         "fair_alphas": made.alphas(),
         "fair_summary": made.summary(),
+        "fair_metrics": made.metrics(scores, {name: metric(job.by_id[name], parameters).name for name in ranked}),
         "fair_curves": made.curves(),
         "fair_queries": [_query(point) for point in points],
         "fair_labels": [row for name, found in labelled.items() for row in _labels(job, name, found)],

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
-from analysis.rag.answers import METRICS, Metric
+from analysis.rag.answers import METRICS, Metric, together
 from analysis.rag.fair.utility import unusable
 from analysis.rag.shapes import Collection, Query
 
@@ -34,6 +34,14 @@ def reason(query: Query, parameters: Parameters) -> str:
 def metric(query: Query, parameters: Parameters) -> Metric:
     """How answers to a query are measured: as the run asks for, else as its data does, else by F1."""
     return METRICS[parameters.metric or query.metric or DEFAULT_METRIC]
+
+
+def metrics(query: Query, parameters: Parameters) -> list[Metric]:
+    """All metrics that answers to a query are shown by: those of its data's task, and that of utility with its kin."""
+    chosen = metric(query, parameters).name
+    asked = chosen, query.metric or chosen
+    names = dict.fromkeys(name for each in asked for name in together(each))
+    return [METRICS[name] for name in names if METRICS[name].can_score(query.answers)]
 
 
 def labelled(collection: Collection, parameters: Parameters) -> list[Query]:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from analysis.rag.answers import Metric
-from analysis.rag.fair import measuring, utility
+from analysis.rag.fair import measuring, scoring, utility
 from analysis.rag.fair.prompts import prompt
 from analysis.rag.fair.ranking import Ranked, rank
 from analysis.rag.fair.utility import Labels
@@ -22,7 +22,7 @@ from .. import entailing, retrieving
 from ..job import Job
 from .attributing import attribute
 from .parameters import Parameters
-from .taking import NO_SCORES, metric, reason, without_scores
+from .taking import NO_SCORES, metric, metrics, reason, without_scores
 
 LABELS, RANKINGS = "labels", "rankings"
 #: A unit of labels has about so many prompts, and prompts are sent so many at a time: some minutes on two cores.
@@ -100,9 +100,14 @@ def _measure(job: Job, query: Query) -> dict[str, Any]:
         )
         for place, each in enumerate(lists)
     }
+    scored = {
+        each: {one.name: one.score(text, query.answers) for one in metrics(query, parameters)}
+        for each, text in zip(lists, said, strict=True)
+    }
     points = measuring.measure(query.id, useful, parameters.k, ranked, outcomes, bounds=parameters.exposure_bounds)
     return {
         "points": [point.write() for point in points],
+        "scores": [each.write() for each in scoring.scores(query.id, ranked, scored)],
         # What one call a ranking would have come to.
         "sampled": sum(len(each.rankings) for each in ranked),
         "used": _used(outputs, by),
