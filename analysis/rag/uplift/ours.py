@@ -13,8 +13,8 @@ from ..shapes import Document, Generator, Query
 from . import apart, reranker, selecting, training
 from .labels import Floats, Labelled
 from .losses import Weights
+from .methods.asking import Answering, Asking, reading
 from .methods.method import Answered, NotPossibleError, Settings, Training
-from .methods.standard import read
 from .reranker import Reranker
 
 UPLIFT = "uplift"
@@ -93,7 +93,7 @@ VARIANTS: dict[str, Variant] = {
 }
 
 
-class Uplift:
+class Uplift(Answering):
     """Uplift RAG on the protocol of `methods.method`; `trained` may be shared with other variants."""
 
     def __init__(self, settings: Settings | None = None, options: Options | None = None, variant: str = UPLIFT) -> None:
@@ -145,9 +145,9 @@ class Uplift:
         """Read what `save` wrote."""
         self.trained = reranker.load(folder / _FOLDER, device=self.settings.device)
 
-    def answer(self, query: Query, documents: Sequence[Document], generator: Generator) -> Answered:
+    def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> Asking[Answered]:
         """Ask with the documents that are believed to help. See `methods.method.Method`."""
-        return read(query, self.select(query, documents), generator, self.settings)
+        return reading(query, self.select(query, documents), self.settings)
 
     def select(self, query: Query, documents: Sequence[Document]) -> tuple[Document, ...]:
         """Choose documents and put them in order; none without documents."""
@@ -187,6 +187,6 @@ class Uplift:
         return self.trained
 
 
-def upper_bound(labelled: Labelled, generator: Generator, settings: Settings) -> Answered:
+def upper_bound(labelled: Labelled, settings: Settings) -> Asking[Answered]:
     """The answer with exactly the documents that help alone, best first: what a perfect reranker would come to."""
-    return read(labelled.query, selecting.oracle(labelled), generator, settings)
+    return reading(labelled.query, selecting.oracle(labelled), settings)

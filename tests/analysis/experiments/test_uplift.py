@@ -131,12 +131,12 @@ def test_a_killed_run_goes_on_and_asks_nothing_twice(asked, generator) -> None:
     whole = rows(running.wait(starting.start(asked())))
     once = len(generator.asked)
     run = starting.start(asked())
-    for _unit in range(14):
+    for _unit in range(2 + 2 * 4 + 1):  # labels, training of four methods, the answers of one split
         assert executing.work_next(run)
     kept = Finding.objects.filter(run=run).count()
     running.cancel(run=run)
     again = rows(running.wait(running.resume(run=run)))
-    assert kept == 14
+    assert kept in {11 + 8 + 5, 11 + 8 + 6}
     assert again == whole
     assert len(generator.asked) == 2 * once  # the stand-in remembers nothing: as many as the first run, no more
 

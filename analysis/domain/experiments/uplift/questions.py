@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -65,10 +65,16 @@ def _folds(names: tuple[str, ...], splits: int, division: int) -> dict[str, int]
     return {name: int(number) for name, number in zip(names, numbers, strict=True)}
 
 
-def each(collection: Collection, own: Parameters) -> Iterable[Payload]:
-    """A unit for each query that takes part, fold by fold: what a fold needs is loaded once."""
-    where = fold_of(collection, own)
-    return [{"queries": [name], "split": where[name]} for name in sorted(where, key=lambda name: where[name])]
+def some(most: int) -> Callable[[Collection, Parameters], Iterable[Payload]]:
+    """Units of so many queries of one fold at most, fold by fold: what a fold needs is loaded once."""
+
+    def units(collection: Collection, own: Parameters) -> Iterable[Payload]:
+        where = fold_of(collection, own)
+        for split in range(own.splits):
+            names = [name for name in where if where[name] == split]
+            yield from ({"queries": names[at : at + most], "split": split} for at in range(0, len(names), most))
+
+    return units
 
 
 def ranked(job: Job, query: Query) -> tuple[Document, ...]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analysis.rag import checkpoints
-from analysis.rag.shapes import Collection, Generator, NoLikelihoodsError, Output, Query
+from analysis.rag.shapes import Collection, Generator, NoLikelihoodsError, Output, Prompt, Query
 from analysis.rag.uplift import labels, selecting
 from analysis.rag.uplift.labels import Labelled
+from analysis.rag.uplift.methods.asking import Asking, reading, together
 from analysis.rag.uplift.methods.method import Answered, Method, NotPossibleError, Training
 from analysis.rag.uplift.methods.peers import PEERS
-from analysis.rag.uplift.methods.standard import read
 from analysis.rag.uplift.ours import UPLIFT, UPPER_BOUND, VARIANTS, Uplift, upper_bound
 
 from ..experiment import Payload, Stage
@@ -26,13 +27,32 @@ from .parameters import Parameters
 LABEL, TRAIN, ANSWER = "label", "train", "answer"
 #: With which generator's helpful documents which generator answers (Figure 5).
 OWN, OTHER = "own", "other"
+TRANSFER = "transfer"
+#: Questions of a unit: their prompts go to the generator together, some hundred, so that a device has batches and an
+#: endpoint its slots filled; what a unit found is lost with it (though not what was answered, which is kept).
+TOGETHER = {LABEL: 8, ANSWER: 16}
 #: Why a method is not possible: what methods and models raise.
 _IMPOSSIBLE = (NotPossibleError, NoLikelihoodsError, checkpoints.ModelMissingError, checkpoints.NeuralPartsMissingError)
 
 
 def label(job: Job) -> Mapping[str, Any]:
-    """Answer a question without documents and with each one alone: D + 1 prompts."""
-    return {query.id: _label(job, query) for query in job.queries}
+    """Answer questions without documents and with each one alone: D + 1 prompts each, those of a unit together."""
+    own: Parameters = job.parameters
+    found: dict[str, dict[str, Any]] = {}
+    prompts: dict[str, list[Prompt]] = {}
+    for query in job.queries:
+        documents = questions.ranked(job, query)
+        found[query.id] = {
+            "documents": [each.id for each in documents],
+            "scores": [each.score for each in documents],
+        }
+        prompts[query.id] = labels.prompts(query, documents, max_tokens=own.max_tokens)
+    for name, said in _said(job.generator, prompts).items():
+        found[name] |= said
+    if own.other:
+        for name, said in _said(job.model(own.other), prompts).items():
+            found[name]["other"] = said
+    return found
 
 
 def train(job: Job) -> Mapping[str, Any]:
@@ -55,8 +75,27 @@ def train(job: Job) -> Mapping[str, Any]:
 
 
 def answer(job: Job) -> Mapping[str, Any]:
-    """Answer a question by every method that the other splits trained."""
-    return {query.id: _answer(job, query, job.payload["split"]) for query in job.queries}
+    """Answer questions by every method that the other splits trained: those of a unit together, a wave a step."""
+    own: Parameters = job.parameters
+    asked: dict[tuple[str, ...], Asking[dict[str, Any]]] = {}
+    of_other: dict[tuple[str, ...], Asking[dict[str, Any]]] = {}
+    for query in job.queries:
+        labelled = questions.labelled(query, job.found_of(LABEL, query.id), own)
+        for name in own.compared:
+            asked[query.id, name] = _by_method(job, name, job.payload["split"], labelled)
+        asked[query.id, UPPER_BOUND] = _written(upper_bound(labelled, own.settings(job.run.seed)))
+        for (of, by), asking in _exchanged(job, query).items():
+            (asked if by == OWN else of_other)[query.id, TRANSFER, f"{of}:{by}"] = asking
+    said = _together(job, asked, job.generator)
+    if of_other:
+        said |= _together(job, of_other, job.model(own.other))
+    made: dict[str, dict[str, Any]] = {query.id: {} for query in job.queries}
+    for (query_id, name, *exchange), found in said.items():
+        if exchange:
+            made[query_id].setdefault(name, {})[exchange[0]] = found
+        else:
+            made[query_id][name] = found
+    return made
 
 
 def method(job: Job, name: str) -> Method:
@@ -72,18 +111,13 @@ def train_units(collection: Collection, own: Parameters) -> Iterable[Payload]:
     return [{"split": split, "method": name} for split in range(own.splits) for name in own.learning]
 
 
-def _label(job: Job, query: Query) -> dict[str, Any]:
-    own: Parameters = job.parameters
-    documents = questions.ranked(job, query)
-    found: dict[str, Any] = {"documents": [each.id for each in documents], "scores": [each.score for each in documents]}
-    prompts = labels.prompts(query, documents, max_tokens=own.max_tokens)
-    found |= _said(job.generator.generate(prompts))
-    if own.other:
-        found["other"] = _said(job.model(own.other).generate(prompts))
-    return found
+def _said(generator: Generator, prompts: Mapping[str, Sequence[Prompt]]) -> dict[str, dict[str, Any]]:
+    """What a generator says to the label prompts of some questions, by question."""
+    outputs = iter(generator.generate([each for some in prompts.values() for each in some]))
+    return {name: _labels(list(islice(outputs, len(some)))) for name, some in prompts.items()}
 
 
-def _said(outputs: Sequence[Output]) -> dict[str, Any]:
+def _labels(outputs: Sequence[Output]) -> dict[str, Any]:
     return {
         "without": outputs[0].text,
         "alone": [each.text for each in outputs[1:]],
@@ -114,22 +148,7 @@ def _train_ours(job: Job, made: Uplift, fold: Training, split: int) -> dict[str,
     return {"file": file, "history": history, "believed": believed}
 
 
-def _answer(job: Job, query: Query, split: int) -> dict[str, Any]:
-    own: Parameters = job.parameters
-    settings = own.settings(job.run.seed)
-    found = job.found_of(LABEL, query.id)
-    one = questions.labelled(query, found, own)
-    made: dict[str, Any] = {}
-    for place, name in enumerate(own.compared):
-        job.report(place, len(own.compared), _("Answering"))
-        made[name] = _by_method(job, name, split, one)
-    made[UPPER_BOUND] = _written(upper_bound(one, job.generator, settings))
-    if own.other:
-        made["transfer"] = _exchanged(job, query, found)
-    return made
-
-
-def _by_method(job: Job, name: str, split: int, one: Labelled) -> dict[str, Any]:
+def _by_method(job: Job, name: str, split: int, one: Labelled) -> Asking[dict[str, Any]]:
     """A method's answer, or why there is none. It is not told which answers are right."""
     learnt_as = VARIANTS[name].trained_as if name in VARIANTS else name
     trained = keeping.trained(job, split, learnt_as)
@@ -138,43 +157,55 @@ def _by_method(job: Job, name: str, split: int, one: Labelled) -> dict[str, Any]
     asked = replace(one.query, answers=())
     try:
         if name in VARIANTS:
-            ours = method(job, name)
-            assert isinstance(ours, Uplift)
-            ours.believed = {asked.id: trained["believed"][asked.id]}
-            return _written(ours.answer(asked, one.documents, job.generator))
-        return _written(keeping.loaded(job, name, split, method).answer(asked, one.documents, job.generator))
+            made = method(job, name)
+            assert isinstance(made, Uplift)
+            made.believed = {asked.id: trained["believed"][asked.id]}
+        else:
+            made = keeping.loaded(job, name, split, method)
+        return (yield from _written(made.asking(asked, one.documents, job.generator)))
     except _IMPOSSIBLE as error:
         return {"not_possible": str(error)}
 
 
-def _exchanged(job: Job, query: Query, found: Mapping[str, Any]) -> dict[str, Any]:
-    """Both generators' answers with the documents that help either of them."""
+def _exchanged(job: Job, query: Query) -> dict[tuple[str, str], Asking[dict[str, Any]]]:
+    """Both generators' answers with the documents that help either of them: whose documents, and who answers."""
     own: Parameters = job.parameters
+    if not own.other:
+        return {}
     settings = own.settings(job.run.seed)
-    generators: dict[str, Generator] = {OWN: job.generator, OTHER: job.model(own.other)}
+    found = job.found_of(LABEL, query.id)
     helpful = {
-        name: selecting.oracle(questions.labelled(query, found, own, other=name == OTHER)) for name in generators
+        name: selecting.oracle(questions.labelled(query, found, own, other=name == OTHER)) for name in (OWN, OTHER)
     }
-    return {
-        f"{of}:{by}": _written(read(query, documents, generator, settings))
-        for of, documents in helpful.items()
-        for by, generator in generators.items()
-    }
+    return {(of, by): _written(reading(query, helpful[of], settings)) for of in helpful for by in helpful}
 
 
-def _written(answered: Answered) -> dict[str, Any]:
+def _together(
+    job: Job, asked: Mapping[tuple[str, ...], Asking[dict[str, Any]]], generator: Generator
+) -> dict[tuple[str, ...], dict[str, Any]]:
+    """What came of all that is asked of one generator, by what it is."""
+    total = len(asked)
+    found = together(
+        asked.values(), generator, at_once=total, report=lambda done: job.report(done, total, _("Answering"))
+    )
+    return dict(zip(asked, found, strict=True))
+
+
+def _written(asking: Asking[Answered]) -> Asking[dict[str, Any]]:
+    """An answer as it is stored."""
+    found = yield from asking
     return {
-        "text": answered.text,
-        "documents": list(answered.documents),
-        "prompt_tokens": answered.prompt_tokens,
-        "calls": len(answered.outputs),
-        "all_tokens": sum(each.prompt_tokens + each.completion_tokens for each in answered.outputs),
-        "refused": bool(answered.error),
+        "text": found.text,
+        "documents": list(found.documents),
+        "prompt_tokens": found.prompt_tokens,
+        "calls": len(found.outputs),
+        "all_tokens": sum(each.prompt_tokens + each.completion_tokens for each in found.outputs),
+        "refused": bool(found.error),
     }
 
 
 STAGES = (
-    Stage(LABEL, gettext_lazy("What each document adds"), label, questions.each),
+    Stage(LABEL, gettext_lazy("What each document adds"), label, questions.some(TOGETHER[LABEL])),
     Stage(TRAIN, gettext_lazy("Training"), train, train_units),
-    Stage(ANSWER, gettext_lazy("Answering by all methods"), answer, questions.each),
+    Stage(ANSWER, gettext_lazy("Answering by all methods"), answer, questions.some(TOGETHER[ANSWER])),
 )

@@ -23,17 +23,17 @@ from ...shapes import Document, Generator, NoLikelihoodsError, Query
 from ..labels import Labelled
 from ..prompts import prompt
 from . import adapter
+from .asking import Answering, Asking, reading
 from .containment import contains_answer
 from .embedding import Embed, Floats, embedder, text
 from .method import Answered, NotPossibleError, Settings, Training
-from .standard import read
 
 #: How far W may leave the identity: the held-out queries choose; without any, the middle one.
 PENALTIES = (0.1, 1.0, 10.0)
 _FILE = "adapter.npy"
 
 
-class Aar:
+class Aar(Answering):
     """The first documents by a retriever that is adapted to the generator.
 
     Parameters
@@ -91,10 +91,10 @@ class Aar:
         order = np.argsort(-(vectors[0] @ learnt @ vectors[1:].T), kind="stable")
         return [documents[place] for place in order]
 
-    def answer(self, query: Query, documents: Sequence[Document], generator: Generator) -> Answered:
+    def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> Asking[Answered]:
         """Ask with the first documents of the adapted retriever. See `method.Method`."""
         given = self.ranked(query, documents)[: self.settings.feed] if documents else ()
-        return read(query, given, generator, self.settings)
+        return reading(query, given, self.settings)
 
     def _contrasts(self, labelled: Sequence[Labelled], training: Training) -> list[adapter.Contrast]:
         found = []

@@ -23,10 +23,10 @@ from ...shapes import Document, Generator, Message, Output, Prompt, Query
 from ..labels import Labelled
 from ..prompts import QUESTION, reference
 from . import classifier
+from .asking import Answering, Asking, reading, together
 from .classifier import Classifier
 from .embedding import Embed, embedder, text
 from .method import Answered, NotPossibleError, Settings, Training
-from .standard import read
 
 THINK = (
     "Think about the question step by step, based on the given documents. Write the next thought only, as one short "
@@ -46,7 +46,7 @@ class Complexity(IntEnum):
     SEVERAL = 2
 
 
-class Adaptive:
+class Adaptive(Answering):
     """As many retrieval steps as the question seems to need.
 
     Parameters
@@ -90,12 +90,15 @@ class Adaptive:
             If no training question has a label.
         """
         questions, labels = [], []
-        for done, each in enumerate(training.labelled):
-            label = self._label(each, training.generator)
+        found = together(
+            map(self._labelling, training.labelled),
+            training.generator,
+            report=lambda done: training.report(done, len(training.labelled), "complexity"),
+        )
+        for each, label in zip(training.labelled, found, strict=True):
             if label is not None:
                 questions.append(each.query.question)
                 labels.append(label)
-            training.report(done + 1, len(training.labelled), "complexity")
         if not labels:
             raise NotPossibleError(
                 f"Adaptive-RAG learns from questions that a strategy answers right, and there is none among "
@@ -122,17 +125,17 @@ class Adaptive:
         """How many steps the question seems to need."""
         return Complexity(int(self._fitted().classes(self._embed([question]))[0]))
 
-    def answer(self, query: Query, documents: Sequence[Document], generator: Generator) -> Answered:
+    def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> Asking[Answered]:
         """Ask with as many steps as the question seems to need. See `method.Method`."""
         match self.complexity(query.question) if documents else Complexity.NONE:
             case Complexity.NONE:
-                return read(query, (), generator, self.settings)
+                return reading(query, (), self.settings)
             case Complexity.ONE:
-                return read(query, documents[: self.settings.feed], generator, self.settings)
+                return reading(query, documents[: self.settings.feed], self.settings)
             case Complexity.SEVERAL:
-                return self.several(query, documents, generator)
+                return self.several(query, documents)
 
-    def several(self, query: Query, documents: Sequence[Document], generator: Generator) -> Answered:
+    def several(self, query: Query, documents: Sequence[Document]) -> Asking[Answered]:
         """Think and retrieve in turns, then answer with all that was retrieved.
 
         Each step reads half of `Settings.feed` documents more: first the retriever's best, then those most similar to
@@ -144,7 +147,7 @@ class Adaptive:
         thoughts: list[str] = []
         outputs: list[Output] = []
         for _step in range(self.steps):
-            (output,) = generator.generate([self._thinking(query, given, thoughts)])
+            (output,) = yield [self._thinking(query, given, thoughts)]
             outputs.append(output)
             thought = " ".join(output.text.split())
             if not thought or DONE in thought.lower() or not left:
@@ -153,11 +156,11 @@ class Adaptive:
             chosen = self._closest(f"{query.question} {thought}", left)[:more]
             given += chosen
             left = [each for each in left if each not in chosen]
-        last = read(query, given, generator, self.settings)
+        last = yield from reading(query, given, self.settings)
         tokens = sum(each.prompt_tokens for each in outputs) + last.prompt_tokens
         return replace(last, prompt_tokens=tokens, outputs=(*outputs, *last.outputs))
 
-    def _label(self, labelled: Labelled, generator: Generator) -> Complexity | None:
+    def _labelling(self, labelled: Labelled) -> Asking[Complexity | None]:
         """The simplest strategy that is right: dearer ones are then not paid for."""
         query, documents = labelled.query, labelled.documents
         if not query.answers:
@@ -165,10 +168,11 @@ class Adaptive:
         if answers.exact_match(labelled.without, query.answers):
             return Complexity.NONE
         if documents:
-            one = read(query, documents[: self.settings.feed], generator, self.settings)
+            one = yield from reading(query, documents[: self.settings.feed], self.settings)
             if answers.exact_match(one.text, query.answers):
                 return Complexity.ONE
-            if answers.exact_match(self.several(query, documents, generator).text, query.answers):
+            several = yield from self.several(query, documents)
+            if answers.exact_match(several.text, query.answers):
                 return Complexity.SEVERAL
         return self.otherwise
 

@@ -22,16 +22,16 @@ from ...shapes import Document, Generator, Query
 from .. import reranker, training
 from ..labels import Labelled
 from ..losses import Weights
+from .asking import Answering, Asking, reading
 from .containment import contains_answer
 from .embedding import text
 from .method import Answered, NotPossibleError, Settings, Training
-from .standard import read
 
 Floats = NDArray[np.float64]
 _FOLDER = "cross_encoder"
 
 
-class CrossEncoder:
+class CrossEncoder(Answering):
     """The first documents by relevance."""
 
     name = "cross_encoder"
@@ -73,13 +73,13 @@ class CrossEncoder:
         if not self.settings.cross_encoder:
             self._trained = reranker.load(folder / _FOLDER, device=self.settings.device)
 
-    def answer(self, query: Query, documents: Sequence[Document], generator: Generator) -> Answered:
+    def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> Asking[Answered]:
         """Ask with the first documents by relevance. See `method.Method`."""
         given: Sequence[Document] = ()
         if documents:
             order = np.argsort(-self.scores(query.question, documents), kind="stable")
             given = [documents[place] for place in order[: self.settings.feed]]
-        return read(query, given, generator, self.settings)
+        return reading(query, given, self.settings)
 
     def scores(self, question: str, documents: Sequence[Document]) -> Floats:
         """How relevant each document is, shape (n_documents,); higher is better."""

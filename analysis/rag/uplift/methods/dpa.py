@@ -24,6 +24,7 @@ from .. import reranker
 from ..labels import Labelled
 from ..prompts import prompt
 from . import dpa_training
+from .asking import Answering, Asking
 from .method import Answered, NotPossibleError, Settings, Training, answered
 
 ALIGNMENT = (
@@ -33,7 +34,7 @@ ALIGNMENT = (
 _FOLDER = "dpa"
 
 
-class Dpa:
+class Dpa(Answering):
     """The first documents by the generator's preference, with a prompt that lets it doubt them.
 
     Parameters
@@ -76,14 +77,14 @@ class Dpa:
         """Read what `save` wrote."""
         self._trained = reranker.load(folder / _FOLDER, device=self.settings.device)
 
-    def answer(self, query: Query, documents: Sequence[Document], generator: Generator) -> Answered:
+    def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> Asking[Answered]:
         """Ask with the first documents by preference. See `method.Method`."""
         given: Sequence[Document] = ()
         if documents:
             order = np.argsort(-self._fitted().probabilities(query.question, documents), kind="stable")
             given = [documents[place] for place in order[: self.settings.feed]]
         asked = prompt(query.question, given, max_tokens=self.settings.max_tokens)
-        (output,) = generator.generate([aligned(asked) if given and self.self_alignment else asked])
+        (output,) = yield [aligned(asked) if given and self.self_alignment else asked]
         return answered(output, given)
 
     def _fitted(self) -> reranker.Reranker:

@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from ...checkpoints import BUNDLED
 from ...shapes import Document, Generator, Output, Query
 from ..labels import Labelled, Metric
+
+if TYPE_CHECKING:
+    from .asking import Asking
 
 
 @dataclass(frozen=True)
@@ -139,6 +142,13 @@ class Method(Protocol):
 
     def load(self, folder: Path) -> None:
         """Take up what `save` wrote, on this machine or another."""
+        ...
+
+    def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> Asking[Answered]:
+        """Say step by step what is asked to answer a query, so that many are asked together (`asking.together`).
+
+        Parameters, errors and what comes of it are those of `answer`.
+        """
         ...
 
     def answer(self, query: Query, documents: Sequence[Document], generator: Generator) -> Answered:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...shapes import Document, Generator, Query
-from ..prompts import prompt
-from .method import Answered, answered
+from .asking import Asking, reading
+from .method import Answered
 from .untrained import Untrained
 
 
@@ -15,7 +15,6 @@ class Naive(Untrained):
 
     name = "naive"
 
-    def answer(self, query: Query, documents: Sequence[Document], generator: Generator) -> Answered:
+    def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> Asking[Answered]:
         """Ask the question alone. See `method.Method`."""
-        (output,) = generator.generate([prompt(query.question, max_tokens=self.settings.max_tokens)])
-        return answered(output, ())
+        return reading(query, (), self.settings)

@@ -19,8 +19,8 @@ from ...answers import normalised
 from ...generation.ensemble import Ensembling
 from ...shapes import Document, Floats, Generator, NoLikelihoodsError, Output, Prompt, Query
 from ..prompts import prompt
+from .asking import Asking, reading
 from .method import Answered, Settings
-from .standard import read
 from .untrained import Untrained
 
 
@@ -41,27 +41,30 @@ class Replug(Untrained):
         super().__init__(settings)
         self.temperature = temperature
 
-    def answer(self, query: Query, documents: Sequence[Document], generator: Generator) -> Answered:
+    def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> Asking[Answered]:
         """Ask once a document. `prompt_tokens` is the sum over prompts. See `method.Method`."""
         given = documents[: self.settings.feed]
         if not given:
-            return read(query, (), generator, self.settings)
+            return (yield from reading(query, (), self.settings))
         asked = [prompt(query.question, [each], max_tokens=self.settings.max_tokens) for each in given]
         weights = weigh(given, temperature=self.temperature)
         ids = tuple(each.id for each in given)
-        try:
-            output = _together(generator, asked, weights)
-        except NoLikelihoodsError:
-            outputs = generator.generate(asked)
-            text, error = vote(outputs, weights)
-            return Answered(text, ids, sum(each.prompt_tokens for each in outputs), tuple(outputs), error)
-        return Answered(output.text, ids, output.prompt_tokens, (output,), output.error)
+        output = _ensemble(generator, asked, weights)
+        if output is not None:
+            return Answered(output.text, ids, output.prompt_tokens, (output,), output.error)
+        outputs = yield asked
+        text, error = vote(outputs, weights)
+        return Answered(text, ids, sum(each.prompt_tokens for each in outputs), tuple(outputs), error)
 
 
-def _together(generator: Generator, asked: Sequence[Prompt], weights: Floats) -> Output:
+def _ensemble(generator: Generator, asked: Sequence[Prompt], weights: Floats) -> Output | None:
+    """The answer token by token; None where the generator does not say what it expects at every token."""
     if not isinstance(generator, Ensembling):
-        raise NoLikelihoodsError(f"{generator.name} does not say what it expects at every token")
-    return generator.ensemble(asked, weights)
+        return None
+    try:
+        return generator.ensemble(asked, weights)
+    except NoLikelihoodsError:
+        return None
 
 
 def weigh(documents: Sequence[Document], *, temperature: float = 1.0) -> Floats:

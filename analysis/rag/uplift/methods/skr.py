@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from ...shapes import Document, Generator, Query
 from ..labels import METRICS
+from .asking import Answering, Asking, reading, together
 from .embedding import Embed, Floats, embedder
 from .method import Answered, NotPossibleError, Settings, Training
-from .standard import read
 
 Bools = NDArray[np.bool_]
 
@@ -30,7 +30,7 @@ _EQUAL = 1e-9
 _FILES = ("embeddings.npy", "helped.npy")
 
 
-class Skr:
+class Skr(Answering):
     """Documents for questions that resemble those where documents helped.
 
     Parameters
@@ -70,9 +70,12 @@ class Skr:
             If documents made no answer better or worse, or there is no training question.
         """
         questions, helped = [], []
-        for done, each in enumerate(training.labelled):
-            with_documents = read(each.query, each.documents[: self.settings.feed], training.generator, self.settings)
-            training.report(done + 1, len(training.labelled), "self-knowledge")
+        answers = together(
+            (reading(each.query, each.documents[: self.settings.feed], self.settings) for each in training.labelled),
+            training.generator,
+            report=lambda done: training.report(done, len(training.labelled), "self-knowledge"),
+        )
+        for each, with_documents in zip(training.labelled, answers, strict=True):
             if with_documents.error or not each.query.answers:
                 continue
             gain = METRICS[self.settings.metric](with_documents.text, each.query.answers)
@@ -105,10 +108,10 @@ class Skr:
         near = nearest(self._embed([question])[0], self._embeddings, self.neighbours)
         return wants_documents(self._helped[near], self._helped, threshold=self.threshold)
 
-    def answer(self, query: Query, documents: Sequence[Document], generator: Generator) -> Answered:
+    def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> Asking[Answered]:
         """Ask with the first documents or with none. See `method.Method`."""
         given = documents[: self.settings.feed] if documents and self.retrieves(query.question) else ()
-        return read(query, given, generator, self.settings)
+        return reading(query, given, self.settings)
 
 
 def nearest(vector: Floats, others: Floats, k: int) -> NDArray[np.int64]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...shapes import Document, Generator, Query
-from ..prompts import prompt
-from .method import Answered, Settings, answered
+from .asking import Asking, reading
+from .method import Answered
 from .untrained import Untrained
 
 
@@ -15,25 +15,6 @@ class Standard(Untrained):
 
     name = "standard"
 
-    def answer(self, query: Query, documents: Sequence[Document], generator: Generator) -> Answered:
+    def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> Asking[Answered]:
         """Ask with the first documents. See `method.Method`."""
-        return read(query, documents[: self.settings.feed], generator, self.settings)
-
-
-def read(query: Query, documents: Sequence[Document], generator: Generator, settings: Settings) -> Answered:
-    """The generator's answer with these documents in this order, in one prompt: how all but REPLUG end.
-
-    Parameters
-    ----------
-    query : Query
-    documents : sequence of Document
-        None: the prompt without documents.
-    generator : Generator
-    settings : Settings
-
-    Returns
-    -------
-    Answered
-    """
-    (output,) = generator.generate([prompt(query.question, documents, max_tokens=settings.max_tokens)])
-    return answered(output, documents)
+        return reading(query, documents[: self.settings.feed], self.settings)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from .asking import Answering
 from .method import Settings, Training
 
 
-class Untrained:
+class Untrained(Answering):
     """A method with nothing to learn and nothing to keep. What answers is the subclass's."""
 
     def __init__(self, settings: Settings | None = None) -> None:

@@ -20,9 +20,11 @@ class Scripted:
         self.answers = dict(sorted(answers.items(), key=lambda each: -len(each[0])))
         self.likes = likes
         self.asked: list[Prompt] = []
+        self.waves: list[int] = []
 
     def generate(self, prompts: Sequence[Prompt]) -> list[Output]:
         self.asked += prompts
+        self.waves.append(len(prompts))
         return [self._output(prompt) for prompt in prompts]
 
     def likelihoods(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Floats:

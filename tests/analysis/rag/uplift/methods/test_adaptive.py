@@ -6,6 +6,7 @@ from scipy.optimize import approx_fprime
 
 from analysis.rag.uplift.methods import classifier
 from analysis.rag.uplift.methods.adaptive import Adaptive, Complexity
+from analysis.rag.uplift.methods.asking import together
 from analysis.rag.uplift.methods.method import NotPossibleError, Settings
 from tests.analysis.rag.uplift.methods.known import WRONG, Scripted, letters, query, training, words
 
@@ -79,7 +80,7 @@ def test_planted_complexities_are_labelled_routed_and_answered_right():
 
 def test_several_steps_read_what_thoughts_ask_for_and_count_all_prompts():
     asked, generator = planted(3)[2], Stepping({})
-    found = Adaptive(Settings(feed=4), embed=letters).several(asked, asked.documents, generator)
+    (found,) = together([Adaptive(Settings(feed=4), embed=letters).several(asked, asked.documents)], generator)
     # Two first, then two that resemble the thought; the second thought has the answer.
     assert found.documents[:2] == ("2-0", "2-1")
     assert "2-6" in found.documents[2:]
@@ -92,7 +93,8 @@ def test_several_steps_read_what_thoughts_ask_for_and_count_all_prompts():
 )
 def test_steps_end_when_documents_or_thoughts_do(answers, thoughts):
     asked, generator = query("q", "w", ["one", "two", "three"]), Scripted(answers)
-    found = Adaptive(Settings(feed=4), steps=5, embed=letters).several(asked, asked.documents, generator)
+    method = Adaptive(Settings(feed=4), steps=5, embed=letters)
+    (found,) = together([method.several(asked, asked.documents)], generator)
     assert len(generator.asked) == thoughts + 1
     assert len(found.documents) == (3 if thoughts == 2 else 2)
 

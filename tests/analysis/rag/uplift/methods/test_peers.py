@@ -8,12 +8,13 @@ import pytest
 pytest.importorskip("torch", reason="the extra `neural` is not installed")
 
 from analysis.rag import encoders
-from analysis.rag.shapes import Query
+from analysis.rag.shapes import Message, Prompt, Query
 from analysis.rag.uplift.methods import adaptive, embedding, skr
+from analysis.rag.uplift.methods.asking import together
 from analysis.rag.uplift.methods.method import Method, NotPossibleError, Settings
 from analysis.rag.uplift.methods.peers import PEERS
 from tests.analysis.rag import tiny
-from tests.analysis.rag.uplift.methods.known import Scripted, query, training
+from tests.analysis.rag.uplift.methods.known import Scripted, query, training, words
 
 LEARNING = ("cross_encoder", "aar", "skr", "adaptive", "dpa")
 GENERATOR = {"the night": "loud", "barks": "loud", "mat": "quiet"}
@@ -81,6 +82,47 @@ def test_documents_are_of_the_query_and_tokens_those_of_all_prompts(fitted, name
         assert len(set(found.documents)) == len(found.documents)
         assert found.prompt_tokens == sum(each.prompt_tokens for each in found.outputs) > 0
         assert found.error == ""
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_many_together_are_answered_as_one_after_the_other(fitted, name):
+    several = [*planted(5, first=50), query("bare", "is the dog", [])]
+    alone, at_once = Scripted(GENERATOR), Scripted(GENERATOR)
+    expected = [fitted[name].answer(each, each.documents, alone) for each in several]
+    askings = (fitted[name].asking(each, each.documents, at_once) for each in several)
+    done: list[int] = []
+    assert together(askings, at_once, report=done.append) == expected
+    assert sorted(map(words, at_once.asked)) == sorted(map(words, alone.asked))
+    assert len(at_once.waves) == max(1, max(len(each.outputs) for each in expected) * (name == "adaptive"))
+    assert done[-1] == len(several)
+
+
+def test_steps_of_several_go_on_side_by_side_so_many_at_once():
+    def thinking(steps: int):
+        said = []
+        for step in range(steps):
+            outputs = yield [Prompt((Message("user", f"{steps} {step} {part}"),)) for part in "ab"]
+            said += [each.text for each in outputs]
+        return said
+
+    generator = Scripted({f"{steps} {step} {part}": f"{steps}{step}{part}" for steps in range(4) for step in range(3)
+                          for part in "ab"})  # fmt: skip
+    found = together((thinking(steps) for steps in (3, 0, 1, 2)), generator)
+    assert found == [["30a", "30b", "31a", "31b", "32a", "32b"], [], ["10a", "10b"], ["20a", "20b", "21a", "21b"]]
+    assert generator.waves == [6, 4, 2]
+    again = Scripted(generator.answers)
+    assert together((thinking(steps) for steps in (3, 0, 1, 2)), again, at_once=2) == found
+    assert again.waves == [2, 2, 2, 4, 2]
+    assert together([], again) == []
+
+
+@pytest.mark.parametrize(("name", "waves"), [("skr", 1), ("adaptive", 5)])
+def test_what_asks_while_it_learns_asks_for_many_questions_together(settings, name, waves):
+    data = training(planted(8), Scripted(GENERATOR))
+    data.generator.waves.clear()
+    PEERS[name](settings).fit(data)
+    assert 1 <= len(data.generator.waves) <= waves
+    assert data.generator.waves[0] > 1
 
 
 @pytest.mark.parametrize("name", PEERS)
