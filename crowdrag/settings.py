@@ -286,6 +286,9 @@ SPECTACULAR_SETTINGS = {
         "ReleaseStateEnum": "analysis.enums.ReleaseState",
         "WebhookStateEnum": "crowdrag.webhooks.enums.WebhookState",
         "DeliveryStateEnum": "crowdrag.webhooks.enums.DeliveryState",
+        "TaskStateEnum": "writing.enums.TaskState",
+        "TopicsWrittenEnum": "writing.domain.generation.slots.Which",
+        "ItemsJudgedEnum": "annotation.domain.judging_models.choosing.Which",
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -187,9 +187,7 @@ class Proposals(Endpoint):
     serializer_class = ProposalsRow
     parameters = frozenset({"pool"})
 
-    @extend_schema(
-        parameters=[{"name": "pool", "in": "query", "schema": {"type": "string", "enum": list(map(str, POOLS))}}]  # type: ignore[list-item] # it takes what OpenAPI calls one, too
-    )
+    @extend_schema(parameters=[OpenApiParameter("pool", enum=[str(pool.value) for pool in POOLS])])
     def get(self, request: Request, study: str, campaign: int) -> Response:
         """Show pairs on which experts (`pool=EXPERT`, unless it says `CROWD`) agreed in the study's other campaigns."""
         pool = request.query_params.get("pool", Judges.EXPERT.value)
