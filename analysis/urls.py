@@ -33,6 +33,7 @@ from .views import (
 
 RELEASE_API = [
     path("", releases_api.OneRelease.as_view(), name="api_release"),
+    path("zip/", release_files.Zip.as_view(), name="api_release_zip"),
     path("files/", release_files.Files.as_view(), name="api_release_files"),
     path("files/<path:path>", release_files.OneFile.as_view(), name="api_release_file"),
     path("links/", links.Links.as_view(), name="api_release_links"),
@@ -105,12 +106,15 @@ urlpatterns = [
     path("studies/<slug:slug>/releases/<int:number>/links/", releases.link, name="release_link"),
     path("studies/<slug:slug>/releases/<int:number>/links/<int:pk>/revoke/", releases.revoke, name="release_revoke"),
     path("studies/<slug:slug>/releases/<int:number>/files/<path:path>", releases.file, name="release_file"),
+    path("studies/<slug:slug>/releases/<int:number>/everything.zip", releases.everything, name="release_zip"),
     path("releases/", released.index, name="public_releases"),
     path("releases/<slug:released>/", released.latest, name="public_latest"),
     path("releases/<slug:released>/<int:number>/", released.release, name="public_release"),
     path("releases/<slug:released>/<int:number>/files/<path:path>", released.file, name="public_release_file"),
+    path("releases/<slug:released>/<int:number>/everything.zip", released.everything, name="public_release_zip"),
     path("private-releases/<str:key>/", released.private, name="private_release"),
     path("private-releases/<str:key>/files/<path:path>", released.private_file, name="private_release_file"),
+    path("private-releases/<str:key>/everything.zip", released.private_everything, name="private_release_zip"),
     path("studies/<slug:slug>/export/", exports.exports, name="exports"),
     path("studies/<slug:slug>/export/start/", exports.start, name="export_start"),
     path("studies/<slug:slug>/results/charts/<slug:name>.<slug:form>", charts.chart, name="result_chart"),

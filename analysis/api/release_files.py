@@ -16,6 +16,7 @@ from crowdrag.api.endpoints.problems import Problem
 from crowdrag.runs.views import sending
 from crowdrag.studies.enums import Role, Shown
 
+from ..domain.releases import whole
 from ..models import Release, ReleaseFile
 
 
@@ -47,8 +48,16 @@ class Files(Listing):
         return ReleaseFile.objects.filter(release=_release(self))
 
 
-class OneFile(Endpoint):
-    """A file of a release, for scripts: whatever form they say they accept, it comes as it is."""
+class Sent(Endpoint):
+    """Something that is sent as it is, whatever form a script says it accepts."""
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        """Take whatever is accepted."""
+        return super().perform_content_negotiation(request, force=True)
+
+
+class OneFile(Sent):
+    """A file of a release."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
     shows = Shown.FILE
@@ -63,9 +72,21 @@ class OneFile(Endpoint):
         kept = sending.Kept(str(found.file.name), found.download_name, found.media_type, found.size, found.sha256)
         return sending.send(request._request, kept)
 
-    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Take whatever is accepted."""
-        return super().perform_content_negotiation(request, force=True)
+
+class Zip(Sent):
+    """All files of a release."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER)}
+    shows = Shown.FILE
+
+    @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY})
+    def get(self, request: Request, study: str, number: int) -> HttpResponseBase:
+        """Send all files of a release as one ZIP, before it is published too. It is made while it is sent: no Range."""
+        found = whole.of(_release(self))
+        if found is None:
+            raise Problem("gone", _("There is no file in it: it is not built, or all that it held was taken out."))
+        self.about(None)
+        return sending.send_zip(request._request, found.parts, name=found.name, tag=found.tag)
 
 
 def _release(endpoint: Endpoint) -> Release:

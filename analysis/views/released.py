@@ -14,7 +14,7 @@ from crowdrag.studies.access import public
 
 from ..domain.pages import released as says
 from ..domain.pages import releases as page
-from ..domain.releases import linking, publishing
+from ..domain.releases import linking, publishing, whole
 from ..enums import ReleaseState
 from ..models import Release
 
@@ -46,7 +46,8 @@ def latest(request: HttpRequest, released: str) -> HttpResponse:
 def release(request: HttpRequest, released: str, number: int) -> HttpResponse:
     """Show a published version: what it is, its figures, its first rows, its files."""
     found = _public(released, number)
-    return _show(request, found, opens=publishing.is_served(found, timezone.now()), files="public_release_file")
+    opens = publishing.is_served(found, timezone.now())
+    return _show(request, found, opens=opens, files="public_release_file", whole_at="public_release_zip")
 
 
 @public
@@ -60,11 +61,19 @@ def file(request: HttpRequest, released: str, number: int, path: str) -> HttpRes
     # What was taken out will not be there after the embargo either.
     if wanted.removed_at is None and publishing.is_embargoed(found, timezone.now()):
         return _refused(request, found, status=FORBIDDEN)
-    answer = sent(request, found, path)
-    # Anybody may have it, scripts of other sites too; whether it is still given out is asked each time.
-    answer["Access-Control-Allow-Origin"] = "*"
-    answer.setdefault("Cache-Control", "public, no-cache")
-    return answer
+    return _for_all(sent(request, found, path))
+
+
+@public
+@require_safe
+def everything(request: HttpRequest, released: str, number: int) -> HttpResponseBase:
+    """Send all files of a published version as one ZIP."""
+    found = _public(released, number)
+    if found.state == ReleaseState.WITHDRAWN:
+        return _refused(request, found, status=GONE)
+    if publishing.is_embargoed(found, timezone.now()):
+        return _refused(request, found, status=FORBIDDEN)
+    return _for_all(sent_whole(request, found))
 
 
 @public
@@ -74,8 +83,9 @@ def private(request: HttpRequest, key: str) -> HttpResponse:
     """Show a release to whoever has a link to it."""
     if (found := linking.opened(key, now=timezone.now())) is None:
         return _ended(request)
-    context = {"link": found, "args": [key]}
-    answer = _show(request, found.release, opens=True, files="private_release_file", **context)
+    context: dict[str, Any] = {"link": found, "args": [key]}
+    where = {"files": "private_release_file", "whole_at": "private_release_zip"}
+    answer = _show(request, found.release, opens=True, **where, **context)
     answer["X-Robots-Tag"] = "noindex, nofollow"
     return answer
 
@@ -92,6 +102,25 @@ def private_file(request: HttpRequest, key: str, path: str) -> HttpResponseBase:
     return answer
 
 
+@public
+@require_safe
+def private_everything(request: HttpRequest, key: str) -> HttpResponseBase:
+    """Send all files as one ZIP to whoever has a link to their release."""
+    if (found := linking.opened(key, now=timezone.now())) is None:
+        return _ended(request)
+    answer = sent_whole(request, found.release)
+    answer["X-Robots-Tag"] = "noindex"
+    answer.setdefault("Cache-Control", "private, no-cache")
+    return answer
+
+
+def sent_whole(request: HttpRequest, release: Release) -> HttpResponseBase:
+    """Answer with all files of a release as one ZIP; who may have them was asked before."""
+    if (found := whole.of(release)) is None:
+        return _refused(request, release, status=GONE)
+    return sending.send_zip(request, found.parts, name=found.name, tag=found.tag)
+
+
 def sent(request: HttpRequest, release: Release, path: str) -> HttpResponseBase:
     """Answer with a file of a release; who may have it was asked before."""
     found = get_object_or_404(release.files.all(), path=path)
@@ -101,15 +130,23 @@ def sent(request: HttpRequest, release: Release, path: str) -> HttpResponseBase:
     return sending.send(request, kept)
 
 
-def _show(request: HttpRequest, found: Release, *, opens: bool, files: str, **more: Any) -> HttpResponse:
+def _show(request: HttpRequest, found: Release, *, opens: bool, files: str, whole_at: str, **more: Any) -> HttpResponse:
     context = page.public(found, now=timezone.now(), shows_rows=opens)
     context |= {"opens": opens, "versions": page.versions(found), "croissant": _croissant(found, opens=opens)}
     args = more.pop("args", [found.study.slug, found.number])
     base = reverse(files, args=[*args, "x"])[:-1]
+    context["zip_at"] = reverse(whole_at, args=args) if opens else ""
     address = request.build_absolute_uri(reverse("public_release", args=[found.study.slug, found.number]))
     context |= {"files_at": base, "citing": says.citing(found, address=address)}
     context["loading"] = says.loading(found, base=request.build_absolute_uri(base)) if opens else None
     return render(request, "analysis/released.html", context | more)
+
+
+def _for_all(answer: HttpResponseBase) -> HttpResponseBase:
+    # Anybody may have it, scripts of other sites too; whether it is still given out is asked each time.
+    answer["Access-Control-Allow-Origin"] = "*"
+    answer.setdefault("Cache-Control", "public, no-cache")
+    return answer
 
 
 def _croissant(found: Release, *, opens: bool) -> str:

@@ -94,6 +94,14 @@ def file(request: HttpRequest, study: Study, number: int, path: str) -> HttpResp
     return released.sent(request, _release(study, number), path)
 
 
+@study_page(Role.VIEWER)
+@require_safe
+@shows(Shown.FILE)
+def everything(request: HttpRequest, study: Study, number: int) -> HttpResponseBase:
+    """Send all files of a release as one ZIP, published or not."""
+    return released.sent_whole(request, _release(study, number))
+
+
 def action(role: Role) -> Callable[[Callable[..., Any]], View]:
     """Make a view of what is done to a release by a button: what goes wrong is said on its page."""
 

@@ -80,6 +80,7 @@ LISTED: dict[str, dict[str, str]] = {
     "api_release": {"GET": "VIEWER READ", "PATCH": "EDITOR WRITE", "DELETE": "EDITOR WRITE"},
     "api_release_files": {"GET": "VIEWER READ"},
     "api_release_file": {"GET": "VIEWER READ"},
+    "api_release_zip": {"GET": "VIEWER READ"},
     "api_release_build": {"POST": "EDITOR RUN", "DELETE": "EDITOR RUN"},
     "api_release_publish": {"POST": "OWNER MANAGE"},
     "api_release_embargo": {"POST": "OWNER MANAGE"},

@@ -1,4 +1,4 @@
-"""The guide's example, run as it stands, against a server and by another process."""
+"""The guide's examples, run as they stand, against a server and by another process."""
 
 import os
 import re
@@ -9,23 +9,33 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 
 from crowdrag.api.domain import tokens
 from crowdrag.api.domain.tokens import LONGEST
 from crowdrag.api.enums import Scope
 from crowdrag.runs.domain import running
 from crowdrag.runs.models import Run
-from tests.factories import UserFactory
+from crowdrag.studies.enums import Role
+from tests.factories import MembershipFactory, StudyFactory, UserFactory
+from tests.submitted import pasted, submitted, typed
+from writing.enums import TaskState
+from writing.models import WritingTask
 
 TOPIC = '{"topic": "1", "query": "Why do leaves fall?", "passages": [{"id": "a", "text": "So."}]}\n'
 GUIDE = Path(__file__).parents[2] / "docs/guides/api.md"
 
 
+def example(mark: str) -> str:
+    """An example of the guide."""
+    found = re.search(rf"<!-- {mark} -->\n```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+    assert found is not None
+    return found.group(1)
+
+
 @pytest.mark.django_db(transaction=True)
 def test_the_guides_example_does_what_it_says(live_server: Any, tmp_path: Path) -> None:
-    found = re.search(r"<!-- example -->\n```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
-    assert found is not None
-    (tmp_path / "example.py").write_text(found.group(1))
+    (tmp_path / "example.py").write_text(example("example"))
     (tmp_path / "topics.jsonl").write_text(TOPIC)
     scopes = [Scope.CREATE, Scope.WRITE]
     _token, text = tokens.issue(by=UserFactory(), name="example", scopes=scopes, studies=None, lasts=LONGEST)
@@ -42,3 +52,29 @@ def test_the_guides_example_does_what_it_says(live_server: Any, tmp_path: Path) 
         running.wait(run)
     assert script.communicate(timeout=120)[0] == "1 Why do leaves fall?\n"
     assert script.returncode == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_guides_example_of_review_accepts_what_nothing_stands_out_of(live_server: Any, tmp_path: Path) -> None:
+    cache.clear()
+    study = StudyFactory(slug="leaves")
+    plain = submitted(study, minutes=9, events=typed("All of this was typed by hand, letter by letter."))
+    foreign = pasted("A long text from who knows where that no passage of this topic holds at all.", ms=5, at=0)
+    copied = submitted(study, events=foreign)
+    (tmp_path / "example.py").write_text(example("example of review"))
+    reviewer = MembershipFactory(study=study, role=Role.REVIEWER).user
+    scopes = [Scope.READ, Scope.WRITE]
+    _token, text = tokens.issue(by=reviewer, name="example", scopes=scopes, studies=None, lasts=LONGEST)
+    done = subprocess.run(
+        [sys.executable, "example.py"],
+        cwd=tmp_path,
+        env=os.environ | {"CROWDRAG": live_server.url, "CROWDRAG_TOKEN": text},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    said = [f"{plain.response.external_id} ACCEPTED 250", f"{copied.response.external_id} is left to people"]
+    assert (done.stdout.splitlines(), done.returncode) == (said, 0), done.stderr
+    states = [WritingTask.objects.get(pk=each.pk).state for each in (plain, copied)]
+    assert states == [TaskState.ACCEPTED, TaskState.SUBMITTED]

@@ -1,6 +1,8 @@
 """A release on S3-compatible storage: built, got by a signed address, gone when somebody in it is erased."""
 
 import hashlib
+import io
+import zipfile
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -50,3 +52,12 @@ def test_what_is_left_in_a_bucket_is_tidied_away(s3: S3Storage, tmp_path: Path, 
     assert len(keys(s3)) == release.files.count()
     drafting.discard(release=release)
     assert keys(s3) == set()
+
+
+def test_a_whole_release_comes_out_of_the_bucket_through_us(s3: S3Storage, tmp_path: Path, settings) -> None:
+    settings.DATA_DIR = tmp_path
+    release = published(ResponseFactory(text="Wombats dig [0].").study)
+    answer = Client().get(reverse("public_release_zip", args=[release.study.slug, release.number]))
+    with zipfile.ZipFile(io.BytesIO(b"".join(answer))) as archive:
+        found = {name.partition("/")[2]: hashlib.sha256(archive.read(name)).hexdigest() for name in archive.namelist()}
+    assert found == dict(release.files.values_list("path", "sha256"))

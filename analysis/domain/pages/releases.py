@@ -31,6 +31,9 @@ RUNS = 30
 #: What the kinds of files are called, by their folder, in the order in which they are shown.
 FOLDERS = ("", "jsonl", "parquet", "csv", "trec", "crowdrag25")
 
+#: What was not taken out since.
+STANDS = Q(removed_at__isnull=True)
+
 latest = drafting.latest
 
 
@@ -59,7 +62,9 @@ def public(release: Release, *, now: datetime, shows_rows: bool) -> dict[str, An
         "released_study": release.study,
         "tables": [_table(table, shows_rows=shows_rows) for table in tables],
         "files": list(grouped(release.files.order_by("path"))),
-        "totals": release.files.aggregate(bytes=Sum("size"), files=Count("pk"), gone=Count("removed_at")),
+        "totals": release.files.aggregate(
+            bytes=Sum("size"), files=Count("pk"), gone=Count("removed_at"), there=Sum("size", filter=STANDS)
+        ),
         "is_embargoed": publishing.is_embargoed(release, now),
         "newer": publishing.newer(release) if release.state in PUBLIC_RELEASES else None,
         **released.terms(release),
