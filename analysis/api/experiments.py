@@ -93,15 +93,20 @@ class Ordered(Given):
 
 
 class EstimateRow(serializers.Serializer[Any]):
-    """What an order would come to at most, before anything is asked."""
+    """What an order would come to, before anything is asked."""
 
     calls = serializers.IntegerField(source="estimate.calls", help_text="Of distinct prompts.")
     prompt_tokens = serializers.IntegerField(source="estimate.prompt_tokens")
     completion_tokens = serializers.IntegerField(source="estimate.completion_tokens")
+    most_calls = serializers.IntegerField(
+        source="estimate.worst.calls", help_text="Where every reply that may have to be asked for again is."
+    )
+    most_prompt_tokens = serializers.IntegerField(source="estimate.worst.prompt_tokens")
+    most_completion_tokens = serializers.IntegerField(source="estimate.worst.completion_tokens")
     questions = serializers.IntegerField(source="estimate.queries")
     note = serializers.CharField(source="estimate.note")
     units = serializers.IntegerField(help_text="Of the run.")
-    cost = serializers.FloatField(help_text="In minor units of `currency`.")
+    cost = serializers.FloatField(help_text="At most, in minor units of `currency`.")
     currency = serializers.CharField()
     left = serializers.FloatField(allow_null=True, help_text="Of the study's budget; null: nothing is paid.")
     is_over_budget = serializers.BooleanField()

@@ -106,6 +106,8 @@ class Estimate:
     queries, left_out : int
         Questions that take part; those that cannot (no gold answer, say).
     note : str
+    most : Estimate or None
+        The same where every reply that may have to be asked for again is, as often as it may be; None where none is.
     """
 
     calls: int
@@ -115,6 +117,12 @@ class Estimate:
     queries: int = 0
     left_out: int = 0
     note: str = ""
+    most: Estimate | None = None
+
+    @property
+    def worst(self) -> Estimate:
+        """What it comes to at most."""
+        return self.most or self
 
 
 Payload = dict[str, Any]

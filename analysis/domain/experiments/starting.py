@@ -139,7 +139,8 @@ def expect(asked: Order) -> Expected:
         problem = _("There are no questions to ask.")
     cost = Decimal(0)
     if endpoint is not None:
-        cost = costs.price(endpoint=endpoint, prompt=found.prompt_tokens, completion=found.completion_tokens)
+        worst = found.worst
+        cost = costs.price(endpoint=endpoint, prompt=worst.prompt_tokens, completion=worst.completion_tokens)
         left = None if endpoint.is_free else ledger.left(study=asked.study)
         try:
             ledger.admit(study=asked.study, endpoint=endpoint)

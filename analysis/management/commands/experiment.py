@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from analysis.domain import folder
 from analysis.domain.experiments import collecting, configuring, starting
 from analysis.domain.experiments import experiment as experiments
-from analysis.domain.experiments.experiment import BadParameterError, Experiment
+from analysis.domain.experiments.experiment import BadParameterError, Estimate, Experiment
 from analysis.domain.experiments.reading import FORMATS, BadCollectionError
 from crowdrag.runs.domain import running
 from crowdrag.runs.domain.progress import Progress
@@ -72,7 +72,7 @@ class Command(BaseCommand):
         found = expected.estimate
         time = "a time not known yet" if expected.seconds is None else f"about {expected.seconds:,.0f} s"
         self.stdout.write(
-            f"{found.queries:,} questions ({found.left_out:,} left out), at most {found.calls:,} calls, about "
+            f"{found.queries:,} questions ({found.left_out:,} left out), {_calls(found)}, about "
             f"{found.prompt_tokens:,} tokens in and {found.completion_tokens:,} out, at most "
             f"{money.finely(expected.cost, expected.currency)}, {time}; {expected.units:,} units. {found.note}".strip()
         )
@@ -98,6 +98,10 @@ class Command(BaseCommand):
         if self.stderr.isatty():
             said = f"{progress.done} of {progress.total} {progress.message} ({pace(progress)})"
             self.stderr.write(f"\r\033[K{said}", ending="")
+
+
+def _calls(found: Estimate) -> str:
+    return f"{found.calls:,} to {found.most.calls:,} calls" if found.most else f"at most {found.calls:,} calls"
 
 
 def _merged(given: dict[str, Any]) -> dict[str, Any]:

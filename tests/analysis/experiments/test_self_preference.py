@@ -12,6 +12,7 @@ from analysis.domain.reports import building
 from analysis.models import Table
 from analysis.rag.collections import authored
 from analysis.rag.shapes import Output
+from crowdrag.runs import kinds
 from crowdrag.runs.domain import running, uploads
 from tests.analysis.rag.self_preference import planted
 from tests.factories import ParticipantFactory, ResponseFactory, StudyFactory, StyleFactory, TopicFactory
@@ -124,9 +125,43 @@ def test_the_evaluator_writes_its_passages_first(study, monkeypatch, tmp_path):
     pairs = {(row["case"], row["other"], row["presentation"]): row for row in rows(run, "pairs")}
     assert pairs["same", "human", "both"]["own"] == 0.75
     assert starting.expect(order).estimate.calls == len(set(made.asked))
-    refused = run_it(study, bank(study, tmp_path, queries), parts=parts, author="gpt")[1]
-    assert refused.state == "FAILED"
-    assert "another name" in refused.problems[0]["message"]
+    asked = len(made.asked)
+    with pytest.raises(kinds.Rejected) as refused:
+        run_it(study, bank(study, tmp_path, queries), parts=parts, author="gpt")
+    assert "another name" in refused.value.problems[0]["message"]
+    assert len(made.asked) == asked
+
+
+def test_an_author_that_the_bank_does_not_know_is_refused_with_those_it_does(study, evaluator, tmp_path):
+    collection = bank(study, tmp_path, [planted.question(i) for i in range(2)])
+    wrong = starting.order(
+        get("self_preference"), study, {"collection": collection, "author": "GPT"} | {"generator": "endpoint:odd"}
+    )
+    with pytest.raises(BadParameterError, match=r"author is 'GPT', and the bank has passages by gpt, .*human"):
+        starting.expect(wrong)
+    with pytest.raises(kinds.Rejected):
+        starting.start(wrong)
+
+
+def test_what_may_have_to_be_asked_for_again_is_told_apart(study, evaluator, tmp_path):
+    collection = bank(study, tmp_path, [planted.question(i) for i in range(2)])
+    common = {"collection": collection, "author": "gpt", "parts": ["knowledge", "ratings", "readings"]} | {
+        "generator": "endpoint:odd"
+    }
+    free = {"constrained": False, "attempts": 3}
+    found = [
+        starting.expect(starting.order(get("self_preference"), study, common | given)).estimate
+        for given in ({"constrained_readings": True}, free | {"constrained_readings": True}, free)
+    ]
+    bound, ratings, both = found
+    assert bound.most is None
+    assert bound.note == ""
+    assert bound.worst is bound
+    rated = (ratings.most.calls - ratings.calls) // 2
+    read = (both.most.calls - both.calls) // 2 - rated
+    assert bound.calls == 2 * 5 + rated + read  # what is known is asked five times of each, and never again
+    assert both.most.prompt_tokens > 2 * both.prompt_tokens
+    assert f"{rated + read} replies" in both.note
 
 
 class Refusing(planted.Evaluator):

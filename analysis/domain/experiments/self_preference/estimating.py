@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from django.utils.translation import gettext as _
@@ -12,7 +12,7 @@ from analysis.rag.shapes import Collection, Document, Output, Prompt, Query
 
 from ..experiment import Estimate
 from .parameters import BUILD, KNOWLEDGE, RATINGS, READINGS, Parameters
-from .working import authors
+from .working import authors, check
 
 #: Characters of an English text that make a token, about; and what a chat template adds.
 CHARACTERS = 4
@@ -33,44 +33,66 @@ class _Listener:
 
 
 def estimate(collection: Collection, parameters: Parameters) -> Estimate:
-    """Count distinct prompts, each asked once; what is asked again comes to more, which the note says.
+    """Count distinct prompts, each asked once; `most` has each as often as it may be asked.
 
     Passages that are not written yet are taken to be as long as people's.
+
+    Raises
+    ------
+    BadParameterError
+        If the bank has no passages by whom the evaluator is said to be.
     """
-    prompts: dict[Prompt, None] = {}
+    check(collection, parameters)
+    prompts: dict[Prompt, int] = {}
     names = authors(collection, parameters)
     bare = 0
     for query in collection.queries:
-        asked = list(_prompts(query, names, parameters))
+        asked = dict(_prompts(query, names, parameters))
         bare += not asked
-        prompts |= dict.fromkeys(asked)
-    letters = sum(len(message.content) for prompt in prompts for message in prompt.messages)
-    return Estimate(
-        calls=len(prompts),
-        prompt_tokens=letters // CHARACTERS + TEMPLATE * len(prompts),
-        completion_tokens=sum(prompt.max_tokens for prompt in prompts),
+        prompts |= asked
+    found = _added(dict.fromkeys(prompts, 1))
+    again = sum(times > 1 for times in prompts.values())
+    return replace(
+        found,
         queries=len(collection.queries) - bare,
         left_out=bare,
-        note=_("Replies that cannot be read are asked for again, up to %(n)s times in all.")
-        % {"n": parameters.attempts},
+        note=_("%(calls)s replies may come in a form that cannot be read: each is asked for %(n)s times at most.")
+        % {"calls": f"{again:,}", "n": parameters.attempts}
+        if again
+        else "",
+        most=_added(prompts) if again else None,
     )
 
 
-def _prompts(query: Query, names: Sequence[str], own: Parameters) -> Iterable[Prompt]:
+def _added(prompts: Mapping[Prompt, int]) -> Estimate:
+    letters = sum(n * len(message.content) for prompt, n in prompts.items() for message in prompt.messages)
+    calls = sum(prompts.values())
+    return Estimate(
+        calls=calls,
+        prompt_tokens=letters // CHARACTERS + TEMPLATE * calls,
+        completion_tokens=sum(n * prompt.max_tokens for prompt, n in prompts.items()),
+    )
+
+
+def _prompts(query: Query, names: Sequence[str], own: Parameters) -> Iterable[tuple[Prompt, int]]:
+    """Yield what is asked about a question, with how often at most: bound replies can be read at once."""
     if BUILD in own.parts:
         listener = _Listener()
         building.build(listener, query, own.evaluator, styles=own.styles, attempts=1, version=own.prompts)  # type: ignore[arg-type]
-        yield from listener.prompts
+        yield from ((prompt, own.attempts) for prompt in listener.prompts)
         query = _as_if_written(query, own)
     if KNOWLEDGE in own.parts and query.answers:
-        yield from recall.requests(query, tries=own.tries, temperature=own.temperature, version=own.prompts)
+        asked = recall.requests(query, tries=own.tries, temperature=own.temperature, version=own.prompts)
+        yield from ((prompt, 1) for prompt in asked)
     usable = bank.usable(query)[0]
     if RATINGS in own.parts:
         for passage, setting in rating.asked(usable, [rating.Setting(each) for each in own.settings]):
-            yield rating.request(usable, passage, setting, is_constrained=own.constrained, version=own.prompts)
+            prompt = rating.request(usable, passage, setting, is_constrained=own.constrained, version=own.prompts)
+            yield prompt, 1 if own.constrained else own.attempts
     if READINGS in own.parts:
         for pair in bank.pairs(usable, names, own.evaluator, own.cases):
-            yield comprehension.request(usable, pair, is_constrained=own.constrained_readings, version=own.prompts)
+            prompt = comprehension.request(usable, pair, is_constrained=own.constrained_readings, version=own.prompts)
+            yield prompt, 1 if own.constrained_readings else own.attempts
 
 
 def _as_if_written(query: Query, own: Parameters) -> Query:

@@ -25,6 +25,7 @@ def _only(part: str) -> Callable[[Collection, Parameters], Iterable[Payload]]:
     units = each_query(BATCH)
 
     def wanted(collection: Collection, parameters: Parameters) -> Iterable[Payload]:
+        check(collection, parameters)
         return units(collection, parameters) if part in parameters.parts else ()
 
     return wanted
@@ -33,9 +34,6 @@ def _only(part: str) -> Callable[[Collection, Parameters], Iterable[Payload]]:
 def build(job: Job) -> Mapping[str, Any]:
     """Have the evaluator write its passages."""
     own: Parameters = job.parameters
-    if any(passage.author == own.evaluator for query in job.collection.queries for passage in query.documents):
-        said = _("The bank has passages of an author %(author)r already: give the model's own passages another name.")
-        raise BadParameterError(said % {"author": own.evaluator})
     return {
         query.id: asdict(
             building.build(
@@ -93,6 +91,26 @@ def read(job: Job) -> Mapping[str, Any]:
         )
         found[query.id] = [asdict(each) for each in made]
     return found
+
+
+def check(collection: Collection, own: Parameters) -> None:
+    """See whether the bank has passages by whom the evaluator is said to be, before anything is asked.
+
+    Raises
+    ------
+    BadParameterError
+        If it has none, or, where the evaluator writes its own, some already.
+    """
+    names = bank.authors(collection.queries)
+    if BUILD in own.parts and own.evaluator in names:
+        said = _("The bank has passages of an author %(author)r already: give the model's own passages another name.")
+        raise BadParameterError(said % {"author": own.evaluator})
+    if BUILD not in own.parts and own.author and own.author not in names:
+        said = _(
+            "author is %(author)r, and the bank has passages by %(names)s. Name the author that this model is; leave "
+            "it empty where it wrote none of them."
+        )
+        raise BadParameterError(said % {"author": own.author, "names": ", ".join(names) or "–"})
 
 
 def authors(collection: Collection, own: Parameters) -> list[str]:
