@@ -33,7 +33,12 @@ METRICS = {
     "rouge_1": _("ROUGE-1"),
     "rouge_l": _("ROUGE-L"),
 }
-RANKS = {"sampled": _("sampled"), "deterministic": _("deterministic"), "oracle": _("oracle")}
+RANKS = {
+    "sampled": _("sampled"),
+    "deterministic": _("deterministic"),
+    "oracle": _("oracle"),
+    "none": _("without documents"),
+}
 REASONS = {"": _("take part")}
 STEPS = {"labels": _("utility labels"), "rankings": _("rankings"), "attribution": _("attribution")}
 
@@ -207,6 +212,25 @@ TABLES = {
             Column("useful", _("Useful")),
         ),
         whole=False,
+    ),
+    "fair_examples": Table(
+        "fair",
+        _("Some questions and what was answered"),
+        _(
+            "Questions drawn with the run's seed: the answer without documents, and for each way of ranking that to "
+            "one of its lists, drawn as often as it was sampled. Documents stand in the order in which they were read."
+        ),
+        (
+            Column("query", _("Question")),
+            Column("question", _("Text")),
+            Column("gold", _("Right answer")),
+            RETRIEVER,
+            RANK,
+            ALPHA,
+            Column("documents", _("Documents")),
+            Column("answer", _("Answer")),
+            Column("utility", _("Utility"), 3),
+        ),
     ),
     "fair_left_out": Table(
         "fair",

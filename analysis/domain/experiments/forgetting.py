@@ -18,13 +18,16 @@ from . import remembering
 from .collecting import OF_STUDY, STUDY
 from .experiment import PREFIX
 
+#: Tables whose rows hold texts, or answers that were made of them, without naming whose they are.
+OF_TEXTS = frozenset({"fair_examples", "self_preference_examples", "uplift_answers"})
+
 
 def forget(participant: Participant, *, reason: str, now: datetime) -> None:
     """Mark experiments on the study's own texts as stale and remove what they found question by question.
 
     Findings hold answers to texts, which may say what was erased in other words. Tables stay, without rows that name
-    the person or a response of theirs. One that is not done ends, and cannot be resumed with what a worker remembers.
-    Runs on a file that was handed in have nothing of anybody.
+    the person or a response of theirs; those of texts and answers are emptied. One that is not done ends, and cannot be
+    resumed with what a worker remembers. Runs on a file that was handed in have nothing of anybody.
     """
     remembering.forget(participant.study)
     wrote = set(Response.objects.filter(participant=participant).values_list("external_id", flat=True))
@@ -50,6 +53,7 @@ def _remove_files(run: Run) -> None:
 def _take_out(run: Run, named: set[str]) -> None:
     with pgtrigger.ignore("analysis.Table:never_updated"):
         for table in Table.objects.filter(run=run).order_by("pk"):
-            kept = [row for row in table.rows if not any(isinstance(v, str) and v in named for v in row.values())]
+            rows = () if table.name in OF_TEXTS else table.rows
+            kept = [row for row in rows if not any(isinstance(v, str) and v in named for v in row.values())]
             if len(kept) < len(table.rows):
                 Table.objects.filter(pk=table.pk).update(rows=kept)

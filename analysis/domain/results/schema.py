@@ -110,6 +110,9 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "attributed_normalised", "attributed_normalised_error", "lists", "generated",
     ),
     "fair_labels": ("query", "document", "without", "alone", "gain", "useful"),
+    "fair_examples": (
+        "query", "question", "gold", "retriever", "rank", "alpha", "documents", "answer", "utility",
+    ),
     "fair_left_out": ("reason", "queries", "named"),
     "fair_costs": (
         "step", "by", "is_standin", "rankings", "prompts", "prompt_tokens", "completion_tokens", "failed", "unreadable",

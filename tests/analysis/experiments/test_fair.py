@@ -19,11 +19,13 @@ from analysis.domain.experiments.fair.parameters import Parameters
 from analysis.domain.reports import as_html, building
 from analysis.domain.results.schema import COLUMNS
 from analysis.models import Table
+from analysis.rag.answers import METRICS
 from analysis.rag.fair import utility
 from crowdrag.runs.domain import executing, running, uploads
 from crowdrag.runs.models import Run, Upload
 from crowdrag.studies.enums import Role
 from tests.analysis.rag.fair.planted import GOLD, Planted, query
+from tests.analysis.rag.fair.planted import answer as planted_answer
 from tests.factories import MembershipFactory, StudyFactory
 from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
 
@@ -133,6 +135,30 @@ def test_the_generator_is_asked_for_labels_and_each_distinct_list_once(asked, pl
     assert costs["attribution"]["by"] == "planted asked for yes or no"
     assert costs["rankings"]["prompts"] < costs["rankings"]["rankings"] == 3 * (3 * 40 + 1)
     assert costs["rankings"]["prompt_tokens"] > 0
+
+
+def test_examples_show_what_was_answered_to_which_list(asked, planted) -> None:
+    found = rows(running.wait(starting.start(asked(seed=2))))
+    shown = found["fair_examples"]
+    by_question = {name: [row for row in shown if row["query"] == name] for name in ("q0", "q1", "q2")}
+    # Without documents, one list of each alpha, the retriever's own ranking, and the oracle's.
+    assert [[row["rank"] for row in own] for own in by_question.values()] == [
+        ["none", "sampled", "sampled", "deterministic", "oracle"]
+    ] * 3
+    words = {f"q{i}": each for i, each in enumerate(WORDS)}
+    f1 = METRICS["f1"].score
+    for row in shown:
+        places = [int(name.removeprefix("d")) for name in (row["documents"] or "").split(", ") if name]
+        assert row["answer"] == planted_answer([words[row["query"]][place] for place in places if
+                                                words[row["query"]][place]])  # fmt: skip
+        assert row["utility"] == pytest.approx(f1(row["answer"], [row["gold"]]))
+        assert (row["gold"], row["question"]) == (GOLD, f"which trees are there in {row['query']}?")
+    useful = {(row["query"], row["document"]) for row in found["fair_labels"] if row["useful"]}
+    for row in shown:
+        if row["rank"] == "oracle":
+            known = [(row["query"], name) in useful for name in row["documents"].split(", ")]
+            assert known == sorted(known, reverse=True)
+    assert rows(running.wait(starting.start(asked(seed=2))))["fair_examples"] == shown
 
 
 def test_under_a_budget_fewer_lists_are_asked_for_and_their_error_stands_there(asked, planted) -> None:

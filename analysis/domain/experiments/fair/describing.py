@@ -89,7 +89,7 @@ EXPERIMENT = Experiment(
     tables=tables,
     table_names=(
         "fair_tradeoff", "fair_intervals", "fair_alphas", "fair_summary", "fair_metrics", "fair_curves", "fair_queries",
-        "fair_labels", "fair_left_out", "fair_costs",
+        "fair_labels", "fair_examples", "fair_left_out", "fair_costs",
     ),
     estimate=estimate,
     methods=methods,

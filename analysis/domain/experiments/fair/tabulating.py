@@ -12,6 +12,7 @@ from analysis.rag.fair.utility import Labels
 
 from ...results.schema import NOTE, Row, number
 from ..job import Job
+from . import showing
 from .parameters import Parameters
 from .taking import metric, named
 from .working import LABELS, RANKINGS
@@ -48,6 +49,7 @@ def tables(job: Job) -> dict[str, list[Row]]:
         "fair_curves": made.curves(),
         "fair_queries": [_query(point) for point in points],
         "fair_labels": [row for name, found in labelled.items() for row in _labels(job, name, found)],
+        "fair_examples": showing.examples(job, labelled, ranked),
         "fair_left_out": _left_out(job, labelled, ranked),
         "fair_costs": _costs(labelled, ranked, job.generator.name),
     }

@@ -20,6 +20,7 @@ from analysis.ranking.plackett_luce import UnusableScoresError
 
 from .. import entailing, retrieving
 from ..job import Job
+from . import showing
 from .attributing import attribute
 from .parameters import Parameters
 from .taking import NO_SCORES, metric, metrics, reason, without_scores
@@ -68,7 +69,11 @@ def label(job: Job) -> Mapping[str, Any]:
         own = [next(outputs) for _prompt in asked[query.id]]
         by = metric(query, parameters)
         labels = utility.labels(query, [each.text for each in own], by)
-        found[query.id] = labels.write() | {"reason": utility.left_out(labels), "used": _used(own, by)}
+        found[query.id] = labels.write() | {
+            "said": own[0].text.strip(),
+            "reason": utility.left_out(labels),
+            "used": _used(own, by),
+        }
     return found
 
 
@@ -107,6 +112,13 @@ def _measure(job: Job, query: Query) -> dict[str, Any]:
     points = measuring.measure(query.id, useful, parameters.k, ranked, outcomes, bounds=parameters.exposure_bounds)
     return {
         "points": [point.write() for point in points],
+        "examples": showing.drawn(
+            query,
+            ranked,
+            dict(zip(lists, said, strict=True)),
+            {each: outcome.utility for each, outcome in outcomes.items()},
+            job.rng(f"fair examples {query.id}"),
+        ),
         "scores": [each.write() for each in scoring.scores(query.id, ranked, scored)],
         # What one call a ranking would have come to.
         "sampled": sum(len(each.rankings) for each in ranked),
