@@ -30,23 +30,12 @@ class Options:
     ----------
     weights : Weights
         Of the three losses.
-    longest : int
-        Tokens of a question with a document.
-    warm_up : float
-        The share of training steps in which the learning rate rises.
-    patience : int or None
-        Epochs without a better held-out loss after which training stops; None: never.
     threshold : float
         What the probability of a document must exceed for it to be handed over.
-    precision : "full" or "half"
     """
 
     weights: Weights = field(default_factory=Weights)
-    longest: int = 256
-    warm_up: float = 0.0
-    patience: int | None = None
     threshold: float = selecting.THRESHOLD
-    precision: reranker.Precision = "full"
 
 
 @dataclass(frozen=True)
@@ -119,14 +108,14 @@ class Uplift(Answering):
             If there is nothing to learn from.
         """
         model = reranker.start(self.settings.encoder, rng=split.rng, device=self.settings.device,
-                               longest=self.options.longest, precision=self.options.precision)  # fmt: skip
+                               longest=self.settings.longest, precision=self.settings.precision)  # fmt: skip
         schedule = training.Schedule(
             epochs=self.settings.epochs,
             learning_rate=self.settings.learning_rate,
             queries=self.settings.batch,
             weights=self.variant.weights(self.options.weights),
-            warm_up=self.options.warm_up,
-            patience=self.options.patience,
+            warm_up=self.settings.warm_up,
+            patience=self.settings.patience,
         )
         try:
             self.history = training.train(

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from .. import checkpoints
 from ..checkpoints import Checkpoint
+from ..generation import devices
+from ..generation.batching import ModelMemoryError
 from ..shapes import Document
 
 if TYPE_CHECKING:
@@ -102,13 +104,38 @@ class Reranker:
         together: torch.Tensor = self._torch.cat(found)[back.to(self.device)]
         return together
 
+    def said(self, pairs: Sequence[Encoded]) -> torch.Tensor:
+        """Both logits of each pair without gradients, shape (n_pairs, 2); with fewer at once where memory is short.
+
+        Raises
+        ------
+        ModelMemoryError
+            If one pair does not fit.
+        """
+        longest = max(len(each["input_ids"]) for each in pairs)
+        while True:
+            try:
+                with self._torch.inference_mode():
+                    return self.logits(pairs)
+            except (RuntimeError, MemoryError) as error:
+                if not devices.is_memory_short(self._torch, error):
+                    raise
+                if self.chunk_tokens <= longest:
+                    raise ModelMemoryError(
+                        f"a question with a document, {longest} tokens, does not fit into the memory of {self.device}: "
+                        "end what else uses it, or take fewer tokens a document (longest) or a smaller encoder"
+                    ) from error
+            # Outside the handler: the error holds what the failed chunk took.
+            self.chunk_tokens = max(longest, min(self.chunk_tokens, longest * len(pairs)) // 2)
+            devices.release(self._torch, self.device)
+
     def probabilities(self, question: str, documents: Sequence[Document]) -> Floats:
         """How likely each document helps: the helpful part of the softmax; float64, shape (n_documents,)."""
         if not documents:
             return np.empty(0)
+        logits = self.said(self.encode(question, documents))
         with self._torch.inference_mode():
-            logits = self.logits(self.encode(question, documents)).double()
-            return np.asarray(self._torch.softmax(logits, dim=1)[:, 1].cpu().numpy(), dtype=np.float64)
+            return np.asarray(self._torch.softmax(logits.double(), dim=1)[:, 1].cpu().numpy(), dtype=np.float64)
 
     def save(self, folder: Path, about: dict[str, Any] | None = None) -> None:
         """Write it into a folder: safetensors, tokenizer, `uplift.json`. `load` and any other library read it."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..generation import devices
 from .labels import Floats, Labelled
 from .losses import Losses, Weights, losses
 from .reranker import Encoded, Reranker, seeded
@@ -227,20 +228,24 @@ class _Learning:
                 mean = part.total(self.schedule.weights) / len(batch)
                 mean.backward()  # type: ignore[no-untyped-call]
                 sums += [float(each.detach()) for each in (part.point, part.pair, part.list)]
-        except (self._torch.OutOfMemoryError, MemoryError) as error:
+        except (RuntimeError, MemoryError) as error:
+            if not devices.is_memory_short(self._torch, error):
+                raise
             if self.at_once == 1:
                 raise TrainingMemoryError(
                     f"the documents of one query do not fit into the memory of {self.reranker.device} while training: "
                     "take fewer documents a query, fewer tokens a document (longest), or a smaller encoder"
                 ) from error
             self.at_once = max(1, min(self.at_once, len(batch)) // 2)
-            if self.reranker.device.type == "cuda":
-                self._torch.cuda.empty_cache()
-            return None
-        return sums
+        else:
+            return sums
+        # Outside the handler: the error holds what the failed step took.
+        devices.release(self._torch, self.reranker.device)
+        return None
 
     def _losses(self, batch: Sequence[_Example]) -> Losses:
-        logits = self.reranker.logits([pair for each in batch for pair in each.pairs])
+        pairs = [pair for each in batch for pair in each.pairs]
+        logits = self.reranker.logits(pairs) if self._torch.is_grad_enabled() else self.reranker.said(pairs)
         uplift = [value for each in batch for value in each.uplift]
         return losses(logits, self._tensor(uplift), [len(each.pairs) for each in batch])
 

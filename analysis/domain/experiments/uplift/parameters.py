@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
+from typing import Any, get_args
 
 from django.utils.translation import gettext as _
 
@@ -14,6 +14,7 @@ from analysis.rag.uplift.losses import Weights
 from analysis.rag.uplift.methods.method import Settings
 from analysis.rag.uplift.methods.peers import PEERS
 from analysis.rag.uplift.ours import UPLIFT, VARIANTS, Options
+from analysis.rag.uplift.reranker import Precision
 
 from ...similarity import choosing
 from .. import retrieving
@@ -22,6 +23,7 @@ from ..given import Given
 
 STANDARD = "standard"
 ABLATIONS = tuple(name for name in VARIANTS if name != UPLIFT)
+PRECISIONS = get_args(Precision)
 LISTS = {"methods": tuple(PEERS), "ablations": ABLATIONS}
 #: Numbers with their least and greatest value.
 BOUNDS: dict[str, tuple[float, float]] = {
@@ -71,8 +73,10 @@ class Parameters(Given):
     cross_encoder : str
         A trained cross-encoder for the plain reranker; "": one is trained on the data.
     epochs, learning_rate, batch, longest, warm_up, patience : number
-        Of all that is trained; a batch is of questions. With a patience one of the training folds is held out to stop
-        early by; 0 trains all epochs.
+        Of all rerankers that are trained, the peers' as well; a batch is of questions. With a patience one of the
+        training folds is held out to stop early by; 0 trains all epochs.
+    precision : "full" or "half"
+        That rerankers are trained in; half is for CUDA devices.
     weight_point, weight_pair : float
         lambda1 and lambda2, which the paper does not publish.
     threshold : float
@@ -104,6 +108,7 @@ class Parameters(Given):
     longest: int = 256
     warm_up: float = 0.0
     patience: int = 0
+    precision: Precision = "full"
     weight_point: float = 1.0
     weight_pair: float = 1.0
     threshold: float = 0.5
@@ -133,9 +138,6 @@ class Parameters(Given):
         """What uplift RAG has beside what all methods share."""
         return Options(
             weights=Weights(self.weight_point, self.weight_pair, 1.0),
-            longest=self.longest,
-            warm_up=self.warm_up,
-            patience=self.patience or None,
             threshold=self.threshold,
         )
 
@@ -151,6 +153,10 @@ class Parameters(Given):
             epochs=self.epochs,
             learning_rate=self.learning_rate,
             batch=self.batch,
+            longest=self.longest,
+            warm_up=self.warm_up,
+            patience=self.patience or None,
+            precision=self.precision,
             seed=seed,
         )
 
@@ -159,6 +165,9 @@ class Parameters(Given):
         if self.metric not in METRICS:
             said = _("metric is %(given)r; it is one of %(known)s.")
             raise BadParameterError(said % {"given": self.metric, "known": ", ".join(METRICS)})
+        if self.precision not in PRECISIONS:
+            said = _("precision is %(given)r; it is one of %(known)s.")
+            raise BadParameterError(said % {"given": self.precision, "known": ", ".join(PRECISIONS)})
         if self.feed > self.retrieve:
             said = _("feed is %(feed)s, more than the %(retrieve)s documents that are retrieved.")
             raise BadParameterError(said % {"feed": self.feed, "retrieve": self.retrieve})

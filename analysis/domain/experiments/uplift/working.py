@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analysis.rag import checkpoints
+from analysis.rag.generation.batching import ModelMemoryError
 from analysis.rag.shapes import Collection, Generator, NoLikelihoodsError, Output, Prompt, Query
 from analysis.rag.uplift import labels, selecting
 from analysis.rag.uplift.labels import Labelled
@@ -18,6 +19,7 @@ from analysis.rag.uplift.methods.asking import Asking, reading, together
 from analysis.rag.uplift.methods.method import Answered, Method, NotPossibleError, Training
 from analysis.rag.uplift.methods.peers import PEERS
 from analysis.rag.uplift.ours import UPLIFT, UPPER_BOUND, VARIANTS, Uplift, upper_bound
+from analysis.rag.uplift.training import TrainingMemoryError
 
 from ..experiment import Payload, Stage
 from ..job import Job
@@ -31,8 +33,11 @@ TRANSFER = "transfer"
 #: Questions of a unit: their prompts go to the generator together, some hundred, so that a device has batches and an
 #: endpoint its slots filled; what a unit found is lost with it (though not what was answered, which is kept).
 TOGETHER = {LABEL: 8, ANSWER: 16}
-#: Why a method is not possible: what methods and models raise.
-_IMPOSSIBLE = (NotPossibleError, NoLikelihoodsError, checkpoints.ModelMissingError, checkpoints.NeuralPartsMissingError)
+#: Why a method is not possible: what methods and models raise. One that does not fit into memory keeps no other back.
+_IMPOSSIBLE = (
+    NotPossibleError, NoLikelihoodsError, checkpoints.ModelMissingError, checkpoints.NeuralPartsMissingError,
+    ModelMemoryError, TrainingMemoryError,
+)  # fmt: skip
 
 
 def label(job: Job) -> Mapping[str, Any]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ... import checkpoints
 from ...answers import normalised
+from ...generation.batching import Batches, Budget
 from ...shapes import Document, Generator, Query
 from .. import reranker, training
 from ..labels import Labelled
@@ -59,7 +60,8 @@ class CrossEncoder(Answering):
                 f"{len(training_split.labelled)} training queries: name a trained one, or train on more queries."
             )
         held_out = [judged for each in training_split.held_out if (judged := relevance(each)) is not None]
-        self._trained = reranker.start(self.settings.encoder, rng=training_split.rng, device=self.settings.device)
+        self._trained = reranker.start(self.settings.encoder, rng=training_split.rng, device=self.settings.device,
+                                       longest=self.settings.longest, precision=self.settings.precision)  # fmt: skip
         training.train(self._trained, labelled, rng=training_split.rng, held_out=held_out,
                        schedule=schedule(self.settings, bool(held_out)), report=training_split.report)  # fmt: skip
 
@@ -121,17 +123,37 @@ class Ready:
         if loaded.config.num_labels > 2:
             raise NotPossibleError(f"{model} tells {loaded.config.num_labels} classes apart: name one for relevance.")
         self._model = loaded.to(self._device).eval()
+        self._name = model
+        self._budget = Budget(reranker.CHUNK_TOKENS.get(self._device.type, reranker.CHUNK_TOKENS["cpu"]))
 
     def scores(self, question: str, documents: Sequence[Document]) -> Floats:
         """The relevant logit less the irrelevant one, shape (n_documents,); cut to what the model reads at once."""
+        if not documents:
+            return np.empty(0)
         longest = min(self._tokenizer.model_max_length, 512)
         encoded = self._tokenizer(
-            [question] * len(documents), [text(each) for each in documents], padding=True,
-            truncation="longest_first", max_length=longest, return_tensors="pt",
-        ).to(self._device)  # fmt: skip
+            [question] * len(documents), [text(each) for each in documents], truncation="longest_first",
+            max_length=longest,
+        )  # fmt: skip
+        pairs = [{key: encoded[key][place] for key in encoded} for place in range(len(documents))]
+        # The longest first: next to nothing is padded, and memory that is short shows at once.
+        order = sorted(range(len(pairs)), key=lambda place: -len(pairs[place]["input_ids"]))
+        batches = Batches(self._torch, self._device, self._budget, self._name, _width, self._forward)
+        said = [value for _batch, values in batches.run([pairs[place] for place in order]) for value in values]
+        found = np.empty(len(pairs))
+        found[order] = said
+        return found
+
+    def _forward(self, pairs: list[reranker.Encoded]) -> list[float]:
+        padded = self._tokenizer.pad({key: [each[key] for each in pairs] for key in pairs[0]}, return_tensors="pt")
         with self._torch.inference_mode():
-            logits = self._model(**encoded).logits.double().cpu().numpy()
-        return np.asarray(logits[:, -1] - (logits[:, 0] if logits.shape[1] == 2 else 0))
+            logits = self._model(**padded.to(self._device)).logits.double().cpu().numpy()
+        found: list[float] = (logits[:, -1] - (logits[:, 0] if logits.shape[1] == 2 else 0)).tolist()
+        return found
+
+
+def _width(pair: reranker.Encoded) -> int:
+    return len(pair["input_ids"])
 
 
 def relevance(labelled: Labelled) -> Labelled | None:
@@ -161,8 +183,8 @@ def is_relevant(document: Document, answers: Sequence[str]) -> bool:
 
 
 def schedule(settings: Settings, is_watched: bool) -> training.Schedule:
-    """Point-wise training as long as uplift's; with held-out queries it stops early."""
+    """Point-wise training as uplift's is: it stops early where that does, and something relevant is held out."""
     return training.Schedule(
-        epochs=settings.epochs, learning_rate=settings.learning_rate, queries=settings.batch,
-        weights=Weights(point=1.0, pair=0.0, list=0.0), patience=2 if is_watched else None,
+        epochs=settings.epochs, learning_rate=settings.learning_rate, queries=settings.batch, warm_up=settings.warm_up,
+        weights=Weights(point=1.0, pair=0.0, list=0.0), patience=settings.patience if is_watched else None,
     )  # fmt: skip

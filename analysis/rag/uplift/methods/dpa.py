@@ -65,7 +65,8 @@ class Dpa(Answering):
                 f"DPA-RAG learns from documents that change whether an answer is right, and there is none in "
                 f"{len(training.labelled)} training queries: train on more, or with another metric."
             )
-        self._trained = reranker.start(self.settings.encoder, rng=training.rng, device=self.settings.device)
+        self._trained = reranker.start(self.settings.encoder, rng=training.rng, device=self.settings.device,
+                                       longest=self.settings.longest, precision=self.settings.precision)  # fmt: skip
         dpa_training.train(self._trained, preferences, self.settings, held_out=preferred(training.held_out),
                            rng=training.rng, report=training.report)  # fmt: skip
 

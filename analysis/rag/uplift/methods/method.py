@@ -15,6 +15,7 @@ import numpy as np
 from ...checkpoints import BUNDLED
 from ...shapes import Document, Generator, Output, Query
 from ..labels import Labelled, Metric
+from ..reranker import Precision
 
 if TYPE_CHECKING:
     from .asking import Asking
@@ -45,6 +46,14 @@ class Settings:
     learning_rate : float
     batch : int
         Queries a step.
+    longest : int
+        Tokens of a question with a document, of all that is trained.
+    warm_up : float
+        The share of training steps in which the learning rate rises; it falls linearly to 0 in the others.
+    patience : int or None
+        Epochs without a lower loss of held-out queries after which training stops; None: never.
+    precision : "full" or "half"
+        Half computes in bfloat16 and keeps weights in full: for CUDA devices.
     seed : int
         What is random in training comes from `rng`; this is for what takes numbers only.
     """
@@ -59,6 +68,10 @@ class Settings:
     epochs: int = 10
     learning_rate: float = 1e-5
     batch: int = 4
+    longest: int = 256
+    warm_up: float = 0.0
+    patience: int | None = None
+    precision: Precision = "full"
     seed: int = 0
 
 

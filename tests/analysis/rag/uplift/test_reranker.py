@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
 
 from analysis.rag.checkpoints import BUNDLED  # noqa: E402
+from analysis.rag.generation.batching import ModelMemoryError  # noqa: E402
 from analysis.rag.shapes import Document, Query  # noqa: E402
 from analysis.rag.uplift import labels, ours, reranker, training  # noqa: E402
 from analysis.rag.uplift.labels import Labelled  # noqa: E402
@@ -145,6 +146,32 @@ def test_too_little_memory_trains_fewer_queries_at_a_time_to_the_same_weights(en
         training.train(parts, data[:4], rng=np.random.default_rng(0), schedule=schedule)
 
 
+def test_too_little_memory_reads_fewer_documents_at_a_time_to_the_same_probabilities(encoder, data, monkeypatch):
+    question, documents = data[0].query.question, data[0].documents
+    whole, parts = made(encoder), made(encoder)
+    forward, sizes = parts._forward, []
+
+    def short(pairs):
+        sizes.append(len(pairs))
+        if len(pairs) > 2:
+            raise torch.OutOfMemoryError
+        return forward(pairs)
+
+    monkeypatch.setattr(parts, "_forward", short)
+    expected = whole.probabilities(question, documents)
+    np.testing.assert_allclose(parts.probabilities(question, documents), expected, atol=1e-6)
+    assert max(sizes) == len(documents)
+    sizes.clear()
+    parts.probabilities(question, documents)
+    assert max(sizes) <= 2  # what was found out stays
+    monkeypatch.setattr(parts, "_forward", lambda pairs: (_ for _ in ()).throw(RuntimeError("CUDA out of memory")))
+    with pytest.raises(ModelMemoryError, match="does not fit"):
+        parts.probabilities(question, documents)
+    monkeypatch.setattr(parts, "_forward", lambda pairs: (_ for _ in ()).throw(RuntimeError("something else")))
+    with pytest.raises(RuntimeError, match="something else"):
+        parts.probabilities(question, documents)
+
+
 def test_it_stops_early_and_takes_the_best_epoch(encoder, data):
     """Held-out queries with labels turned round get worse as soon as anything is learnt."""
     turned = [
@@ -176,12 +203,12 @@ def test_training_that_makes_no_sense_is_refused(encoder, data):
 
 
 def test_a_trained_reranker_is_loaded_elsewhere_and_says_what_it_is(encoder, data, tmp_path: Path):
-    settings = Settings(encoder=encoder, device="cpu", epochs=2, learning_rate=1e-3)
-    method = ours.Uplift(settings, ours.Options(longest=40))
+    settings = Settings(encoder=encoder, device="cpu", epochs=2, learning_rate=1e-3, longest=40)
+    method = ours.Uplift(settings)
     split = Training(tuple(data[:10]), (), planted.Planted(), np.random.default_rng(0))
     method.fit(split)
     method.save(tmp_path)
-    again = ours.Uplift(settings, ours.Options(longest=40))
+    again = ours.Uplift(settings)
     again.load(tmp_path)
     query, documents = data[20].query, data[20].documents
     np.testing.assert_array_equal(again.probabilities(query, documents), method.probabilities(query, documents))

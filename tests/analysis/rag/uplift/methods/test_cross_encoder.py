@@ -1,14 +1,17 @@
 """The cross-encoder: relevance, trained on tiny models, and used ready-made as transformers has it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
 transformers = pytest.importorskip("transformers")
 
+from analysis.rag.generation.batching import ModelMemoryError  # noqa: E402
 from analysis.rag.shapes import Document  # noqa: E402
 from analysis.rag.uplift.labels import Labelled  # noqa: E402
-from analysis.rag.uplift.methods.cross_encoder import CrossEncoder, relevance  # noqa: E402
+from analysis.rag.uplift.methods.cross_encoder import CrossEncoder, Ready, relevance, schedule  # noqa: E402
 from analysis.rag.uplift.methods.method import NotPossibleError, Settings  # noqa: E402
 from tests.analysis.rag import tiny  # noqa: E402
 from tests.analysis.rag.uplift.methods.known import Scripted, query, training  # noqa: E402
@@ -76,6 +79,37 @@ def test_a_ready_one_scores_as_transformers_does_pair_by_pair(encoder, tmp_path,
     np.testing.assert_allclose(method.scores(asked.question, asked.documents), expected, atol=1e-5)
     best = method.answer(asked, asked.documents, Scripted({})).documents
     assert best == (asked.documents[int(np.argmax(expected))].id,)
+
+
+def test_a_ready_one_takes_fewer_documents_at_a_time_where_memory_is_short(encoder, tmp_path, monkeypatch):
+    transformers.AutoModelForSequenceClassification.from_pretrained(encoder, num_labels=1).save_pretrained(tmp_path)
+    transformers.AutoTokenizer.from_pretrained(encoder).save_pretrained(tmp_path)
+    documents = [Document(str(i), "the cat sat " * (i + 1)) for i in range(5)]
+    ready = Ready(str(tmp_path), "cpu")
+    expected, forward, most = ready.scores("who", documents), ready._forward, 2
+    assert ready.scores("who", []).shape == (0,)
+
+    def short(pairs):
+        if len(pairs) > most:
+            raise torch.OutOfMemoryError
+        return forward(pairs)
+
+    monkeypatch.setattr(ready, "_forward", short)
+    np.testing.assert_allclose(ready.scores("who", documents), expected, atol=1e-5)
+    most = 0
+    with pytest.raises(ModelMemoryError, match="cannot hold one text"):
+        ready.scores("who", documents)
+
+
+def test_it_is_trained_with_what_is_set(encoder):
+    given = settings(encoder, longest=9, warm_up=0.25, patience=3, precision="half")
+    watched, unwatched = schedule(given, True), schedule(given, False)
+    assert (watched.patience, watched.warm_up, watched.epochs, watched.queries) == (3, 0.25, 40, 2)
+    assert unwatched.patience is None
+    assert schedule(settings(encoder), True).patience is None
+    method = CrossEncoder(replace(given, epochs=1))
+    method.fit(training(planted(2), Scripted({})))
+    assert (method._fitted().longest, method._fitted().precision) == (9, "half")
 
 
 def test_a_model_of_many_classes_is_refused(encoder, tmp_path):

@@ -8,9 +8,11 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
 
+from analysis.rag.uplift import reranker  # noqa: E402
 from analysis.rag.uplift.methods import dpa_losses, dpa_training, min_norm  # noqa: E402
 from analysis.rag.uplift.methods.dpa import ALIGNMENT, Dpa, preferred  # noqa: E402
 from analysis.rag.uplift.methods.method import NotPossibleError, Settings  # noqa: E402
+from analysis.rag.uplift.training import TrainingMemoryError  # noqa: E402
 from tests.analysis.rag import tiny  # noqa: E402
 from tests.analysis.rag.uplift.methods.known import Scripted, query, training, words  # noqa: E402
 
@@ -120,7 +122,7 @@ def test_it_learns_planted_preferences_and_asks_with_a_doubt(encoder, tmp_path):
 
 
 def test_the_epoch_that_held_out_queries_like_best_is_kept(encoder):
-    method, generator = Dpa(settings(encoder, epochs=6)), Scripted(GENERATOR)
+    method, generator = Dpa(settings(encoder, epochs=6, patience=2)), Scripted(GENERATOR)
     data = training(planted(6), generator, held_out=planted(2))
     seen = []
     report = lambda done, total, _message: seen.append((done, total))  # noqa: E731
@@ -131,6 +133,70 @@ def test_the_epoch_that_held_out_queries_like_best_is_kept(encoder):
     untrained = Dpa(settings(encoder, epochs=1, learning_rate=1e-12))
     untrained.fit(training(planted(6), generator))
     assert kept < dpa_training.loss(untrained._fitted(), watched)
+
+
+def weights(model) -> np.ndarray:
+    return np.concatenate([each.detach().numpy().ravel() for each in model.model.parameters()])
+
+
+def fitted(encoder, monkeypatch, most: int, **more):
+    """A reranker trained where so many documents fit into memory at once while training."""
+    start = reranker.start
+
+    def small(*args, **named):
+        model = start(*args, **named)
+        for part in model.model.modules():
+            if isinstance(part, torch.nn.Dropout):
+                part.p = 0.0  # what drops out depends on what is read together
+        forward = model.logits
+
+        def short(pairs):
+            if len(pairs) > most:
+                raise torch.OutOfMemoryError
+            return forward(pairs)
+
+        monkeypatch.setattr(model, "logits", short)
+        return model
+
+    monkeypatch.setattr(reranker, "start", small)
+    method = Dpa(settings(encoder, **{"epochs": 2, "batch": 4, **more}))
+    method.fit(training(planted(8), Scripted(GENERATOR), seed=3))
+    monkeypatch.setattr(reranker, "start", start)
+    return method._fitted()
+
+
+def test_too_little_memory_trains_fewer_queries_at_a_time_to_the_same_weights(encoder, monkeypatch):
+    whole, parts = fitted(encoder, monkeypatch, 99), fitted(encoder, monkeypatch, 3)
+    untrained = fitted(encoder, monkeypatch, 99, learning_rate=1e-12)
+    moved = np.abs(weights(whole) - weights(untrained)).max()
+    assert np.abs(weights(whole) - weights(parts)).max() < moved / 100
+    with pytest.raises(TrainingMemoryError, match="fewer documents"):
+        fitted(encoder, monkeypatch, 1)
+
+
+def test_the_rate_and_the_end_of_training_are_those_that_are_set(encoder):
+    learning = dpa_training._Learning(
+        reranker.start(encoder, rng=np.random.default_rng(0), device="cpu"),
+        settings(encoder, warm_up=0.5, learning_rate=1.0), steps=4,
+    )  # fmt: skip
+    rates = []
+    for _ in range(4):
+        rates.append(learning.rate.get_last_lr()[0])
+        learning.optimizer.step()
+        learning.rate.step()
+    assert rates == [0.0, 0.5, 1.0, 0.5]
+    method = Dpa(settings(encoder, epochs=1, longest=9))
+    method.fit(training(planted(4), Scripted(GENERATOR)))
+    assert method._fitted().longest == 9
+    seen: list[int] = []
+    data = training(planted(4), Scripted(GENERATOR), held_out=planted(2))
+    report = lambda done, _total, _message: seen.append(done)  # noqa: E731
+    watching = type(data)(data.labelled, data.held_out, data.generator, np.random.default_rng(0), report)
+    Dpa(settings(encoder, epochs=5, learning_rate=1e-12, patience=1)).fit(watching)
+    assert len(seen) < 5
+    seen.clear()
+    Dpa(settings(encoder, epochs=5, learning_rate=1e-12)).fit(watching)
+    assert len(seen) == 5  # without patience all epochs
 
 
 def test_equal_seeds_train_equal_rerankers(encoder):
