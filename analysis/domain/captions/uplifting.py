@@ -36,12 +36,16 @@ MISSING = {
 }
 MEASURES = {"precision": _("Handed over that help"), "recall": _("Help and are handed over")}
 MODELS = {"own": _("this model"), "other": _("the other model")}
+UNITS = {"tokens": _("tokens"), "words": _("words")}
 COUNTS = {
     "questions": _("Questions that take part"),
     "documents": _("Documents"),
     "one_document": _("Questions with one document"),
     "label_prompts": _("Prompts for the labels"),
-    "refused": _("Prompts that were refused"),
+    "refused": _("Prompts for the labels that were refused"),
+    "refused_answers": _("Answers by all methods that were refused"),
+    "refused_other": _("Prompts for the other model's labels that were refused"),
+    "refused_transfer": _("Answers with exchanged documents that were refused"),
     "right_without": _("Questions answered right without documents"),
     "helpful": _("Documents that help"),
     "nothing_helps": _("Questions that no document helps"),
@@ -67,8 +71,9 @@ TABLES = {
         _(
             "Means over questions, each answered by what was trained on the other splits. Difference: to standard RAG, "
             "paired by question, with Wilcoxon's signed-rank test, p adjusted for the false discovery rate over this "
-            "table. In brackets 95 % intervals, questions resampled. The upper bound hands over exactly the documents "
-            "that help alone."
+            "table. In brackets 95 % intervals, questions resampled. Intervals and tests are conditional on the "
+            "trained rerankers: one seed, one reranker a split. The upper bound hands over exactly the documents that "
+            "help alone."
         ),
         (METHOD, METRIC, estimate("value", _("Mean"), digits=3), *TESTED, QUESTIONS),
     ),
@@ -78,7 +83,7 @@ TABLES = {
         _(
             "Means over questions without one of the three losses, without dynamic selection, and without reranking. "
             "Difference: to the whole, tested as above within this table. In brackets 95 % intervals, questions "
-            "resampled."
+            "resampled; conditional on the trained rerankers, as above."
         ),
         (
             Column("variant", _("Variant"), words=METHODS),
@@ -92,17 +97,22 @@ TABLES = {
         "uplift",
         _("Documents and tokens a question"),
         _(
-            "What each method hands over to answer a question: documents, tokens of the prompt (of all prompts where "
-            "a method asks with each document), and these over standard RAG's. Calls are all that a method asked, also "
-            "to decide. In brackets 95 % intervals, questions resampled."
+            "What each method hands over to answer a question: documents, how long these are (in the model's tokens, "
+            "or in words where its tokens cannot be counted), tokens of the whole prompt with instruction and question "
+            "(of all prompts where a method asks with each document), and both over standard RAG's. Calls are all "
+            "that a method asked, also to decide. In brackets 95 % intervals, questions resampled."
         ),
         (
             METHOD,
             bounded("documents", _("Documents")),
-            bounded("prompt_tokens", _("Tokens"), digits=1),
-            bounded("ratio", _("Of standard RAG's"), digits=3),
+            bounded("document_tokens", _("Length of the documents"), digits=1),
+            Column("counted", _("In"), words=UNITS),
+            bounded("document_ratio", _("Of standard RAG's documents"), digits=3),
+            bounded("prompt_tokens", _("Tokens of the prompt"), digits=1),
+            bounded("ratio", _("Of standard RAG's prompt"), digits=3),
             Column("without_documents", _("Without any document"), 3, share=True),
             Column("calls", _("Calls"), 2),
+            count("refused", _("Refused")),
             QUESTIONS,
         ),
     ),
@@ -165,6 +175,26 @@ TABLES = {
             estimate("value", _("Mean"), digits=3),
             *TESTED,
             QUESTIONS,
+        ),
+    ),
+    "uplift_examples": Table(
+        "uplift",
+        _("Examples"),
+        _(
+            "Some questions, drawn by the seed whatever came of them: their right answers, the documents that help "
+            "alone, and by method the documents that it handed over, in its order, with its answer. As Table 4 of the "
+            "paper."
+        ),
+        (
+            Column("query", _("Question"), words="id"),
+            Column("question", _("It asks")),
+            Column("answers", _("Right answers")),
+            Column("helpful", _("Documents that help")),
+            METHOD,
+            Column("documents", _("Documents handed over")),
+            Column("answer", _("Answer")),
+            Column("em", _("Exact match"), 0),
+            Column("f1", _("F1"), 3),
         ),
     ),
     "uplift_training": Table(

@@ -126,9 +126,10 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "statistic", "p", "p_adjusted", "n",
     ),
     "uplift_inputs": (
-        "method", "documents", "documents_low", "documents_high",
+        "method", "documents", "documents_low", "documents_high", "document_tokens", "document_tokens_low",
+        "document_tokens_high", "counted", "document_ratio", "document_ratio_low", "document_ratio_high",
         "prompt_tokens", "prompt_tokens_low", "prompt_tokens_high", "ratio", "ratio_low", "ratio_high",
-        "without_documents", "calls", "n",
+        "without_documents", "calls", "refused", "n",
     ),
     "uplift_categories": ("category", "documents", "share", "low", "high", "n"),
     "uplift_errors": ("method", "missing", "errors", "share", "low", "high", "n"),
@@ -136,6 +137,9 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "uplift_transfer": (
         "documents_for", "answered_by", "metric", "value", "low", "high",
         "difference", "difference_low", "difference_high", "statistic", "p", "p_adjusted", "n",
+    ),
+    "uplift_examples": (
+        "query", "question", "answers", "helpful", "method", "documents", "answer", "em", "f1",
     ),
     "uplift_training": (
         "split", "method", "documents", "helpful", "epochs", "best", "point_first", "point", "pair", "list",

@@ -194,6 +194,18 @@ def prepare(name: str, options: Options | None = None) -> Prepared:
     return Prepared(torch, transformers, checkpoint, options, config, device, kind)
 
 
+def tokenizer(name: str) -> Any:
+    """Read a generator's tokenizer alone; raises as `load` does.
+
+    Raises
+    ------
+    OSError, ValueError
+        If its files hold none.
+    """
+    _torch, transformers = _parts()
+    return transformers.AutoTokenizer.from_pretrained(**_source(checkpoints.find(name)))
+
+
 def _source(checkpoint: Checkpoint) -> dict[str, Any]:
     source: dict[str, Any] = {"pretrained_model_name_or_path": checkpoint.folder}
     return {**source, "gguf_file": checkpoint.weights} if checkpoint.weights else source

@@ -61,7 +61,8 @@ def _sentences(run: Run, own: Parameters, rows: Mapping[str, list[Row]]) -> Iter
     yield (
         f"Differences to {PEERS[STANDARD]} are paired by question, with 95 % percentile intervals over "
         f"{own.resamples:,} resamples of questions [@efron1993] and Wilcoxon's signed-rank test; p-values were "
-        f"adjusted for the false discovery rate within each table [@benjamini1995]. The seed was {run.seed}."
+        f"adjusted for the false discovery rate within each table [@benjamini1995]. Intervals and tests are "
+        f"conditional on the trained rerankers, one a fold. The seed was {run.seed}."
     )
 
 

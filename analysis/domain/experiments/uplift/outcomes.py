@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from analysis.rag.shapes import Query
+from analysis.rag.shapes import Document, Query
 from analysis.rag.uplift import selecting
 from analysis.rag.uplift.comparing import Floats
 from analysis.rag.uplift.labels import METRICS, Labelled
@@ -50,6 +50,11 @@ class Outcomes:
     def documents(self, method: str) -> Floats:
         """How many documents were handed over."""
         return self._each(method, lambda _query, said: len(said["documents"]))
+
+    def lengths(self, method: str, length: Callable[[Document], int]) -> Floats:
+        """How long the documents that were handed over are together; those that a method reads twice count once."""
+        by_id = {one.query.id: {each.id: each for each in one.documents} for one in self.labelled}
+        return self._each(method, lambda query, said: sum(length(by_id[query.id][name]) for name in said["documents"]))
 
     def counts(self, method: str, what: str) -> Floats:
         """`prompt_tokens`, `calls`, `all_tokens` or `refused`."""

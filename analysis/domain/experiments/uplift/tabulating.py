@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from analysis.rag.shapes import Document
 from analysis.rag.uplift.comparing import Difference, Mean, Resampled, corrected, shares
 from analysis.rag.uplift.labels import METRICS, Category
 from analysis.rag.uplift.ours import UPLIFT, UPPER_BOUND
@@ -15,15 +16,15 @@ from analysis.rag.uplift.selecting import Missing, Selection
 
 from ...results.schema import NOTE, Row, number
 from ..job import Job
-from . import outcomes, questions
+from . import counting, examples, outcomes, questions
 from .outcomes import Outcomes
 from .parameters import STANDARD, Parameters
-from .working import OTHER, OWN, TRAIN
+from .working import OTHER, OWN, TRAIN, TRANSFER
 
 #: In the order of the report.
 NAMES = (
     "uplift_results", "uplift_ablations", "uplift_found", "uplift_inputs", "uplift_errors", "uplift_categories",
-    "uplift_transfer", "uplift_training", "uplift_counts", "uplift_answers",
+    "uplift_transfer", "uplift_examples", "uplift_training", "uplift_counts", "uplift_answers",
 )  # fmt: skip
 #: How documents of other questions were drawn.
 WITHIN = "drawn among the questions of the same split"
@@ -42,11 +43,12 @@ def tables(job: Job) -> dict[str, list[Row]]:
     rows = {
         "uplift_results": made.results(),
         "uplift_ablations": made.ablations(),
-        "uplift_inputs": made.inputs(),
+        "uplift_inputs": made.inputs(*counting.counter(job.run.parameters)),
         "uplift_categories": made.categories(),
         "uplift_errors": made.errors(),
         "uplift_found": made.found(),
         "uplift_transfer": made.transfer(),
+        "uplift_examples": examples.examples(found, made.all, job.rng("uplift examples")),
         "uplift_training": _training(job),
         "uplift_counts": _counts(job, found),
         "uplift_answers": made.answers(),
@@ -86,15 +88,19 @@ class _Tables:
             rows.append(row | difference_row(difference) | ({NOTE: reason} if reason else {}))
         return rows
 
-    def inputs(self) -> list[Row]:
-        """How many documents and tokens each method hands over (Table 3)."""
+    def inputs(self, length: Callable[[Document], int], unit: str) -> list[Row]:
+        """How many documents each method hands over, how long they are, and whole prompts beside (Table 3)."""
         base = self.of.counts(STANDARD, "prompt_tokens")
+        base_length = self.of.lengths(STANDARD, length)
         rows = []
         for name in self.all:
             tokens = self.of.counts(name, "prompt_tokens")
+            handed = self.of.lengths(name, length)
             row: Row = {"method": name}
             for column, mean in (
                 ("documents", self.resampled.mean(self.of.documents(name))),
+                ("document_tokens", self.resampled.mean(handed)),
+                ("document_ratio", self.resampled.ratio(handed, base_length)),
                 ("prompt_tokens", self.resampled.mean(tokens)),
                 ("ratio", self.resampled.ratio(tokens, base)),
             ):
@@ -103,7 +109,9 @@ class _Tables:
             empty = self.resampled.mean(np.where(np.isnan(tokens), np.nan, self.of.documents(name) == 0))
             calls = self.resampled.mean(self.of.counts(name, "calls"))
             reason = self.of.why_not(name)
-            row |= {"without_documents": number(empty.value), "calls": number(calls.value), "n": calls.n}
+            refused = int(np.nansum(self.of.counts(name, "refused")))
+            row |= {"counted": unit, "without_documents": number(empty.value), "calls": number(calls.value)}
+            row |= {"refused": refused, "n": calls.n}
             rows.append(row | ({NOTE: reason} if reason else {}))
         return rows
 
@@ -241,6 +249,17 @@ def _training(job: Job) -> list[Row]:
     return rows
 
 
+def _refused(own: Parameters, found: Outcomes) -> dict[str, int]:
+    """What was refused beside the run's own labels: answers by all methods, and all that another model was asked."""
+    methods = [each for said in found.answered for name, each in said.items() if name != TRANSFER and "refused" in each]
+    counted = {"refused_answers": sum(bool(each["refused"]) for each in methods)}
+    if own.other:
+        exchanged = [each for said in found.answered for each in said[TRANSFER].values()]
+        counted["refused_other"] = sum(each["other"]["refused"] for each in found.found)
+        counted["refused_transfer"] = sum(bool(each["refused"]) for each in exchanged)
+    return counted
+
+
 def _counts(job: Job, found: Outcomes) -> list[Row]:
     """How many questions took part, what was asked to label them, and what they are like."""
     helpful = np.array([int(one.helpful.sum()) for one in found.labelled])
@@ -251,6 +270,7 @@ def _counts(job: Job, found: Outcomes) -> list[Row]:
         "one_document": int((documents == 1).sum()),
         "label_prompts": int((documents + 1).sum()),
         "refused": sum(each["refused"] for each in found.found),
+        **_refused(job.parameters, found),
         "right_without": sum(METRICS["em"](one.without, one.query.answers) == 1 for one in found.labelled),
         "helpful": int(helpful.sum()),
         "nothing_helps": int((helpful == 0).sum()),
