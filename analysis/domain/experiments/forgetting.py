@@ -19,7 +19,7 @@ from .collecting import OF_STUDY, STUDY
 from .experiment import PREFIX
 
 #: Tables whose rows hold texts, or answers that were made of them, without naming whose they are.
-OF_TEXTS = frozenset({"fair_examples", "self_preference_examples", "uplift_answers"})
+OF_TEXTS = frozenset({"fair_examples", "self_preference_examples", "uplift_answers", "uplift_examples"})
 
 
 def forget(participant: Participant, *, reason: str, now: datetime) -> None:

@@ -9,19 +9,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from django.db.models import Avg
 from django.utils.translation import gettext as _
 
 from analysis.rag.shapes import Collection
-from crowdrag.llm.domain import costs, forecasts, gateway, ledger
-from crowdrag.llm.enums import AttemptState
-from crowdrag.llm.models import Attempt, Endpoint
+from crowdrag.llm.domain import costs, gateway, ledger
+from crowdrag.llm.models import Endpoint
 from crowdrag.runs.domain import running, storing, uploads
-from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run, Upload
 from crowdrag.studies.models import Study, User
 
-from . import collecting, generating, staging
+from . import collecting, generating, pacing, staging
 from .experiment import COMMON, BadParameterError, Estimate, Experiment
 
 #: More questions than this need a number to be named: the whole collection is read at once.
@@ -164,31 +161,15 @@ def _endpoint(named: str) -> Endpoint | None:
 
 
 def _seconds(asked: Order, found: Estimate, endpoint: Endpoint | None) -> float | None:
-    """Time at the generator's pace: of an endpoint's latest answers, of a model's earlier runs of this kind."""
-    each = _of_answers(asked, endpoint) if endpoint is not None else None
-    each = each if each is not None else _of_runs(asked)
-    return found.seconds if not found.calls else None if each is None else found.calls * each + found.seconds
-
-
-def _of_answers(asked: Order, endpoint: Endpoint) -> float | None:
-    each = forecasts.seconds_per_call(endpoint, asked.experiment.kind)
-    if each is None:
-        answered = Attempt.objects.filter(endpoint=endpoint, state=AttemptState.ANSWERED, latency__isnull=False)
-        latest = answered.order_by("-id").values("latency")[: forecasts.RECENT]
-        each = latest.aggregate(each=Avg("latency"))["each"]
-    return None if each is None else each / endpoint.concurrency
-
-
-def _of_runs(asked: Order) -> float | None:
-    """Seconds a call of the latest run of this kind by this generator that asked for something."""
-    runs = Run.objects.filter(
-        kind=asked.experiment.kind, state=RunState.DONE, parameters__generator=asked.parameters["generator"],
-        summary__usage__calls__gt=0, resumed_at__isnull=True,
-    )  # fmt: skip
-    run = runs.newest_first().first()
-    if run is None or run.started_at is None or run.finished_at is None:
-        return None
-    return float((run.finished_at - run.started_at).total_seconds()) / float(run.summary["usage"]["calls"])
+    """Time at the generator's pace: of an endpoint's latest answers, else of its latest run of this kind."""
+    if not found.calls:
+        return found.seconds
+    pace = pacing.of_endpoint(endpoint, asked.experiment.kind) if endpoint is not None else None
+    if pace is not None:
+        return pace.seconds(found) + found.seconds
+    pace = pacing.of_runs(asked.experiment.kind, asked.parameters["generator"])
+    # A run's time holds its other work already.
+    return None if pace is None else max(pace.seconds(found), found.seconds)
 
 
 def start(asked: Order, *, by: User | None = None) -> Run:

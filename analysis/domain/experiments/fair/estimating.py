@@ -18,6 +18,8 @@ from .parameters import Parameters
 TOKENS_IN_A_WORD = 1.35
 #: Of what frames a prompt, and of a question to the model what follows from what.
 FRAME = 30
+#: A token of a pair of texts through an entailment model as large as roberta-large-mnli, on two cores.
+SECONDS_PER_PAIRED_TOKEN = 0.01
 #: Sampling and measures of a query, on one core.
 SECONDS_PER_QUERY = 0.1
 
@@ -36,7 +38,9 @@ def estimate(collection: Collection, parameters: Parameters) -> Estimate:
     entailing.check(parameters.entailment)
     labelled = partaking.labelled(collection, parameters)
     taking = [query for query in labelled if len(query.documents) >= FEWEST_USEFUL]
-    calls = prompt_tokens = completion_tokens = 0
+    calls = prompt_tokens = completion_tokens = judged = 0
+    by_model = parameters.entailment.startswith(entailing.NLI)
+    seconds = SECONDS_PER_QUERY * len(taking)
     for query in labelled:
         question, documents = _tokens(query, parameters)
         own = len(query.documents) + 1
@@ -48,6 +52,9 @@ def estimate(collection: Collection, parameters: Parameters) -> Estimate:
         held = min(parameters.k, len(query.documents))
         lists = most_lists(query, parameters)
         pairs = lists * held if parameters.entailment == entailing.GENERATOR else 0
+        if by_model:
+            judged += lists * held
+            seconds += SECONDS_PER_PAIRED_TOKEN * lists * held * (documents + parameters.max_tokens)
         calls += lists + pairs
         prompt_tokens += lists * round(question + held * documents) + pairs * round(FRAME + documents)
         completion_tokens += lists * parameters.max_tokens + pairs
@@ -55,18 +62,21 @@ def estimate(collection: Collection, parameters: Parameters) -> Estimate:
         calls=calls,
         prompt_tokens=prompt_tokens,
         completion_tokens=completion_tokens,
-        seconds=SECONDS_PER_QUERY * len(taking),
+        seconds=seconds,
         queries=len(taking),
         left_out=len(collection.queries) - len(taking),
-        note=_note(collection, parameters),
+        note=_note(collection, parameters, judged),
     )
 
 
-def _note(collection: Collection, parameters: Parameters) -> str:
+def _note(collection: Collection, parameters: Parameters, judged: int) -> str:
     note = _(
         "At most: questions with fewer than two useful documents fall out when they are labelled, and equal "
         "lists are generated once."
     )
+    if judged:
+        said = _("The entailment model reads up to %(n)s pairs of texts, timed as a large one on two cores.")
+        note = f"{note} {said % {'n': f'{judged:,}'}}"
     if bare := partaking.without_scores(collection, parameters):
         said = _("Without a score for every document, which “given” needs, and left out: %(named)s.")
         note = f"{note} {said % {'named': partaking.named([query.id for query in bare])}}"

@@ -1,0 +1,97 @@
+"""How long a run would take: by the tokens that its generator lately read and wrote, not by calls."""
+
+from datetime import timedelta
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from django.utils import timezone
+
+from analysis.domain.experiments import pacing, starting
+from analysis.domain.experiments.experiment import Estimate, get
+from analysis.domain.experiments.fair.estimating import SECONDS_PER_QUERY, estimate, most_lists
+from analysis.domain.experiments.fair.parameters import Parameters
+from analysis.rag.shapes import Collection
+from crowdrag.llm.enums import AttemptState
+from crowdrag.llm.models import Attempt
+from crowdrag.runs.models import Run
+from tests.analysis.rag.fair.planted import query
+from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
+
+from .test_frame import order, run_it
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_broker")]
+
+NOW = timezone.now().replace(microsecond=0)
+
+
+def answered(endpoint, prompt: int, completion: int, seconds: float, start: float) -> None:  # noqa: F811
+    begun = NOW + timedelta(seconds=start)
+    Attempt.objects.create(
+        endpoint=endpoint, number=1, fence=0, state=AttemptState.ANSWERED, prompt_tokens=prompt,
+        completion_tokens=completion, bound=0, cost=0, currency="EUR", started_at=begun,
+        ended_at=begun + timedelta(seconds=seconds), latency=seconds,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("at_once", "concurrency"), [(1, 1), (1, 8), (4, 8)])
+def test_an_endpoints_pace_is_of_tokens_and_of_how_many_answers_come_at_once(endpoint, at_once, concurrency):  # noqa: F811
+    endpoint.concurrency = concurrency
+    endpoint.save()
+    rng = np.random.default_rng(1)
+    at = 0.0
+    for _round in range(6):
+        sizes = [(int(rng.integers(50, 3000)), int(rng.integers(1, 200))) for _each in range(at_once)]
+        took = [0.01 * prompt + 0.2 * completion for prompt, completion in sizes]
+        for (prompt, completion), seconds in zip(sizes, took, strict=True):
+            answered(endpoint, prompt, completion, seconds, at)
+        at += max(took) + 100  # between the rounds nothing was asked
+    pace = pacing.of_endpoint(endpoint, "experiment.fair")
+    assert (pace.prompt, pace.completion) == (pytest.approx(0.01), pytest.approx(0.2))
+    assert pace.overlap == pytest.approx(1.0) if at_once == 1 else 1.5 < pace.overlap <= 4
+    # Long prompts take long: the same number of calls with ten times the words is no two seconds.
+    short, long = (pace.seconds(Estimate(10, tokens, 100)) for tokens in (1_000, 100_000))
+    assert (short * pace.overlap, long * pace.overlap) == (pytest.approx(30), pytest.approx(1020))
+
+
+def test_where_prompts_are_all_alike_the_sum_is_still_what_it_took(endpoint):  # noqa: F811
+    for place in range(5):
+        answered(endpoint, 400, 10, 3.0 + place, place * 20.0)
+    pace = pacing.of_endpoint(endpoint, "experiment.fair")
+    assert pace.seconds(Estimate(5, 5 * 400, 5 * 10)) == pytest.approx(3 + 4 + 5 + 6 + 7)
+
+
+def test_who_never_answered_has_no_pace(endpoint):  # noqa: F811
+    assert pacing.of_endpoint(endpoint, "experiment.fair") is None
+    assert pacing.of_runs("experiment.fair", "model:SmolLM2-135M-Instruct") is None
+
+
+def test_a_models_pace_is_that_of_its_last_run_and_other_work_is_counted_once(experiment, study, endpoint, monkeypatch):  # noqa: F811
+    run = run_it(experiment, study)
+    Attempt.objects.all().update(latency=None)  # as of a model in the process: nobody times its answers
+    usage = {"calls": 10, "stored": 10, "prompt_tokens": 900, "completion_tokens": 100}
+    Run.objects.filter(pk=run.pk).update(
+        started_at=NOW, finished_at=NOW + timedelta(seconds=50), summary=run.summary | {"usage": usage}
+    )
+    asked = order(experiment, study)
+    pace = pacing.of_runs(asked.experiment.kind, asked.parameters["generator"])
+    assert pace.prompt == pace.completion == pytest.approx(50 / 500)  # half of the tokens were kept from before
+    found = SimpleNamespace(calls=20, prompt_tokens=1_800, completion_tokens=200, seconds=40.0)
+    assert starting._seconds(asked, found, endpoint) == pytest.approx(200)  # not 240: the run's time held it
+    found.seconds = 900.0
+    assert starting._seconds(asked, found, endpoint) == 900.0
+
+
+def test_pairs_of_an_entailment_model_take_time_and_are_named(settings):
+    settings.ENTAILMENT_MODELS = ["large"]
+    collection = Collection("planted", (query("q0", ("alder", "noise", "birch", "", "cedar")), query("q1", ("alder",))))
+    plain, by_model, asking = (
+        estimate(collection, Parameters(k=3, entailment=name)) for name in ("", "nli:large", "generator")
+    )
+    pairs = 3 * most_lists(collection.queries[0], Parameters(k=3))
+    assert asking.calls - plain.calls == pairs
+    assert (by_model.calls, by_model.prompt_tokens) == (plain.calls, plain.prompt_tokens)
+    assert by_model.seconds > plain.seconds + pairs * 0.1 > pairs * SECONDS_PER_QUERY
+    assert f"up to {pairs:,} pairs" in by_model.note
+    assert "pairs" not in plain.note
+    assert get("fair").estimate is estimate
