@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -184,6 +184,31 @@ class Generator(Protocol):
         NoLikelihoodsError
             If this generator cannot say (most chat servers): methods that need it (REPLUG, AAR) say so.
         """
+        ...
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Likelihoods with what asking for them took.
+
+    Attributes
+    ----------
+    values : ndarray of float64, shape (n,)
+        As `Generator.likelihoods` says.
+    outputs : tuple of Output
+        For each its tokens, cost, and whether it was stored; without a text.
+    """
+
+    values: Floats
+    outputs: tuple[Output, ...]
+
+
+@runtime_checkable
+class Scoring(Protocol):
+    """A generator that says what likelihoods took."""
+
+    def score(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Scored:
+        """As `Generator.likelihoods`, with what it took."""
         ...
 
 

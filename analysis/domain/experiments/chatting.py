@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from django.utils.translation import gettext as _
 
-from analysis.rag.shapes import Floats, NoLikelihoodsError, Output, Prompt
+from analysis.rag.shapes import Floats, NoLikelihoodsError, Output, Prompt, Scored
 from crowdrag.llm.domain import forecasts, gateway
 from crowdrag.llm.models import Endpoint
 from crowdrag.studies.models import Study
@@ -35,12 +35,15 @@ class Chat:
     sampling : mapping of str to JSON value
         Parameters of the server's own that are sent with each prompt (`top_p`, `seed`, ...). One named as a prompt's
         own replaces it, and an empty one takes it away: some models accept no temperature.
+    heard : callable(int)
+        Is told how many answers have come since it was told last.
     """
 
     endpoint: Endpoint
     study: Study | None
     purpose: str
     sampling: Mapping[str, Any] = field(default_factory=dict)
+    heard: Callable[[int], None] = field(default=lambda _answers: None, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -85,6 +88,10 @@ class Chat:
         return gateway.Request(messages, parameters=parameters, schema=schema, sample=prompt.sample)
 
     def likelihoods(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Floats:
+        """Mean log-likelihood per token of each continuation as the assistant's answer to its prompt; see `score`."""
+        return self.score(prompts, continuations).values
+
+    def score(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Scored:
         """Mean log-likelihood per token of each continuation as the assistant's answer to its prompt.
 
         Of a server that says how likely a prompt's tokens are (vLLM: `prompt_logprobs`); the answer is handed in as
@@ -98,7 +105,7 @@ class Chat:
 
         Returns
         -------
-        ndarray of float64, shape (n,)
+        Scored
             In nats; NaN where the continuation is empty, the server rejects the two (they are too long, say), or its
             tokens do not spell the continuation (one that begins or ends within a character).
 
@@ -111,8 +118,9 @@ class Chat:
         """
         found = np.full(len(prompts), np.nan)
         pairs = {place: pair for place, pair in enumerate(zip(prompts, continuations, strict=True)) if pair[1].strip()}
+        outputs = [Output("")] * len(prompts)
         if not pairs:
-            return found
+            return Scored(found, tuple(outputs))
         # The shortest tells whether the server can at all, before the others are asked and paid.
         first = min(pairs, key=lambda place: _length(*pairs[place]))
         [answer] = self._asked([_scored(*pairs[first])]) if self.endpoint.supports_logprobs else [None]
@@ -123,14 +131,21 @@ class Chat:
                 f"write themselves. vLLM does; so does a model in this process (“model:NAME”).{said}"
             )
         answers = self._asked(gateway.Made(list(pairs.values()), lambda pair: _scored(*pair)))
-        for (place, (_prompt, text)), answer in zip(pairs.items(), answers, strict=True):
-            found[place] = _mean(answer.logprobs or [], text.strip())
-        return found
+        for (place, (_prompt, text)), known in zip(pairs.items(), answers, strict=True):
+            found[place] = _mean(known.logprobs or [], text.strip())
+            # The first was paid when it was asked alone.
+            outputs[place] = _taken(answer if place == first else known)
+        return Scored(found, tuple(outputs))
+
+    def heard_by(self, heard: Callable[[int], None]) -> Chat:
+        """The same generator, which tells of each answer when it has come; what is raised then ends the asking."""
+        return replace(self, heard=heard)
 
     def _asked(self, requests: Sequence[gateway.Request]) -> list[gateway.Answer]:
         answers = gateway.complete_many(
-            endpoint=self.endpoint, requests=requests, study=self.study, purpose=self.purpose
-        )
+            endpoint=self.endpoint, requests=requests, study=self.study, purpose=self.purpose,
+            on_answer=lambda _answer: self.heard(1),
+        )  # fmt: skip
         forecasts.check_answered(self.endpoint, answers)
         return answers
 
@@ -178,6 +193,18 @@ def _schema(choices: Sequence[str]) -> dict[str, Any]:
 def _longest(choice: str) -> int:
     """Tokens that its document has at most: one a byte."""
     return len(json.dumps({CHOICE: choice}).encode()) + _SPACE
+
+
+def _taken(answer: gateway.Answer) -> Output:
+    """What a likelihood took."""
+    return Output(
+        "",
+        prompt_tokens=answer.prompt_tokens,
+        completion_tokens=answer.completion_tokens,
+        cost=0.0 if answer.cached else float(answer.cost),
+        is_stored=answer.cached,
+        error=answer.error,
+    )
 
 
 def _output(prompt: Prompt, answer: gateway.Answer) -> Output:

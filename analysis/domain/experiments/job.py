@@ -4,12 +4,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from django.utils.translation import gettext as _
 
 from analysis.rag.generation.ensemble import Ensembling
-from analysis.rag.shapes import Collection, Floats, Generator, NoLikelihoodsError, Output, Prompt, Query, Usage
+from analysis.rag.shapes import (
+    Collection,
+    Floats,
+    Generator,
+    NoLikelihoodsError,
+    Output,
+    Prompt,
+    Query,
+    Scoring,
+    Usage,
+)
 from analysis.stats.chance import stream
 from crowdrag.runs.models import Run
 from crowdrag.studies.models import Study
@@ -20,12 +31,30 @@ from .experiment import Payload
 Report = Callable[[int, int, str], None]
 
 
-class CountedGenerator:
-    """A generator whose outputs are counted."""
+@runtime_checkable
+class Telling(Protocol):
+    """A generator that tells of its answers as they come."""
 
-    def __init__(self, generator: Generator, usage: Usage):
+    def heard_by(self, heard: Callable[[int], None]) -> Generator:
+        """Return one that calls `heard` with how many have come since the last time; what it raises ends the asking."""
+        ...
+
+
+class CountedGenerator:
+    """A generator whose outputs are counted.
+
+    Parameters
+    ----------
+    generator : Generator
+    usage : Usage
+    begin : callable(int), optional
+        Is told how many answers are asked for, before they are.
+    """
+
+    def __init__(self, generator: Generator, usage: Usage, begin: Callable[[int], None] = lambda _answers: None):
         self._generator = generator
         self._usage = usage
+        self._begin = begin
 
     @property
     def name(self) -> str:
@@ -34,6 +63,7 @@ class CountedGenerator:
 
     def generate(self, prompts: Sequence[Prompt]) -> list[Output]:
         """Answer each prompt, in their order."""
+        self._begin(len(set(prompts)))
         outputs = self._generator.generate(prompts)
         # A prompt that occurs twice was answered once, and is counted once: its first output says what it cost.
         self._usage.add(dict(zip(reversed(prompts), reversed(outputs), strict=True)).values())
@@ -41,7 +71,18 @@ class CountedGenerator:
 
     def likelihoods(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Floats:
         """Mean log-likelihood per token of each continuation after its prompt."""
-        return self._generator.likelihoods(prompts, continuations)
+        asked = [pair for pair in zip(prompts, continuations, strict=True) if pair[1].strip()]
+        self._begin(len(set(asked)))
+        if not isinstance(self._generator, Scoring):
+            found = self._generator.likelihoods(prompts, continuations)
+            self._usage.calls += len(set(asked))
+            return found
+        scored = self._generator.score(prompts, continuations)
+        pairs = zip(prompts, continuations, scored.outputs, strict=True)
+        # What occurs twice was asked once; an empty text, not at all.
+        took = {(prompt, text): output for prompt, text, output in reversed([*pairs]) if text.strip()}
+        self._usage.add(took.values())
+        return scored.values
 
     def ensemble(self, prompts: Sequence[Prompt], weights: Floats) -> Output:
         """Answer all prompts as one, where the generator can; see `analysis.rag.generation.ensemble`."""
@@ -82,6 +123,10 @@ class Job:
     reporter: Report = field(default=lambda _done, _total, _message: None, repr=False)
     usage: Usage = field(default_factory=Usage)
     files: list[tuple[str, Path, str]] = field(default_factory=list)
+    _told: tuple[int, int, str] = field(default=(0, 0, ""), init=False, repr=False)
+    _by_answer: bool = field(default=False, init=False, repr=False)
+    _asked: int = field(default=0, init=False, repr=False)
+    _answered: int = field(default=0, init=False, repr=False)
 
     @property
     def study(self) -> Study:
@@ -95,7 +140,10 @@ class Job:
 
     def model(self, named: str) -> Generator:
         """Return another generator, as a field of kind "model" names it, counted with the rest."""
-        return CountedGenerator(self.make(named), self.usage)
+        made = self.make(named)
+        if isinstance(made, Telling):
+            made = made.heard_by(self._heard)
+        return CountedGenerator(made, self.usage, self._begin)
 
     @property
     def queries(self) -> list[Query]:
@@ -126,9 +174,36 @@ class Job:
         """Return the source of chance of this purpose: equal seeds and names draw the same, whatever else is drawn."""
         return stream(self.run.seed, name)
 
-    def report(self, done: int, total: int, message: str = "") -> None:
-        """Tell how far the unit is; raises `kinds.Cancelled` when it is time to stop: let it pass."""
-        self.reporter(done, total, message)
+    def report(self, done: int, total: int, message: str = "", *, by_answer: bool = False) -> None:
+        """Tell how far the unit is; raises `kinds.Cancelled` when it is time to stop: let it pass.
+
+        Without steps (`total` is 0), or never, what is asked of generators is told answer by answer.
+
+        Parameters
+        ----------
+        by_answer : bool
+            Whether each answer that comes from now on is a step of these.
+        """
+        self._told, self._by_answer, self._answered = (done, total, message), by_answer, 0
+        self.look()
+
+    def look(self) -> None:
+        """Tell how far the unit is as was told last; raises `kinds.Cancelled` when it is time to stop."""
+        done, total, message = self._told
+        self.reporter(min(done + self._answered, total) if self._by_answer else done, total, message)
+
+    def _begin(self, answers: int) -> None:
+        """Take down that so many answers are asked for."""
+        if not self._by_answer:
+            self._asked, self._answered = answers, 0
+
+    def _heard(self, answers: int) -> None:
+        """Take down that some have come."""
+        self._answered += answers
+        if self._by_answer or self._told[1]:
+            self.look()
+        else:
+            self.reporter(min(self._answered, self._asked), self._asked, _("Asking the generator"))
 
     def publish(self, name: str, path: Path, media_type: str = "application/octet-stream") -> None:
         """Have a finished local file published as the run's, with what the unit found."""

@@ -18,7 +18,7 @@ from django.db import connection, transaction
 
 from analysis.rag import checkpoints, generation
 from analysis.rag.generation import ensemble, loading, prompting, warm
-from analysis.rag.shapes import Floats, Output, Prompt
+from analysis.rag.shapes import Floats, Output, Prompt, Scored
 from crowdrag.llm.domain.replies import clean
 from crowdrag.studies.models import Participant, Study
 
@@ -45,7 +45,8 @@ class Remembering:
     study : Study or None
         Whose texts go in: they go when it is deleted, or when somebody has theirs erased.
     check : callable(), optional
-        Called before each batch and while the device is another's; it may raise to stop.
+        Called before each batch and while the device is another's; it may raise to stop. By default what the thread
+        was told to look at (`warm.looking`).
     """
 
     def __init__(
@@ -54,12 +55,13 @@ class Remembering:
         options: generation.Options,
         *,
         study: Study | None,
-        check: Callable[[], None] = lambda: None,
+        check: Callable[[], None] = warm.look,
     ) -> None:
         self._model = model
         self._options = options
         self._study = study
         self._check = check
+        self._heard: Callable[[int], None] = lambda _answers: None
         self._erased = _erased(study)
 
     @property
@@ -90,6 +92,7 @@ class Remembering:
         """
         digests = {prompt: digest(self.name, prompt) for prompt in prompts}
         found = self._look_up(digests.values())
+        self._heard(len(found))
         fresh: dict[str, Output] = {}
         if missing := [prompt for prompt, key in digests.items() if key not in found]:
             with warm.one_job(self._prepared.device, check=self._check):
@@ -100,6 +103,7 @@ class Remembering:
                 for batch in self._loaded.stream(missing) if missing else ():
                     fresh |= self._keep({digests[prompt]: output for prompt, output in batch})
                     self._check()
+                    self._heard(len(batch))
         outputs, seen = [], set(found)
         for prompt in prompts:
             key = digests[prompt]
@@ -119,15 +123,22 @@ class Remembering:
         return _output(found[key])
 
     def likelihoods(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Floats:
+        """Mean log-likelihood per token of each continuation after its prompt; see `score`."""
+        return self.score(prompts, continuations).values
+
+    def score(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Scored:
         """Mean log-likelihood per token of each continuation after its prompt, kept as outputs are; see the model's.
 
         Returns
         -------
-        ndarray of float64, shape (n,)
-            In nats; NaN where it is undefined (an empty continuation, a text longer than the model reads).
+        Scored
+            In nats; NaN where it is undefined (an empty continuation, a text longer than the model reads). Tokens are
+            not counted.
         """
         keys = [likelihood_digest(self.name, *pair) for pair in zip(prompts, continuations, strict=True)]
         values = {key: row.likelihood for key, row in self._look_up(keys).items()}
+        stored = set(values)
+        self._heard(sum(key in stored for key in keys))
         if any(key not in values for key in keys):
             with warm.one_job(self._prepared.device, check=self._check):
                 values |= {key: row.likelihood for key, row in self._look_up(keys).items()}
@@ -136,8 +147,14 @@ class Remembering:
                 for batch in self._loaded.stream_likelihoods(*asked) if missing else ():
                     values |= self._keep_likelihoods({keys[missing[place]]: value for place, value in batch})
                     self._check()
-        found = [values.get(key) for key in keys]
-        return np.array([np.nan if value is None else value for value in found], dtype=np.float64)
+                    self._heard(len(batch))
+        found = np.array([np.nan if (value := values.get(key)) is None else value for key in keys], dtype=np.float64)
+        return Scored(found, tuple(Output("", is_stored=key in stored) for key in keys))
+
+    def heard_by(self, heard: Callable[[int], None]) -> Remembering:
+        """The same generator, which tells of answers when they have come; what is raised then ends the generating."""
+        self._heard = heard
+        return self
 
     @cached_property
     def _prepared(self) -> loading.Prepared:

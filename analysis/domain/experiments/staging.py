@@ -8,6 +8,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from analysis.rag.generation import warm
 from analysis.rag.shapes import Collection, Generator
 from crowdrag.runs import kinds
 from crowdrag.runs.domain import artifacts, running
@@ -62,7 +63,8 @@ def work(experiment: Experiment, work: kinds.Work) -> Callable[[], None]:
             return _tabulate(experiment, job)
         stage = next(each for each in experiment.stages if each.name == name)
         job.report(0, 0, str(stage.title))
-        found = stage.work(job)
+        with warm.looking(job.look):
+            found = stage.work(job)
     except (BadParameterError, collecting.BadCollectionError) as error:
         raise kinds.Rejected(problems(error)) from error
     return partial(_keep, job, {f"{name}:{key}": data for key, data in found.items()})

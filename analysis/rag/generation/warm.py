@@ -110,8 +110,26 @@ MODELS = Warm()
 _OWN = threading.local()
 
 
+def look() -> None:
+    """Call what this thread was told to look at while it waits and works; it may raise to stop that."""
+    check: Callable[[], None] | None = _OWN.__dict__.get("check")
+    if check is not None:
+        check()
+
+
 @contextmanager
-def one_job(device: Any, *, check: Callable[[], None] = lambda: None) -> Iterator[None]:
+def looking(check: Callable[[], None]) -> Iterator[None]:
+    """Have whatever this thread waits for look whether to go on: a cancelled run waits for nobody's device."""
+    before = _OWN.__dict__.get("check")
+    _OWN.check = check
+    try:
+        yield
+    finally:
+        _OWN.check = before
+
+
+@contextmanager
+def one_job(device: Any, *, check: Callable[[], None] = look) -> Iterator[None]:
     """Hold a CUDA device for one job: others that want it wait, in whatever process of this machine they are.
 
     A file is locked, which the system unlocks when the process ends, however it ends. On the CPU nothing is held.
@@ -120,7 +138,7 @@ def one_job(device: Any, *, check: Callable[[], None] = lambda: None) -> Iterato
     ----------
     device : torch.device
     check : callable()
-        Called while waiting; it may raise to stop that.
+        Called while waiting; it may raise to stop that. By default what the thread was told to look at.
     """
     if getattr(device, "type", "cpu") != "cuda":
         yield

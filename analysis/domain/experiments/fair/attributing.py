@@ -90,7 +90,7 @@ def _ask(
     ordered = sorted(claims)
     found: dict[tuple[int, str], float] = {}
     for start in range(0, len(ordered), PAIRS):
-        job.report(start, len(ordered), _("What follows from which document"))
+        job.report(start, len(ordered), _("What follows from which document"), by_answer=True)
         part = ordered[start : start + PAIRS]
         pairs = [(_premise(query, place), _claim(query, text, parameters)) for place, text in part]
         found |= dict(zip(part, entailment.probabilities(pairs).tolist(), strict=True))

@@ -26,12 +26,12 @@ from .parameters import Parameters
 from .taking import NO_SCORES, metric, metrics, reason, without_scores
 
 LABELS, RANKINGS = "labels", "rankings"
-#: A unit of labels has about so many prompts, and prompts are sent so many at a time: some minutes on two cores.
+#: A unit of labels has about so many prompts: some minutes on two cores.
 PROMPTS = 64
 
 
 def label_units(collection: Collection, parameters: Parameters) -> Iterable[dict[str, Any]]:
-    """Units of labels: queries of about as many prompts as are sent at a time.
+    """Units of labels: queries of about `PROMPTS` prompts together.
 
     Raises
     ------
@@ -141,12 +141,9 @@ def _rank(job: Job, query: Query, useful: NDArray[np.bool_]) -> list[Ranked]:
 
 
 def _generate(job: Job, prompts: Sequence[Prompt]) -> list[Output]:
-    """Ask for some prompts at a time, so that one learns in between how far it is, and whether to stop."""
-    outputs: list[Output] = []
-    for start in range(0, len(prompts), PROMPTS):
-        job.report(start, len(prompts), _("Asking the generator"))
-        outputs += job.generator.generate(prompts[start : start + PROMPTS])
-    return outputs
+    """Ask for all prompts; each answer is a step."""
+    job.report(0, len(prompts), _("Asking the generator"), by_answer=True)
+    return job.generator.generate(prompts)
 
 
 def _used(outputs: Sequence[Output], by: Metric) -> dict[str, int]:
