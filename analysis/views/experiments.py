@@ -1,9 +1,10 @@
-"""Pages of experiments: all there are, starting one, what came of it, two beside each other."""
+"""Pages of experiments: all there are, starting one, what came of it, several beside each other."""
 
 import uuid
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
@@ -20,7 +21,7 @@ from ..domain.experiments import experiment as experiments
 from ..domain.experiments import starting
 from ..domain.experiments.reading import BadCollectionError
 from ..domain.pages import experiments as page
-from ..domain.reports import comparing
+from ..domain.reports import beside, comparing
 from .experiment_form import ExperimentForm, initial
 
 INVALID = 422
@@ -83,7 +84,9 @@ def result(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
 @study_page(Role.VIEWER)
 @require_safe
 def compare(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show what differs between two finished runs of one experiment."""
+    """Show what differs between two finished runs of one experiment, or several beside each other (`?run=`)."""
+    if "run" in request.GET:
+        return _beside(request, study)
     old, new = (_asked(request, study, name) for name in ("a", "b"))
     if old and new and old.kind != new.kind:
         messages.error(request, _("These are runs of two experiments: choose two of one."))
@@ -95,6 +98,25 @@ def compare(request: HttpRequest, study: Study) -> HttpResponse:
     if old and new:
         context["comparison"] = comparing.compare(old, new)
     return render(request, "analysis/experiments_compare.html", context)
+
+
+def _beside(request: HttpRequest, study: Study) -> HttpResponse:
+    keys = dict.fromkeys(_uuid(given) for given in request.GET.getlist("run"))
+    runs = list(_finished(study).filter(key__in=keys).order_by("created_at", "id"))
+    problem = ""
+    if len(runs) < len(keys) or len(runs) < 2:
+        problem = _("Choose two finished runs or more.")
+    elif len({run.kind for run in runs}) > 1:
+        problem = _("These are runs of several experiments: choose runs of one.")
+    elif (experiment := experiments.EXPERIMENTS.get(runs[0].kind.removeprefix(experiments.PREFIX))) is None:
+        problem = _("The experiment of these runs is not installed here.")
+    elif len(runs) > beside.MOST_RUNS:
+        problem = _("Choose %(n)s runs at most: more do not fit beside each other.") % {"n": beside.MOST_RUNS}
+    if problem:
+        messages.error(request, problem)
+        return redirect("experiments", slug=study.slug)
+    context = {"runs": page.columns(runs), "tables": beside.beside(runs), "experiment": experiment} | _frame(request)
+    return render(request, "analysis/experiments_beside.html", context)
 
 
 def _expected(order: starting.Order) -> dict[str, Any]:
@@ -126,8 +148,12 @@ def _asked(request: HttpRequest, study: Study, name: str) -> Run | None:
     given = request.GET.get(name)
     if not given:
         return None
+    return get_object_or_404(_finished(study), key=_uuid(given))
+
+
+def _finished(study: Study) -> QuerySet[Run]:
     runs = Run.objects.filter(study=study, kind__startswith=experiments.PREFIX, state=RunState.DONE)
-    return get_object_or_404(runs.select_related("study"), key=_uuid(given))
+    return runs.select_related("study")
 
 
 def _uuid(given: str) -> uuid.UUID:

@@ -1,7 +1,9 @@
 """Pages of experiments: which there are, their runs, what came of one."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from string import ascii_uppercase
 from typing import Any
 
 from django.core.paginator import Page, Paginator
@@ -113,3 +115,10 @@ def result(run: Run) -> dict[str, Any]:
 def choices(study: Study, kind: str) -> list[Run]:
     """Return the finished runs of a kind that can be compared, the latest first."""
     return list(Run.objects.filter(study=study, kind=kind, state=RunState.DONE).newest_first()[:MOST_CHOICES])
+
+
+def columns(runs: Sequence[Run]) -> list[tuple[str, Listed]]:
+    """Return runs of one kind that are set beside each other, each with the letter that it is called by."""
+    experiment = EXPERIMENTS[runs[0].kind.removeprefix(PREFIX)]
+    far = progress.of_listed(list(_runs(runs[0].study, runs[0].kind).filter(pk__in=[run.pk for run in runs])))
+    return [(letter, _listed(experiment, run, far[run.pk])) for letter, run in zip(ascii_uppercase, runs, strict=False)]

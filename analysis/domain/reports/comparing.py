@@ -151,8 +151,8 @@ def changes_of(
 ) -> TableChanges:
     """Compare the rows of one table, told apart by their names (dimension, style, response and the like)."""
     shape = long_table(name, [], parameters, naming)
-    keys = _keys(shape)
-    was, now = _by_key(old, keys), _by_key(new, keys)
+    keys = keys_of(shape)
+    was, now = by_key(old, keys), by_key(new, keys)
     both = [key for key in now if key in was]
     scales = {column.key: _scale(column, old, new) for column in shape.columns}
     changes: list[Change] = []
@@ -178,23 +178,21 @@ def changes_of(
 def moved(old: list[Row], new: list[Row], naming: Naming) -> Iterator[Change]:
     """Ranks on the leaderboard that changed, those that moved farthest first."""
     shape = long_table("leaderboard", [], {}, naming)
-    keys = _keys(shape)
-    was, now = (
-        {key: row for key, row in _by_key(rows, keys).items() if row["rank"] is not None} for rows in (old, new)
-    )
+    keys = keys_of(shape)
+    was, now = ({key: row for key, row in by_key(rows, keys).items() if row["rank"] is not None} for rows in (old, new))
     rank = next(column for column in shape.columns if column.key == "rank")
     found = []
     for key in (key for key in now if key in was and was[key]["rank"] != now[key]["rank"]):
         delta = float(now[key]["rank"] - was[key]["rank"])
-        before, after = (cell(rank, _said(rank, row, naming, "leaderboard")) for row in (was[key], now[key]))
-        about = _about(shape, keys, now[key], naming, "leaderboard")
+        before, after = (cell(rank, said_of(rank, row, naming, "leaderboard")) for row in (was[key], now[key]))
+        about = about_row(shape, keys, now[key], naming, "leaderboard")
         found.append(Change(about, rank.label, before, after, delta, abs(delta)))
     yield from sorted(found, key=lambda change: -change.size)[:SHOWN]
 
 
-def _about(shape: Table, keys: tuple[str, ...], row: Row, naming: Naming, name: str) -> tuple[str, ...]:
+def about_row(shape: Table, keys: tuple[str, ...], row: Row, naming: Naming, name: str) -> tuple[str, ...]:
     """Which row it is, in words; what all rows of a table leave empty is left out."""
-    said = (cell(each, _said(each, row, naming, name)) for each in shape.columns if each.key in keys)
+    said = (cell(each, said_of(each, row, naming, name)) for each in shape.columns if each.key in keys)
     return tuple(each.text for each in said if not each.is_undefined)
 
 
@@ -216,7 +214,7 @@ def _made_by(old: Run, new: Run) -> Iterator[Difference]:
             yield Difference(name, _plain(was), _plain(now))
 
 
-def _keys(shape: Table) -> tuple[str, ...]:
+def keys_of(shape: Table) -> tuple[str, ...]:
     """The columns that tell rows apart: those in words before the first other number."""
     keys: list[str] = []
     for column in shape.columns:
@@ -226,7 +224,7 @@ def _keys(shape: Table) -> tuple[str, ...]:
     return tuple(keys)
 
 
-def _by_key(rows: list[Row], keys: tuple[str, ...]) -> dict[tuple[Any, ...], Row]:
+def by_key(rows: list[Row], keys: tuple[str, ...]) -> dict[tuple[Any, ...], Row]:
     """Rows by what tells them apart; those that are alike by their order, too."""
     found: dict[tuple[Any, ...], Row] = {}
     seen: dict[tuple[Any, ...], int] = {}
@@ -244,14 +242,14 @@ def _changes(
         if column.key in keys or not any(_differs(old.get(key), new.get(key)) for key in _parts(column, name)):
             continue
         was, now = old.get(column.key), new.get(column.key)
-        about = _about(shape, keys, new, naming, name)
+        about = about_row(shape, keys, new, naming, name)
         delta = _delta(was, now)
         size = abs(delta) / scales[column.key] if delta is not None and scales[column.key] else float(delta is None)
         yield Change(
             about,
             column.label,
-            cell(column, _said(column, old, naming, name)),
-            cell(column, _said(column, new, naming, name)),
+            cell(column, said_of(column, old, naming, name)),
+            cell(column, said_of(column, new, naming, name)),
             delta,
             size,
         )
@@ -261,7 +259,7 @@ def _parts(column: Column, name: str) -> list[str]:
     return [key for key in (column.key, column.low, column.high) if key in COLUMNS.get(name, ())]
 
 
-def _said(column: Column, row: Row, naming: Naming, name: str) -> dict[str, Value]:
+def said_of(column: Column, row: Row, naming: Naming, name: str) -> dict[str, Value]:
     """The values of one column of a row, in words."""
     words = next((each for each in captions.table(name).columns if each.key == column.key), None)
     said = words or captions.Column(column.key, column.label, column.digits)

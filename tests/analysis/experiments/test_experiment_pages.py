@@ -9,6 +9,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from analysis.domain import tables
 from crowdrag.runs.domain import running
 from crowdrag.runs.models import Run, Upload
 from crowdrag.studies.enums import Role
@@ -241,6 +242,35 @@ def test_two_runs_of_one_kind_are_compared(study, monkeypatch):
     # Nobody registers that kind here: what it found cannot be told, and its page says so.
     assert "not installed here" in editor.get(address(study, f"{second.key}/")).content.decode()
     assert editor.get(address(study, "compare/?a=nothing")).status_code == 404
+
+
+@asks
+def test_several_runs_are_set_beside_each_other(study):
+    editor = member_of(study)
+    runs = [running.wait(started(editor, study, p_k=k, seed=k)) for k in ("1", "2", "3")]
+
+    def beside(*chosen: Run, n: int = 1):
+        keys = [run.key for run in chosen] * n
+        return editor.get(address(study, "compare/?" + "&".join(f"run={key}" for key in keys)), follow=True)
+
+    answer = beside(*runs)
+    assert [(letter, row.run.seed) for letter, row in answer.context["runs"]] == [("A", 1), ("B", 2), ("C", 3)]
+    (table,) = (each for each in answer.context["tables"] if each.name == planted.TABLE)
+    told = {(*line.about, line.column): [str(value) for value in line.values] for line in table.lines}
+    scores = [{row["condition"]: row for row in tables.read(run, planted.TABLE)[planted.TABLE]} for run in runs]
+    for condition, said in (("bare", "the question alone"), ("full", "with documents")):
+        line = told[said, "Exact match"]
+        assert [each.split()[0] for each in line] == [f"{each[condition]['score']:.2f}" for each in scores]
+    page = answer.content.decode()
+    assert "their difference is more certain" in page
+    assert f"/experiments/{runs[0].key}/" in page
+    for chosen in (runs[:1], runs[1:2]):
+        assert "two finished runs or more" in beside(*chosen, n=2).content.decode()
+    Run.objects.filter(pk=runs[2].pk).update(kind="experiment.other")
+    assert "runs of several experiments" in beside(*runs).content.decode()
+    Run.objects.update(kind="experiment.other")
+    assert "not installed here" in beside(*runs).content.decode()
+    assert editor.get(address(study, "compare/?run=nothing")).status_code == 404
 
 
 def test_a_run_is_made_again_a_little_otherwise(study):
