@@ -23,7 +23,7 @@ from ...shapes import Document, Generator, NoLikelihoodsError, Query
 from ..labels import Labelled
 from ..prompts import prompt
 from . import adapter
-from .asking import Answering, Asking, reading
+from .asking import AT_ONCE, Answering, Asking, reading
 from .containment import contains_answer
 from .embedding import Embed, Floats, embedder, text
 from .method import Answered, NotPossibleError, Settings, Training
@@ -97,35 +97,41 @@ class Aar(Answering):
         return reading(query, given, self.settings)
 
     def _contrasts(self, labelled: Sequence[Labelled], training: Training) -> list[adapter.Contrast]:
+        usable = [each for each in labelled if each.documents and each.query.answers]
         found = []
-        for each in labelled:
-            positive = self._positive(each, training.generator)
-            if positive.any() and not positive.all():
-                vectors = self._embed([each.query.question, *(text(document) for document in each.documents)])
-                found.append(adapter.Contrast(vectors[0], vectors[1:], positive))
+        for start in range(0, len(usable), AT_ONCE):
+            some = usable[start : start + AT_ONCE]
+            for each, preferences in zip(some, _preferences(some, training.generator), strict=True):
+                positive = self._positive(each, preferences)
+                if positive.any() and not positive.all():
+                    vectors = self._embed([each.query.question, *(text(document) for document in each.documents)])
+                    found.append(adapter.Contrast(vectors[0], vectors[1:], positive))
         return found
 
-    def _positive(self, labelled: Labelled, generator: Generator) -> adapter.Bools:
+    def _positive(self, labelled: Labelled, preferences: Floats) -> adapter.Bools:
         """What the generator prefers, or what contains a right answer."""
-        if not labelled.documents or not labelled.query.answers:
-            return np.zeros(len(labelled.documents), dtype=np.bool_)
-        liked = most_preferred(self._preferences(labelled, generator), self.preferred)
+        liked = most_preferred(preferences, self.preferred)
         marked = [contains_answer(each, labelled.query.answers) for each in labelled.documents]
         return np.asarray(liked | np.array(marked), dtype=np.bool_)
-
-    def _preferences(self, labelled: Labelled, generator: Generator) -> Floats:
-        asked = [prompt(labelled.query.question, [each]) for each in labelled.documents]
-        try:
-            likely = generator.likelihoods(asked, [labelled.query.answers[0]] * len(asked))
-        except NoLikelihoodsError:
-            return labelled.scores_alone
-        # NaN: a document that is too long to be read, of which the answer's score says at least that.
-        return labelled.scores_alone if np.isnan(likely).any() else likely
 
     def _fitted(self) -> Floats:
         if self._adapter is None:
             raise NotPossibleError("AAR has learnt nothing yet: fit it first.")
         return self._adapter
+
+
+def _preferences(some: Sequence[Labelled], generator: Generator) -> list[Floats]:
+    """How well the generator answers with each document alone, by query: all of them in one call."""
+    asked = [prompt(each.query.question, [document]) for each in some for document in each.documents]
+    right = [each.query.answers[0] for each in some for _document in each.documents]
+    try:
+        together = generator.likelihoods(asked, right)
+    except NoLikelihoodsError:
+        return [each.scores_alone for each in some]
+    ends = np.cumsum([len(each.documents) for each in some])[:-1]
+    likely = np.split(together, ends)
+    # NaN: a document that is too long to be read, of which the answer's score says at least that.
+    return [each.scores_alone if np.isnan(own).any() else own for each, own in zip(some, likely, strict=True)]
 
 
 def most_preferred(preferences: Floats, count: int) -> adapter.Bools:

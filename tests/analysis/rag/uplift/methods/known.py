@@ -30,6 +30,7 @@ class Scripted:
     def likelihoods(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Floats:
         if self.likes is None:
             raise NoLikelihoodsError
+        self.waves.append(len(prompts))
         return np.array([sum(like for word, like in self.likes.items() if word in words(prompt)) for prompt in prompts])
 
     def _output(self, prompt: Prompt) -> Output:

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import approx_fprime
 
 from analysis.rag.shapes import Document
-from analysis.rag.uplift.methods import adapter
+from analysis.rag.uplift.methods import aar, adapter
 from analysis.rag.uplift.methods.aar import Aar, most_preferred
 from analysis.rag.uplift.methods.containment import contains_answer
 from analysis.rag.uplift.methods.method import NotPossibleError, Settings
@@ -80,6 +80,17 @@ def test_planted_preferences_are_learnt_from_scores_and_from_likelihoods(likes):
     for each in planted(8, first=40):
         assert method.answer(each, each.documents, generator).documents == (f"{each.id}-{int(each.id) % 4}",)
     assert before == 0
+
+
+def test_likelihoods_of_many_queries_are_asked_together_and_each_gets_its_own():
+    generator = Scripted({"yes": "yes"}, likes={"zzz": 2.0, "xxx": float("nan")})
+    data = [query("0", "abc", ["zzz", "bb", "cc"]), query("1", "abc", ["bb", "zzz"]), query("2", "abc", ["xxx", "yes"])]
+    labelled = training(data, generator).labelled
+    generator.waves.clear()
+    found = aar._preferences(labelled, generator)
+    # One document of the last is too long to be read: its query's preferences are its answers' scores.
+    assert [each.tolist() for each in found] == [[2, 0, 0], [0, 2], [0, 1]]
+    assert generator.waves == [7]
 
 
 def test_of_preferences_at_most_so_many_and_none_where_all_are_equal():
