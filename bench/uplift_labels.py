@@ -15,6 +15,7 @@ from analysis.rag.uplift.prompts import WITH_DOCUMENTS
 QUERIES, DOCUMENTS, WORDS = 100, 10, 100
 #: So many of a question's documents stand there twice, as they do where two retrievers found them.
 TWICE = 2
+_NUMBERS: dict[str, int] = {}
 
 
 class Counting:
@@ -84,8 +85,10 @@ def _question_first(prompt: Prompt) -> Prompt:
     return replace(prompt, messages=(Message("user", f"{instruction}{user.content}\n\nDoc 1{documents}"),))
 
 
-def _words(prompt: Prompt) -> tuple[str, ...]:
-    return tuple(" ".join(each.content for each in prompt.messages).split())
+def _words(prompt: Prompt) -> tuple[int, ...]:
+    """A prompt's words as numbers, equal ones alike."""
+    words = " ".join(each.content for each in prompt.messages).split()
+    return tuple(_NUMBERS.setdefault(word, len(_NUMBERS)) for word in words)
 
 
 def _query(number: int, rng: np.random.Generator) -> Query:
