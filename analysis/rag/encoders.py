@@ -19,6 +19,7 @@ from analysis.text.bertscore import TokenEmbeddings
 
 from . import checkpoints, layers
 from .checkpoints import BUNDLED, Checkpoint
+from .generation import devices, warm
 
 Floats = NDArray[np.float32]
 Precision = Literal["full", "half"]
@@ -95,6 +96,11 @@ class Encoder:
         self._unweighted = [
             token for token in (self._tokenizer.cls_token_id, self._tokenizer.sep_token_id) if token is not None
         ]
+
+    @property
+    def bytes(self) -> int:
+        """What its weights take of the device's memory."""
+        return devices.held(self._model)
 
     @property
     def dimensions(self) -> int:
@@ -192,8 +198,9 @@ class Encoder:
         """Vectors of each text, by its place; texts of like length go through the model together."""
         order = sorted(range(len(tokens)), key=lambda place: (-len(tokens[place][0]), tokens[place][0]))
         waiting = self._batches(order, tokens)
-        with self._workers(len(waiting)) as together:
+        with warm.one_job(self.device), self._workers(len(waiting)) as together:
             while waiting:
+                warm.look()
                 batches = [waiting.pop() for _ in range(min(together.n, len(waiting)))]
                 outcomes = together.map(lambda batch: self._try([tokens[place][0] for place in batch]), batches)
                 for batch, outcome in zip(batches, outcomes, strict=True):

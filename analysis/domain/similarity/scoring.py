@@ -4,7 +4,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -16,6 +16,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from analysis.rag import checkpoints, encoders, layers
+from analysis.rag.generation import warm
 from analysis.text import bertscore
 from analysis.text.statements import without_markers
 from annotation.models import Pair
@@ -85,10 +86,10 @@ def plan(run: Run) -> Iterable[dict[str, Any]]:
     return [{"topics": unit} for unit in units]
 
 
-@lru_cache(maxsize=1)
 def load(model: str, layer: int | None) -> encoders.Encoder:
-    """Load an encoder; a worker keeps the last one."""
-    return encoders.load(model, layer=layer)
+    """Load an encoder; a worker keeps it among its models, as far as they fit."""
+    found: encoders.Encoder = warm.MODELS.take(("bertscore", model, layer), partial(encoders.load, model, layer=layer))
+    return found
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ class CrossEncoder:
     @property
     def bytes(self) -> int:
         """What its weights take of the device's memory."""
-        return sum(each.numel() * each.element_size() for each in self._model.parameters())
+        return devices.held(self._model)
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> Floats:
         """Probability that the second text (hypothesis) follows from the first (premise).
@@ -139,6 +139,7 @@ class CrossEncoder:
             for batch, values in batches.run(order):
                 for pair, value in zip(batch, values, strict=True):
                     found[places[pair]] = value
+                warm.look()
         return found
 
     def _pair(self, premise: str, hypothesis: str) -> Pair | None:

@@ -91,5 +91,10 @@ def release(torch: Any, device: Any) -> None:
         torch.cuda.empty_cache()
 
 
+def held(model: Any) -> int:
+    """Bytes that a model's weights take."""
+    return int(sum(each.numel() * each.element_size() for each in model.parameters()))
+
+
 def _first(config: Any, *names: str) -> int | None:
     return next((value for name in names if isinstance(value := getattr(config, name, None), int) and value), None)

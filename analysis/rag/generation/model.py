@@ -63,7 +63,7 @@ class Model(ABC):
     @property
     def bytes(self) -> int:
         """What its weights take of the device's memory."""
-        return sum(each.numel() * each.element_size() for each in self.loaded.model.parameters())
+        return devices.held(self.loaded.model)
 
     def generate(self, prompts: Sequence[Prompt]) -> list[Output]:
         """Answer each prompt, in their order.

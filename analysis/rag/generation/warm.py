@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from .. import checkpoints
 from . import devices
 from .batching import ModelMemoryError
 
@@ -215,8 +216,10 @@ def _free() -> None:
 
 
 def _room() -> int:
-    import torch
-
+    try:
+        import torch
+    except ImportError as error:
+        raise checkpoints.missing_parts() from error
     if torch.cuda.is_available():
         return int(torch.cuda.get_device_properties(0).total_memory * HELD)
     return int(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * HELD)

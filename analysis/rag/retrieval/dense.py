@@ -127,6 +127,11 @@ class Dense:
         return cls(encoders.load(model, device=device, precision=precision), asked)
 
     @property
+    def bytes(self) -> int:
+        """What its weights take of the device's memory."""
+        return self._encoder.bytes
+
+    @property
     def name(self) -> str:
         """The model, its version, and how it makes vectors."""
         identity = self._encoder.identity

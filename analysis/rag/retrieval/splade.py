@@ -16,6 +16,7 @@ from scipy import sparse
 from .. import checkpoints
 from ..checkpoints import Checkpoint
 from ..encoders import Precision
+from ..generation import devices, warm
 from ..generation.batching import Batches, Budget
 from ..shapes import Floats, Query
 from .reading import by_text, passage, wanted
@@ -95,6 +96,11 @@ class Splade:
         return f"SPLADE {self._name}, {self._version}"
 
     @property
+    def bytes(self) -> int:
+        """What its weights take of the device's memory."""
+        return devices.held(self._model)
+
+    @property
     def dimensions(self) -> int:
         """How many words the vocabulary has."""
         return int(self._model.config.vocab_size)
@@ -124,8 +130,10 @@ class Splade:
             tokens=lambda place: len(ids[place]), work=lambda batch: self._forward([ids[place] for place in batch]),
         )  # fmt: skip
         found: dict[int, Weights] = {}
-        for batch, weights in batches.run(order):
-            found.update(zip(batch, weights, strict=True))
+        with warm.one_job(self.device):
+            for batch, weights in batches.run(order):
+                found.update(zip(batch, weights, strict=True))
+                warm.look()
         starts = np.cumsum([0, *(len(found[place][0]) for place in range(len(ids)))])
         columns = [found[place][0] for place in range(len(ids))] or [np.empty(0, dtype=np.int64)]
         values = [found[place][1] for place in range(len(ids))] or [np.empty(0, dtype=np.float32)]

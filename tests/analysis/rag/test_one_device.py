@@ -1,0 +1,120 @@
+"""Whatever goes through a model in this process holds its device meanwhile, and says what it takes of the memory."""
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
+
+from analysis.domain.similarity import scoring  # noqa: E402
+from analysis.rag import checkpoints, encoders  # noqa: E402
+from analysis.rag.entailment.nli import CrossEncoder  # noqa: E402
+from analysis.rag.generation import warm  # noqa: E402
+from analysis.rag.generation.warm import Warm  # noqa: E402
+from analysis.rag.retrieval.dense import Dense  # noqa: E402
+from analysis.rag.retrieval.splade import Splade  # noqa: E402
+from analysis.rag.shapes import Document, Query  # noqa: E402
+from tests.analysis.rag import tiny  # noqa: E402
+
+QUERY = Query(
+    "q", "the cat", (), tuple(Document(str(i), text) for i, text in enumerate(("a dog barks", "the cat sat")))
+)
+
+
+def by_bert(folder: Path) -> tuple[Any, Any, Callable[[Any], Any]]:
+    found = encoders.load(str(tiny.bert(folder)), device="cpu")
+    return found, found, lambda model: model.encode(["the cat", "a dog barks"])
+
+
+def by_dense(folder: Path) -> tuple[Any, Any, Callable[[Any], Any]]:
+    found = Dense.load(str(tiny.bert(folder)), device="cpu")
+    return found, found._encoder, lambda model: model.scores(QUERY)
+
+
+def by_splade(folder: Path) -> tuple[Any, Any, Callable[[Any], Any]]:
+    found = Splade.load(str(tiny.masked(folder)), device="cpu")
+    return found, found, lambda model: model.scores(QUERY)
+
+
+def by_entailment(folder: Path) -> tuple[Any, Any, Callable[[Any], Any]]:
+    found = CrossEncoder.load(str(tiny.classifier(folder, ["entailment", "neutral"])), device="cpu")
+    return found, found, lambda model: model.probabilities([("the cat sat", "a cat"), ("a dog", "the cat")])
+
+
+KINDS = pytest.mark.parametrize("make", [by_bert, by_dense, by_splade, by_entailment])
+
+
+class StoppedError(Exception):
+    pass
+
+
+@KINDS
+def test_a_device_is_held_as_long_as_something_goes_through_a_model(make, tmp_path: Path, monkeypatch):
+    held: list[Any] = []
+    seen: list[tuple[Any, ...]] = []
+
+    @contextmanager
+    def one_job(device, **_options):
+        held.append(device)
+        yield
+        held.remove(device)
+
+    model, inner, use = make(tmp_path / "model")
+    forward = type(inner)._forward
+
+    def watched(self, batch):
+        seen.append(tuple(held))
+        return forward(self, batch)
+
+    monkeypatch.setattr(warm, "one_job", one_job)
+    monkeypatch.setattr(type(inner), "_forward", watched)
+    use(model)
+    assert seen
+    assert set(seen) == {(torch.device("cpu"),)}
+    assert held == []
+
+
+@KINDS
+def test_between_batches_it_looks_whether_to_go_on(make, tmp_path: Path):
+    model, _inner, use = make(tmp_path / "model")
+    looked = []
+
+    def stop() -> None:
+        looked.append(None)
+        raise StoppedError
+
+    with pytest.raises(StoppedError), warm.looking(stop):
+        use(model)
+    assert len(looked) == 1
+    use(model)  # nobody is asked outside
+
+
+@KINDS
+def test_what_a_model_takes_is_counted_where_models_are_kept(make, tmp_path: Path):
+    model, inner, _use = make(tmp_path / "model")
+    weights = sum(each.numel() * each.element_size() for each in inner._model.parameters())
+    assert model.bytes == weights > 0
+    kept = Warm(room=2 * weights)
+    kept.take("first", lambda: model)
+    kept.take("second", lambda: model)
+    assert kept.held() == ["first", "second"]
+    kept.take("third", lambda: model)
+    assert kept.held() == ["second", "third"]
+
+
+def test_bertscore_keeps_its_encoder_among_the_other_models(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(warm, "MODELS", Warm())
+    folder = str(tiny.bert(tmp_path / "model"))
+    first = scoring.load(folder, 2)
+    assert scoring.load(folder, 2) is first
+    assert warm.MODELS.held() == [("bertscore", folder, 2)]
+    assert scoring.load(folder, 1) is not first
+
+
+def test_without_torch_it_is_said_what_to_install(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "torch", None)
+    with pytest.raises(checkpoints.NeuralPartsMissingError, match="neural"):
+        Warm().take("a", lambda: None)
