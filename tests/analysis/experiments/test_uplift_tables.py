@@ -1,5 +1,6 @@
 """What an uplift run's tables say beside the answers: refusals, documents' length, cases, what memory did not hold."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,13 +10,15 @@ torch = pytest.importorskip("torch", reason="the extra `neural` is not installed
 
 from analysis.domain.experiments import staging, starting  # noqa: E402
 from analysis.domain.experiments.experiment import BadParameterError  # noqa: E402
-from analysis.domain.experiments.uplift import counting, examples  # noqa: E402
+from analysis.domain.experiments.uplift import counting, examples, outcomes, questions  # noqa: E402
 from analysis.domain.experiments.uplift.parameters import Parameters  # noqa: E402
 from analysis.rag.generation import loading  # noqa: E402
 from analysis.rag.shapes import Document, Output, Prompt  # noqa: E402
+from analysis.rag.uplift.labels import read  # noqa: E402
 from analysis.rag.uplift.methods import dpa_training  # noqa: E402
 from analysis.rag.uplift.prompts import reference  # noqa: E402
 from crowdrag.runs.domain import running  # noqa: E402
+from crowdrag.runs.models import Run  # noqa: E402
 from tests.analysis.rag import tiny  # noqa: E402
 from tests.analysis.rag.uplift import planted  # noqa: E402
 from tests.llm.conftest import endpoint, server  # noqa: E402, F401 - fixtures
@@ -122,6 +125,19 @@ def _check_examples(found: dict[str, list[dict]], run) -> None:
         assert len(handed) == said["documents"]
         if row["method"] == "upper_bound":
             assert set(handed) == set(row["helpful"].split(examples.BETWEEN) if row["helpful"] else [])
+
+
+def test_peoples_responses_are_not_repeated_among_cases() -> None:
+    query = replace(planted.queries(1, np.random.default_rng(0))[0], answers=("what somebody wrote",))
+    labelled = read(query, query.documents, [Output("a")] * (len(query.documents) + 1))
+    of = outcomes.Outcomes((labelled,), ({},), ({"naive": {"text": "a", "documents": []}},), (0,))
+    (row,) = examples.examples(of, ["naive", "dpa"], np.random.default_rng(0), of_people=True)
+    assert "somebody" not in str(row)
+    assert "stand there" in row["note"]
+    (row,) = examples.examples(of, ["naive"], np.random.default_rng(0), of_people=False)
+    assert row["answers"] == "what somebody wrote"
+    topics, file = (Run(parameters={"collection": {"source": source}}) for source in ("study", "qa"))
+    assert (questions.is_of_people(topics), questions.is_of_people(file)) == (True, False)
 
 
 def test_documents_are_counted_in_the_tokens_of_a_model_in_this_process(tmp_path, settings) -> None:

@@ -8,15 +8,16 @@ import numpy as np
 
 from analysis.rag.uplift.labels import METRICS
 
-from ...results.schema import Row
+from ...results.schema import NOTE, Row
 from .outcomes import Outcomes
 
 #: Questions, drawn by the run's seed: with all methods some hundred rows.
 MOST = 10
 BETWEEN = " | "
+OF_PEOPLE = "the right answers are responses of this study, and stand there"
 
 
-def examples(of: Outcomes, methods: Iterable[str], rng: np.random.Generator) -> list[Row]:
+def examples(of: Outcomes, methods: Iterable[str], rng: np.random.Generator, *, of_people: bool) -> list[Row]:
     """Rows of some questions, in the collection's order, a row for each method that answered.
 
     Parameters
@@ -25,6 +26,9 @@ def examples(of: Outcomes, methods: Iterable[str], rng: np.random.Generator) -> 
     methods : iterable of str
     rng : numpy.random.Generator
         Draws the questions: none is chosen for what came of it.
+    of_people : bool
+        Whether right answers are people's responses: these are not repeated in a table, which may be released where a
+        response is not.
 
     Returns
     -------
@@ -40,7 +44,7 @@ def examples(of: Outcomes, methods: Iterable[str], rng: np.random.Generator) -> 
         about: Row = {
             "query": one.query.id,
             "question": one.query.question,
-            "answers": BETWEEN.join(one.query.answers),
+            "answers": "" if of_people else BETWEEN.join(one.query.answers),
             "helpful": BETWEEN.join(helpful),
         }
         for name in names:
@@ -48,5 +52,6 @@ def examples(of: Outcomes, methods: Iterable[str], rng: np.random.Generator) -> 
                 continue
             found = {metric: METRICS[metric](said[name]["text"], one.query.answers) for metric in METRICS}
             handed = BETWEEN.join(said[name]["documents"])
-            rows.append(about | {"method": name, "documents": handed, "answer": said[name]["text"]} | found)
+            row = about | {"method": name, "documents": handed, "answer": said[name]["text"]} | found
+            rows.append(row | ({NOTE: OF_PEOPLE} if of_people else {}))
     return rows

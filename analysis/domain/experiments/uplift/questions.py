@@ -19,7 +19,7 @@ from analysis.rag.uplift.labels import Labelled
 from crowdrag.runs.models import Run
 
 from .. import retrieving
-from ..collecting import APART
+from ..collecting import APART, OF_STUDY, STUDY
 from ..experiment import BadParameterError, Payload
 from ..job import Job
 from .parameters import Parameters
@@ -138,6 +138,11 @@ def is_apart(run: Run) -> bool:
     It goes on as it began, so that all of its splits were trained alike, and its results say so.
     """
     return bool((run.parameters.get("collection") or {}).get(APART))
+
+
+def is_of_people(run: Run) -> bool:
+    """Whether right answers are responses of the study's people."""
+    return (run.parameters.get("collection") or {}).get("source", STUDY) in OF_STUDY
 
 
 def strangers(run: Run) -> int:

@@ -48,7 +48,9 @@ def tables(job: Job) -> dict[str, list[Row]]:
         "uplift_errors": made.errors(),
         "uplift_found": made.found(),
         "uplift_transfer": made.transfer(),
-        "uplift_examples": examples.examples(found, made.all, job.rng("uplift examples")),
+        "uplift_examples": examples.examples(
+            found, made.all, job.rng("uplift examples"), of_people=questions.is_of_people(job.run)
+        ),
         "uplift_training": _training(job),
         "uplift_counts": _counts(job, found),
         "uplift_answers": made.answers(),
