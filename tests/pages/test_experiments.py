@@ -102,4 +102,12 @@ def test_from_the_start_to_the_result(page: Page, live_server: Any, sign_in: Any
     expect(page.get_by_role("row", name="k 2 1")).to_be_visible()
     assert str(second.key) in page.url
     found += looked_at(page)
+
+    page.goto(f"{live_server.url}/studies/tides/experiments/")
+    for box in page.get_by_label("Beside others: that of").all():
+        box.check()
+    page.get_by_role("button", name="Compare").click()
+    expect(page.get_by_role("heading", name="Runs beside each other")).to_be_visible()
+    expect(page.get_by_role("row", name="with documents Exact match")).to_be_visible()
+    found += looked_at(page)
     assert found == []
