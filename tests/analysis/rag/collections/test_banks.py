@@ -99,6 +99,19 @@ def test_documents_of_other_questions(tmp_path):
         candidates.with_others(small(6, 4), -1, np.random.default_rng(5))
 
 
+def test_documents_of_other_questions_of_the_same_fold():
+    folds = {f"q{i}": i % 2 for i in range(6)}  # q6 is in none
+    found = candidates.with_others(small(7, 4), 5, np.random.default_rng(5), folds=folds)
+    for query in found.queries[:6]:
+        owners = {each.id.partition(":")[0] for each in query.documents if ":" in each.id}
+        assert len(query.documents) == 9
+        assert {folds[owner] for owner in owners} == {folds[query.id]}
+        assert query.id not in owners
+    assert found.queries[6] == small(7, 4).queries[6]
+    with pytest.raises(candidates.TooFewDocumentsError, match=r"its fold have 4 .* not 5: .* fewer folds"):
+        candidates.with_others(small(4, 4), 5, np.random.default_rng(5), folds=folds)
+
+
 def test_each_document_of_others_is_equally_likely():
     rng, drawn = np.random.default_rng(7), Counter()
     for _ in range(1500):
