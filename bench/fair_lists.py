@@ -1,71 +1,198 @@
-"""Generator calls of fair RAG: labels and distinct top-k lists, beside one call a sampled ranking."""
+"""Generator calls of a fair RAG run, as its server counts them: labels and distinct top-k lists, and no more.
+
+A run as researchers start it, in stores of its own, behind the gateway; the server answers at once and takes down every
+request. What it should have been asked is counted apart: from all sampled rankings, before one of them is a prompt.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import tempfile
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from analysis.rag.fair import measuring, utility
-from analysis.rag.fair.prompts import Asking, prompt
-from analysis.rag.fair.ranking import rank
-from analysis.rag.shapes import Document, Prompt, Query
-from analysis.stats.chance import stream
+from crowdrag.runtime import embedded
+from crowdrag.runtime.folder import Folder
 
-QUERIES, ITEMS, SAMPLES, CUT, ALPHAS = 40, 12, 100, 5, (1.0, 2.0, 4.0, 8.0)
-RETRIEVERS = ("one", "two", "three")
+QUERIES, ITEMS, SAMPLES, CUT, ALPHAS = 4, 12, 100, 5, (1.0, 2.0, 4.0, 8.0)
+RETRIEVERS = ("given", "bm25", "bm25:all")
+WORDS = ("alder", "birch", "cedar", "dogwood", "noise", "")
 
 
 def run() -> list[dict]:
-    """Rank and prompt as a run does, and count what a generator would be asked; nothing is generated."""
-    rng = np.random.default_rng(0)
-    asked: set[Prompt] = set()
-    labels = calls = distinct = sampled = 0
+    """Measure once in a folder of its own."""
+    with tempfile.TemporaryDirectory(prefix="crowdrag-bench-") as data:
+        folder = Folder(Path(data).resolve())
+        for name in ("DATABASE_URL", "BROKER_URL"):
+            os.environ.pop(name, None)
+        os.environ |= {"CROWDRAG_DATA_DIR": data, "HTTPS": "false", "DJANGO_SETTINGS_MODULE": "crowdrag.settings"}
+        with embedded.lent(folder, options=("--remove",)) as environment:
+            os.environ |= environment
+            return _measured(Path(data))
+
+
+def _measured(data: Path) -> list[dict]:
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+    from django.db import connection
+
+    call_command("migrate", verbosity=0)
+    with Counting() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            return _rows(server, data)
+        finally:
+            server.shutdown()
+            connection.close()
+
+
+def _rows(server: Counting, data: Path) -> list[dict]:
+    from analysis.models import Table
+
     began = time.perf_counter()
-    for number in range(QUERIES):
-        query = _query(number)
-        own = utility.prompts(query, Asking())
-        asked.update(own)
-        labels += len(own)
-        scores = {name: rng.normal(size=ITEMS) for name in RETRIEVERS}
-        useful = rng.random(ITEMS) < 0.3
-        ranked = rank(
-            scores, useful, ALPHAS, samples=SAMPLES, k=CUT, budget=None,
-            chance=lambda name, about=number: stream(about, name),
-        )  # fmt: skip
-        prompts = [
-            prompt(query, [query.documents[place] for place in each], Asking())
-            for each in measuring.to_generate(ranked)
-        ]
-        asked.update(prompts)
-        calls += len(prompts)
-        distinct += len({tuple(row) for each in ranked for row in each.rankings.tolist()})
-        sampled += sum(len(each.rankings) for each in ranked)
+    made = _worked_on(server, data)
     seconds = time.perf_counter() - began
-    load = f"load average {os.getloadavg()[0]:.1f}"
+    labelled, lists, rankings = _wanted(made)
+    costs = {row["step"]: row for row in Table.objects.get(run=made, name="fair_costs").rows}
+    # Labels show one document or none; no list of the run is as short.
+    alone = sum(asked.count("text ") <= 1 for asked in server.seen)
+    detail = f"{seconds:.0f} s, load average {os.getloadavg()[0]:.1f}"
     return [
         {
             "name": f"distinct lists over calls, {QUERIES} queries, {len(RETRIEVERS)} retrievers, n = {ITEMS}",
-            "ratio": distinct / calls,
+            "ratio": (labelled + lists) / len(server.seen),
             "target": 1.0,
-            "detail": f"{calls:,} calls for {sampled:,} rankings ({calls / sampled:.0%}), {seconds:.1f} s, {load}",
+            "detail": f"{len(server.seen):,} requests came for {labelled:,} labels and {lists:,} distinct lists of "
+            f"{rankings:,} rankings ({lists / rankings:.0%}), {detail}",
+        },
+        {
+            "name": "distinct requests over requests",
+            "ratio": len(set(server.seen)) / len(server.seen),
+            "target": 1.0,
+            "detail": f"{len(set(server.seen)):,} differ",
         },
         {
             "name": "Q x (D + 1) over calls for utility labels",
-            "ratio": QUERIES * (ITEMS + 1) / labels,
+            "ratio": QUERIES * (ITEMS + 1) / alone,
             "target": 1.0,
-            "detail": f"{labels:,} calls",
-        },
-        {
-            "name": "labels and distinct lists over distinct prompts",
-            "ratio": (labels + distinct) / len(asked),
-            "target": 1.0,
-            "detail": f"{len(asked):,} prompts",
+            "detail": f"{alone:,} requests with one document or none; the run says {costs['labels']['prompts']:,}, and "
+            f"{costs['rankings']['prompts']:,} with lists",
         },
     ]
 
 
-def _query(number: int) -> Query:
-    documents = tuple(Document(f"d{place}", f"document {place} of {number}") for place in range(ITEMS))
-    return Query(f"q{number}", f"question {number}?", ("answer",), documents)
+def _worked_on(server: Counting, data: Path) -> Any:
+    """Start a run by the server's model and work on it; the run, done."""
+    from analysis.domain.experiments import starting
+    from analysis.domain.experiments.experiment import get
+    from crowdrag.llm.models import Endpoint
+    from crowdrag.runs.domain import claiming, executing, uploads
+    from crowdrag.runs.enums import RunState
+    from tests.factories import StudyFactory
+
+    study: Any = StudyFactory()
+    path = data / "questions.jsonl"
+    path.write_text("\n".join(map(json.dumps, _questions())))
+    Endpoint.objects.create(
+        name="counting", base_url=server.url, model="m", is_local=True, is_allowed=True, concurrency=8
+    )
+    upload = uploads.store(study=study, source=path)
+    given = {
+        "generator": "endpoint:counting", "collection": {"source": "qa", "upload": upload.pk}, "samples": SAMPLES,
+        "retrievers": list(RETRIEVERS), "alphas": list(ALPHAS), "k": CUT, "entailment": "", "resamples": 10,
+    }  # fmt: skip
+    made = starting.start(starting.order(get("fair"), study, given))
+    while (unit := claiming.claim(worker="bench", run=made)) is not None:
+        executing.execute(unit)
+    made.refresh_from_db()
+    assert made.state == RunState.DONE, (made.error, made.problems)
+    return made
+
+
+def _questions() -> list[dict]:
+    """Questions whose documents each bring a word into the answer, some a right one."""
+    from tests.analysis.rag.fair.planted import query
+
+    rng = np.random.default_rng(0)
+    lines = []
+    for number in range(QUERIES):
+        words = rng.permutation([*WORDS, *WORDS][:ITEMS]).tolist()
+        made = query(f"q{number}", words)
+        documents = [{"id": each.id, "text": each.text, "score": float(rng.normal())} for each in made.documents]
+        lines.append(
+            {"id": made.id, "question": made.question, "golden_answers": list(made.answers), "documents": documents}
+        )
+    return lines
+
+
+def _wanted(made: Any) -> tuple[int, int, int]:
+    """Labels, distinct lists and rankings of the questions that took part, from the sampled rankings themselves."""
+    from analysis.domain.experiments import collecting, findings, retrieving
+    from analysis.rag.fair.ranking import rank
+    from analysis.rag.fair.utility import Labels
+    from analysis.stats.chance import stream
+
+    collection = collecting.of_run(made)
+    labels = lists = rankings = 0
+    for query in collection.queries:
+        labels += len(query.documents) + 1
+        found = findings.one(made, f"labels:{query.id}")
+        if found["reason"]:
+            continue
+        ranked = rank(
+            {name: retrieving.retriever(name, collection).scores(query) for name in RETRIEVERS},
+            Labels.read(found).useful, ALPHAS, samples=SAMPLES, k=CUT, budget=None,
+            chance=lambda name, about=query.id: stream(made.seed, f"fair {about} {name}"),
+        )  # fmt: skip
+        rankings += sum(len(each.rankings) for each in ranked)
+        lists += len({tuple(row) for each in ranked for row in each.rankings.tolist()})
+    return labels, lists, rankings
+
+
+class Counting(ThreadingHTTPServer):
+    """A model server that says the words of the documents it is shown, and takes down all that it is asked."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Answering)
+        self.seen: list[str] = []
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+
+class _Answering(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: Counting
+
+    def log_message(self, *args: object) -> None:
+        """Say nothing."""
+
+    def do_POST(self) -> None:
+        from tests.analysis.rag.fair.planted import answer, said
+
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.server.seen.append(json.dumps(body, sort_keys=True))
+        text = answer(said(body["messages"][-1]["content"]))
+        content = json.dumps(
+            {
+                "id": "c", "object": "chat.completion", "created": 0, "model": "m",
+                "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+                "usage": {"prompt_tokens": 90, "completion_tokens": 8, "total_tokens": 98},
+            }
+        ).encode()  # fmt: skip
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
+        self.wfile.write(head.encode() + content)
