@@ -34,13 +34,19 @@ def forget(participant: Participant, *, reason: str, now: datetime) -> None:
     if not wrote:
         return
     for run in Run.objects.filter(study=participant.study_id, kind__startswith=PREFIX).order_by("pk"):
-        if (run.parameters.get("collection") or {}).get("source", STUDY) in OF_STUDY:
+        if asks_of_study(run):
             with suppress(running.NotActiveError):  # it ended before
                 running.cancel(run=run, now=now)
             running.mark_stale(run=run, reason=reason, now=now)
             Finding.objects.filter(run=run).delete()
             _remove_files(run)
             _take_out(run, wrote | {participant.external_id})
+
+
+def asks_of_study(run: Run) -> bool:
+    """Say whether a run is an experiment on its study's own texts, and not on a file that was handed in."""
+    source = (run.parameters.get("collection") or {}).get("source", STUDY)
+    return run.kind.startswith(PREFIX) and source in OF_STUDY
 
 
 def _remove_files(run: Run) -> None:

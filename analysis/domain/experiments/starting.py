@@ -3,10 +3,11 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -131,6 +132,7 @@ def expect(asked: Order) -> Expected:
     """
     collection, own = asked.collection, asked.experiment.own(asked.parameters)
     found = asked.experiment.estimate(collection, own)
+    found = replace(found, note=f"{found.note} {_too_long(collection, own)}".strip())
     endpoint, problem, left = _endpoint(asked.parameters["generator"]), "", None
     if not collection.queries:
         problem = _("There are no questions to ask.")
@@ -153,6 +155,19 @@ def expect(asked: Order) -> Expected:
         problem=problem,
         left_out=collection.left_out,
     )
+
+
+def _too_long(collection: Collection, own: Any) -> str:
+    """Say so where right answers are longer than what may be written: that measures length and nothing else."""
+    words = [max(len(answer.split()) for answer in query.answers) for query in collection.queries if query.answers]
+    tokens = getattr(own, "max_tokens", 0)
+    if not tokens or not words or median(words) <= tokens:
+        return ""
+    said = _(
+        "Half of the right answers have %(words)s words or more, and the model may write %(tokens)s tokens: raise "
+        "max_tokens, and ask for long answers where there is an instruction."
+    )
+    return said % {"words": f"{median(words):,.0f}", "tokens": tokens}
 
 
 def _endpoint(named: str) -> Endpoint | None:

@@ -171,6 +171,16 @@ def test_an_order_is_reckoned_before_anything_is_asked(experiment, study, server
     assert starting.expect(order(experiment, study)).seconds > 0
 
 
+@pytest.mark.parametrize("name", ["fair", "uplift"])
+def test_right_answers_that_are_longer_than_what_may_be_written_are_warned_of(study, endpoint, name):  # noqa: F811
+    said = "the right answers have 60 words or more, and the model may write"
+    assert said not in starting.expect(order(get(name), study)).estimate.note
+    for topic in study.topics.all():
+        ResponseFactory(study=study, topic=topic, style=study.styles.get(), origin=Origin.HUMAN, text="word " * 60)
+    assert said in starting.expect(order(get(name), study)).estimate.note
+    assert said not in starting.expect(order(get(name), study, max_tokens=200)).estimate.note
+
+
 def test_nothing_starts_without_questions(experiment, endpoint):  # noqa: F811
     study = StudyFactory(llm_budget=1)
     assert starting.expect(order(experiment, study)).problem == "There are no questions to ask."

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from analysis.domain.corpus import consistent
+from analysis.domain.experiments.forgetting import OF_TEXTS
 from analysis.domain.releases.choices import Choices, Logs, Passages, Pseudonyms, Timing
 from analysis.domain.releases.contents import reading
 from analysis.domain.releases.contents.times import Clock
@@ -187,3 +188,22 @@ def test_results_are_of_the_runs_that_were_named_by_the_names_of_the_release() -
     assert left_out["rows of results", "they are about a response or a person that is left out"] == 2
     assert "results_competence" not in read(made, runs=(str(run.key),))[0]
     assert "runs" not in read(made)[0]
+
+
+@pytest.mark.parametrize(("source", "is_released"), [("study", False), ("responses", False), ("bank", True)])
+def test_answers_made_of_texts_of_the_study_are_not_released_as_nobody_can_say_whose_they_are(
+    source: str, is_released: bool
+) -> None:
+    made = all_agree(study())
+    run = Run.objects.create(
+        study=made, kind="experiment.uplift", state=RunState.DONE, code_version="1", created_at=NOW, finished_at=NOW,
+        parameters={"collection": {"source": source}},
+    )  # fmt: skip
+    for name in OF_TEXTS:
+        Table.objects.create(run=run, name=name, rows=[{"query": "t", "answer": TEXT}])
+    Table.objects.create(run=run, name="uplift_costs", rows=[{"stage": "answers", "calls": 2}])
+    tables, _layout, left_out = read(made, runs=(str(run.key),), tables=True, responses=False)
+    assert (TEXT in repr(tables)) == is_released
+    assert len(tables["results_uplift_costs"]) == 1
+    said = "they hold texts of the study, or answers made of them, and do not say whose"
+    assert left_out.get(("rows of results", said), 0) == (0 if is_released else len(OF_TEXTS))

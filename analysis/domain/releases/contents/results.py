@@ -12,6 +12,7 @@ from writing.models import Response
 
 from ....models import Table as Kept
 from ...captions import table as captioned
+from ...experiments.forgetting import OF_TEXTS, asks_of_study
 from ...results import schema
 from ...results.earlier import FITS
 from .source import Source
@@ -21,6 +22,7 @@ CHUNK = 2000
 GOLD, GRADES = "gold", "grades"
 ROWS = "rows of results"
 ABOUT_LEFT_OUT = "they are about a response or a person that is left out"
+OF_OWN_TEXTS = "they hold texts of the study, or answers made of them, and do not say whose"
 _RESPONSES = ("response", "response_a", "response_b")
 _PEOPLE = ("participant", "participant_1", "participant_2")
 # What pages have no column for.
@@ -36,6 +38,7 @@ class Results:
         found = Run.objects.filter(study=source.study, state=RunState.DONE, key__in=source.choices.runs)
         self.runs = tuple(found.order_by("finished_at", "pk"))
         self._numbers = {run.pk: number for number, run in enumerate(self.runs, 1)}
+        self._of_study = frozenset(run.pk for run in self.runs if asks_of_study(run))
         self._released = frozenset(self._names_of_responses()) if self.runs else frozenset()
 
     def tables(self) -> Iterator[Table]:
@@ -100,11 +103,13 @@ class Results:
         each = Func("rows", function="jsonb_array_elements", output_field=JSONField(), set_returning=True)
         kept = Kept.objects.filter(run__in=self.runs, name=name).order_by("run__finished_at", "run_id")
         for run, row in kept.annotate(row=each).values_list("run_id", "row").iterator(CHUNK):
-            told = self._told(row)
+            # Nobody's consent, nor the terms of a passage, can be looked up for these.
+            is_nameless = name in OF_TEXTS and run in self._of_study
+            told = None if is_nameless else self._told(row)
             if told is not None:
                 yield {"run": self._numbers[run], **told}
             elif count:
-                self._source.selection.count.add(ROWS, ABOUT_LEFT_OUT)
+                self._source.selection.count.add(ROWS, OF_OWN_TEXTS if is_nameless else ABOUT_LEFT_OUT)
 
     def _told(self, row: Row) -> Row | None:
         """Return a row by the names of the release; None where it is about something that is left out."""
