@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from .. import checkpoints
 from ..checkpoints import Checkpoint
-from ..generation import devices
+from ..generation import devices, warm
 from ..generation.batching import ModelMemoryError
 from ..shapes import Document
 
@@ -115,7 +115,7 @@ class Reranker:
         longest = max(len(each["input_ids"]) for each in pairs)
         while True:
             try:
-                with self._torch.inference_mode():
+                with warm.one_job(self.device), self._torch.inference_mode():
                     return self.logits(pairs)
             except (RuntimeError, MemoryError) as error:
                 if not devices.is_memory_short(self._torch, error):

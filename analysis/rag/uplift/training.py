@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..generation import devices
+from ..generation import devices, warm
 from .labels import Floats, Labelled
 from .losses import Losses, Weights, losses
 from .reranker import Encoded, Reranker, seeded
@@ -209,13 +209,17 @@ class _Learning:
         return [float(each) for each in sums / len(self.examples)]
 
     def step(self, batch: Sequence[_Example]) -> Floats:
-        """One step down the mean loss of some queries; the sum of each kind of loss over them."""
-        sums = None
-        while sums is None:
-            self.optimizer.zero_grad(set_to_none=True)
-            sums = self._backward(batch)
-        self._torch.nn.utils.clip_grad_norm_(self.parameters, self.schedule.clip)
-        self.optimizer.step()
+        """One step down the mean loss of some queries; the sum of each kind of loss over them.
+
+        The device is held for the step alone: a training takes minutes, and others have their turn in between.
+        """
+        with warm.one_job(self.reranker.device):
+            sums = None
+            while sums is None:
+                self.optimizer.zero_grad(set_to_none=True)
+                sums = self._backward(batch)
+            self._torch.nn.utils.clip_grad_norm_(self.parameters, self.schedule.clip)
+            self.optimizer.step()
         self.rate.step()
         return sums
 

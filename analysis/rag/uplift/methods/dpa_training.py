@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...generation import devices
+from ...generation import devices, warm
 from ..labels import Labelled
 from ..reranker import Encoded, Reranker, seeded
 from ..training import TrainingMemoryError
@@ -106,12 +106,13 @@ class _Learning:
 
     def step(self, batch: Sequence[Example]) -> None:
         """One step down the weighed losses of some queries, fewer of them at a time where memory is short."""
-        while True:
-            self.optimizer.zero_grad(set_to_none=True)
-            if self._has_gradients(batch):
-                break
-        self._torch.nn.utils.clip_grad_norm_(self.parameters, _CLIP)
-        self.optimizer.step()
+        with warm.one_job(self.reranker.device):
+            while True:
+                self.optimizer.zero_grad(set_to_none=True)
+                if self._has_gradients(batch):
+                    break
+            self._torch.nn.utils.clip_grad_norm_(self.parameters, _CLIP)
+            self.optimizer.step()
         self.rate.step()
 
     def _has_gradients(self, batch: Sequence[Example]) -> bool:

@@ -1,14 +1,18 @@
 """DPA-RAG: its losses against loops, its weighing against a grid, its reranker on planted preferences."""
 
 import math
+from contextlib import contextmanager
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
 
+from analysis.rag.generation import warm  # noqa: E402
 from analysis.rag.uplift import reranker  # noqa: E402
+from analysis.rag.uplift import training as uplift_training  # noqa: E402
 from analysis.rag.uplift.methods import dpa_losses, dpa_training, min_norm  # noqa: E402
 from analysis.rag.uplift.methods.dpa import ALIGNMENT, Dpa, preferred  # noqa: E402
 from analysis.rag.uplift.methods.method import NotPossibleError, Settings  # noqa: E402
@@ -217,3 +221,35 @@ def test_documents_that_change_no_answer_teach_nothing(encoder, tmp_path):
     with pytest.raises(NotPossibleError, match="fit it first"):
         Dpa(settings(encoder)).save(tmp_path)
     assert preferred([]) == []
+
+
+def test_the_device_is_held_for_each_step_and_each_scoring(encoder, monkeypatch):
+    """Uplift's own training and DPA's: the whole of a step, and nothing between two."""
+    held: list[Any] = []
+    turns: list[bool] = []
+    forward = reranker.Reranker._forward
+
+    @contextmanager
+    def one_job(device, **_options):
+        held.append(device)
+        yield
+        held.remove(device)
+
+    def watched(self, chunk):
+        turns.append(bool(held))
+        return forward(self, chunk)
+
+    monkeypatch.setattr(warm, "one_job", one_job)
+    monkeypatch.setattr(reranker.Reranker, "_forward", watched)
+    free: list[bool] = []
+    data = training(planted(4), Scripted(GENERATOR), held_out=planted(2))
+    report = lambda *_said: free.append(not held)  # noqa: E731
+    method = Dpa(settings(encoder, epochs=2, patience=2))
+    method.fit(type(data)(data.labelled, data.held_out, data.generator, np.random.default_rng(0), report))
+    own = reranker.start(encoder, rng=np.random.default_rng(0), device="cpu")
+    uplift_training.train(own, data.labelled, rng=np.random.default_rng(0), held_out=data.held_out, report=report)
+    own.probabilities("who", data.labelled[0].documents)
+    assert len(turns) > 10
+    assert all(turns)
+    assert all(free)
+    assert held == []
