@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from crowdrag.api.endpoints.endpoint import Endpoint, Need
-from crowdrag.api.endpoints.problems import Problem
+from crowdrag.api.endpoints.problems import of_refusal
 from crowdrag.api.endpoints.reading import Given
 from crowdrag.api.enums import Scope
 from crowdrag.recruitment.domain.orders import OrderError
@@ -31,6 +31,7 @@ from .campaigns import MOST
 DECIDED = Need(Role.REVIEWER, Scope.WRITE)
 # What is wrong with what was sent, and in which field; all else is as things stand.
 REFUSED: dict[type[Exception], str] = {
+    OrderError: "",
     deeds.NeedsReason: "reason",
     deeds.BadAmount: "pay_part",
     deeds.PaidOtherwise: "reason",
@@ -110,7 +111,7 @@ class Decision(Endpoint):
         try:
             do(assignment=found, by=self.user, now=timezone.now())
         except (assignments.AssignmentProblem, OrderError) as error:
-            raise _problem(error, fields) from None
+            raise of_refusal(error, REFUSED, fields) from None
         return Response(screened(self, campaign, name))
 
 
@@ -188,12 +189,3 @@ class Clean(Endpoint):
 
     def _campaign(self, pk: int) -> Campaign:
         return self.one(asking.of_people(self).filter(has_places=True), pk=pk)
-
-
-def _problem(error: Exception, fields: dict[str, str]) -> Problem:
-    """Return what is answered: by field where another request would be taken, else as things stand."""
-    named = REFUSED.get(type(error))
-    if named is None:
-        return Problem("refused" if isinstance(error, OrderError) else "conflict", str(error))
-    pointer = f"#/{fields.get(named, named)}"
-    return Problem("refused", str(error), errors=[{"pointer": pointer, "detail": str(error), "code": "refused"}])

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 
 from crowdrag.api.endpoints.endpoint import Endpoint, Need
-from crowdrag.api.endpoints.problems import Problem
+from crowdrag.api.endpoints.problems import Problem, of_refusal
 from crowdrag.api.endpoints.reading import Given
 from crowdrag.api.enums import Scope
 from crowdrag.recruitment.domain.orders import OrderError
@@ -26,6 +26,7 @@ DECIDED = Need(Role.REVIEWER, Scope.WRITE)
 LONGEST = 5000
 # What is wrong with what was sent, and in which field; all else is as things stand.
 REFUSED: dict[type[Exception], str] = {
+    OrderError: "",
     problems.NeedsReason: "reason",
     problems.BadAmount: "pay_part",
     problems.PaidOtherwise: "reason",
@@ -111,7 +112,7 @@ class OnADesk(Endpoint):
         try:
             do(by=self.user, now=timezone.now())
         except (problems.TaskProblem, OrderError) as error:
-            raise _problem(error, fields) from None
+            raise of_refusal(error, REFUSED, fields) from None
         return self.shown()
 
 
@@ -211,12 +212,3 @@ class Following(OnADesk):
         if found is None:
             raise Problem("conflict", _("Nothing waits for you: all is decided, or open with another reviewer."))
         return self.shown(found.external_id)
-
-
-def _problem(error: Exception, fields: dict[str, str]) -> Problem:
-    """Return what is answered: by field where another request would be taken, else as things stand."""
-    named = REFUSED.get(type(error))
-    if named is None:
-        return Problem("refused" if isinstance(error, OrderError) else "conflict", str(error))
-    pointer = f"#/{fields.get(named, named)}"
-    return Problem("refused", str(error), errors=[{"pointer": pointer, "detail": str(error), "code": "refused"}])

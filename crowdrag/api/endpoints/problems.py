@@ -1,7 +1,7 @@
 """What is answered when something is wrong: problem details (RFC 9457) that say what to do."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
@@ -88,6 +88,20 @@ def of_errors(errors: list[dict[str, Any]]) -> Problem:
     left = len(said) - SAID
     more = [_("%(count)d more in `errors`.") % {"count": left}] if left > 0 else []
     return Problem("invalid", " ".join([*said[:SAID], *more]), errors=errors)
+
+
+def of_refusal(error: Exception, refused: Mapping[type[Exception], str], fields: Mapping[str, str]) -> Problem:
+    """Return the problem that something was refused: by its field where another request would be taken, else as things
+    stand.
+
+    `refused` says which field it is, by the error's type or a base of it ("": the request as a whole), `fields` what
+    this request calls it where that is another name.
+    """
+    named = next((refused[kind] for kind in type(error).__mro__ if kind in refused), None)
+    if not named:
+        return Problem("conflict" if named is None else "refused", str(error))
+    pointer = f"#/{fields.get(named, named)}"
+    return Problem("refused", str(error), errors=[{"pointer": pointer, "detail": str(error), "code": "refused"}])
 
 
 def answer(error: Exception, context: dict[str, Any]) -> Response:
