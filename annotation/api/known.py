@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
 from crowdrag.api.endpoints.endpoint import Endpoint, Listing, Need
-from crowdrag.api.endpoints.problems import Problem, of_parameter
+from crowdrag.api.endpoints.problems import Problem, of_parameter, of_refusal
 from crowdrag.api.endpoints.reading import Given
 from crowdrag.studies.enums import Role
 
@@ -138,7 +138,7 @@ class KnownItems(Listing):
                 item = known.add(campaign=found, responses=given["responses"])
                 known.say(item=item, labels=labels, teaches=given["teaches"])
         except problems.ChecksProblem as error:
-            raise _problem(error) from None
+            raise of_refusal(error, REFUSED) from None
         where = reverse("api_known_item", args=[study, campaign, item.pk], request=request)
         return Response(KnownRow(_items(found).get(pk=item.pk)).data, status=201, headers={"Location": where})
 
@@ -164,7 +164,7 @@ class OneKnownItem(Endpoint):
             try:
                 known.say(item=self._one(item), labels=labels, teaches=given["teaches"])
             except problems.ChecksProblem as error:
-                raise _problem(error) from None
+                raise of_refusal(error, REFUSED) from None
             return Response(KnownRow(self._one(item)).data)
 
     @extend_schema(request=None, responses={204: None})
@@ -173,7 +173,7 @@ class OneKnownItem(Endpoint):
         try:
             gold.remove(item=self._one(item))
         except problems.ChecksProblem as error:
-            raise _problem(error) from None
+            raise of_refusal(error, REFUSED) from None
         return Response(status=204)
 
     def _one(self, item: int) -> Item:
@@ -234,11 +234,3 @@ def _labels(campaign: Campaign, given: list[dict[str, Any]]) -> dict[int, Label]
         said = _("The campaign does not ask %(names)s.") % {"names": ", ".join(unknown)}
         raise Problem("refused", said, errors=[{"pointer": "#/labels", "detail": said, "code": "unknown"}])
     return {keys[each["dimension"]]: Label(each["value"], each["explanation"]) for each in given}
-
-
-def _problem(error: problems.ChecksProblem) -> Problem:
-    named = REFUSED.get(type(error))
-    if named is None:
-        return Problem("conflict", str(error))
-    said = [{"pointer": f"#/{named}", "detail": str(error), "code": "refused"}]
-    return Problem("refused", str(error), errors=said)

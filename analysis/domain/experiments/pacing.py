@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import timedelta
 
 import numpy as np
 
 from crowdrag.llm.domain import forecasts
 from crowdrag.llm.enums import AttemptState
 from crowdrag.llm.models import Attempt, Endpoint
+from crowdrag.runs.domain import progress
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
 
 from .experiment import Estimate
-
-Span = tuple[datetime, datetime]
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ def of_endpoint(endpoint: Endpoint, purpose: str) -> Pace | None:
     latency = np.array([row[2] for row in rows], dtype=np.float64)
     spans = [(begun, ended) for *_numbers, begun, ended in rows if ended is not None]
     # A clock may be set back, and servers answer in no time.
-    busy = max(_together(spans), float(latency.max()))
+    busy = max(progress.busy(spans, gap=timedelta()).total_seconds(), float(latency.max()))
     return _fitted(tokens, latency, max(float(latency.sum()) / busy, 1.0))
 
 
@@ -66,17 +64,6 @@ def _fitted(tokens: np.ndarray, latency: np.ndarray, overlap: float) -> Pace:
     fitted = float(tokens.sum(axis=0) @ (prompt, completion))
     scale = float(latency.sum()) / fitted if fitted > 0 else 0.0
     return Pace(float(prompt) * scale, float(completion) * scale, overlap)
-
-
-def _together(spans: Iterable[Span]) -> float:
-    """Seconds in which at least one call was on its way."""
-    total, until = 0.0, None
-    for begun, ended in sorted(spans):
-        start = begun if until is None else max(begun, until)
-        if ended > start:
-            total += (ended - start).total_seconds()
-        until = ended if until is None else max(until, ended)
-    return total
 
 
 def of_runs(kind: str, generator: str) -> Pace | None:

@@ -90,7 +90,9 @@ def of_errors(errors: list[dict[str, Any]]) -> Problem:
     return Problem("invalid", " ".join([*said[:SAID], *more]), errors=errors)
 
 
-def of_refusal(error: Exception, refused: Mapping[type[Exception], str], fields: Mapping[str, str]) -> Problem:
+def of_refusal(
+    error: Exception, refused: Mapping[type[Exception], str], fields: Mapping[str, str] | None = None
+) -> Problem:
     """Return the problem that something was refused: by its field where another request would be taken, else as things
     stand.
 
@@ -100,7 +102,7 @@ def of_refusal(error: Exception, refused: Mapping[type[Exception], str], fields:
     named = next((refused[kind] for kind in type(error).__mro__ if kind in refused), None)
     if not named:
         return Problem("conflict" if named is None else "refused", str(error))
-    pointer = f"#/{fields.get(named, named)}"
+    pointer = f"#/{(fields or {}).get(named, named)}"
     return Problem("refused", str(error), errors=[{"pointer": pointer, "detail": str(error), "code": "refused"}])
 
 

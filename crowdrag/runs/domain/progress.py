@@ -109,7 +109,7 @@ def _rate(run: Run, stage: int, at_work: Iterable[Unit], now: datetime) -> float
         if unit.claimed_at and (spans or unit.done):
             spans.append((unit.claimed_at, now))
             done += _part(unit)
-    seconds = _busy(spans).total_seconds()
+    seconds = busy(spans).total_seconds()
     return done / seconds if done and seconds > 0 else None
 
 
@@ -117,16 +117,19 @@ def _part(unit: Unit) -> float:
     return unit.done / unit.total if unit.total else 0.0
 
 
-def _busy(spans: Iterable[Span]) -> timedelta:
-    """Return how long somebody was at work: spans laid over each other, with the short gaps between them."""
-    busy, end = timedelta(), None
-    for begin, finish in sorted(spans):
-        if end is None or begin - end > GAP:
-            busy += finish - begin
+def busy(spans: Iterable[Span], *, gap: timedelta = GAP) -> timedelta:
+    """Return how long somebody was at work: spans laid over each other, with the gaps between them that are short.
+
+    A span that ends before it begins, as a clock may be set back, is none.
+    """
+    total, end = timedelta(), None
+    for begin, finish in sorted(span for span in spans if span[1] > span[0]):
+        if end is None or begin - end > gap:
+            total += finish - begin
         elif finish > end:
-            busy += finish - end
+            total += finish - end
         end = finish if end is None else max(end, finish)
-    return busy
+    return total
 
 
 def at_rate(done: int, total: int, message: str, rate: float | None) -> Progress:
