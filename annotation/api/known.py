@@ -27,6 +27,8 @@ SEEN = Need(Role.EDITOR)
 POOLS = (Judges.EXPERT, Judges.CROWD)
 MOST_VALUE = 32_767
 LONGEST = 2000
+# What is shown of an item: without it each row would bring the texts of two responses, of its topic and its campaign.
+SHOWN = ("topic__external_id", "response__external_id", "pair__a__external_id", "pair__b__external_id")
 # What is wrong with what was sent, and in which field; all else is as things stand.
 REFUSED: dict[type[Exception], str] = {problems.BadPair: "responses", problems.BadLabel: "labels"}
 
@@ -223,8 +225,8 @@ def _campaign(endpoint: Endpoint) -> Campaign:
 
 def _items(campaign: Campaign) -> QuerySet[Item]:
     """Return a campaign's known items, with all that is shown of them."""
-    rows = gold.kept_items(campaign).select_related("campaign__study", "topic", "response", "pair__a", "pair__b")
-    return rows.prefetch_related("gold_labels__dimension", "training")
+    rows = gold.kept_items(campaign).select_related("topic", "response", "pair__a", "pair__b")
+    return rows.only("campaign_id", *SHOWN).prefetch_related("gold_labels__dimension", "training")
 
 
 def _labels(campaign: Campaign, given: list[dict[str, Any]]) -> dict[int, Label]:

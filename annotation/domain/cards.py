@@ -9,10 +9,16 @@ from ..enums import CampaignState
 from ..models import Campaign
 from . import assignments, live
 
+# A home is no list: of a study with hundreds of campaigns it shows those of which one most likely wants to know.
+SHOWN = 10
+
 
 def card(study: Study) -> dict[str, Any]:
-    """Return the study's campaigns with how each stands, and the link by which anybody may try to judge."""
-    return {"campaigns": live.glance(study), "link": _link(study)}
+    """Return campaigns with how each stands (open ones first, then the latest), how many more there are, and the link
+    by which anybody may try to judge."""
+    ours = Campaign.objects.filter(study=study)
+    shown = live.glance(ours.with_counts().open_first()[:SHOWN])
+    return {"campaigns": shown, "more": ours.count() - len(shown), "link": _link(study)}
 
 
 def _link(study: Study) -> EntryLink | None:

@@ -23,6 +23,15 @@ class CampaignQuerySet(models.QuerySet["Campaign"]):
             participant_count=rows(Campaign, "questionnaires__assignments__participant", distinct=True),
         )
 
+    def newest_first(self) -> "CampaignQuerySet":
+        """Order them by when they were made, the latest first."""
+        return self.order_by("-created_at", "-id")
+
+    def open_first(self) -> "CampaignQuerySet":
+        """Order them by whether judging goes on, and by when they were made: open ones first, then the latest."""
+        is_open = models.Case(models.When(state=CampaignState.OPEN, then=0), default=1)
+        return self.order_by(is_open, "-created_at", "-id")
+
 
 class Campaign(models.Model):
     """One collection of judgments."""

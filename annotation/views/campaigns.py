@@ -18,6 +18,7 @@ from ..models import Campaign
 
 SECTION = {"section": "annotation"}
 PER_PAGE = 20
+LISTED_PER_PAGE = 50
 JUDGES_PER_PAGE = 50
 # Phases in which nothing of a campaign moves here.
 STILL = (live.Phase.IMPORTED, live.Phase.MODEL, live.Phase.DRAFT)
@@ -26,8 +27,9 @@ STILL = (live.Phase.IMPORTED, live.Phase.MODEL, live.Phase.DRAFT)
 @study_page(Role.VIEWER)
 @require_safe
 def campaigns(request: HttpRequest, study: Study) -> HttpResponse:
-    """List the campaigns with how much each collected."""
-    context = {"campaigns": live.glance(study), "may_edit": _role(request) >= Role.EDITOR}
+    """List the campaigns with how much each collected, the latest first."""
+    page = Paginator(_of(study).with_counts().newest_first(), LISTED_PER_PAGE).get_page(request.GET.get("page"))
+    context = {"page": page, "campaigns": live.glance(page), "may_edit": _role(request) >= Role.EDITOR}
     return render(request, "annotation/campaigns.html", context | SECTION)
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from annotation.domain import overview, tallies
-from annotation.enums import AssignmentState
+from annotation.enums import AssignmentState, CampaignState
 from annotation.models import Instructions, Judgment
 from crowdrag.studies.enums import Role
 from tests.factories import (
@@ -37,9 +37,26 @@ def test_campaigns_take_the_same_queries_for_one_and_three(member, client, count
     for _ in range(count):
         CampaignFactory(study=member.study)
     CampaignFactory()  # of another study
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         answer = client.get(f"/studies/{member.study.slug}/campaigns/")
     assert len(answer.context["campaigns"]) == count
+    assert b"data-sortable" in answer.content
+
+
+def test_of_many_campaigns_the_list_has_pages_and_the_home_shows_some(member, client) -> None:
+    study, slug = member.study, member.study.slug
+    oldest = CampaignFactory(study=study, name="The oldest", state=CampaignState.OPEN)
+    made = [CampaignFactory(study=study, name=f"Number {n}", state=CampaignState.CLOSED) for n in range(52)]
+    first = client.get(f"/studies/{slug}/campaigns/")
+    assert [row.campaign for row in first.context["campaigns"]] == made[:1:-1]
+    # One page can be sorted by itself, which would say nothing of the others.
+    assert b"data-sortable" not in first.content
+    second = client.get(f"/studies/{slug}/campaigns/?page=2").context["campaigns"]
+    assert [row.campaign for row in second] == [*made[1::-1], oldest]
+    home = client.get(f"/studies/{slug}/")
+    card = next(card for card in home.context["cards"] if "campaigns" in card)
+    assert [row.campaign for row in card["campaigns"]] == [oldest, *made[:-10:-1]]
+    assert "43 more campaigns" in home.content.decode()
 
 
 def test_a_campaign_shows_what_came_in(member, client) -> None:

@@ -22,8 +22,11 @@ SHIFTS = """() => {
   new PerformanceObserver((list) => {
     const moved = list.getEntries().filter((entry) => !entry.hadRecentInput);
     for (const entry of moved) {
-      const nodes = entry.sources.map(({ node }) => node?.outerHTML ?? node?.data ?? "");
-      window.shifts.push([entry.value, ...nodes.map((text) => text.slice(0, 90))]);
+      const box = ({ x, y, width, height }) => [x, y, width, height].map(Math.round).join(" ");
+      const nodes = entry.sources.map(({ node, previousRect, currentRect }) => [
+        (node?.outerHTML ?? node?.data ?? "").slice(0, 90), box(previousRect), box(currentRect),
+      ]);
+      window.shifts.push([entry.value, Math.round(entry.startTime), innerHeight, ...nodes]);
     }
   }).observe({ type: "layout-shift", buffered: true });
 }"""
@@ -223,10 +226,19 @@ def test_any_number_of_passages(page: Page, live_server: Any, count: int) -> Non
     expect(page.locator("#findings li")).to_have_count(2 if count < 2 else 1)
 
 
+@pytest.fixture
+def screen(browser: Browser, live_server: Any, width: int) -> Iterator[Page]:
+    """A page on a screen that has its size from the start: to be given another one moves what is laid out."""
+    context = browser.new_context(viewport={"width": width, "height": 800})
+    yield context.new_page()
+    leave(context)
+    context.close()
+
+
 @pytest.mark.parametrize("width", [390, 1280])
-def test_it_is_light_and_nothing_moves(page: Page, live_server: Any, width: int) -> None:
+def test_it_is_light_and_nothing_moves(screen: Page, live_server: Any, width: int) -> None:
     """Under 100 kB as a server sends it (static files compressed as WhiteNoise keeps them), and no layout shift."""
-    page.set_viewport_size({"width": width, "height": 800})
+    page = screen
     weights: dict[str, int] = {}
 
     def weigh(response: Response) -> None:

@@ -135,8 +135,9 @@ def test_a_token_against_forged_requests_that_is_out_of_date_is_fetched_anew(typ
     body = json.dumps({"problem": "token"})
     # The token of the sitting is too old, so the session is asked for another one, by a page that is too old as well.
     answer = lambda route: route.fulfill(status=403, body=body, content_type="application/json")  # noqa: E731
-    typist.context.route(LOG, answer, times=1)
+    # The page's first: what the editor wrote of its opening may be on its way, and be refused in this one's place.
     typist.page.evaluate("""document.body.setAttribute("hx-headers", '{"X-CSRFToken": "' + "y".repeat(32) + '"}')""")
+    typist.context.route(LOG, answer, times=1)
     typist.words(2)
     typist.check()
     assert typist.page.evaluate("JSON.parse(document.body.getAttribute('hx-headers'))['X-CSRFToken'][0] !== 'y'")
