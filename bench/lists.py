@@ -32,6 +32,8 @@ LIMIT, PATIENCE = 0.100, 20.0
 ITEMS, QUESTIONS, PEOPLE = 15, 7, 10
 OTHERS = int(os.environ.get("CROWDRAG_BENCH_OTHERS", "1000"))
 #: Pages that list, by the names of their addresses: those that say more the more was judged.
+# A study asks for a handful of styles: each is a row of progress and an option of every filter.
+FEW = {"api_plan_styles": 20}
 PAGES = ("study", "topics", "campaigns", "campaign", "review_queue", "writing_progress", "runs")
 _JUDGMENTS = """
     INSERT INTO annotation_judgment
@@ -136,7 +138,7 @@ def _study() -> tuple[dict[str, str], User]:
     user = MembershipFactory(study=study, role=Role.OWNER).user
     found = {"api_studies": reverse("api_studies")}
     for name, make in ROWS.items():
-        more = make(study, OTHERS)
+        more = make(study, FEW.get(name, OTHERS))
         found[name] = reverse(name, kwargs={"study": study.slug, **more})
     campaign = _judgments(study)
     found["api_assignments"] = reverse("api_assignments", kwargs={"study": study.slug, "campaign": campaign})
