@@ -222,8 +222,8 @@ TABLES = {
         SECTION,
         _("The passages"),
         _(
-            "Words of questions and passages with 95 % bootstrap intervals over questions, perplexity of true passages "
-            "where the data gives it, and how many passages could not be used. As Table 2 of the paper."
+            "Words of questions and passages with 95 % bootstrap intervals over questions, perplexity where the data "
+            "gives it or a model computed it, and how many passages could not be used. As Table 2 of the paper."
         ),
         (
             AUTHOR, TRUTH, STYLE,

@@ -31,9 +31,9 @@ class Causal(Model):
         self.read = 0
 
     def _ids(self, prompt: Prompt) -> list[int]:
-        found = prompting.ids(self.loaded.tokenizer, prompt, chat=self.is_chat)
-        # A model needs something to go on from.
-        return found or [self._start()]
+        # A model needs something to go on from; where nothing is said, no conversation is opened either.
+        said = prompting.ids(self.loaded.tokenizer, prompt, chat=self.is_chat) if prompt.messages else []
+        return said or [self._start()]
 
     def _continuation(self, prompt: Prompt, text: str) -> list[int]:
         return prompting.continuation_ids(self.loaded.tokenizer, prompt, text, spaced=not self.is_chat)

@@ -66,7 +66,7 @@ def continuation_ids(tokenizer: Any, prompt: Prompt, text: str, *, spaced: bool)
     spaced : bool
         Whether a blank goes between the two where neither has one: where the prompt is plain text that goes on.
     """
-    if spaced and text and not text[0].isspace() and not plain(prompt)[-1:].isspace():
+    if spaced and prompt.messages and text and not text[0].isspace() and not plain(prompt)[-1:].isspace():
         text = f" {text}"
     return list(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ..shapes import Document, Query
-from .bank import style_of
+from .bank import Style, style_of
 from .knowledge import Knowledge
 from .perplexity import TooFewPassagesError, compare
 from .rated import TRUTHS
@@ -83,7 +84,7 @@ def exceptions(given: Mapping[str, Mapping[str, Given]], queries: Mapping[str, Q
 
 
 def bank(queries: Sequence[Query], flaws: Mapping[str, Sequence[tuple[str, str]]], average: Means) -> list[Row]:
-    """What the bank holds (Table 2): passages, their lengths, true ones' perplexity.
+    """What the bank holds (Table 2): passages, their lengths and perplexity (the data's is of true, normal ones).
 
     Parameters
     ----------
@@ -97,8 +98,9 @@ def bank(queries: Sequence[Query], flaws: Mapping[str, Sequence[tuple[str, str]]
     -------
     list of dict
         author (`question` for the questions themselves), truth, style, words, words_low, words_high, words_sd,
-        perplexity, perplexity_sd (NaN where the data gives none), passages, left_out.
+        perplexity, perplexity_sd (NaN where none is known), passages, left_out.
     """
+    by_id = {query.id: query for query in queries}
     groups: dict[tuple[str, str, str], list[tuple[str, Document]]] = defaultdict(list)
     for query in queries:
         for each in query.documents:
@@ -109,8 +111,7 @@ def bank(queries: Sequence[Query], flaws: Mapping[str, Sequence[tuple[str, str]]
         row = _lengths(key, [(question, each.text) for question, each in groups[key]], average)
         bad = {(question, passage) for question, found in flaws.items() for passage, _why in found}
         row["left_out"] = sum((question, each.id) in bad for question, each in groups[key])
-        is_measured = key[1] == "true" and key[2] == "normal"
-        given = [_perplexity(query, key[0]) for query in queries] if is_measured else []
+        given = [_of_passage(by_id[question], each) for question, each in groups[key]]
         known = [value for value in given if not np.isnan(value)]
         row["perplexity"] = float(np.mean(known)) if known else np.nan
         row["perplexity_sd"] = float(np.std(known, ddof=1)) if len(known) > 1 else np.nan
@@ -209,6 +210,24 @@ def _lengths(key: tuple[str, str, str], texts: Sequence[tuple[str, str]], averag
     deviation = float(np.std([value for _question, value in words], ddof=1)) if len(words) > 1 else np.nan
     row: Row = {"author": key[0], "truth": key[1], "style": key[2], "passages": found.trials}
     return row | {"words": found.value, "words_low": found.low, "words_high": found.high, "words_sd": deviation}
+
+
+def measured(query: Query, perplexity: Mapping[str, float]) -> Query:
+    """A question of whose passages a model's perplexity is known, by their ids, in the place of what the data says."""
+    normal = {each.author: perplexity.get(each.id) for each in query.documents if _is_plain(each)}
+    return replace(query, facts={**query.facts, "perplexity": normal, "perplexities": dict(perplexity)})
+
+
+def _is_plain(passage: Document) -> bool:
+    """Whether it is what authors are compared by: true, in the normal style."""
+    return bool(passage.is_helpful) and style_of(passage) == Style.NORMAL
+
+
+def _of_passage(query: Query, passage: Document) -> float:
+    known = query.facts.get("perplexities")
+    if known is None:
+        return _perplexity(query, passage.author) if _is_plain(passage) else np.nan
+    return float(known.get(passage.id, np.nan))
 
 
 def _perplexity(query: Query, author: str) -> float:

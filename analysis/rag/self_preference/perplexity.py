@@ -1,14 +1,20 @@
-"""Whether passages of different authors differ in perplexity (self_preference, Table 2; design 7.9)."""
+"""How well a language model expects passages, and whether those of different authors differ in it (self_preference,
+Table 2; design 7.9)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
+
+from ..shapes import Floats, Generator, Prompt
+
+#: Nothing stands before a passage.
+NOTHING = Prompt(messages=())
 
 
 class TooFewPassagesError(ValueError):
@@ -64,6 +70,30 @@ class Comparison:
     statistic: float
     p: float
     differences: tuple[Difference, ...]
+
+
+def of(reader: Generator, texts: Sequence[str]) -> Floats:
+    """The perplexity of texts: e to the mean negative log-likelihood of their tokens.
+
+    Parameters
+    ----------
+    reader : Generator
+        A causal model in this process (GPT-2 in the paper). Each token follows those before it; the first follows the
+        model's start token, as in Hugging Face's `evaluate`.
+    texts : sequence of str, length n
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        1 or more; NaN where a text is empty or longer than the model reads.
+
+    Raises
+    ------
+    NoLikelihoodsError
+        If the reader does not say how likely a text is (chat servers).
+    """
+    found: Floats = np.exp(-reader.likelihoods([NOTHING] * len(texts), texts))
+    return found
 
 
 def compare(perplexity: Mapping[str, ArrayLike], *, level: float = 0.95) -> Comparison:

@@ -94,6 +94,50 @@ def test_equal_inputs_and_seed_make_equal_rows(study, evaluator, tmp_path):
     assert [row["own"] for row in rows(other, "pairs")] == [row["own"] for row in rows(runs[0], "pairs")]
 
 
+def test_a_model_reads_passages_for_their_perplexity(study, monkeypatch, settings, tmp_path):
+    pytest.importorskip("torch", reason="the extra `neural` is not installed")
+    from analysis.rag import generation
+    from analysis.rag.self_preference import perplexity
+    from tests.analysis.rag import tiny
+
+    folder = tiny.gpt2(tmp_path / "gpt2")
+    settings.GENERATOR_MODELS = [str(folder)]
+    usual, made = generating.generator, planted.Evaluator()
+    is_reader = lambda given: given["generator"].startswith("model:")  # noqa: E731
+    monkeypatch.setattr(generating, "generator", lambda given, **on: usual(given, **on) if is_reader(given) else made)
+    queries = [planted.question(i) for i in range(N)]
+    collection = bank(study, tmp_path, queries)
+    order, run = run_it(study, collection, author="gpt", parts=["ratings"], perplexity=f"model:{folder}", resamples=100)
+    assert run.state == "DONE", run.error
+    reader = generation.load(str(folder), generation.Options(device="cpu"))
+    texts: dict[tuple[str, str, str], list[str]] = {}
+    for each in (passage for query in queries for passage in query.documents):
+        truth = "true" if each.is_helpful else "false"
+        texts.setdefault((each.author, truth, each.style or "normal"), []).append(each.text)
+    shown = {(row["author"], row["truth"], row["style"]): row for row in rows(run, "bank")}
+    assert len(texts) == 8
+    for key, found in texts.items():
+        values = perplexity.of(reader, found)
+        assert shown[key]["perplexity"] == pytest.approx(values.mean(), rel=1e-4)
+        assert shown[key]["perplexity_sd"] == pytest.approx(values.std(ddof=1), rel=1e-3, abs=1e-6)
+    assert {row["test"] for row in rows(run, "perplexity")} == {"anova", "tukey"}
+    assert rows(run, "perplexity")[0]["n"] == N
+    assert starting.expect(order).estimate.seconds > 0
+    assert "mean negative log-likelihood" in building.report(run).methods.paragraphs[0]
+
+
+CANNOT_TELL = [("endpoint:odd", "servers do not tell"), ("model:/nowhere", "not offered")]
+
+
+@pytest.mark.parametrize(("named", "said"), CANNOT_TELL)
+def test_what_cannot_tell_perplexity_is_refused(study, tmp_path, server, endpoint, named, said):  # noqa: F811
+    collection = bank(study, tmp_path, [planted.question(0)])
+    given = {"generator": f"endpoint:{endpoint.name}", "collection": collection, "perplexity": named}
+    with pytest.raises(BadParameterError, match=said):
+        starting.order(get("self_preference"), study, given, seed=0)
+    assert server.seen == []
+
+
 class Writer(planted.Evaluator):
     """Writes passages, too: its false answer is the planted lie."""
 

@@ -17,6 +17,8 @@ from .working import authors, check
 #: Characters of an English text that make a token, about; and what a chat template adds.
 CHARACTERS = 4
 TEMPLATE = 20
+#: A token through a causal model as large as the smallest GPT-2, on two cores.
+SECONDS_PER_TOKEN = 3e-3
 
 
 class _Listener:
@@ -56,12 +58,19 @@ def estimate(collection: Collection, parameters: Parameters) -> Estimate:
         found,
         queries=len(collection.queries) - bare,
         left_out=bare,
+        seconds=_reading(collection) if parameters.perplexity else 0.0,
         note=_("%(calls)s replies may come in a form that cannot be read: each is asked for %(n)s times at most.")
         % {"calls": f"{again:,}", "n": parameters.attempts}
         if again
         else "",
         most=_added(prompts) if again else None,
     )
+
+
+def _reading(collection: Collection) -> float:
+    """How long a small model takes to read all passages for their perplexity."""
+    letters = sum(len(passage.text) for query in collection.queries for passage in query.documents)
+    return letters / CHARACTERS * SECONDS_PER_TOKEN
 
 
 def _added(prompts: Mapping[Prompt, int]) -> Estimate:

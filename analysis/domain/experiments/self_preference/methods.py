@@ -66,14 +66,20 @@ def _sentences(run: Run, own: Parameters, rows: Mapping[str, list[Row]]) -> Iter
             "are over pairs resolved in both orders and were tested against one half by t-tests over questions."
         )
     if rows.get("self_preference_perplexity"):
-        yield (
-            "Perplexities came with the data; authors were compared by analysis of variance and Tukey's test "
-            "[@tukey1949]."
-        )
+        yield f"{_perplexities(own)}; authors were compared by analysis of variance and Tukey's test [@tukey1949]."
     yield (
         f"Intervals are 95 % percentile intervals over {own.resamples:,} resamples of questions [@efron1993]; p-values "
         "were adjusted for the false discovery rate within each table [@benjamini1995], Tukey's for all pairs. "
         f"The seed was {run.seed}."
+    )
+
+
+def _perplexities(own: Parameters) -> str:
+    if not own.perplexity:
+        return "Perplexities came with the data"
+    return (
+        "Perplexity is e to the mean negative log-likelihood of a passage's tokens, the first after the start token, "
+        f"by {own.perplexity}"
     )
 
 

@@ -15,6 +15,7 @@ from analysis.rag.self_preference.bank import HUMAN, Case, Style
 from analysis.rag.self_preference.knowledge import TRIES
 from analysis.rag.self_preference.rating import Setting
 
+from .. import generating
 from ..experiment import BadParameterError, Field
 from ..given import Given
 
@@ -57,6 +58,9 @@ class Parameters(Given):
         Of the readings: `bank.Case`.
     styles : tuple of str
         In which styles beside the normal one it writes: `qa`, `long`.
+    perplexity : str
+        A causal model in this process that reads every passage, as `generating.read` reads its name; "" where
+        perplexities are those of the data.
     tries : int
         How often each question is asked without a passage.
     temperature : float
@@ -78,6 +82,7 @@ class Parameters(Given):
     settings: tuple[str, ...] = tuple(Setting)
     cases: tuple[str, ...] = tuple(Case)
     styles: tuple[str, ...] = (Style.QA, Style.LONG)
+    perplexity: str = ""
     tries: int = TRIES
     temperature: float = recall.TEMPERATURE
     attempts: int = asking.ATTEMPTS
@@ -92,9 +97,12 @@ class Parameters(Given):
         return _read(name, usual, value)
 
     def check(self) -> None:
-        """Check that people are not the evaluator."""
+        """Check that people are not the evaluator, and that a server is not asked for what it does not say."""
         if self.author == HUMAN:
             raise BadParameterError(_("author is “human”; the evaluator is a model."))
+        if self.perplexity and generating.read(self.perplexity).where != "model":
+            said = _("perplexity is %(name)r; it is a model in this process (model:NAME): servers do not tell it.")
+            raise BadParameterError(said % {"name": self.perplexity})
 
     @property
     def evaluator(self) -> str:
@@ -116,6 +124,8 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "resamples": (100, 100_000),
 }
 LONGEST = 60
+#: Of a model's name: it may be a path.
+LONGEST_NAME = 500
 
 
 def _read(name: str, usual: Any, value: Any) -> Any:
@@ -126,9 +136,10 @@ def _read(name: str, usual: Any, value: Any) -> Any:
             raise BadParameterError(_("%(name)s is %(value)r; it is true or false.") % {"name": name, "value": value})
         return value
     if isinstance(usual, str):
-        if not isinstance(value, str) or len(value) > LONGEST:
+        most = LONGEST_NAME if name == "perplexity" else LONGEST
+        if not isinstance(value, str) or len(value) > most:
             said = _("%(name)s is %(value)r; it is a text of at most %(most)s letters.")
-            raise BadParameterError(said % {"name": name, "value": value, "most": LONGEST})
+            raise BadParameterError(said % {"name": name, "value": value, "most": most})
         return value.strip()
     return _number(name, usual, value)
 
@@ -177,6 +188,11 @@ FIELDS = (
     Field(
         "styles", gettext_lazy("Styles"), "choices", gettext_lazy("In which it writes, beside the normal one."),
         choices=tuple((str(key), label) for key, label in STYLES.items()), is_advanced=True,
+    ),
+    Field(
+        "perplexity", gettext_lazy("Perplexity by"), "model",
+        gettext_lazy("A causal model in this process (GPT-2 in the paper) reads all passages. Empty: as in the data."),
+        is_advanced=True,
     ),
     Field(
         "tries", gettext_lazy("Tries without a passage"), "integer",

@@ -17,7 +17,7 @@ from analysis.rag.shapes import Query
 from ...results.schema import Row, number
 from ..job import Job
 from .parameters import BUILD, KNOWLEDGE, RATINGS, READINGS, Parameters
-from .working import authors, with_passages
+from .working import PERPLEXITY, authors, with_passages
 
 Flaws = dict[str, tuple[tuple[str, str], ...]]
 NAMES = (
@@ -64,10 +64,11 @@ def tables(job: Job) -> dict[str, list[Row]]:
 
 def _bank(job: Job) -> tuple[list[Query], Flaws, Mapping[str, Any]]:
     """The questions with all their passages, and which of these could not be used."""
-    built = job.found(BUILD)
+    built, measured = job.found(BUILD), job.found(PERPLEXITY)
     queries = [
         with_passages(query, built[query.id]) if query.id in built else query for query in job.collection.queries
     ]
+    queries = [described.measured(query, measured[query.id]) if query.id in measured else query for query in queries]
     return queries, {query.id: bank.usable(query)[1] for query in queries}, built
 
 

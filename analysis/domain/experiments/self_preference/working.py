@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from analysis.rag.self_preference import bank, building, comprehension, rating, recall
+from analysis.rag.self_preference import bank, building, comprehension, perplexity, rating, recall
 from analysis.rag.shapes import Collection, Document, Query
 
 from ..experiment import BadParameterError, Payload, Stage, each_query
@@ -18,6 +19,8 @@ from .parameters import BUILD, KNOWLEDGE, RATINGS, READINGS, Parameters
 
 #: Questions of a unit: what is asked of one is some tens of prompts.
 BATCH = 1
+#: Questions whose passages a model reads together for their perplexity, and its stage.
+READ_TOGETHER, PERPLEXITY = 20, "perplexity"
 
 
 def _only(part: str) -> Callable[[Collection, Parameters], Iterable[Payload]]:
@@ -31,6 +34,10 @@ def _only(part: str) -> Callable[[Collection, Parameters], Iterable[Payload]]:
     return wanted
 
 
+def _measured(collection: Collection, parameters: Parameters) -> Iterable[Payload]:
+    return each_query(READ_TOGETHER)(collection, parameters) if parameters.perplexity else ()
+
+
 def build(job: Job) -> Mapping[str, Any]:
     """Have the evaluator write its passages."""
     own: Parameters = job.parameters
@@ -42,6 +49,17 @@ def build(job: Job) -> Mapping[str, Any]:
         )
         for query in job.queries
     }
+
+
+def measure(job: Job) -> Mapping[str, Any]:
+    """Have the passages read for their perplexity; one that is too long for the model has none."""
+    texts = [(query.id, each.id, each.text) for query in job.queries for each in with_own(job, query).documents]
+    values = perplexity.of(job.model(job.parameters.perplexity), [text for _query, _passage, text in texts])
+    found: dict[str, dict[str, float]] = {query.id: {} for query in job.queries}
+    for (query, passage, _text), value in zip(texts, values.tolist(), strict=True):
+        if math.isfinite(value):
+            found[query][passage] = value
+    return found
 
 
 def know(job: Job) -> Mapping[str, Any]:
@@ -134,6 +152,7 @@ def with_passages(query: Query, built: Mapping[str, Any]) -> Query:
 
 STAGES = (
     Stage(BUILD, gettext_lazy("Writing passages"), build, _only(BUILD)),
+    Stage(PERPLEXITY, gettext_lazy("Reading passages for their perplexity"), measure, _measured),
     Stage(KNOWLEDGE, gettext_lazy("Asking without a passage"), know, _only(KNOWLEDGE)),
     Stage(RATINGS, gettext_lazy("Rating passages"), rate, _only(RATINGS)),
     Stage(READINGS, gettext_lazy("Reading two passages"), read, _only(READINGS)),
