@@ -7,10 +7,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
 
 from crowdrag.runs.views import sending
-from crowdrag.studies.access import public
+from crowdrag.studies.access import public_to_read
 
 from ..domain.pages import released as says
 from ..domain.pages import releases as page
@@ -23,15 +22,13 @@ FORBIDDEN = 403
 NOT_FOUND = 404
 
 
-@public
-@require_safe
+@public_to_read
 def index(request: HttpRequest) -> HttpResponse:
     """List what is published."""
     return render(request, "analysis/released_list.html", page.index(request.GET.get("page")))
 
 
-@public
-@require_safe
+@public_to_read
 def latest(request: HttpRequest, released: str) -> HttpResponse:
     """Lead to the latest version of a study that stands; to the latest of all where none does."""
     found = Release.objects.filter(study__slug=released).public().newest_first()
@@ -41,8 +38,7 @@ def latest(request: HttpRequest, released: str) -> HttpResponse:
     return redirect("public_release", released, standing.number)
 
 
-@public
-@require_safe
+@public_to_read
 def release(request: HttpRequest, released: str, number: int) -> HttpResponse:
     """Show a published version: what it is, its figures, its first rows, its files."""
     found = _public(released, number)
@@ -50,8 +46,7 @@ def release(request: HttpRequest, released: str, number: int) -> HttpResponse:
     return _show(request, found, opens=opens, files="public_release_file", whole_at="public_release_zip")
 
 
-@public
-@require_safe
+@public_to_read
 def file(request: HttpRequest, released: str, number: int, path: str) -> HttpResponseBase:
     """Send a file of a published version, or a part of it."""
     found = _public(released, number)
@@ -64,8 +59,7 @@ def file(request: HttpRequest, released: str, number: int, path: str) -> HttpRes
     return _for_all(sent(request, found, path))
 
 
-@public
-@require_safe
+@public_to_read
 def everything(request: HttpRequest, released: str, number: int) -> HttpResponseBase:
     """Send all files of a published version as one ZIP."""
     found = _public(released, number)
@@ -76,9 +70,8 @@ def everything(request: HttpRequest, released: str, number: int) -> HttpResponse
     return _for_all(sent_whole(request, found))
 
 
-@public
+@public_to_read
 @never_cache
-@require_safe
 def private(request: HttpRequest, key: str) -> HttpResponse:
     """Show a release to whoever has a link to it."""
     if (found := linking.opened(key, now=timezone.now())) is None:
@@ -90,8 +83,7 @@ def private(request: HttpRequest, key: str) -> HttpResponse:
     return answer
 
 
-@public
-@require_safe
+@public_to_read
 def private_file(request: HttpRequest, key: str, path: str) -> HttpResponseBase:
     """Send a file to whoever has a link to its release."""
     if (found := linking.opened(key, now=timezone.now())) is None:
@@ -102,8 +94,7 @@ def private_file(request: HttpRequest, key: str, path: str) -> HttpResponseBase:
     return answer
 
 
-@public
-@require_safe
+@public_to_read
 def private_everything(request: HttpRequest, key: str) -> HttpResponseBase:
     """Send all files as one ZIP to whoever has a link to their release."""
     if (found := linking.opened(key, now=timezone.now())) is None:

@@ -12,7 +12,7 @@ Researchers' pages: `study_page(role)`, `signed_in`, `operator_page`. Pages of p
   to an earlier version of the text is enough for it, so that nobody loses what they are in the middle of when a
   researcher changes the text.
 
-`public` is for the rest.
+`public_to_read` is for pages that anybody may open and nobody can send anything to, `public` for the rest.
 
 A page that shows what people who take part gave wears `shows(what)` below its `study_page`: whoever opens it is noted
 by the witnesses that are registered (the audit trail is one). The view says whom it is about with `concerns`.
@@ -27,6 +27,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_safe
 
 from crowdrag import prepared
 
@@ -93,6 +95,14 @@ def public(view: View) -> View:
 
     marked.access = "public"  # type: ignore[attr-defined]
     return marked
+
+
+def public_to_read(view: View) -> View:
+    """Let anybody in who reads. Whoever sends something learns that this cannot be (405), and not that a token lacks.
+
+    Only here may nobody be asked for a form's token: there is nothing that another site's form could do.
+    """
+    return csrf_exempt(public(require_safe(view)))
 
 
 def operator_page(view: View) -> View:

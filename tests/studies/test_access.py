@@ -14,6 +14,8 @@ from tests.participants import as_participant
 
 pytestmark = pytest.mark.django_db
 
+# What is sent to these by others than our pages proves by itself where it comes from.
+PROVED = {"writing_log", "prolific_hook", "importing"}
 # Django's own: the admin checks its users itself.
 OTHERS = {"admin"}
 
@@ -47,6 +49,20 @@ def filled(route: str, slug: str) -> str:
 def test_every_view_says_who_may_open_it() -> None:
     unmarked = [route for route, pattern in ROUTES if not hasattr(pattern.callback, "access")]
     assert unmarked == []
+
+
+def test_nobody_is_asked_for_a_forms_token_where_nothing_can_be_sent_and_nowhere_else() -> None:
+    exempt = [
+        (route, pattern)
+        for route, pattern in ROUTES
+        if getattr(pattern.callback, "csrf_exempt", False) and pattern.callback.access != "api"
+    ]
+    assert {pattern.name for _, pattern in exempt} > PROVED
+    for route, pattern in exempt:
+        if pattern.name not in PROVED:
+            answer = Client(enforce_csrf_checks=True).post(filled(route, "mine"))
+            assert (answer.status_code, answer["Allow"].split(", ")[:2]) == (405, ["GET", "HEAD"]), route
+            assert "POST" not in answer["Allow"], route
 
 
 def test_every_page_of_a_study_is_checked_by_the_study() -> None:

@@ -37,8 +37,8 @@ def study() -> Study:
     return ResponseFactory(text="Wombats dig [0].", topic__study__slug="mine").study
 
 
-def at(name: str, release: Release) -> str:
-    return reverse(name, args=[release.study.slug, release.number])
+def at(name: str, release: Release, *more: str) -> str:
+    return reverse(name, args=[release.study.slug, release.number, *more])
 
 
 def holds(answer: Any) -> dict[str, str]:
@@ -67,7 +67,23 @@ def test_anybody_gets_all_files_of_a_published_version_at_once(study: Study) -> 
     assert (again.status_code, again["Cache-Control"]) == (304, "public, no-cache")
     head = anybody.head(address)
     assert (head.status_code, b"".join(head), head["ETag"]) == (200, b"", answer["ETag"])
-    assert anybody.post(address).status_code == 405
+
+
+def test_nothing_can_be_sent_to_a_release_and_whoever_does_is_told_so(study: Study) -> None:
+    release, anybody = published(study), Client(enforce_csrf_checks=True)
+    _link, key = linking.make(release=release, expires_at=timezone.now() + timedelta(days=1))
+    for address in (
+        at("public_release", release),
+        at("public_release_file", release, "README.md"),
+        at("public_release_zip", release),
+        reverse("private_release", args=[key]),
+        reverse("private_release_file", args=[key, "README.md"]),
+        reverse("private_release_zip", args=[key]),
+    ):
+        for method in ("post", "put", "patch", "delete"):
+            answer = getattr(anybody, method)(address)
+            assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD"), (method, address)
+        assert anybody.get(address).status_code == 200, address
 
 
 def test_under_an_embargo_nobody_gets_it_until_it_is_lifted(study: Study) -> None:
