@@ -4,7 +4,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from .api import assignments as assignments_api
 from .api import campaigns as api
-from .api import designs, judges, judgments, known, launching, told
+from .api import designs, judges, judgments, known, launching, model_answers, told
 from .api import screening as screening_api
 from .views import (
     campaign_drafts,
@@ -97,6 +97,7 @@ SCREENING_API = [
     path("inclusion/", screening_api.Included.as_view(), name="api_assignment_inclusion"),
     path("pay/", screening_api.Paid.as_view(), name="api_assignment_pay"),
     path("take-up/", screening_api.TakenUp.as_view(), name="api_assignment_take_up"),
+    path("hold/", screening_api.Held.as_view(), name="api_assignment_hold"),
 ]
 API: list[URLPattern | URLResolver] = [
     path("", api.OneCampaign.as_view(), name="api_campaign"),
@@ -116,6 +117,8 @@ API: list[URLPattern | URLResolver] = [
     path("close/", api.Closed.as_view(), name="api_campaign_close"),
     path("reopen/", api.Reopened.as_view(), name="api_campaign_reopen"),
     path("assignments/", assignments_api.Assignments.as_view(), name="api_assignments"),
+    # Before those by name: no questionnaire in somebody's hands is called `next`, since names are drawn.
+    path("assignments/next/", screening_api.Following.as_view(), name="api_assignment_next"),
     path("assignments/<str:assignment>/", include(SCREENING_API)),
     path("accept-clean/", screening_api.Clean.as_view(), name="api_accept_clean"),
 ]
@@ -124,6 +127,7 @@ JUDGES_API = [
     path("estimate/", judges.ModelJudgesEstimated.as_view(), name="api_model_judges_estimate"),
     path("measure/", judges.JudgesMeasured.as_view(), name="api_model_judges_measure"),
     path("measure/estimate/", judges.MeasuringEstimated.as_view(), name="api_model_judges_measure_estimate"),
+    path("runs/<uuid:key>/answers/", model_answers.JudgeAnswers.as_view(), name="api_model_judges_answers"),
 ]
 urlpatterns = [
     path("api/v1/studies/<slug:study>/judges/", include(JUDGES_API)),

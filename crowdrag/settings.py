@@ -289,6 +289,8 @@ SPECTACULAR_SETTINGS = {
         "TaskStateEnum": "writing.enums.TaskState",
         "TopicsWrittenEnum": "writing.domain.generation.slots.Which",
         "ItemsJudgedEnum": "annotation.domain.judging_models.choosing.Which",
+        "AnswerOutcomeEnum": "writing.enums.AnswerOutcome",
+        "JudgingOutcomeEnum": "annotation.enums.JudgingOutcome",
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

@@ -3,13 +3,13 @@
 from django.urls import include, path
 
 from .api import imports as importing
+from .api import model_answers, reviewing
 from .api import models as models_api
 from .api import plan as plan_api
 from .api import plan_texts as plan_texts_api
 from .api import progress as progress_api
 from .api import responses as given
 from .api import review as review_api
-from .api import reviewing
 from .api import topics as asked
 from .views import (
     editor,
@@ -108,6 +108,11 @@ urlpatterns = [
         "api/v1/studies/<slug:study>/writing/models/estimate/",
         models_api.ModelWritersEstimated.as_view(),
         name="api_model_writers_estimate",
+    ),
+    path(
+        "api/v1/studies/<slug:study>/writing/models/runs/<uuid:key>/answers/",
+        model_answers.WriterAnswers.as_view(),
+        name="api_model_writers_answers",
     ),
     path("api/v1/studies/<slug:study>/writing/plan/", include(PLAN)),
     path("api/v1/studies/<slug:study>/writing/writers/", progress_api.Writers.as_view(), name="api_writers"),

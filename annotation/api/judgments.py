@@ -31,12 +31,11 @@ ITEM = Prefetch(
 )
 
 
-class JudgmentRow(serializers.ModelSerializer[Judgment]):
-    """A judgment: one person's answer to one question about one item."""
+class OfItemRow(serializers.Serializer[Any]):
+    """What was said of an item, with what that item is: rows come with `ITEM`."""
 
     campaign = serializers.IntegerField(source="item.campaign_id")
-    questionnaire = serializers.CharField(source="assignment.questionnaire.external_id")
-    participant = serializers.CharField(source="assignment.participant.external_id", help_text="A pseudonym.")
+    item = serializers.IntegerField(source="item_id")
     topic = serializers.CharField(source="item.topic.external_id")
     response = serializers.CharField(
         source="item.response.external_id", default=None, allow_null=True, help_text="Of items that are one response."
@@ -47,6 +46,13 @@ class JudgmentRow(serializers.ModelSerializer[Judgment]):
     response_b = serializers.CharField(
         source="item.pair.b.external_id", default=None, allow_null=True, help_text="Right, as presented."
     )
+
+
+class JudgmentRow(OfItemRow, serializers.ModelSerializer[Judgment]):
+    """A judgment: one person's answer to one question about one item."""
+
+    questionnaire = serializers.CharField(source="assignment.questionnaire.external_id")
+    participant = serializers.CharField(source="assignment.participant.external_id", help_text="A pseudonym.")
     dimension = serializers.CharField(source="dimension.name")
     version = serializers.IntegerField(source="dimension.version")
     value = serializers.IntegerField(help_text="Of a pair as presented: -1 is A, 0 neither, 1 is B.")

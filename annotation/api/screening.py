@@ -4,31 +4,32 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Need
+from crowdrag.api.endpoints import desks
+from crowdrag.api.endpoints.desks import DECIDED, Hold, NextWork, given_out
+from crowdrag.api.endpoints.endpoint import Endpoint
 from crowdrag.api.endpoints.problems import of_refusal
 from crowdrag.api.endpoints.reading import Given
-from crowdrag.api.enums import Scope
 from crowdrag.recruitment.domain.orders import OrderError
 from crowdrag.recruitment.enums import RejectionCategory
 from crowdrag.studies.domain import holding
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.enums import Shown
 
 from ..domain import assignments
 from ..domain.assignments import problems as deeds
 from ..domain.screening import deciding, dossier, problems, queue
 from ..domain.screening.signals import Proposes
 from ..forms.screening import LONGEST
-from ..models import Campaign
+from ..models import Assignment, Campaign
 from . import asking
 from .assignments import SEEN, ScreenedRow, of, screened
 from .campaigns import MOST
 
-DECIDED = Need(Role.REVIEWER, Scope.WRITE)
+PROPOSALS = {each.name.lower(): each for each in Proposes}
 # What is wrong with what was sent, and in which field; all else is as things stand.
 REFUSED: dict[type[Exception], str] = {
     OrderError: "",
@@ -98,21 +99,37 @@ class BulkRow(serializers.Serializer[deciding.Bulk]):
     passed_over = serializers.IntegerField(help_text="Open with another reviewer, or decided meanwhile.")
 
 
-class Decision(Endpoint):
-    """A decision about a questionnaire."""
+class NextQuestionnaire(NextWork):
+    """Which questionnaire is to be next; what is left out narrows nothing."""
 
-    needs: ClassVar = {"POST": DECIDED}
-    shows: ClassVar = Shown.REVIEW
+    proposal = serializers.ChoiceField(
+        list(PROPOSALS), required=False, default="", help_text="Those of which it is proposed."
+    )
+
+
+class OnADesk(desks.OnADesk):
+    """Something that is done with a questionnaire that was handed in."""
+
+    def work(self) -> Assignment:
+        """Return the assignment that the address names."""
+        return self.one(of(self, self.kwargs["campaign"]), external_id=self.kwargs["assignment"])
+
+    def shown(self, external_id: str | None = None) -> Response:
+        """Answer with the questionnaire as it is now."""
+        return Response(screened(self, self.kwargs["campaign"], external_id or self.kwargs["assignment"]))
+
+
+class Decision(OnADesk):
+    """A decision about a questionnaire."""
 
     def decided(self, do: Callable[..., object], **fields: str) -> Response:
         """Have it decided by this call, and show the questionnaire; `fields` name others than usual."""
-        campaign, name = self.kwargs["campaign"], self.kwargs["assignment"]
-        found = self.one(of(self, campaign), external_id=name)
+        found = self.work()
         try:
             do(assignment=found, by=self.user, now=timezone.now())
         except (assignments.AssignmentProblem, OrderError) as error:
             raise of_refusal(error, REFUSED, fields) from None
-        return Response(screened(self, campaign, name))
+        return self.shown()
 
 
 class Accepted(Decision):
@@ -164,6 +181,28 @@ class TakenUp(Decision):
         return self.decided(assignments.take_up)
 
 
+@extend_schema_view(
+    post=extend_schema(request=Hold, responses=ScreenedRow), delete=extend_schema(request=None, responses={204: None})
+)
+class Held(OnADesk, desks.HeldWork):
+    """A questionnaire that somebody has open."""
+
+    desk = queue.DESK
+
+
+class Following(OnADesk):
+    """The questionnaire that is to be screened next."""
+
+    @extend_schema(request=NextQuestionnaire, responses=ScreenedRow)
+    def post(self, request: Request, study: str, campaign: int) -> Response:
+        """Take the one that you have open, else the oldest that nobody has open; it is yours for ten minutes."""
+        found, given = handed_out(self, campaign), self.given(NextQuestionnaire)
+        after = self.one(of(self, campaign), external_id=given["after"]) if given["after"] else None
+        what = PROPOSALS.get(given["proposal"])
+        taken = queue.take_next(campaign=found, by=self.user, now=timezone.now(), what=what, after=after)
+        return self.shown(given_out(taken).external_id)
+
+
 class Clean(Endpoint):
     """What nothing speaks against."""
 
@@ -173,7 +212,7 @@ class Clean(Endpoint):
 
     def get(self, request: Request, study: str, campaign: int) -> Response:
         """Show what waits, nothing speaks against, and no other reviewer has open."""
-        found, now = self._campaign(campaign), timezone.now()
+        found, now = handed_out(self, campaign), timezone.now()
         rows = [row.assignment for row in queue.proposing(found, Proposes.ACCEPT, now)]
         free = [each for each in rows if not holding.held_by_another(each, self.user, now)]
         owed = sum(dossier.owed_if_accepted(each) for each in free)
@@ -183,9 +222,11 @@ class Clean(Endpoint):
     @extend_schema(request=Until, responses=BulkRow)
     def post(self, request: Request, study: str, campaign: int) -> Response:
         """Accept all that nothing speaks against and that was handed in by then, each on its own."""
-        found, until = self._campaign(campaign), self.given(Until)["until"]
+        found, until = handed_out(self, campaign), self.given(Until)["until"]
         done = deciding.accept_clean(campaign=found, until=until, by=self.user, now=timezone.now())
         return Response(BulkRow(done).data)
 
-    def _campaign(self, pk: int) -> Campaign:
-        return self.one(asking.of_people(self).filter(has_places=True), pk=pk)
+
+def handed_out(endpoint: Endpoint, pk: int) -> Campaign:
+    """Return a campaign whose questionnaires are handed out; of models' and imported ones nothing is decided."""
+    return endpoint.one(asking.of_people(endpoint).filter(has_places=True), pk=pk)

@@ -47,4 +47,8 @@ class JudgingAnswer(models.Model):
                 condition=models.Q(digest__regex=r"^[0-9a-f]{64}$"), name="judging_answer_digest_is_sha256"
             ),
         ]
-        indexes = [models.Index(fields=["run", "outcome"], name="judging_answer_by_run")]
+        indexes = [
+            models.Index(fields=["run", "outcome"], name="judging_answer_by_run"),
+            # A page of a run's answers in their order, however many there are of it and of others.
+            models.Index(fields=["run", "id"], name="judging_answer_of_run"),
+        ]

@@ -153,6 +153,56 @@ def test_what_another_reviewer_has_open_is_left_to_them(here: campaigns.World, c
     assert state(done) == S.SUBMITTED
 
 
+def test_one_is_held_taken_over_and_put_back(here: campaigns.World, client: APIClient) -> None:
+    done, colleague = handed_in(here), script(here.study, Role.REVIEWER)
+    holder = post(client, at(here, done, "hold/")).json()["held_by"]
+    assert holder
+    assert post(client, at(here, done, "hold/")).json()["held_by"] == holder
+    theirs = post(colleague, at(here, done, "hold/"))
+    assert (theirs.status_code, theirs.json()["code"]) == (409, "conflict")
+    assert post(colleague, at(here, done, "accept/")).status_code == 409
+    # What another has open stays theirs.
+    assert colleague.delete(at(here, done, "hold/")).status_code == 204
+    assert client.get(at(here, done)).json()["held_by"] == holder
+    taken = post(colleague, at(here, done, "hold/"), {"over": True}).json()["held_by"]
+    assert taken not in (None, holder)
+    assert post(client, at(here, done, "hold/")).status_code == 409
+    assert colleague.delete(at(here, done, "hold/")).status_code == 204
+    assert client.get(at(here, done)).json()["held_by"] is None
+    assert post(client, at(here, done, "hold/"), {"mine": True}).status_code == 400
+    assert post(client, at(here, done, "accept/")).json()["held_by"] is None
+    assert post(client, at(here, done, "hold/"), {"over": True}).status_code == 409
+    looks = Look.objects.filter(what=Shown.REVIEW, page="api_assignment_hold")
+    assert set(looks.values_list("participant", "thing")) == {(done.participant_id, done.pk)}
+
+
+def test_the_next_one_is_given_out_within_what_is_proposed(here: campaigns.World, client: APIClient) -> None:
+    fast, clean = handed_in(here, after=MINUTE), handed_in(here, start=NOW + timedelta(hours=1))
+    colleague, third = script(here.study, Role.REVIEWER), script(here.study, Role.REVIEWER)
+    first = post(client, of(here, "assignments/next/"), {"proposal": "accept"}).json()
+    assert (first["external_id"], first["proposal"]) == (clean.external_id, "accept")
+    assert first["held_by"]
+    # It is theirs already, whatever else they ask for.
+    again = post(client, of(here, "assignments/next/")).json()
+    assert (again["external_id"], again["held_by"]) == (clean.external_id, first["held_by"])
+    assert post(colleague, of(here, "assignments/next/")).json()["external_id"] == fast.external_id
+    none = post(third, of(here, "assignments/next/"))
+    assert (none.status_code, none.json()["code"]) == (409, "conflict")
+    assert client.delete(at(here, clean, "hold/")).status_code == 204
+    late = handed_in(here, start=NOW + timedelta(hours=2))
+    behind = post(client, of(here, "assignments/next/"), {"after": clean.external_id}).json()
+    assert behind["external_id"] == late.external_id
+    for given, status in (({"after": "nobody"}, 404), ({"proposal": "maybe"}, 400), ({"propose": "look"}, 400)):
+        assert post(client, of(here, "assignments/next/"), given).status_code == status, given
+    assert Look.objects.filter(what=Shown.REVIEW, page="api_assignment_next", thing=late.pk).exists()
+
+
+def test_nothing_is_given_out_of_what_others_collected(here: campaigns.World, client: APIClient) -> None:
+    handed_in(here)
+    type(here.campaign).objects.filter(pk=here.campaign.pk).update(has_places=False)
+    assert post(client, of(here, "assignments/next/")).status_code == 404
+
+
 def test_a_surplus_one_is_taken_up_once_there_is_a_place() -> None:
     here = campaigns.world(k=1)
     client = script(here.study, Role.REVIEWER)
@@ -186,6 +236,7 @@ def test_only_reviewers_see_and_only_scripts_that_may_write_decide(here: campaig
     viewer, reader = script(here.study, Role.VIEWER), script(here.study, Role.OWNER, Scope.READ)
     for address in (of(here), at(here, done), of(here, "accept-clean/")):
         assert (viewer.get(address).status_code, reader.get(address).status_code) == (403, 200), address
-    for step in ("accept/", "reject/", "inclusion/", "pay/", "take-up/"):
+    for step in ("accept/", "reject/", "inclusion/", "pay/", "take-up/", "hold/"):
         assert post(reader, at(here, done, step)).status_code == 403, step
+    assert post(reader, of(here, "assignments/next/")).status_code == 403
     assert state(done) == S.SUBMITTED

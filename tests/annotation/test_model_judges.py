@@ -289,7 +289,7 @@ def test_when_a_text_is_erased_the_words_about_it_go_with_the_calls_and_the_vote
     run = asked_again.judge(source, endpoint)
     calls_erasing.erase(calls=Call.objects.holding(shown.a.text))
     asked_again.erase(shown.a)
-    assert {row.said for row in listing.told(listing.answers(run))} == {""}
+    assert {row.said for row in listing.told(listing.answers(run))} == {None}
     assert Judgment.objects.count() == 4
     model = Assignment.objects.get().participant
     with transaction.atomic():

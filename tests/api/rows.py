@@ -19,9 +19,10 @@ from tests.factories import (
     TopicFactory,
     UserFactory,
 )
-from writing.enums import Origin, TaskState
+from writing.enums import AnswerOutcome, Origin, TaskState
 from writing.models import (
     Citation,
+    ModelAnswer,
     PlanStyle,
     Response,
     RetrievedPassage,
@@ -123,6 +124,23 @@ def responses(study: Study, count: int) -> dict[str, Any]:
     return {}
 
 
+def model_answers(study: Study, count: int) -> dict[str, Any]:
+    responses(study, count)
+    run, style = Run.objects.bulk_create([_run(study, kind="write.model")])[0], StyleFactory(study=study)
+    written = list(Response.objects.filter(study=study).order_by("-pk")[:count])
+    asked = Topic.objects.bulk_create(TopicFactory.build_batch(count, study=study))
+    ModelAnswer.objects.bulk_create(
+        [
+            ModelAnswer(
+                run=run, participant=response.participant, topic=topic, style=style, outcome=AnswerOutcome.WRITTEN,
+                text=response.text, words=3, response=response, answered_at=NOW,
+            )
+            for topic, response in zip(asked, written, strict=True)
+        ]
+    )  # fmt: skip
+    return {"key": run.key}
+
+
 def handed_in(study: Study, count: int) -> dict[str, Any]:
     topic, style = TopicFactory(study=study), StyleFactory(study=study)
     people = Participant.objects.bulk_create(ParticipantFactory.build_batch(count, study=study))
@@ -170,10 +188,12 @@ ROWS: dict[str, Callable[[Study, int], dict[str, Any]]] = {
     "api_review": handed_in,
     "api_writers": handed_in,
     "api_plan_styles": styles,
+    "api_model_writers_answers": model_answers,
     "api_campaigns": judged.campaigns,
     "api_known": judged.known,
     "api_assignments": judged.assignments,
     "api_judgments": judged.judgments,
+    "api_model_judges_answers": judged.model_answers,
     "api_results": judged.results,
     "api_releases": judged.releases,
     "api_release_files": judged.release_files,

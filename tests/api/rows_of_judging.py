@@ -1,12 +1,13 @@
 """Rows for the lists of judging, results, releases and webhooks: as `rows.py` makes those of the rest."""
 
 from datetime import timedelta
+from hashlib import sha256
 from typing import Any
 from uuid import uuid4
 
 from analysis.enums import PersonalKind, ReleaseState, TextSource
 from analysis.models import PersonalFinding, Release, ReleaseFile, ReleaseLink, Table
-from annotation.enums import CampaignState
+from annotation.enums import CampaignState, JudgingOutcome
 from annotation.models import (
     Assignment,
     AssignmentPayment,
@@ -14,12 +15,15 @@ from annotation.models import (
     CampaignDimension,
     GoldLabel,
     Item,
+    JudgingAnswer,
     Judgment,
     Pair,
     Questionnaire,
     QuestionnaireItem,
     TrainingItem,
 )
+from crowdrag.llm.enums import CallState
+from crowdrag.llm.models import Call, Endpoint
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
 from crowdrag.studies.models import Participant, Study
@@ -49,6 +53,12 @@ def campaigns(study: Study, count: int) -> dict[str, Any]:
 
 
 def judgments(study: Study, count: int) -> dict[str, Any]:
+    _judged(study, count)
+    return {}
+
+
+def _judged(study: Study, count: int) -> tuple[Assignment, list[Item]]:
+    """Make so many items that somebody judged by one question."""
     topic, style = TopicFactory(study=study), StyleFactory(study=study)
     first = ResponseFactory(topic=topic, style=style)
     rest = ResponseFactory.build_batch(count, study=study, topic=topic, style=style, participant=first.participant)
@@ -60,11 +70,41 @@ def judgments(study: Study, count: int) -> dict[str, Any]:
     QuestionnaireItem.objects.bulk_create(
         [QuestionnaireItem(questionnaire=questionnaire, item=item, position=n) for n, item in enumerate(items)]
     )
-    assignment = AssignmentFactory(questionnaire=questionnaire)
+    assignment: Assignment = AssignmentFactory(questionnaire=questionnaire)
     Judgment.objects.bulk_create(
         [Judgment(assignment=assignment, item=item, dimension=dimension, value=1) for item in items]
     )
-    return {}
+    return assignment, items
+
+
+def model_answers(study: Study, count: int) -> dict[str, Any]:
+    assignment, items = _judged(study, count)
+    run = _done(study)
+    run.kind = "judge.model"
+    run.save()
+    model = Endpoint.objects.get_or_create(
+        name="judge", defaults={"base_url": "https://api.example.org/v1", "model": "m"}
+    )[0]
+    digests = [sha256(f"{run.key} {item.pk}".encode()).hexdigest() for item in items]
+    Call.objects.bulk_create(
+        [
+            Call(
+                digest=digest, endpoint=model, model="m", purpose="judge", study=study, state=CallState.ANSWERED,
+                request={}, text="A.", prompt_tokens=1, completion_tokens=1, cost=0, created_at=NOW, answered_at=NOW,
+            )
+            for digest in digests
+        ]
+    )  # fmt: skip
+    JudgingAnswer.objects.bulk_create(
+        [
+            JudgingAnswer(
+                run=run, participant=assignment.participant, item=item, outcome=JudgingOutcome.JUDGED, digest=digest,
+                answered_at=NOW,
+            )
+            for item, digest in zip(items, digests, strict=True)
+        ]
+    )  # fmt: skip
+    return {"key": run.key}
 
 
 def known(study: Study, count: int) -> dict[str, Any]:

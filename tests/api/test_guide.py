@@ -17,7 +17,9 @@ from crowdrag.api.enums import Scope
 from crowdrag.runs.domain import running
 from crowdrag.runs.models import Run
 from crowdrag.studies.enums import Role
+from tests.annotation import asked_again
 from tests.factories import MembershipFactory, StudyFactory, UserFactory
+from tests.pages.judged import SAID, furnish_model_judges
 from tests.submitted import pasted, submitted, typed
 from writing.enums import TaskState
 from writing.models import WritingTask
@@ -78,3 +80,28 @@ def test_the_guides_example_of_review_accepts_what_nothing_stands_out_of(live_se
     assert (done.stdout.splitlines(), done.returncode) == (said, 0), done.stderr
     states = [WritingTask.objects.get(pk=each.pk).state for each in (plain, copied)]
     assert states == [TaskState.ACCEPTED, TaskState.SUBMITTED]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_guides_example_of_answers_says_what_was_said_instead(live_server: Any, tmp_path: Path) -> None:
+    study = StudyFactory(slug="leaves")
+    source = asked_again.campaign(study)
+    for _pair in range(3):
+        asked_again.pair(source)
+    run, _measured = furnish_model_judges(source)
+    (tmp_path / "example.py").write_text(example("example of answers"))
+    editor = MembershipFactory(study=study, role=Role.EDITOR).user
+    _token, text = tokens.issue(by=editor, name="example", scopes=[Scope.READ], studies=None, lasts=LONGEST)
+    done = subprocess.run(
+        [sys.executable, "example.py"],
+        cwd=tmp_path,
+        env=os.environ | {"CROWDRAG": live_server.url, "CROWDRAG_TOKEN": text, "RUN": str(run.key)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    others = run.judging_answers.exclude(outcome="JUDGED").order_by("pk")
+    said = [f"{one.item.topic.external_id} {one.outcome} {SAID}" for one in others]
+    counted = dict.fromkeys(run.judging_answers.order_by("pk").values_list("outcome", flat=True), 1)
+    assert (done.stdout.splitlines(), done.returncode) == ([*said, str(counted)], 0), done.stderr

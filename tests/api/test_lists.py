@@ -28,6 +28,8 @@ OF_SOMETHING = {
     "api_assignments",
     "api_artifacts",
     "api_known",
+    "api_model_judges_answers",
+    "api_model_writers_answers",
     "api_passages",
     "api_deliveries",
     "api_release_files",

@@ -1,28 +1,24 @@
 """What reviewers decide about a response that was handed in, and whose desk it is on meanwhile."""
 
 from collections.abc import Callable
-from typing import ClassVar
 
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Need
-from crowdrag.api.endpoints.problems import Problem, of_refusal
+from crowdrag.api.endpoints import desks
+from crowdrag.api.endpoints.desks import Hold, NextWork, given_out
+from crowdrag.api.endpoints.problems import of_refusal
 from crowdrag.api.endpoints.reading import Given
-from crowdrag.api.enums import Scope
 from crowdrag.recruitment.domain.orders import OrderError
-from crowdrag.studies.enums import Role, Shown
 
 from ..domain.reviewing import queue
 from ..domain.tasks import paying, problems, reviewing
 from ..models import WritingTask
 from .review import ReviewedRow, of, reviewed
 
-DECIDED = Need(Role.REVIEWER, Scope.WRITE)
 LONGEST = 5000
 # What is wrong with what was sent, and in which field; all else is as things stand.
 REFUSED: dict[type[Exception], str] = {
@@ -70,15 +66,7 @@ class ResponsePayment(Given):
     reason = serializers.CharField(max_length=paying.LONGEST_REASON, help_text="The writer reads it.")
 
 
-class Hold(Given):
-    """Whether to take it from whoever has it."""
-
-    over = serializers.BooleanField(
-        required=False, default=False, help_text="Take it from another reviewer who has it open; tell them."
-    )
-
-
-class NextOne(Given):
+class NextOne(NextWork):
     """Which response is to be next; what is left out narrows nothing."""
 
     style = serializers.CharField(max_length=100, required=False, allow_blank=True, default="")  # type: ignore[assignment]
@@ -87,19 +75,12 @@ class NextOne(Given):
     signals = serializers.BooleanField(
         required=False, default=False, help_text="True: those alone of which some signal stands out."
     )
-    after = serializers.CharField(
-        max_length=200, required=False, allow_blank=True, default="",
-        help_text="The task that was just put aside: the search goes on behind it.",
-    )  # fmt: skip
 
 
-class OnADesk(Endpoint):
+class OnADesk(desks.OnADesk):
     """Something that is done with a response that was handed in."""
 
-    needs: ClassVar = {"POST": DECIDED}
-    shows: ClassVar = Shown.REVIEW
-
-    def task(self) -> WritingTask:
+    def work(self) -> WritingTask:
         """Return the task that the address names."""
         return self.one(of(self), external_id=self.kwargs["task"])
 
@@ -122,7 +103,7 @@ class Accepted(OnADesk):
     @extend_schema(request=WordsOfReview, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
         """Accept what was handed in: it is paid, and counts unless it was decided otherwise before. Twice is once."""
-        found, given = self.task(), self.given(WordsOfReview)
+        found, given = self.work(), self.given(WordsOfReview)
         return self.decided(lambda **who: reviewing.accept(task=found, **given, **who), reason="note")
 
 
@@ -132,7 +113,7 @@ class Rejected(OnADesk):
     @extend_schema(request=ResponseRejection, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
         """Reject it, for a reason: left out of the analysis, and somebody else may write. Twice is once."""
-        found, given = self.task(), self.given(ResponseRejection)
+        found, given = self.work(), self.given(ResponseRejection)
         return self.decided(lambda **who: reviewing.reject(task=found, **given, **who))
 
 
@@ -142,7 +123,7 @@ class SentBack(OnADesk):
     @extend_schema(request=Note, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
         """Ask its writer for a revision: they find these words and their text. `revision` is the new task."""
-        found, given = self.task(), self.given(Note)
+        found, given = self.work(), self.given(Note)
         return self.decided(lambda **who: reviewing.send_back(task=found, **given, **who), reason="note")
 
 
@@ -152,7 +133,7 @@ class Reversed(OnADesk):
     @extend_schema(request=Note, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
         """Accept after all what was rejected, and pay the rest. It counts where nobody else writes in its place."""
-        found, given = self.task(), self.given(Note)
+        found, given = self.work(), self.given(Note)
         return self.decided(lambda **who: reviewing.reverse(task=found, **given, **who), reason="note")
 
 
@@ -162,7 +143,7 @@ class Included(OnADesk):
     @extend_schema(request=ResponseInclusion, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
         """Let it count in the analysis or leave it out, whatever is paid."""
-        found, given = self.task(), self.given(ResponseInclusion)
+        found, given = self.work(), self.given(ResponseInclusion)
         choose = reviewing.include if given["included"] else reviewing.exclude
         return self.decided(lambda **who: choose(response=found.response, reason=given["reason"], **who))
 
@@ -173,30 +154,17 @@ class Paid(OnADesk):
     @extend_schema(request=ResponsePayment, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
         """Owe its writer something beside: when the fault was ours, say."""
-        found, given = self.task(), self.given(ResponsePayment)
+        found, given = self.work(), self.given(ResponsePayment)
         return self.decided(lambda **who: paying.pay(task=found, **given, **who), pay_part="amount")
 
 
-class Held(OnADesk):
+@extend_schema_view(
+    post=extend_schema(request=Hold, responses=ReviewedRow), delete=extend_schema(request=None, responses={204: None})
+)
+class Held(OnADesk, desks.HeldWork):
     """A response that somebody has open."""
 
-    needs: ClassVar = {"POST": DECIDED, "DELETE": DECIDED}
-
-    @extend_schema(request=Hold, responses=ReviewedRow)
-    def post(self, request: Request, study: str, task: str) -> Answer:
-        """Have it open for ten minutes more, so that no other reviewer gets it meanwhile."""
-        found, over = self.task(), self.given(Hold)["over"]
-        take = queue.take_over if over else queue.hold
-        if not take(task=found, by=self.user, now=timezone.now()):
-            said = _("Another reviewer has it open, or it is decided already: `held_by` and `state` say which.")
-            raise Problem("conflict", said)
-        return self.shown()
-
-    @extend_schema(request=None, responses={204: None})
-    def delete(self, request: Request, study: str, task: str) -> Answer:
-        """Put it back for others. What another reviewer has open stays theirs."""
-        queue.let_go(task=self.task(), by=self.user)
-        return Answer(status=204)
+    desk = queue.DESK
 
 
 class Following(OnADesk):
@@ -209,6 +177,4 @@ class Following(OnADesk):
         after = self.one(of(self), external_id=given["after"]) if given["after"] else None
         wanted = queue.Wanted(given["style"], given["participant"], given["is_trial"], given["signals"])
         found = queue.take_next(study=self.study, by=self.user, now=timezone.now(), wanted=wanted, after=after)
-        if found is None:
-            raise Problem("conflict", _("Nothing waits for you: all is decided, or open with another reviewer."))
-        return self.shown(found.external_id)
+        return self.shown(given_out(found).external_id)

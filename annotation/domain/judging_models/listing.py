@@ -18,6 +18,9 @@ from . import injecting, judging
 Counts = list[tuple[JudgingOutcome, int]]
 # Runs of these kinds are listed.
 KINDS = (judging.KIND, injecting.KIND, "demo.judge_model")
+# What is read of judgments, of which there may be thousands on a page.
+JUDGED = ("assignment__participant_id", "item_id", "dimension__name", "dimension__version", "dimension__label",
+          "dimension__options", "value", "repeat", "justification")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ class RunRow:
 class Verdict:
     """A judgment in words."""
 
+    judgment: Judgment
     question: str
     option: str
     justification: str
@@ -59,10 +63,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class AnswerRow:
-    """One answer with what the model said, while its call is there, and what was stored of it."""
+    """One answer with what the model said (None once its call is gone or erased), and what was stored of it."""
 
     answer: JudgingAnswer
-    said: str
+    said: str | None
     verdicts: list[Verdict]
 
 
@@ -136,13 +140,13 @@ def answers(run: Run, *, outcome: str = "") -> QuerySet[JudgingAnswer]:
 def told(rows: Iterable[JudgingAnswer]) -> list[AnswerRow]:
     """Return answers with the model's words and the judgments that came of them."""
     rows = list(rows)
-    kept = Call.objects.filter(digest__in={row.digest for row in rows}).defer("request")
-    calls = {call.digest: call for call in kept}
+    kept = Call.objects.filter(digest__in={row.digest for row in rows}, erased_at__isnull=True)
+    calls = {call.digest: call for call in kept.only("digest", "text", "refusal", "error")}
     given: dict[tuple[int, int, int], list[Judgment]] = {}
     judgments = Judgment.objects.filter(
         item__in={row.item_id for row in rows}, assignment__participant__in={row.participant_id for row in rows}
     ).select_related("dimension", "assignment")
-    for judgment in judgments.order_by("pk"):
+    for judgment in judgments.only(*JUDGED).order_by("pk"):
         key = (judgment.assignment.participant_id, judgment.item_id, judgment.repeat)
         given.setdefault(key, []).append(judgment)
     return [
@@ -162,7 +166,7 @@ def told(rows: Iterable[JudgingAnswer]) -> list[AnswerRow]:
 def _in_words(judgment: Judgment) -> Verdict:
     dimension = judgment.dimension
     option = next((one["label"] for one in dimension.options if one["value"] == judgment.value), judgment.value)
-    return Verdict(dimension.label, str(option), judgment.justification)
+    return Verdict(judgment, dimension.label, str(option), judgment.justification)
 
 
 def _counted(rows: Any, what: str) -> dict[tuple[int, int], int]:
@@ -171,5 +175,5 @@ def _counted(rows: Any, what: str) -> dict[tuple[int, int], int]:
     return {(who, where): n for who, where, n in counted}
 
 
-def _said(call: Call | None) -> str:
-    return "" if call is None else (call.refusal or call.text or call.error or "")
+def _said(call: Call | None) -> str | None:
+    return None if call is None else (call.refusal or call.text or call.error or "")

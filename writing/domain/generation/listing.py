@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 
 from crowdrag.llm.domain.errors import GatewayError
@@ -45,8 +45,8 @@ def url_of(run: Run) -> str:
 
 def runs(study: Study) -> QuerySet[Run]:
     """Return the runs of a study in which models wrote: all kinds that keep such answers, the newest first."""
-    kept = Q(model_answers__isnull=False) | Q(kind__in=["write.model", "demo.write"])
-    return Run.objects.filter(kept, study=study).distinct().newest_first()
+    keeps = Exists(ModelAnswer.objects.filter(run=OuterRef("pk")))
+    return Run.objects.filter(keeps | Q(kind__in=["write.model", "demo.write"]), study=study).newest_first()
 
 
 def campaigns(found: Iterable[Run]) -> list[Campaign]:
