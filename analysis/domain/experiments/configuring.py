@@ -17,18 +17,22 @@ KEYS: dict[str, type] = {
     "study": str,
     "file": str,
     "format": str,
+    "corpus": str,
+    "candidates": int,
+    "searcher": str,
     "others": int,
     "style": str,
     "queries": int,
     "generator": str,
     "seed": int,
 }
+PATHS = {"file", "corpus"}
 PARAMETERS = "parameters"
 _KINDS = {str: "a text in quotes", int: "a whole number"}
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Return what a file says: values by key, `file` as a path, and the parameters as a dictionary.
+    """Return what a file says: values by key, those of `PATHS` as paths, and the parameters as a dictionary.
 
     Raises
     ------
@@ -48,8 +52,8 @@ def read(path: Path) -> dict[str, Any]:
         raise BadParameterError(_("%(path)s: parameters is a table, [parameters].") % {"path": path})
     for key, value in found.items():
         _check(path, key, value)
-    if "file" in found:
-        found["file"] = path.parent / found["file"]
+    for key in PATHS & set(found):
+        found[key] = path.parent / found[key]
     return {**found, PARAMETERS: parameters}
 
 

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from analysis.rag.retrieval.search import Searcher
 from analysis.rag.shapes import Collection, Query, Retriever
 
 from .experiment import BadParameterError
 
+if TYPE_CHECKING:
+    from analysis.rag.retrieval.dense import Dense
+    from analysis.rag.retrieval.splade import Splade
+
 #: Retrievers without a model. `bm25` weighs words by the question's own candidates, as LaMP does with a profile,
 #: `bm25:all` by the documents of all questions; `given` takes the scores that stand in the data.
 GIVEN = "given"
-PLAIN = ("bm25", "bm25:all", GIVEN)
+WORDS = "bm25"
+PLAIN = (WORDS, "bm25:all", GIVEN)
 #: Retrievers with a model, `dense:NAME` and `splade:NAME`; those that the operator named (`CROWDRAG_RETRIEVERS`).
 DENSE, SPLADE = "dense", "splade"
 # The last index of a whole collection: one serves all units of a run.
@@ -73,14 +80,34 @@ def retriever(name: str, collection: Collection) -> Retriever:
         return Given()
     from analysis.rag.retrieval.bm25 import BM25
 
-    if name == "bm25":
+    if name == WORDS:
         return BM25()
     if not _index or _index[0][0] is not collection:
         _index[:] = [(collection, BM25.over(collection.queries))]
     return _index[0][1]
 
 
-def _load(kind: str, model: str) -> Retriever:
+def searcher(name: str) -> Searcher:
+    """Make who searches a corpus: `bm25`, or one of the models that are offered.
+
+    Raises
+    ------
+    BadParameterError
+        If it is not offered, cannot search, or its model cannot be loaded.
+    """
+    check([name])
+    kind, _colon, model = name.partition(":")
+    if kind in (DENSE, SPLADE):
+        return _load(kind, model)
+    if name != WORDS:
+        can = ", ".join([WORDS, *settings.RETRIEVERS])
+        raise BadParameterError(_("%(name)r searches no corpus; there are %(known)s.") % {"name": name, "known": can})
+    from analysis.rag.retrieval.bm25 import BM25
+
+    return BM25()
+
+
+def _load(kind: str, model: str) -> Dense | Splade:
     """A model, kept among those of the process."""
     from analysis.rag import checkpoints
     from analysis.rag.generation.warm import MODELS

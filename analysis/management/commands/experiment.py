@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.domain import folder
-from analysis.domain.experiments import collecting, configuring, starting
+from analysis.domain.experiments import collecting, configuring, retrieving, searching, starting
 from analysis.domain.experiments import experiment as experiments
 from analysis.domain.experiments.experiment import BadParameterError, Estimate, Experiment
 from analysis.domain.experiments.reading import FORMATS, BadCollectionError
@@ -15,7 +15,7 @@ from crowdrag.runs.domain import running
 from crowdrag.runs.domain.progress import Progress
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.kinds import Rejected
-from crowdrag.runs.models import Run
+from crowdrag.runs.models import Run, Upload
 from crowdrag.runs.templatetags.run_pages import pace
 from crowdrag.studies.domain import money
 from crowdrag.studies.models import Study
@@ -32,6 +32,11 @@ class Command(BaseCommand):
         parser.add_argument("--study", help="the study's short name: who pays, and where results stand")
         parser.add_argument("--file", type=Path, help="a file of questions (else: the study's topics or responses)")
         parser.add_argument("--format", choices=list(FORMATS), help="how the file is written")
+        parser.add_argument("--corpus", type=Path, help="a file of documents in which each question's are searched")
+        parser.add_argument(
+            "--candidates", type=int, help=f"how many documents of the corpus ({searching.CANDIDATES}; 0: those named)"
+        )
+        parser.add_argument("--searcher", help="who searches the corpus: bm25, or a retriever that is offered (bm25)")
         parser.add_argument("--others", type=int, help="passages of other questions beside each one's own")
         parser.add_argument("--style", help="of the study's topics: the style of the right answers (any)")
         parser.add_argument("--queries", type=int, help="how many questions at most, drawn by the seed (all)")
@@ -107,7 +112,8 @@ def _calls(found: Estimate) -> str:
 def _merged(given: dict[str, Any]) -> dict[str, Any]:
     """Return all options: as given, else as the TOML file says, else as usual."""
     written = configuring.read(given["config"]) if given["config"] else {configuring.PARAMETERS: {}}
-    usual = {key: kind() for key, kind in configuring.KEYS.items()} | {"file": None}
+    usual = {key: kind() for key, kind in configuring.KEYS.items()} | dict.fromkeys(configuring.PATHS)
+    usual |= {"candidates": searching.CANDIDATES, "searcher": retrieving.WORDS}
     return usual | written | {key: value for key, value in given.items() if value is not None}
 
 
@@ -126,10 +132,23 @@ def _collection(study: Study, experiment: Experiment, options: dict[str, Any]) -
         return {"source": (own or [collecting.STUDY])[0], "style": options["style"]}
     if not options.get("format"):
         raise BadParameterError(f"Say how the file is written: --format, one of {', '.join(FORMATS)}.")
-    if not Path(path).is_file():
-        raise BadParameterError(f"There is no file {path}.")
-    upload = starting.hand_in(study, Path(path))
+    for each in filter(None, (path, options["corpus"])):
+        if not Path(each).is_file():
+            raise BadParameterError(f"There is no file {each}.")
+    upload = _searched(study, options) if options["corpus"] else starting.hand_in(study, Path(path))
     return starting.of_upload(study, options["format"], upload.pk, options["others"])
+
+
+def _searched(study: Study, options: dict[str, Any]) -> Upload:
+    if options["format"] != "qa":
+        raise BadParameterError("A corpus is searched for plain questions: --format qa.")
+    return searching.with_candidates(
+        study=study,
+        questions=Path(options["file"]),
+        corpus=Path(options["corpus"]),
+        n=options["candidates"],
+        searcher=options["searcher"],
+    )
 
 
 def _pair(text: str, experiment: Experiment) -> tuple[str, Any]:

@@ -7,6 +7,7 @@ Candidate documents stand in the line, or are named by their ids in a corpus, or
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,19 @@ def read(path: Path | str, *, name: str = "", corpus: Corpus | None = None, metr
         raise BadCollectionError(path.name, "", "", "at least one question", "none")
     counted = tuple(sorted((reason, n) for reason, n in left_out.items() if n))
     return Collection(name or path.name.split(".")[0], tuple(queries), counted)
+
+
+def write(queries: Sequence[Query]) -> Iterator[dict[str, Any]]:
+    """Write questions with their documents as `read` reads them, one object a line."""
+    for query in queries:
+        row = {"id": query.id, "question": query.question, "golden_answers": list(query.answers)}
+        yield row | ({"metric": query.metric} if query.metric else {}) | {"documents": [*map(_row, query.documents)]}
+
+
+def _row(found: Document) -> dict[str, Any]:
+    row = {"id": found.id, "title": found.title, "text": found.text}
+    known = {"score": found.score, "is_helpful": found.is_helpful}
+    return row | {name: value for name, value in known.items() if value is not None}
 
 
 def _query(row: Fields, corpus: Corpus | None, metric: str, left_out: Counter[str]) -> Query:
