@@ -24,12 +24,20 @@ SHOWN = ("run_id", "participant__external_id", "item_id", "dimension__name", "re
 class VerdictRow(serializers.Serializer[listing.Verdict]):
     """A judgment that came of an answer."""
 
-    dimension = serializers.CharField(source="judgment.dimension.name")
-    version = serializers.IntegerField(source="judgment.dimension.version")
-    value = serializers.IntegerField(
-        source="judgment.value", help_text="Of a pair as presented: -1 is A, 0 neither, 1 is B."
-    )
+    dimension = serializers.CharField()
+    version = serializers.IntegerField()
+    value = serializers.IntegerField(help_text="Of a pair as presented: -1 is A, 0 neither, 1 is B.")
     justification = serializers.CharField()
+
+    def to_representation(self, instance: listing.Verdict) -> dict[str, Any]:
+        """Return it as it is, not field by field: there are many on a page, and that would take their time."""
+        asked = instance.dimension
+        return {
+            "dimension": asked.name,
+            "version": asked.version,
+            "value": instance.value,
+            "justification": instance.justification,
+        }
 
 
 class JudgeAnswerRow(OfItemRow, serializers.ModelSerializer[JudgingAnswer]):

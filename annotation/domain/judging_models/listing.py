@@ -12,15 +12,14 @@ from crowdrag.runs.models import Run
 from crowdrag.studies.models import Participant, Study
 
 from ...enums import Judges, JudgingOutcome
-from ...models import Campaign, JudgingAnswer, Judgment
+from ...models import Campaign, Dimension, JudgingAnswer, Judgment
 from . import injecting, judging
 
 Counts = list[tuple[JudgingOutcome, int]]
 # Runs of these kinds are listed.
 KINDS = (judging.KIND, injecting.KIND, "demo.judge_model")
-# What is read of judgments, of which there may be thousands on a page.
-JUDGED = ("assignment__participant_id", "item_id", "dimension__name", "dimension__version", "dimension__label",
-          "dimension__options", "value", "repeat", "justification")  # fmt: skip
+# Whose judgment of what it is, and what it says: there may be thousands on a page.
+WHICH, SAYS = ("assignment__participant", "item", "repeat"), ("dimension", "value", "justification")
 
 
 @dataclass(frozen=True)
@@ -55,10 +54,15 @@ class RunRow:
 class Verdict:
     """A judgment in words."""
 
-    judgment: Judgment
-    question: str
-    option: str
+    dimension: Dimension
+    value: int
     justification: str
+
+    @property
+    def option(self) -> str:
+        """What was chosen, as it is called."""
+        called = (one["label"] for one in self.dimension.options if one["value"] == self.value)
+        return str(next(called, self.value))
 
 
 @dataclass(frozen=True)
@@ -142,31 +146,27 @@ def told(rows: Iterable[JudgingAnswer]) -> list[AnswerRow]:
     rows = list(rows)
     kept = Call.objects.filter(digest__in={row.digest for row in rows}, erased_at__isnull=True)
     calls = {call.digest: call for call in kept.only("digest", "text", "refusal", "error")}
-    given: dict[tuple[int, int, int], list[Judgment]] = {}
     judgments = Judgment.objects.filter(
         item__in={row.item_id for row in rows}, assignment__participant__in={row.participant_id for row in rows}
-    ).select_related("dimension", "assignment")
-    for judgment in judgments.only(*JUDGED).order_by("pk"):
-        key = (judgment.assignment.participant_id, judgment.item_id, judgment.repeat)
-        given.setdefault(key, []).append(judgment)
+    )
+    stored = list(judgments.order_by("pk").values_list(*WHICH, *SAYS))
+    dimensions = Dimension.objects.in_bulk({dimension for *_which, dimension, _value, _why in stored})
+    given: dict[tuple[int, int, int], list[Verdict]] = {}
+    for participant, item, repeat, dimension, value, justification in stored:
+        verdict = Verdict(dimensions[dimension], value, justification)
+        given.setdefault((participant, item, repeat), []).append(verdict)
     return [
         AnswerRow(
             row,
             _said(calls.get(row.digest)),
             [
-                _in_words(judgment)
-                for judgment in given.get((row.participant_id, row.item_id, row.repeat), [])
-                if row.dimension_id in {None, judgment.dimension_id}
+                verdict
+                for verdict in given.get((row.participant_id, row.item_id, row.repeat), [])
+                if row.dimension_id in {None, verdict.dimension.pk}
             ],
         )
         for row in rows
     ]
-
-
-def _in_words(judgment: Judgment) -> Verdict:
-    dimension = judgment.dimension
-    option = next((one["label"] for one in dimension.options if one["value"] == judgment.value), judgment.value)
-    return Verdict(judgment, dimension.label, str(option), judgment.justification)
 
 
 def _counted(rows: Any, what: str) -> dict[tuple[int, int], int]:
