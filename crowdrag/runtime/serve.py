@@ -25,6 +25,9 @@ PARTS = ("web", "sweep", *(f"worker-{queue.name}" for queue in QUEUES))
 TICK = 0.1
 # So long a web server that was asked to stop goes on serving, while its proxy learns of it.
 DRAIN = 10.0
+# So long a part may take to come up. `crowdrag up` starts one tier after another and is less patient; here all parts of
+# a machine start at once, and whoever is ended for being slow makes it slower for all when it starts again.
+START_WITHIN = 300.0
 HANGS = 70  # EX_SOFTWARE
 
 
@@ -114,8 +117,8 @@ class Runner:
             return f"did not stop within {self.service.stop_within:.0f} s" if late else ""
         last = self._watch.last_sign
         if last is None:
-            late = now - began > self.service.start_within
-            return f"did not come up within {self.service.start_within:.0f} s ({self._watch.complaint})" if late else ""
+            late = now - began > START_WITHIN
+            return f"did not come up within {START_WITHIN:.0f} s ({self._watch.complaint})" if late else ""
         late = now - last > self.service.silent_for
         return f"no sign of life for {now - last:.0f} s ({self._watch.complaint})" if late else ""
 

@@ -100,6 +100,23 @@ def test_how_a_part_ended_is_told_by_the_status(folder: Folder, lines: str, aske
     assert run(service, ask_to_stop=asked) == status
 
 
+@pytest.mark.usefixtures("_signals_as_they_were")
+def test_a_part_that_comes_up_slowly_is_left_alone(folder: Folder) -> None:
+    """On a machine whose parts all start at once: ended and started again they would only be slower."""
+    service = Program(folder, f"time.sleep(1.5)\n{BEATS}")
+    service.start_within = 0.2
+    assert run(service, ask_to_stop=True) == 0
+
+
+@pytest.mark.usefixtures("_signals_as_they_were")
+def test_a_part_that_never_comes_up_is_ended(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(serve, "START_WITHIN", 0.5)
+    assert run(Program(folder, "time.sleep(60)")) == serve.HANGS
+    assert "Program: did not come up within 0 s" in capsys.readouterr().out
+
+
 def test_nothing_is_made_up_where_several_processes_are_one_system(system: System) -> None:
     said = system.crowdrag("serve", "web", fails=True)
     assert f"DATABASE_URL, BROKER_URL, {', '.join(KEYS)} must be set" in said
