@@ -173,12 +173,24 @@ def migrations(_folder: Folder) -> Finding:
     return Finding("Tables", OK, "up to date")
 
 
+def storage(_folder: Folder) -> Finding:
+    """Whether files can be asked for where they are kept."""
+    from django.core.files.storage import default_storage
+
+    address = os.environ.get("STORAGE_URL", "")
+    try:
+        default_storage.exists("doctor")
+    except Exception as error:  # noqa: BLE001 - whatever it is, it does not answer
+        return Finding("Files", WRONG, "do not answer", f"{error} (STORAGE_URL)")
+    return Finding("Files", OK, f"{address.partition('?')[0]}, yours" if address else "in the data folder")
+
+
 def language_model(folder: Folder, patience: float = 60) -> Finding:
     """Whether the local language model is installed, and answers when it runs; `patience` in seconds."""
     import httpx2
 
     if environment.embeds_llm() and (reason := llm.missing()):
-        return Finding("Language model", WRONG, "not installed", f"{reason}. A web-only machine does without.")
+        return Finding("Language model", _if_lacking(), "not installed", f"{reason}. A web-only machine does without.")
     url = os.environ.get("CROWDRAG_LLM_URL") or (
         status.read(folder).get("llm_url") if status.is_running(folder) else ""
     )
@@ -217,7 +229,7 @@ def neural(_folder: Folder) -> Finding:
     if missing:
         return Finding(
             "Neural parts",
-            WRONG,
+            _if_lacking(),
             f"{', '.join(missing)} missing",
             "pip install 'crowdrag[neural]'. A web-only machine does without.",
         )
@@ -237,6 +249,11 @@ def neural(_folder: Folder) -> Finding:
         OK,
         f"torch {torch.__version__} on {device}; all-MiniLM-L6-v2 gives {vectors.shape[-1]} numbers a word",
     )
+
+
+def _if_lacking() -> str:
+    """Say what a machine without models is: wrong if it is the whole system. One of several leaves them to others."""
+    return WRONG if environment.embeds_postgres() else NOTE
 
 
 def browser(_folder: Folder) -> Finding:
@@ -263,7 +280,7 @@ def release(_folder: Folder) -> Finding:
 
 
 ALONE: tuple[Check, ...] = (release, python, writing, disk, memory, key_files, system, port, browser)
-WITH_STORES: tuple[Check, ...] = (postgresql, broker, migrations)
+WITH_STORES: tuple[Check, ...] = (postgresql, broker, migrations, storage)
 MODELS: tuple[Check, ...] = (language_model, neural)
 
 
@@ -287,7 +304,7 @@ def _with_stores(folder: Folder, variables: dict[str, str]) -> list[Finding]:
         import django
 
         django.setup()
-        found.append(_safely(migrations, folder))
+        found += [_safely(check, folder) for check in (migrations, storage)]
     except Exception as error:  # noqa: BLE001 - said as a finding
         found.append(Finding("Settings", WRONG, type(error).__name__, str(error)))
     finally:

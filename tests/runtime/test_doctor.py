@@ -1,16 +1,19 @@
 """The doctor says what is here, what is missing and what to do."""
 
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from crowdrag.runtime import doctor
 from crowdrag.runtime.folder import Folder
+from crowdrag.storage.address import storage
 
-from .conftest import System
+from .conftest import System, free_port
 
 
 @pytest.fixture
@@ -71,3 +74,25 @@ def test_what_is_missing_is_named_with_its_cure(system: System) -> None:
     assert "crowdrag up" in said
     assert "ok     PostgreSQL" in said
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(("database", "state"), [("", doctor.WRONG), ("postgresql://elsewhere/crowdrag", doctor.NOTE)])
+def test_one_of_several_machines_may_leave_the_models_to_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database: str, state: str
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", database)
+    monkeypatch.delenv("CROWDRAG_LLM_URL", raising=False)
+    for name in ("torch", "xllamacpp"):
+        monkeypatch.setitem(sys.modules, name, None)
+    findings = [check(Folder(tmp_path)) for check in doctor.MODELS]
+    assert [finding.state for finding in findings] == [state, state]
+    assert doctor.is_well(findings) == (state == doctor.NOTE)
+
+
+def test_files_that_cannot_be_asked_for_are_wrong(settings: Any, tmp_path: Path) -> None:
+    assert doctor.storage(Folder(tmp_path)).state == doctor.OK
+    nobody = storage(f"s3://files?endpoint=http://127.0.0.1:{free_port()}")
+    nobody["OPTIONS"] |= {"access_key": "a", "secret_key": "b", "region_name": "us-east-1"}
+    settings.STORAGES = settings.STORAGES | {"default": nobody}
+    found = doctor.storage(Folder(tmp_path))
+    assert (found.state, found.what) == (doctor.WRONG, "do not answer")
