@@ -51,7 +51,7 @@ class SignedRank:
     zeros: int
 
 
-def signed_rank(difference: ArrayLike) -> SignedRank:
+def signed_rank(difference: ArrayLike, of: str = "topic") -> SignedRank:
     """Test whether paired differences are symmetric about zero.
 
     Parameters
@@ -59,6 +59,8 @@ def signed_rank(difference: ArrayLike) -> SignedRank:
     difference : array_like, shape (n,)
         One a topic. NaN ones are left out; so are zeros (Wilcoxon's way), and what is left is ranked by size, equal
         sizes (within 1e-9) by their mean rank.
+    of : str
+        What a difference is one of, for the error's message: a topic, a question.
 
     Returns
     -------
@@ -80,13 +82,11 @@ def signed_rank(difference: ArrayLike) -> SignedRank:
     ranked = given[given != 0]
     zeros = given.size - ranked.size
     if not ranked.size:
-        what = "no topic tells the two apart" if zeros else "no topic has both"
+        what = f"no {of} tells the two apart" if zeros else f"no {of} has both"
         raise TooFewDifferencesError(f"{what}: there is nothing to test")
     if ranked.size < FEWEST:
-        msg = (
-            f"only {ranked.size} topics tell the two apart: with fewer than {FEWEST}, no p-value can come below 0.05; "
-            "judge more topics"
-        )
+        told = f"1 {of} tells" if ranked.size == 1 else f"{ranked.size} {of}s tell"
+        msg = f"only {told} the two apart: with fewer than {FEWEST}, no p-value can come below 0.05"
         raise TooFewDifferencesError(msg)
     tied = np.unique(np.abs(ranked)).size < ranked.size
     if tied and ranked.size <= _ENUMERATED:

@@ -95,7 +95,7 @@ class Resampled:
         mean = self.mean(apart)
         nan = float("nan")
         try:
-            test = signed_rank(apart)
+            test = signed_rank(apart, of="question")
         except TooFewDifferencesError as error:
             return Difference(mean, nan, nan, nan, str(error))
         return Difference(mean, test.statistic, test.p, nan)

@@ -83,6 +83,22 @@ def test_too_few_differences_are_refused(d, said):
         signed_rank(d)
 
 
+@pytest.mark.parametrize(
+    ("d", "said"),
+    [
+        ([0, 0], "no question tells the two apart: there is nothing to test"),
+        ([], "no question has both: there is nothing to test"),
+        ([0, 2], "only 1 question tells the two apart: with fewer than 6, no p-value can come below 0.05"),
+        ([1, 2], "only 2 questions tell the two apart: with fewer than 6, no p-value can come below 0.05"),
+    ],
+)
+def test_the_reason_is_one_and_speaks_of_what_was_compared(d, said):
+    with pytest.raises(TooFewDifferencesError) as refused:
+        signed_rank(d, of="question")
+    assert str(refused.value) == said
+    assert "; " not in said  # what joins the reasons of a row: pages make a paragraph of each
+
+
 def test_six_is_the_fewest_that_can_be_significant():
     assert signed_rank([1] * FEWEST).p < 0.05
     assert enumerated([1] * (FEWEST - 1)) > 0.05
