@@ -235,8 +235,16 @@ TABLES = {
     "fair_left_out": Table(
         "fair",
         _("Questions that take part"),
-        _("Why others were left out, with the first of them by name."),
-        (Column("reason", _("Reason"), words=REASONS), count("queries", _("Questions")), Column("named", _("Which"))),
+        _(
+            "Why others were left out, with the first of them by name. What was left out while the whole file was "
+            "read, before questions were drawn, stands beside: documents, say."
+        ),
+        (
+            Column("reason", _("Reason"), words=REASONS),
+            count("queries", _("Questions")),
+            count("in_file", _("In the whole file")),
+            Column("named", _("Which")),
+        ),
     ),
     "fair_costs": Table(
         "fair",

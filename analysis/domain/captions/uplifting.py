@@ -52,6 +52,7 @@ COUNTS = {
     "one_helps": _("Questions that one document helps"),
     "strangers": _("Documents of other questions"),
     "left_out": _("Left out"),
+    "left_out_of_all": _("Left out of all the data, before questions were drawn"),
 }
 
 METHOD = Column("method", _("Method"), words=METHODS)

@@ -37,7 +37,7 @@ def _left_out(run: Run) -> list[str]:
     if not found:
         return []
     listed = ", ".join(f"{n} ({reason})" for reason, n in found.items())
-    return [f"Left out while the questions were read: {listed}."]
+    return [f"Left out while all of the data was read, before questions were drawn from it: {listed}."]
 
 
 def _took(run: Run) -> list[str]:

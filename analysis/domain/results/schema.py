@@ -113,7 +113,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "fair_examples": (
         "query", "question", "gold", "retriever", "rank", "alpha", "documents", "answer", "utility",
     ),
-    "fair_left_out": ("reason", "queries", "named"),
+    "fair_left_out": ("reason", "queries", "in_file", "named"),
     "fair_costs": (
         "step", "by", "is_standin", "rankings", "prompts", "prompt_tokens", "completion_tokens", "failed", "unreadable",
     ),

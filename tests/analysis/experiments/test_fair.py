@@ -231,7 +231,7 @@ def test_no_question_takes_part(asked, planted) -> None:
     planted.refuses = "Documents:"
     found = rows(running.wait(starting.start(asked())))
     assert found["fair_tradeoff"] == found["fair_queries"] == []
-    assert found["fair_left_out"][0] == {"reason": "", "queries": 0, "named": None}
+    assert found["fair_left_out"][0] == {"reason": "", "queries": 0, "in_file": None, "named": None}
     assert found["fair_costs"][0]["failed"] > 0
 
 

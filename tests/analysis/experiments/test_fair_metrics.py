@@ -63,7 +63,7 @@ def test_a_right_answer_that_is_no_rating_leaves_its_question_out_before_anythin
     order = asked({"q0": "3", "q1": "splendid", "q2": "2017"})
     assert starting.expect(order).estimate.queries == 1
     found = rows(running.wait(starting.start(order)))
-    assert found["fair_left_out"][1] == {"reason": taking.NO_SCORE, "queries": 2, "named": "q1, q2"}
+    assert found["fair_left_out"][1] == {"reason": taking.NO_SCORE, "queries": 2, "in_file": None, "named": "q1, q2"}
     assert all("in q0?" in prompt.messages[-1].content for prompt in planted.seen)
 
 

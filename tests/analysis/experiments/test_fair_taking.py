@@ -50,8 +50,9 @@ def test_a_question_without_scores_is_named_by_the_estimate_and_nothing_is_asked
     assert not any("in q1?" in message.content for prompt in planted.seen for message in prompt.messages)
     assert {row["query"] for row in found["fair_queries"]} == {"q0", "q2"}
     assert found["fair_left_out"] == [
-        {"reason": "", "queries": 2, "named": None}, {"reason": taking.NO_SCORES, "queries": 1, "named": "q1"}
-    ]  # fmt: skip
+        {"reason": "", "queries": 2, "in_file": None, "named": None},
+        {"reason": taking.NO_SCORES, "queries": 1, "in_file": None, "named": "q1"},
+    ]
 
 
 @pytest.mark.parametrize("others", [0, 2])
@@ -74,3 +75,19 @@ def test_other_retrievers_need_no_scores(asked) -> None:
 def test_of_many_that_are_left_out_the_first_are_named() -> None:
     assert taking.named(["a", "b"]) == "a, b"
     assert taking.named([str(n) for n in range(1200)]) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, … (1,200)"
+
+
+def test_what_was_left_out_of_the_file_is_no_question_of_the_run(planted, endpoint, tmp_path) -> None:  # noqa: F811
+    study = StudyFactory()
+    lines = [_line(name, WORDS) for name in ("q0", "q1")]
+    lines[1]["documents"].append(lines[1]["documents"][0])
+    path = tmp_path / "planted.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    collection = {"source": "qa", "upload": uploads.store(study=study, source=path).pk}
+    order = starting.order(
+        get("fair"), study, {"generator": f"endpoint:{endpoint.name}", "collection": collection} | SMALL
+    )
+    assert rows(running.wait(starting.start(order)))["fair_left_out"] == [
+        {"reason": "", "queries": 2, "in_file": None, "named": None},
+        {"reason": "document named twice for its question", "queries": None, "in_file": 1, "named": None},
+    ]

@@ -18,6 +18,7 @@ from analysis.domain.results.schema import COLUMNS  # noqa: E402
 from analysis.models import Finding, Table  # noqa: E402
 from analysis.rag.shapes import Collection, Query  # noqa: E402
 from analysis.rag.uplift import reranker  # noqa: E402
+from crowdrag.runs import kinds  # noqa: E402
 from crowdrag.runs.domain import executing, running  # noqa: E402
 from crowdrag.runs.models import Artifact, Run  # noqa: E402
 from tests.analysis.rag.uplift import planted  # noqa: E402
@@ -155,11 +156,16 @@ def test_rerankers_are_files_that_other_runs_use(asked, tmp_path) -> None:
     assert borrowed["uplift_answers"] == lent["uplift_answers"]
     assert not Artifact.objects.filter(run__parameters__trained=str(lender.key)).exists()
 
-    other = running.wait(starting.start(asked(trained=str(lender.key), division=1, **plain)))
-    assert other.state == "FAILED"
-    assert "would be tested on" in other.problems[0]["message"]
-    unknown = running.wait(starting.start(asked(trained="nobody", **plain)))
-    assert "no finished run 'nobody'" in unknown.problems[0]["message"]
+    # What cannot be lent is refused before anything is asked, and before anything is estimated.
+    for given, said in (
+        ({"trained": str(lender.key), "division": 1}, "2 splits in its division 0"),
+        ({"trained": "nobody"}, "no finished run 'nobody'"),
+    ):
+        with pytest.raises(kinds.Rejected) as refused:
+            starting.start(asked(**given, **plain))
+        assert said in refused.value.problems[0]["message"]
+        with pytest.raises(BadParameterError, match=said):
+            starting.expect(asked(**given, **plain))
 
 
 def test_a_method_that_is_not_possible_says_why_and_the_others_go_on(asked) -> None:

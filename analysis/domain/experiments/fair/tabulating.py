@@ -81,19 +81,19 @@ def _labels(job: Job, name: str, found: Mapping[str, Any]) -> Iterable[Row]:
 
 
 def _left_out(job: Job, labelled: Mapping[str, Any], ranked: Mapping[str, Any]) -> list[Row]:
-    """How many queries take part, and why others do not, with the first ones' names."""
+    """How many queries take part, and why others do not, with the first ones' names.
+
+    What was left out while the file was read (documents, answers) is no query of the run, and stands apart.
+    """
     reasons: dict[str, list[str]] = {TAKES_PART: []}
     for name, found in labelled.items():
         reasons.setdefault(found["reason"] or ranked.get(name, {}).get("reason", TAKES_PART), []).append(name)
-    unread = dict(job.collection.left_out)
-    return [
-        {
-            "reason": reason,
-            "queries": len(names := reasons.get(reason, [])) + unread.get(reason, 0),
-            "named": named(names) or None if reason else None,
-        }
-        for reason in [*dict.fromkeys([TAKES_PART, *unread, *reasons])]
+    rows: list[Row] = [
+        {"reason": reason, "queries": len(names), "in_file": None, "named": named(names) or None if reason else None}
+        for reason, names in reasons.items()
     ]
+    unread = job.collection.left_out
+    return rows + [{"reason": reason, "queries": None, "in_file": n, "named": None} for reason, n in unread]
 
 
 def _costs(labelled: Mapping[str, Any], ranked: Mapping[str, Any], generator: str) -> list[Row]:

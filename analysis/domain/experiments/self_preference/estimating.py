@@ -84,7 +84,7 @@ def _added(prompts: Mapping[Prompt, int]) -> Estimate:
 
 
 def _prompts(query: Query, names: Sequence[str], own: Parameters) -> Iterable[tuple[Prompt, int]]:
-    """Yield what is asked about a question, with how often at most: bound replies can be read at once."""
+    """Yield what is asked about a question, with how often at most: a server may refuse, or not be bound."""
     if BUILD in own.parts:
         listener = _Listener()
         building.build(listener, query, own.evaluator, styles=own.styles, attempts=1, version=own.prompts)  # type: ignore[arg-type]
@@ -97,11 +97,11 @@ def _prompts(query: Query, names: Sequence[str], own: Parameters) -> Iterable[tu
     if RATINGS in own.parts:
         for passage, setting in rating.asked(usable, [rating.Setting(each) for each in own.settings]):
             prompt = rating.request(usable, passage, setting, is_constrained=own.constrained, version=own.prompts)
-            yield prompt, 1 if own.constrained else own.attempts
+            yield prompt, own.attempts
     if READINGS in own.parts:
         for pair in bank.pairs(usable, names, own.evaluator, own.cases):
             prompt = comprehension.request(usable, pair, is_constrained=own.constrained_readings, version=own.prompts)
-            yield prompt, 1 if own.constrained_readings else own.attempts
+            yield prompt, own.attempts
 
 
 def _as_if_written(query: Query, own: Parameters) -> Query:

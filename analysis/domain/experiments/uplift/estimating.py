@@ -8,7 +8,7 @@ from analysis.rag.shapes import Collection, Query
 from analysis.rag.uplift.prompts import NAIVE, WITH_DOCUMENTS
 
 from ..experiment import Estimate
-from . import questions
+from . import keeping, questions
 from .parameters import Parameters
 
 #: What an English word comes to in tokens, with its part of punctuation.
@@ -30,10 +30,11 @@ def estimate(collection: Collection, own: Parameters) -> Estimate:
     Raises
     ------
     BadParameterError
-        If there are fewer questions than splits.
+        If there are fewer questions than splits, or the run that is to lend its rerankers cannot.
     """
     taking = questions.taking(collection)
     questions.fold_of(collection, own)
+    keeping.check(own)
     models = 2 if own.other else 1
     calls = prompt_tokens = trained = 0
     answering = sum(PROMPTS.get(name, 1) for name in own.compared) + 1 + (3 if own.other else 0)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from django.core.files.storage import default_storage
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from analysis.rag.shapes import Query
@@ -23,8 +24,11 @@ from crowdrag.runs.models import Artifact, Run
 from ..experiment import BadParameterError
 from ..job import Job
 from . import questions
+from .parameters import Parameters
 
 ZIP = "application/zip"
+#: Of the runs that lend rerankers.
+KIND = "experiment.uplift"
 #: Equal contents make equal files: the time of the first ZIP.
 _TIME = (1980, 1, 1, 0, 0, 0)
 #: Methods that a process keeps loaded: those of a split or two.
@@ -128,6 +132,26 @@ def _refuse_known_documents(key: str, about: Mapping[str, Any], tested: Sequence
         raise BadParameterError(said % {"key": key, "n": len(seen)})
 
 
+def check(own: Parameters) -> None:
+    """Refuse an earlier run that cannot lend its rerankers, before anything is asked or paid.
+
+    Raises
+    ------
+    BadParameterError
+        If there is no such run that is done, or it divided its questions otherwise: its rerankers would then be tested
+        on what they learnt from.
+    """
+    if not own.trained:
+        return
+    run = _done(Run.objects.filter(kind=KIND), own.trained)
+    usual = Parameters()
+    theirs = {name: run.parameters.get(name, getattr(usual, name)) for name in ("splits", "division")}
+    if theirs != {"splits": own.splits, "division": own.division}:
+        said = _("The run %(key)s has %(splits)s splits in its division %(division)s: set the same, so that no "
+                 "question is answered by a reranker that learnt from it.")  # fmt: skip
+        raise BadParameterError(said % {"key": own.trained, **theirs})
+
+
 def find(job: Job, key: str) -> Run:
     """A finished uplift run of the same study by its key.
 
@@ -136,8 +160,11 @@ def find(job: Job, key: str) -> Run:
     BadParameterError
         If there is none.
     """
-    runs = Run.objects.filter(study=job.study, kind=job.run.kind, state=RunState.DONE)
-    run = next((each for each in runs if str(each.key) == key), None)
+    return _done(Run.objects.filter(study=job.study, kind=job.run.kind), key)
+
+
+def _done(runs: QuerySet[Run], key: str) -> Run:
+    run = next((each for each in runs.filter(state=RunState.DONE) if str(each.key) == key), None)
     if run is None:
         raise BadParameterError(_("There is no finished run %(key)r of this experiment in this study.") % {"key": key})
     return run

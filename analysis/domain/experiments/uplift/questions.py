@@ -39,9 +39,9 @@ def taking(collection: Collection) -> list[Query]:
 
 
 def left_out(collection: Collection) -> dict[str, int]:
-    """How many queries or documents are left out, by reason; those that reading left out first."""
+    """How many queries of the run are left out, by reason."""
     counted = Counter(reason(query) for query in collection.queries)
-    return dict(collection.left_out) | {why: counted[why] for why in (NO_ANSWER, NO_DOCUMENTS) if counted[why]}
+    return {why: counted[why] for why in (NO_ANSWER, NO_DOCUMENTS) if counted[why]}
 
 
 def fold_of(collection: Collection, own: Parameters) -> dict[str, int]:

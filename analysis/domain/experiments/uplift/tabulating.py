@@ -27,6 +27,8 @@ NAMES = (
     "uplift_transfer", "uplift_examples", "uplift_training", "uplift_counts", "uplift_answers",
 )  # fmt: skip
 #: How documents of other questions were drawn.
+#: What was left out while all of the data was read: it is no question of the run.
+OF_ALL = "left_out_of_all"
 WITHIN = "drawn among the questions of the same split"
 ANYWHERE = (
     "drawn from the whole file: documents of tested questions stand among those learnt from, as this run was started "
@@ -282,5 +284,6 @@ def _counts(job: Job, found: Outcomes) -> list[Row]:
     if others := questions.strangers(job.run):
         how = WITHIN if questions.is_apart(job.run) else ANYWHERE
         rows.append({"name": "strangers", "count": others * len(found.queries), NOTE: how})
-    out = questions.left_out(job.collection)
-    return rows + [{"name": "left_out", "count": count, NOTE: reason} for reason, count in out.items()]
+    for name, out in (("left_out", questions.left_out(job.collection)), (OF_ALL, job.collection.left_out)):
+        rows += [{"name": name, "count": count, NOTE: reason} for reason, count in dict(out).items()]
+    return rows

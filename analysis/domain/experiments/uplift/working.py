@@ -113,6 +113,7 @@ def method(job: Job, name: str) -> Method:
 def train_units(collection: Collection, own: Parameters) -> Iterable[Payload]:
     """A unit for each split and each method that learns for itself."""
     questions.fold_of(collection, own)
+    keeping.check(own)
     return [{"split": split, "method": name} for split in range(own.splits) for name in own.learning]
 
 
