@@ -9,6 +9,7 @@ from crowdrag.runs.models import Run
 from ...reports import citing
 from ...reports.shape import Methods
 from ...results.schema import Row
+from .. import phrasing
 from ..entailing import GENERATOR
 from ..experiment import COMMON
 from .parameters import DEFAULT_METRIC, Parameters
@@ -34,13 +35,13 @@ def methods(run: Run, rows: Mapping[str, list[Row]]) -> Methods:
 
 def _sentences(run: Run, own: Parameters, rows: Mapping[str, list[Row]]) -> Iterable[str]:
     taking = sum(row["queries"] for row in rows.get("fair_left_out", []) if not row["reason"])
-    asked = run.summary.get("queries", taking)
+    asked = phrasing.many(run.summary.get("queries", taking), "question")
     retrievers = ", ".join(own.retrievers)
-    alphas = ", ".join(f"{alpha:g}" for alpha in own.alphas)
+    alphas = ", ".join(map(phrasing.plainly, own.alphas))
     yield (
-        f"Following Kim and Diaz [@kim2025], we asked {run.parameters.get('generator', '')} {asked} questions. "
+        f"Following Kim and Diaz [@kim2025], we asked {phrasing.model(run.parameters.get('generator', ''))} {asked}. "
         "A document counted as useful if the answer with it alone scored higher than the answer without any "
-        f"({METRICS[own.metric]}); {taking} questions had two useful documents or more and took part."
+        f"({_metric(own, rows)}); {phrasing.many(taking, 'question')} had two useful documents or more and took part."
     )
     yield (
         f"Retrievers were {retrievers}. Their scores, brought into [1, 2] by question and raised to the power alpha "
@@ -63,6 +64,15 @@ def _sentences(run: Run, own: Parameters, rows: Mapping[str, list[Row]]) -> Iter
         "between alphas by the paired one, and p-values were adjusted for the false discovery rate within each table "
         f"[@benjamini1995]. The seed was {run.seed}."
     )
+
+
+def _metric(own: Parameters, rows: Mapping[str, list[Row]]) -> str:
+    """What utility was, as the answers were scored; as it was asked for where nothing was scored."""
+    used = {row["metric"] for row in rows.get("fair_metrics", []) if row["is_utility"]}
+    found = [said for name, said in METRICS.items() if name in used]
+    if own.metric or not found:
+        return METRICS[own.metric]
+    return found[0] if len(found) == 1 else f"what the data names for each question: {', '.join(found)}"
 
 
 def _generated(own: Parameters) -> str:

@@ -9,6 +9,7 @@ from crowdrag.runs.models import Run
 from ...reports import citing
 from ...reports.shape import Methods
 from ...results.schema import Row
+from .. import phrasing
 from ..experiment import COMMON
 from .parameters import BUILD, KNOWLEDGE, RATINGS, READINGS, Parameters
 
@@ -26,28 +27,25 @@ def methods(run: Run, rows: Mapping[str, list[Row]]) -> Methods:
 
 
 def _sentences(run: Run, own: Parameters, rows: Mapping[str, list[Row]]) -> Iterable[str]:
-    asked = run.summary.get("queries", 0)
-    evaluator = run.parameters.get("generator", "")
+    asked = phrasing.many(run.summary.get("queries", 0), "question")
+    evaluator = phrasing.model(run.parameters.get("generator", ""))
     yield (
-        f"Following Chen et al. [@chen2025], we took passages on {asked} questions by their author and by the truth of "
-        "the answer that they state. A passage was left out that does not hold its answer word for word, and a false "
-        "one "
+        f"Following Chen et al. [@chen2025], we took passages on {asked} by their author and by the truth of the "
+        "answer that they state. A passage was left out that does not hold its answer word for word, and a false one "
         "that still holds a true answer or whose answer cannot be told from it."
     )
     yield f"The evaluator was {evaluator}{_who(own)}; prompts were version {own.prompts} of this project's."
+    attempts = phrasing.many(own.attempts, "time")
     if BUILD in own.parts:
         yield (
             "It wrote its passages itself: a rewrite of people's passage, a false answer that took the place of the "
-            "true "
-            f"one in both, and passages in other styles; each was checked and asked for up to {own.attempts} times."
+            f"true one in both, and passages in other styles; each was checked and asked for up to {attempts}."
         )
     if KNOWLEDGE in own.parts:
         yield (
-            f"Without a passage it was asked each question {own.tries} times at temperature {own.temperature:g}; it "
-            "knows "
-            "a question fully if all answers are right, partly if some are: an answer is right that holds the true "
-            "one or "
-            "is held by it, in letters or in words."
+            f"Without a passage it was asked each question {phrasing.many(own.tries, 'time')} at temperature "
+            f"{phrasing.plainly(own.temperature)}; it knows a question fully if all answers are right, partly if some "
+            "are: an answer is right that holds the true one or is held by it, in letters or in words."
         )
     if RATINGS in own.parts:
         settings = " and under ".join(_SETTINGS[each] for each in own.settings)
@@ -60,10 +58,9 @@ def _sentences(run: Run, own: Parameters, rows: Mapping[str, list[Row]]) -> Iter
         yield (
             f"Pairs of passages were read for an answer in both orders{_bound(own)}. The passage used is the one "
             "that the evaluator named where both state the same answer, and the one whose answer it gave where they "
-            f"differ; an answer of neither or of both was asked for again, {own.attempts} times in all, and then left "
-            "unresolved. "
-            "Preferences "
-            "are over pairs resolved in both orders and were tested against one half by t-tests over questions."
+            f"differ; an answer of neither or of both was asked for again, {attempts} in all, and then left "
+            "unresolved. Preferences are over pairs resolved in both orders and were tested against one half by "
+            "t-tests over questions."
         )
     if rows.get("self_preference_perplexity"):
         yield f"{_perplexities(own)}; authors were compared by analysis of variance and Tukey's test [@tukey1949]."
@@ -79,7 +76,7 @@ def _perplexities(own: Parameters) -> str:
         return "Perplexities came with the data"
     return (
         "Perplexity is e to the mean negative log-likelihood of a passage's tokens, the first after the start token, "
-        f"by {own.perplexity}"
+        f"by {phrasing.model(own.perplexity)}"
     )
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from analysis.rag.uplift.ours import VARIANTS
 from crowdrag.runs.models import Run
 
 from ...reports import citing
 from ...reports.shape import Methods
 from ...results.schema import Row
 from ...similarity import choosing
+from .. import phrasing
 from ..experiment import COMMON
 from . import questions
 from .parameters import STANDARD, Parameters
@@ -26,6 +28,14 @@ PEERS = {
     "adaptive": "Adaptive-RAG [@jeong2024]",
     "dpa": "DPA-RAG [@dong2025]",
 }
+#: What each ablation leaves out.
+ABLATED = {
+    "without_point": "the pointwise loss",
+    "without_pair": "the pairwise loss",
+    "without_list": "the listwise loss",
+    "without_selection": "selection (the likeliest {feed}, whatever their probability)",
+    "without_reranking": "reranking (the retriever's order)",
+}
 
 
 def methods(run: Run, rows: Mapping[str, list[Row]]) -> Methods:
@@ -38,14 +48,15 @@ def methods(run: Run, rows: Mapping[str, list[Row]]) -> Methods:
 def _sentences(run: Run, own: Parameters, rows: Mapping[str, list[Row]]) -> Iterable[str]:
     counts = {row["name"]: row["count"] for row in rows.get("uplift_counts", [])}
     taking = counts.get("questions", run.summary.get("queries", 0))
+    generator = phrasing.model(run.parameters.get("generator", ""))
     yield (
-        f"Following Qu et al. [@qu2025], {run.parameters.get('generator', '')} answered {taking} questions without "
-        f"documents and with each of the first {own.retrieve} documents that {own.retriever} ranked, alone. A "
+        f"Following Qu et al. [@qu2025], {generator} answered {phrasing.many(taking, 'question')} without documents "
+        f"and with each of the first {phrasing.many(own.retrieve, 'document')} that {own.retriever} ranked, alone. A "
         f"document's uplift is the {METRICS[own.metric]} of the answer with it less that of the answer without."
     )
     yield _trained(own)
-    watched = f", one of which was held out to stop after {own.patience} epochs without a lower loss"
-    watched = watched if own.patience else ""
+    waited = phrasing.many(own.patience, "epoch")
+    watched = f", one of which was held out to stop after {waited} without a lower loss" if own.patience else ""
     yield (
         f"Questions were divided into {own.splits} folds by a digest of their ids, before anything was trained; each "
         f"was answered by what the other folds trained{watched}."
@@ -54,16 +65,15 @@ def _sentences(run: Run, own: Parameters, rows: Mapping[str, list[Row]]) -> Iter
     peers = [said for name, said in PEERS.items() if name in own.compared]
     more = " (Adaptive-RAG with more where it retrieved several times)" if "adaptive" in own.compared else ""
     yield (
-        f"Documents with a probability above {own.threshold:g} were handed over, the likeliest first; where there was "
-        f"none, the prompt had no documents. Beside it stood {', '.join(peers)} with {own.feed} documents at "
-        f"most{more}, and the upper bound, which hands over exactly the documents with a positive uplift."
+        f"Documents with a probability above {phrasing.plainly(own.threshold)} were handed over, the likeliest first; "
+        f"where there was none, the prompt had no documents. Beside it stood {', '.join(peers)} with "
+        f"{phrasing.many(own.feed, 'document')} at most{more}, and the upper bound, which hands over exactly the "
+        "documents with a positive uplift."
     )
-    yield (
-        f"Differences to {PEERS[STANDARD]} are paired by question, with 95 % percentile intervals over "
-        f"{own.resamples:,} resamples of questions [@efron1993] and Wilcoxon's signed-rank test; p-values were "
-        f"adjusted for the false discovery rate within each table [@benjamini1995]. Intervals and tests are "
-        f"conditional on the trained rerankers, one a fold. The seed was {run.seed}."
-    )
+    yield _ablated(own)
+    yield _exchanged(own)
+    yield _tested(own)
+    yield f"The seed was {run.seed}."
 
 
 def _strangers(run: Run) -> Iterable[str]:
@@ -85,6 +95,44 @@ def _trained(own: Parameters) -> str:
     encoder = choosing.choose(own.encoder).model
     return (
         f"A reranker of two logits on {encoder} learnt from the uplift by the sum of the pointwise (weight "
-        f"{own.weight_point:g}), pairwise ({own.weight_pair:g}) and listwise loss, in {own.epochs} epochs at most at a "
-        f"learning rate of {own.learning_rate:g} that falls linearly, {own.batch} questions a step."
+        f"{phrasing.plainly(own.weight_point)}), pairwise ({phrasing.plainly(own.weight_pair)}) and listwise loss, in "
+        f"{phrasing.many(own.epochs, 'epoch')} at most at a learning rate of {phrasing.plainly(own.learning_rate)} "
+        f"that falls linearly, {phrasing.many(own.batch, 'question')} a step."
+    )
+
+
+def _ablated(own: Parameters) -> str:
+    """What was taken away of the whole; only losses need rerankers of their own."""
+    if not own.ablations:
+        return ""
+    left_out = ", ".join(ABLATED[name].format(feed=phrasing.many(own.feed, "document")) for name in own.ablations)
+    is_trained = any(VARIANTS[name].without for name in own.ablations)
+    anew = "; rerankers were trained anew for each loss that was left out" if is_trained else ""
+    return f"Ablations of uplift RAG leave out one part each: {left_out}{anew}."
+
+
+def _exchanged(own: Parameters) -> str:
+    """Between which two models the documents that help were exchanged."""
+    if not own.other:
+        return ""
+    return (
+        f"Documents were exchanged with {phrasing.model(own.other)}, the other model in the tables, for which the same "
+        "documents were labelled: each of the two answered with those that help itself and with those that help the "
+        "other."
+    )
+
+
+def _tested(own: Parameters) -> str:
+    """What is held against what, and how it is tested."""
+    against = [
+        f"Differences to {PEERS[STANDARD]}",
+        "of ablations to the whole" if own.ablations else "",
+        "of the other model's documents to a model's own" if own.other else "",
+    ]
+    return (
+        f"{', '.join(filter(None, against))} are paired by question, with 95 % percentile intervals over "
+        f"{own.resamples:,} resamples of questions [@efron1993] and Wilcoxon's signed-rank test [@wilcoxon1945], which "
+        "of exact match is McNemar's [@mcnemar1947], as its differences are all of one size; p-values were adjusted "
+        "for the false discovery rate within each table [@benjamini1995]. Intervals and tests are conditional on the "
+        "trained rerankers, one a fold."
     )
