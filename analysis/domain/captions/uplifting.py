@@ -71,10 +71,10 @@ TABLES = {
         _("Answers by method"),
         _(
             "Means over questions, each answered by what was trained on the other splits. Difference: to standard RAG, "
-            "paired by question, with Wilcoxon's signed-rank test, p adjusted for the false discovery rate over this "
-            "table. In brackets 95 % intervals, questions resampled. Intervals and tests are conditional on the "
-            "trained rerankers: one seed, one reranker a split. The upper bound hands over exactly the documents that "
-            "help alone."
+            "paired by question, with Wilcoxon's signed-rank test (of exact match, whose differences are all of one "
+            "size, it is McNemar's), p adjusted for the false discovery rate over this table. In brackets 95 % "
+            "intervals, questions resampled. Intervals and tests are conditional on the trained rerankers: one seed, "
+            "one reranker a split. The upper bound hands over exactly the documents that help alone."
         ),
         (METHOD, METRIC, estimate("value", _("Mean"), digits=3), *TESTED, QUESTIONS),
     ),
@@ -165,9 +165,9 @@ TABLES = {
         "uplift",
         _("Documents that help one model, given to another"),
         _(
-            "Each of two models answers with the documents that help itself and with those that help the other. "
-            "Difference: to its own, tested as above within this table. In brackets 95 % intervals, questions "
-            "resampled."
+            "Each of two models answers with the documents that help itself and with those that help the other; the "
+            "methods paragraph names both. Difference: to its own, tested as above within this table. In brackets "
+            "95 % intervals, questions resampled."
         ),
         (
             Column("documents_for", _("Documents that help"), words=MODELS),
