@@ -50,6 +50,8 @@ LONGEST = 200
 class Parameters(Given):
     """The experiment's own parameters; the defaults are the paper's (uplift_rag, 3.1) where it names them.
 
+    But for the retriever (e5-base-v2 there) and what rerankers start from: these are what every machine has.
+
     Attributes
     ----------
     retriever : str
