@@ -81,6 +81,8 @@ class Field:
         Value and label.
     is_advanced : bool
         Whether it stands behind "more".
+    is_here : bool
+        Of a model: whether it must be one in a worker, as for what servers do not tell.
     """
 
     name: str
@@ -91,6 +93,7 @@ class Field:
     most: float | None = None
     choices: tuple[tuple[str, str | Promise], ...] = ()
     is_advanced: bool = False
+    is_here: bool = False
 
 
 @dataclass(frozen=True)
@@ -188,6 +191,9 @@ class Experiment:
     folds : callable(Collection, parameters) -> mapping of str to int, optional
         Of an experiment that trains: in which fold each question is tested, by its id, fixed before anything is drawn
         for them. Documents of other questions then come from the question's own fold.
+    left_out : callable(Collection, parameters) -> mapping of str to int, optional
+        How many questions cannot take part, by reason, as far as that is known before anything is asked; a run of which
+        these are all does not start (`partaking.ADVICE` says what to do).
     queue : str
         A worker of the "gpu" queue takes it, with a device or without.
     """
@@ -204,6 +210,7 @@ class Experiment:
     estimate: Callable[[Collection, Any], Estimate]
     methods: Callable[[Any, Mapping[str, list[Row]]], Methods]
     folds: Callable[[Collection, Any], Mapping[str, int]] | None = None
+    left_out: Callable[[Collection, Any], Mapping[str, int]] | None = None
     queue: str = "gpu"
 
     @property

@@ -1,7 +1,6 @@
 """An experiment as a kind of run: units of each stage, then one that makes the tables of all that was found."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -15,7 +14,7 @@ from crowdrag.runs.domain import artifacts, running
 from crowdrag.runs.models import Run
 
 from ...models import Table
-from . import collecting, findings, generating, telling
+from . import collecting, concluding, findings, generating, partaking, telling
 from .experiment import BadParameterError, Experiment
 from .job import Job
 
@@ -29,10 +28,11 @@ def plan(experiment: Experiment, run: Run) -> Iterable[dict[str, Any] | kinds.La
         collection = collecting.collection(
             run.parameters, run.study, seed=run.seed, folds=experiment.dividing(run.parameters)
         )
+        nobody = partaking.nobody(experiment, collection, own)
     except (BadParameterError, collecting.BadCollectionError) as error:
         raise kinds.Rejected(problems(error)) from error
-    if not collection.queries:
-        raise kinds.Rejected([{"message": _("There are no questions to ask.")}])
+    if nobody:
+        raise kinds.Rejected([{"message": nobody}])
     run.inputs_digest = collecting.digest(collection)
     run.summary |= {"collection": collection.name, "queries": len(collection.queries)}
     if collection.left_out:
@@ -80,13 +80,15 @@ def _tabulate(experiment: Experiment, job: Job) -> Callable[[], None]:
     made = experiment.tables(job)
     if unknown := sorted(set(made) - set(experiment.table_names)):
         raise ValueError(f"{experiment.name} makes tables that it does not name: {', '.join(unknown)}.")
-    return partial(_conclude, job, {name: made[name] for name in experiment.table_names if name in made})
+    kept = {name: made[name] for name in experiment.table_names if name in made}
+    return partial(_conclude, job, kept, experiment.table_names[0])
 
 
-def _conclude(job: Job, made: dict[str, Any]) -> None:
+def _conclude(job: Job, made: dict[str, Any], headline: str) -> None:
     Table.objects.bulk_create(Table(run=job.run, name=name, rows=rows) for name, rows in made.items())
     _publish(job)
-    running.note(run=job.run, summary={"usage": asdict(findings.usage(job.run))})
+    found = concluding.summary(made, headline, findings.usage(job.run))
+    running.note(run=job.run, summary=found)
 
 
 def _publish(job: Job) -> None:

@@ -19,8 +19,8 @@ from crowdrag.runs.domain import running, storing, uploads
 from crowdrag.runs.models import Run, Upload
 from crowdrag.studies.models import Study, User
 
-from . import collecting, generating, pacing, staging
-from .experiment import COMMON, BadParameterError, Estimate, Experiment
+from . import collecting, generating, pacing, partaking, staging
+from .experiment import COMMON, PREFIX, BadParameterError, Estimate, Experiment
 
 #: More questions than this need a number to be named: the whole collection is read at once.
 MOST_QUERIES = 20_000
@@ -131,11 +131,11 @@ def expect(asked: Order) -> Expected:
         If the questions cannot be read, or not with these parameters.
     """
     collection, own = asked.collection, asked.experiment.own(asked.parameters)
+    if nobody := partaking.nobody(asked.experiment, collection, own):
+        return _nothing(asked, nobody)
     found = asked.experiment.estimate(collection, own)
     found = replace(found, note=f"{found.note} {_too_long(collection, own)}".strip())
     endpoint, problem, left = _endpoint(asked.parameters["generator"]), "", None
-    if not collection.queries:
-        problem = _("There are no questions to ask.")
     cost = Decimal(0)
     if endpoint is not None:
         worst = found.worst
@@ -155,6 +155,15 @@ def expect(asked: Order) -> Expected:
         problem=problem,
         left_out=collection.left_out,
     )
+
+
+def _nothing(asked: Order, why: str) -> Expected:
+    """What an order comes to in which no question takes part."""
+    none = Estimate(0, 0, 0, left_out=len(asked.collection.queries))
+    return Expected(
+        none, units=0, cost=Decimal(0), currency=asked.study.currency, left=None, seconds=None, problem=why,
+        left_out=asked.collection.left_out,
+    )  # fmt: skip
 
 
 def _too_long(collection: Collection, own: Any) -> str:
@@ -206,12 +215,28 @@ def departures(experiment: Experiment, run: Run) -> list[tuple[str, Any]]:
     ]  # fmt: skip
 
 
-def offered() -> list[tuple[str, str]]:
-    """Return the generators that may be named, each with what it is: endpoints and models that the operator allows."""
+def offered(*, is_here: bool = False) -> list[tuple[str, str]]:
+    """Return the generators that may be named, each with what it is: endpoints and models that the operator allows.
+
+    `is_here`: models in a worker alone, for what servers do not tell.
+    """
+    here = [(f"model:{name}", _("%(name)s, in a worker") % {"name": name}) for name in generating.offered()]
+    if is_here:
+        return here
     allowed = Endpoint.objects.allowed().order_by("name")
     endpoints = [(f"endpoint:{each.name}", f"{each.name} ({each.model})") for each in allowed]
-    here = [(f"model:{name}", _("%(name)s, in a worker") % {"name": name}) for name in generating.offered()]
     return [*endpoints, *here]
+
+
+def usual(study: Study) -> str:
+    """Which generator a form begins with: the study's last one, else an endpoint of this place, else the first."""
+    names = [name for name, _title in offered()]
+    runs = Run.objects.filter(study=study, kind__startswith=PREFIX).newest_first()
+    for named in runs.values_list("parameters__generator", flat=True)[:1]:
+        if named in names:
+            return str(named)
+    local = Endpoint.objects.allowed().filter(is_local=True).order_by("name").values_list("name", flat=True).first()
+    return f"{ENDPOINT}:{local}" if local else next(iter(names), "")
 
 
 def hand_in(study: Study, path: Path) -> Upload:

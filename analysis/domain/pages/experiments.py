@@ -15,7 +15,7 @@ from crowdrag.runs.models import Artifact, Run
 from crowdrag.runs.models.run import RunQuerySet
 from crowdrag.studies.models import Study
 
-from ..experiments import starting
+from ..experiments import concluding, starting
 from ..experiments.experiment import EXPERIMENTS, PREFIX, Experiment
 from ..experiments.telling import collection_said, currency_of
 from ..reports import building, citing, packing
@@ -95,6 +95,7 @@ def result(run: Run) -> dict[str, Any]:
         "collection_said": collection_said(run.parameters.get("collection") or {}),
         "usage": spent(run),
         "progress": progress.of(run),
+        "warnings": concluding.warnings(run),
         "seconds": (run.finished_at - run.started_at).total_seconds() if run.finished_at and run.started_at else None,
     }
     if run.state != RunState.DONE or found["experiment"] is None:

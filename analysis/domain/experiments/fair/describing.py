@@ -6,7 +6,7 @@ from analysis.rag.answers import METRICS
 
 from .. import entailing, experiment, retrieving
 from ..experiment import Experiment, Field, Stage
-from . import working
+from . import taking, working
 from .estimating import estimate
 from .methods import methods
 from .parameters import Parameters
@@ -93,6 +93,7 @@ EXPERIMENT = Experiment(
     ),
     estimate=estimate,
     methods=methods,
+    left_out=taking.left_out,
 )  # fmt: skip
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
 from analysis.rag.answers import METRICS, Metric, together
-from analysis.rag.fair.utility import unusable
+from analysis.rag.fair.utility import FEWEST_USEFUL, unusable
 from analysis.rag.shapes import Collection, Query
 
 from .. import retrieving
@@ -18,6 +19,8 @@ from .parameters import DEFAULT_METRIC, Parameters
 NO_SCORE = "no gold answer that the metric can score"
 #: A retriever has no usable scores; the key of the reason.
 NO_SCORES = "no usable scores"
+#: It is labelled, and nothing can be ranked.
+FEW_DOCUMENTS = "fewer than two documents"
 #: So many questions are named where some are left out.
 NAMED = 10
 
@@ -47,6 +50,23 @@ def metrics(query: Query, parameters: Parameters) -> list[Metric]:
 def labelled(collection: Collection, parameters: Parameters) -> list[Query]:
     """The queries that are labelled, in the collection's order."""
     return [query for query in collection.queries if not reason(query, parameters)]
+
+
+def left_out(collection: Collection, parameters: Parameters) -> dict[str, int]:
+    """How many queries cannot take part, by reason, before anything is asked.
+
+    Raises
+    ------
+    BadParameterError
+        If a retriever has scores for none of them.
+    """
+    without_scores(collection, parameters)
+    found = [reason(query, parameters) or _few(query) for query in collection.queries]
+    return dict(Counter(each for each in found if each))
+
+
+def _few(query: Query) -> str:
+    return FEW_DOCUMENTS if len(query.documents) < FEWEST_USEFUL else ""
 
 
 def without_scores(collection: Collection, parameters: Parameters) -> list[Query]:

@@ -106,6 +106,7 @@ EXPERIMENT = Experiment(
     estimate=estimate,
     methods=methods,
     folds=questions.fold_of,
+    left_out=lambda collection, _own: questions.left_out(collection),
 )
 
 
