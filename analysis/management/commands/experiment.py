@@ -2,12 +2,13 @@
 
 import json
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, OutputWrapper
 
 from analysis.domain import folder
-from analysis.domain.experiments import collecting, configuring, retrieving, searching, starting
+from analysis.domain.experiments import collecting, concluding, configuring, retrieving, searching, starting
 from analysis.domain.experiments import experiment as experiments
 from analysis.domain.experiments.experiment import BadParameterError, Estimate, Experiment
 from analysis.domain.experiments.reading import FORMATS, BadCollectionError
@@ -76,7 +77,7 @@ class Command(BaseCommand):
     def _say(self, expected: starting.Expected) -> None:
         found = expected.estimate
         time = "a time not known yet" if expected.seconds is None else f"about {expected.seconds:,.0f} s"
-        self.stdout.write(
+        self._write(
             f"{found.queries:,} questions ({found.left_out:,} left out), {_calls(found)}, about "
             f"{found.prompt_tokens:,} tokens in and {found.completion_tokens:,} out, at most "
             f"{money.finely(expected.cost, expected.currency)}, {time}; {expected.units:,} units. {found.note}".strip()
@@ -87,22 +88,53 @@ class Command(BaseCommand):
             self.stderr.write("This may cost more than what is left of the study's budget: it would stop there.")
 
     def _follow(self, run: Run, out: Path | None) -> None:
-        self.stdout.write(f"Run {run.key}.")
-        run = running.wait(run, report=self._tell)
+        self._write(f"Run {run.key}.")
+        run = running.wait(run, report=self._tell if self.stderr.isatty() else Lines(self.stderr))
         if self.stderr.isatty():
             self.stderr.write("\r\033[K", ending="")
         if run.state != RunState.DONE:
             problems = "; ".join(problem.get("message", "") for problem in run.problems)
             raise CommandError(f"The run is {run.get_state_display()}. {problems or run.error}".strip())
         usage = run.summary.get("usage", {})
-        self.stdout.write(f"Done: {usage.get('calls', 0):,} calls, {usage.get('stored', 0):,} answered before.")
+        took = [f"{usage.get('calls', 0):,} calls", f"{usage.get('stored', 0):,} answered before"]
+        self._write(f"Done: {', '.join([*took, *concluding.losses(run)])}.")
+        for warning in concluding.warnings(run):
+            self.stderr.write(warning)
         if out is not None:
-            self.stdout.write(f"{len(folder.write(run, out))} files written to {out}: report, tables and figures.")
+            self._write(f"{len(folder.write(run, out))} files written to {out}: report, tables and figures.")
 
     def _tell(self, progress: Progress) -> None:
-        if self.stderr.isatty():
-            said = f"{progress.done} of {progress.total} {progress.message} ({pace(progress)})"
-            self.stderr.write(f"\r\033[K{said}", ending="")
+        self.stderr.write(f"\r\033[K{_far(progress)}", ending="")
+
+    def _write(self, said: str) -> None:
+        """Write a line that is read at once: into a file or a pipe lines else come when the command ends."""
+        self.stdout.write(said)
+        self.stdout.flush()
+
+
+class Lines:
+    """Tells of a run's progress where no terminal is: a line at each stage, and one every minute."""
+
+    EVERY = 60.0
+
+    def __init__(self, into: OutputWrapper):
+        self._into = into
+        self._stage: int | None = None
+        self._told: float | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        """Write a line if it is time for one."""
+        stage, now = progress.stage.number if progress.stage else None, monotonic()
+        if self._told is not None and stage == self._stage and now - self._told < self.EVERY:
+            return
+        self._stage, self._told = stage, now
+        self._into.write(_far(progress))
+        self._into.flush()
+
+
+def _far(progress: Progress) -> str:
+    said = f"{progress.done:,} of {progress.total:,} {progress.message}".strip()
+    return f"{said} ({around})" if (around := pace(progress)) else said
 
 
 def _calls(found: Estimate) -> str:

@@ -1,0 +1,193 @@
+"""A run with nothing in it does not start, and one in which nobody answered says so before anything else."""
+
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from analysis.domain.experiments import collecting, concluding, partaking, starting
+from analysis.domain.experiments.experiment import get
+from analysis.management.commands import experiment as command
+from analysis.rag.shapes import Usage
+from crowdrag.runs import kinds
+from crowdrag.runs.domain import running, uploads
+from crowdrag.runs.domain.progress import Progress, Stage
+from crowdrag.runs.models import Run
+from crowdrag.studies.enums import Role
+from tests.factories import MembershipFactory, StudyFactory, TopicFactory
+from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
+
+from .test_experiments_api import at, post, script
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_broker", "endpoint")]
+DOCUMENT = {"id": "d", "text": "ok:water"}
+#: Two questions without documents, one without a right answer, one with a single document.
+BARE = [{"documents": []}, {"documents": []}, {"golden_answers": []}]
+
+
+@pytest.fixture
+def study():
+    return StudyFactory(llm_budget=1_000_000)
+
+
+def questions(tmp_path, rows, text="ok:x"):
+    usual = {"question": text, "golden_answers": ["x"], "documents": [DOCUMENT, {"id": "e", "text": "ok:fire"}]}
+    path = tmp_path / "asked.jsonl"
+    path.write_text("\n".join(json.dumps({"id": f"q{i}"} | usual | row) for i, row in enumerate(rows)))
+    return path
+
+
+def order(study, path, name, **given):
+    upload = uploads.store(study=study, source=path)
+    collection = starting.of_upload(study, "qa", upload.pk)
+    return starting.order(get(name), study, {"generator": "endpoint:odd", "collection": collection, **given})
+
+
+@pytest.mark.parametrize("name", ["fair", "uplift"])
+def test_where_nobody_takes_part_nothing_starts_and_the_reasons_are_counted(study, server, tmp_path, name):  # noqa: F811
+    asked = order(study, questions(tmp_path, BARE), name)
+    expected = starting.expect(asked)
+    assert (expected.estimate.queries, expected.estimate.left_out, expected.estimate.calls) == (0, 3, 0)
+    for said in ("None of the questions can take part", "answer (1)", "document", "(2)", "--corpus"):
+        assert said in expected.problem
+    with pytest.raises(kinds.Rejected) as refused:
+        starting.start(asked)
+    assert refused.value.problems == [{"message": expected.problem}]
+    assert not Run.objects.exists()
+    assert server.seen == []
+
+
+def test_a_ranking_of_one_document_is_none(study, tmp_path):
+    asked = order(study, questions(tmp_path, [{"documents": [DOCUMENT]}]), "fair")
+    assert "fewer than two documents (1). Documents are ranked" in starting.expect(asked).problem
+
+
+@pytest.mark.parametrize("name", ["fair", "uplift"])
+def test_one_question_that_takes_part_is_enough_to_be_reckoned(study, tmp_path, name):
+    rows = [*BARE, {}, {}, {}, {}, {}]
+    expected = starting.expect(order(study, questions(tmp_path, rows), name))
+    assert (expected.problem, expected.estimate.queries, expected.estimate.left_out) == ("", 5, 3)
+
+
+def test_every_reason_that_an_experiment_gives_says_what_to_do(study, tmp_path):
+    rows = [*BARE, {"documents": [DOCUMENT]}]
+    path = questions(tmp_path, rows)
+    for name in ("fair", "uplift"):
+        asked = order(study, path, name)
+        reasons = get(name).left_out(asked.collection, get(name).own(asked.parameters))
+        assert reasons
+        assert set(reasons) <= set(partaking.ADVICE)
+
+
+def test_topics_without_passages_are_no_questions_and_it_is_said_why(study):
+    TopicFactory(study=study, external_id="bare")
+    asked = starting.order(get("fair"), study, {"generator": "endpoint:odd", "collection": {"source": "study"}})
+    assert collecting.of_study(study).left_out == (("no passages", 1),)
+    said = starting.expect(asked).problem
+    assert said.startswith("There are no questions to ask. Left out: no passages (1). Import what was retrieved")
+
+
+def test_page_command_and_api_refuse_alike(study, tmp_path):
+    path = questions(tmp_path, BARE)
+    said = starting.expect(order(study, path, "fair")).problem
+    collection = {"source": "qa", "upload": study.uploads.get().pk}
+    with pytest.raises(CommandError) as refused:
+        call_command("experiment", "fair", study=study.slug, file=path, format="qa", generator="endpoint:odd")
+    assert str(refused.value) == said
+
+    answer = post(
+        script(study), at(study, "experiments/fair/"), {"collection": collection, "generator": "endpoint:odd"}
+    )
+    assert (answer.status_code, answer.json()["errors"][0]["detail"]) == (422, said)
+    estimate = post(
+        script(study), at(study, "experiments/fair/estimate/"), {"collection": collection, "generator": "endpoint:odd"}
+    )
+    assert estimate.json()["problem"] == said
+
+    client = Client()
+    client.force_login(MembershipFactory(study=study, role=Role.EDITOR).user)
+    new = f"/studies/{study.slug}/experiments/new/fair/"
+    usual = {field.html_name: field.value() for field in client.get(new).context["form"] if field.value() is not None}
+    told = {name: value for name, value in usual.items() if value is not False}
+    told |= {"source": "qa", "upload": str(collection["upload"]), "generator": "endpoint:odd", "queries": "0"}
+    told["p_alphas"] = (
+        ", ".join(map(str, usual["p_alphas"])) if isinstance(usual["p_alphas"], list) else usual["p_alphas"]
+    )
+    page = client.post(new, told)
+    assert page.context["expected"].problem == said
+    assert 'name="start"' not in page.content.decode()
+    assert not Run.objects.exists()
+
+
+def test_a_run_that_the_model_refused_whole_says_so_on_top_and_in_the_command_s_last_line(
+    study, experiment, tmp_path, capsys
+):
+    path = questions(tmp_path, [{"documents": [{"id": "d", "text": "refuse"}]}], text="refuse")
+    call_command("experiment", "planted", study=study.slug, file=path, format="qa", generator="endpoint:odd")
+    run, (out, err) = Run.objects.get(), capsys.readouterr()
+    assert run.summary["usage"]["failed"] == 2
+    assert out.splitlines()[-1] == "Done: 2 calls, 0 answered before, 2 refused or failed."
+    said = "refused or failed to answer every prompt (2)"
+    assert said in err
+    client = Client()
+    client.force_login(MembershipFactory(study=study, role=Role.VIEWER).user)
+    page = client.get(f"/studies/{study.slug}/experiments/{run.key}/").content.decode()
+    assert said in page.split('id="methods"')[0]
+
+
+def test_a_run_in_which_all_fell_out_or_nothing_could_be_read_says_so_first():
+    usage = Usage(calls=4)
+    found = concluding.summary(
+        {"fair_tradeoff": [], "fair_costs": [{"prompts": 4, "failed": 1, "unreadable": 3}]}, "fair_tradeoff", usage
+    )
+    assert (found["empty"], found["unreadable"], found["none_read"]) == (True, 3, True)
+    first, second = concluding.warnings(Run(summary=found))
+    assert "None of the model's replies (3) could be read" in first
+    assert "No question was left to measure" in second
+    assert concluding.losses(Run(summary=found)) == ["3 replies not to be read"]
+    some = concluding.summary({"head": [{"n": 2}], "costs": [{"prompts": 4, "unreadable": 3}]}, "head", usage)
+    assert (some["none_read"], some.get("empty"), concluding.warnings(Run(summary=some))) == (False, None, [])
+
+
+def test_a_run_with_answers_has_no_warning(study, experiment, tmp_path, capsys):
+    run = running.wait(starting.start(order(study, questions(tmp_path, [{}]), "planted")))
+    assert run.state == "DONE", run.error
+    assert set(run.summary) & {"empty", "unreadable", "none_read"} == set()
+    call_command("experiment", "planted", study=study.slug, file=questions(tmp_path, [{}]), format="qa",
+                 generator="endpoint:odd")  # fmt: skip
+    assert capsys.readouterr().out.splitlines()[-1] == "Done: 0 calls, 2 answered before."
+
+
+class Flushed(io.StringIO):
+    """Knows what was there whenever it was flushed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: list[str] = []
+
+    def flush(self) -> None:
+        self.read.append(self.getvalue())
+
+
+def test_the_run_s_key_is_written_out_before_the_run_is_waited_for(study, experiment, tmp_path):
+    out, err = Flushed(), Flushed()
+    path = questions(tmp_path, [{}])
+    call_command("experiment", "planted", study=study.slug, file=path, format="qa", generator="endpoint:odd",
+                 stdout=out, stderr=err)  # fmt: skip
+    key = f"Run {Run.objects.get().key}."
+    assert any(key in said and "Done" not in said for said in out.read)
+    lines = err.getvalue().splitlines()
+    assert [line.split("(")[0].strip() for line in lines if "stage 1 of 3" in line] != []
+    assert "\r" not in err.getvalue()
+
+
+def test_without_a_terminal_progress_is_a_line_a_stage_and_one_a_minute(monkeypatch):
+    now, into = [0.0], io.StringIO()
+    monkeypatch.setattr(command, "monotonic", lambda: now[0])
+    tell = command.Lines(command.OutputWrapper(into))
+    for second, stage, done in ((0, 1, 0), (1, 1, 1), (59, 1, 2), (61, 1, 3), (62, 2, 4), (63, 2, 5)):
+        now[0] = float(second)
+        tell(Progress(done, 9, "Answering", stage=Stage(stage, 2, done, 5)))
+    assert [line.split()[0] for line in into.getvalue().splitlines()] == ["0", "3", "4"]
