@@ -84,7 +84,10 @@ def test_uplift_says_ablations_transfer_and_tests(local) -> None:
         assert uplift.ABLATED[name].partition(" (")[0] in whole
     assert "rerankers were trained anew for each loss that was left out" in whole
     assert "exchanged with Tiny, the other model in the tables" in whole
-    assert "Differences to standard RAG, of ablations to the whole, of the other model's documents" in whole
+    assert (
+        "Differences to standard RAG and of ablations to the whole and of answers with the other model's documents"
+        in whole
+    )
     assert "Wilcoxon's signed-rank test [@wilcoxon1945], which of exact match is McNemar's [@mcnemar1947]" in whole
 
     inference = said("uplift", ablations=["without_reranking"])

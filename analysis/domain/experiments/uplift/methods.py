@@ -124,13 +124,11 @@ def _exchanged(own: Parameters) -> str:
 
 def _tested(own: Parameters) -> str:
     """What is held against what, and how it is tested."""
-    against = [
-        f"Differences to {PEERS[STANDARD]}",
-        "of ablations to the whole" if own.ablations else "",
-        "of the other model's documents to a model's own" if own.other else "",
-    ]
+    against = [f"to {PEERS[STANDARD]}"]
+    against += ["of ablations to the whole"] if own.ablations else []
+    against += ["of answers with the other model's documents to those with a model's own"] if own.other else []
     return (
-        f"{', '.join(filter(None, against))} are paired by question, with 95 % percentile intervals over "
+        f"Differences {' and '.join(against)} are paired by question, with 95 % percentile intervals over "
         f"{own.resamples:,} resamples of questions [@efron1993] and Wilcoxon's signed-rank test [@wilcoxon1945], which "
         "of exact match is McNemar's [@mcnemar1947], as its differences are all of one size; p-values were adjusted "
         "for the false discovery rate within each table [@benjamini1995]. Intervals and tests are conditional on the "
