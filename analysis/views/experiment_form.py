@@ -27,6 +27,14 @@ SHOWN_UPLOADS: Final = 50
 #: How many questions a run is first offered with: enough to see what comes of it.
 QUERIES: Final = 100
 OWN: Final = "p_"
+#: What a file of each format is.
+WRITTEN: Final = {
+    "qa": gettext_lazy("JSON lines"),
+    "lamp": gettext_lazy("JSON of a task, with its outputs merged in"),
+    "bank": gettext_lazy("JSON lines"),
+    "passages": gettext_lazy("JSON lines, or a ZIP archive of all files of the data set"),
+}
+KEPT: Final = gettext_lazy("Gzipped or not. It is kept with the study, and its digest with the run.")
 
 
 class NumbersField(forms.CharField):
@@ -73,10 +81,7 @@ class ExperimentForm(forms.Form):
     upload = forms.TypedChoiceField(
         label=gettext_lazy("File handed in before"), required=False, coerce=int, empty_value=None
     )
-    file = forms.FileField(
-        label=gettext_lazy("New file"), required=False,
-        help_text=gettext_lazy("JSON lines, gzipped or not. It is kept with the study, and its digest with the run."),
-    )  # fmt: skip
+    file = forms.FileField(label=gettext_lazy("New file"), required=False)
     others = forms.IntegerField(
         label=gettext_lazy("Passages of other questions beside each question's own"), initial=0, min_value=0,
         max_value=200,
@@ -100,7 +105,8 @@ class ExperimentForm(forms.Form):
         self._set_choices()
         usual = experiment.own({}).to_dict()
         for each in experiment.fields:
-            self.fields[OWN + each.name] = _control(each, usual.get(each.name), self._models())
+            models = starting.offered(is_here=each.is_here) if each.kind == "model" else []
+            self.fields[OWN + each.name] = _control(each, usual.get(each.name), models)
 
     def _set_choices(self) -> None:
         offered = [name for name in self.experiment.collections if name in FORMATS]
@@ -116,7 +122,10 @@ class ExperimentForm(forms.Form):
         stored = Upload.objects.filter(study=self.study).order_by("-uploaded_at", "-pk")[:SHOWN_UPLOADS]
         kept = [(each.pk, f"{each.name} · {filesizeformat(each.size)} · {each.sha256[:8]}") for each in stored]
         self._choices("upload", [("", _("none")), *kept])
-        self._choices("generator", self._models())
+        self._choices("generator", starting.offered())
+        self.fields["generator"].initial = starting.usual(self.study)
+        wanted = "; ".join(f"{FORMATS[name].title}: {WRITTEN[name]}" for name in offered)
+        self.fields["file"].help_text = f"{wanted}. {KEPT}"
         if not offered:
             for name in ("upload", "file"):
                 del self.fields[name]
@@ -129,9 +138,6 @@ class ExperimentForm(forms.Form):
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
         field.choices = choices
-
-    def _models(self) -> list[tuple[str, str]]:
-        return starting.offered()
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
         """The fields under what they are about; what is advanced comes apart."""
@@ -183,7 +189,13 @@ class ExperimentForm(forms.Form):
         try:
             self.order()
         except BadParameterError as error:
-            self.add_error(None, str(error))
+            self.refuse(error)
+
+    def refuse(self, error: Exception) -> None:
+        """Say what is wrong, at the field of the parameter whose name the message begins with."""
+        name = str(error).split(maxsplit=1)[0] if str(error) else ""
+        field = next((each for each in (OWN + name, name) if each in self.fields), None)
+        self.add_error(field, str(error))
 
     def order(self, *, now: datetime | None = None) -> starting.Order:
         """Return what is ordered."""

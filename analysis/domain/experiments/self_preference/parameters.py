@@ -192,7 +192,7 @@ FIELDS = (
     Field(
         "perplexity", gettext_lazy("Perplexity by"), "model",
         gettext_lazy("A causal model in this process (GPT-2 in the paper) reads all passages. Empty: as in the data."),
-        is_advanced=True,
+        is_advanced=True, is_here=True,
     ),
     Field(
         "tries", gettext_lazy("Tries without a passage"), "integer",
