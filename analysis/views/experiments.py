@@ -54,8 +54,12 @@ def new(request: HttpRequest, study: Study, name: str) -> HttpResponse:
         return render(request, "analysis/experiment_new.html", context, status=status)
 
     return ordering(
-        request, form, show=show, estimate=_expected, start=lambda order: starting.start(order, by=form.by)
-    )  # fmt: skip
+        request,
+        form,
+        show=show,
+        estimate=lambda order: _expected(order, form),
+        start=lambda order: starting.start(order, by=form.by),
+    )
 
 
 @study_page(Role.EDITOR)
@@ -119,11 +123,13 @@ def _beside(request: HttpRequest, study: Study) -> HttpResponse:
     return render(request, "analysis/experiments_beside.html", context)
 
 
-def _expected(order: starting.Order) -> dict[str, Any]:
-    """What the page shows of an order: what it comes to, or why that cannot be said."""
+def _expected(order: starting.Order, form: ExperimentForm | None = None) -> dict[str, Any]:
+    """What the page shows of an order: what it comes to, or why that cannot be said, in the form's field as well."""
     try:
         return {"expected": starting.expect(order), "settled": page.settled(order)}
     except (experiments.BadParameterError, BadCollectionError) as error:
+        if form is not None:
+            form.refuse(error)
         return {"problems": getattr(error, "problems", None) or [{"message": str(error)}]}
 
 

@@ -1,0 +1,89 @@
+"""The form of an experiment: what it begins with, what it offers, where the page lands, where errors stand."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from django.test import Client
+
+from analysis.domain.experiments import starting
+from analysis.domain.experiments.experiment import EXPERIMENTS, BadParameterError, get
+from analysis.views.experiment_form import WRITTEN, ExperimentForm
+from crowdrag.llm.models import Endpoint
+from crowdrag.runs.models import Run
+from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
+
+from .test_experiment_pages import TOLD, form_of, member_of
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_broker", "experiment", "endpoint")]
+
+
+def errors_at(client: Client, address: str, **told: str):
+    page = client.post(address, TOLD | told)
+    return page, page.context["form"].errors
+
+
+def autofocus(page) -> list[str]:
+    return re.findall(r"<[^>]*autofocus[^>]*>", page.content.decode())
+
+
+def test_a_form_begins_with_the_study_s_last_model_then_a_local_one_then_the_first(study):
+    far = {"model": "m", "is_allowed": True, "base_url": "https://far.example/v1"}
+    Endpoint.objects.create(name="a-far", is_local=False, **far)
+    assert starting.usual(study) == "endpoint:odd"
+    Run.objects.create(
+        study=study, kind="experiment.planted", created_at="2026-01-01T00:00Z",
+        parameters={"generator": "endpoint:a-far"},
+    )  # fmt: skip
+    page = member_of(study).get(form_of(study))
+    assert page.context["form"]["generator"].value() == "endpoint:a-far"
+    assert '<option value="endpoint:a-far" selected>' in page.content.decode()
+    Endpoint.objects.filter(name="a-far").update(is_allowed=False)
+    assert starting.usual(study) == "endpoint:odd"
+    Endpoint.objects.filter(name="a-far").update(is_allowed=True)
+    Endpoint.objects.filter(name="odd").delete()
+    Run.objects.all().delete()
+    assert starting.usual(study) == "endpoint:a-far"
+
+
+def test_what_servers_do_not_tell_is_asked_of_models_in_a_worker_alone(study, settings):
+    settings.GENERATOR_MODELS = ["gpt2"]
+    form = ExperimentForm(experiment=get("self_preference"), study=study)
+    assert [name for name, _label in form.fields["p_perplexity"].choices] == ["", "model:gpt2"]
+    assert [name for name, _label in form.fields["generator"].choices] == ["endpoint:odd", "model:gpt2"]
+    planted = ExperimentForm(experiment=get("planted"), study=study)
+    assert "endpoint:odd" in dict(planted.fields["p_judge"].choices)
+
+
+def test_a_new_file_is_asked_for_in_the_formats_that_are_taken(study):
+    said = ExperimentForm(experiment=get("self_preference"), study=study).fields["file"].help_text
+    assert "ZIP archive of all files" in said
+    assert "merged in" in ExperimentForm(experiment=get("fair"), study=study).fields["file"].help_text
+    for name in ("fair", "uplift", "self_preference", "planted"):
+        taken = set(get(name).collections) - {"study", "responses"}
+        assert taken <= set(WRITTEN)
+
+
+def test_the_page_lands_at_what_was_asked_for(study):
+    editor = member_of(study)
+    assert autofocus(editor.get(form_of(study))) == []
+    [landed] = autofocus(editor.post(form_of(study), TOLD))
+    assert 'id="estimate"' in landed
+    assert 'tabindex="-1"' in landed
+    # What follows the form while it is filled in never takes the focus away from it.
+    assert autofocus(editor.post(form_of(study) + "estimate/", TOLD)) == []
+    wrong = editor.post(form_of(study), TOLD | {"p_k": "9"})
+    assert autofocus(wrong) == []
+    assert "data-errors" in wrong.content.decode()
+
+
+def test_what_is_wrong_with_a_parameter_stands_at_its_field(study, monkeypatch):
+    def refuse(collection, own):
+        raise BadParameterError("k is 2; there are documents for 1.")
+
+    monkeypatch.setitem(EXPERIMENTS, "planted", replace(get("planted"), estimate=refuse))
+    page, errors = errors_at(member_of(study), form_of(study))
+    assert dict(errors) == {"p_k": ["k is 2; there are documents for 1."]}
+    assert autofocus(page) == []
+    assert 'href="#id_p_k"' in page.content.decode()
+    assert 'name="start"' not in page.content.decode()
