@@ -90,6 +90,8 @@ def test_from_the_start_to_the_result(page: Page, live_server: Any, sign_in: Any
     page.get_by_role("link", name="Again, a little otherwise").click()
     page.get_by_label("Documents").fill("1")
     page.get_by_role("button", name="Estimate").click()
+    expect(page.locator("#estimate")).to_be_focused()
+    expect(page.get_by_role("button", name="Start", exact=True)).to_be_in_viewport()
     page.get_by_role("button", name="Start", exact=True).click()
     page.wait_for_url("**/runs/**")
     second = running.wait(Run.objects.latest("pk"))
