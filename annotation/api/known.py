@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
@@ -19,7 +19,7 @@ from crowdrag.studies.enums import Role
 from ..domain.checks import gold, known, picking, problems
 from ..domain.checks.gold import Label
 from ..enums import CampaignState, Judges
-from ..models import Campaign, CampaignDimension, GoldLabel, Item
+from ..models import Campaign, CampaignDimension, GoldLabel, Item, TrainingItem
 from . import asking
 from .campaigns import CHANGED
 
@@ -49,8 +49,8 @@ class KnownRow(serializers.ModelSerializer[Item]):
 
     topic = serializers.CharField(source="topic.external_id")
     responses = serializers.SerializerMethodField(help_text="Ids: the left and the right one, or the one alone.")
-    labels = KnownLabelRow(source="gold_labels", many=True)
-    teaches = serializers.SerializerMethodField(
+    labels = KnownLabelRow(source="known_labels", many=True)
+    teaches = serializers.BooleanField(
         help_text="Whether new judges learn from it before their first questionnaire; else questionnaires hold it."
     )
 
@@ -63,10 +63,6 @@ class KnownRow(serializers.ModelSerializer[Item]):
         if item.pair is not None:
             return [item.pair.a.external_id, item.pair.b.external_id]
         return [item.response.external_id] if item.response is not None else []
-
-    def get_teaches(self, item: Item) -> bool:
-        """Return whether it is a training item."""
-        return bool(item.training.all())
 
 
 class KnownLabel(Given):
@@ -225,8 +221,12 @@ def _campaign(endpoint: Endpoint) -> Campaign:
 
 def _items(campaign: Campaign) -> QuerySet[Item]:
     """Return a campaign's known items, with all that is shown of them."""
+    shown = ("item_id", "value", "explanation", "dimension__name")
+    labels = GoldLabel.objects.order_by("dimension_id").select_related("dimension").only(*shown)
     rows = gold.kept_items(campaign).select_related("topic", "response", "pair__a", "pair__b")
-    return rows.only("campaign_id", *SHOWN).prefetch_related("gold_labels__dimension", "training")
+    # As plain lists: a manager for each row would take longer than all that is asked of the database.
+    rows = rows.only("campaign_id", *SHOWN).prefetch_related(Prefetch("gold_labels", labels, to_attr="known_labels"))
+    return rows.annotate(teaches=Exists(TrainingItem.objects.filter(item=OuterRef("pk"))))
 
 
 def _labels(campaign: Campaign, given: list[dict[str, Any]]) -> dict[int, Label]:

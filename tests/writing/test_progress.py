@@ -176,7 +176,7 @@ def test_from_invited_to_accepted(study: Study) -> None:
             kind=EntryKind.PERSONAL,
             participant=person,
             label="mail",
-            token_hash=bytes([person.pk % 256]) * 32,
+            token_hash=person.pk.to_bytes(32, "big"),
             **common,
         )
     # A key of somebody who came by an open link is no invitation.

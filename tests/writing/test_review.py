@@ -89,7 +89,7 @@ def test_the_queue_takes_the_same_queries_for_one_and_four(
     cache.clear()
     for number in range(count):
         submitted(member.study, minutes=number)
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         assert len(client.get(at()).context["rows"]) == count
 
 

@@ -23,6 +23,14 @@ from ..models import Response, ResponseDecision, TaskPayment, TaskTransition, Wr
 from .responses import ResponseRow
 
 WITH = ("study", "topic", "style", "participant", "reviewer", "response", "log", "revises__response", "revision")
+# Of a list, without the texts: those of a hundred responses would come along for nothing.
+IN_LIST = ("topic", "style", "participant", "reviewer", "response", "revises", "revision")
+SHOWN = (
+    "external_id", "state", "is_trial", "claimed_at", "submitted_at", "seconds", "active_seconds", "pay",
+    "reviewing_until", "topic__external_id", "style__name", "participant__external_id", "reviewer__email",
+    "response__external_id", "response__words", "response__is_included", "response__task_id", "revises__external_id",
+    "revision__external_id", "revision__revises_id",
+)  # fmt: skip
 SEEN = Need(Role.REVIEWER)
 HANDED_IN = [(state.value, state.label) for state in queue.LISTS.values()]
 
@@ -193,7 +201,7 @@ class HandedIn(Listing):
 
     def rows(self) -> QuerySet[WritingTask]:
         """Return what was handed in here; what others collected waits for nobody."""
-        return of(self).filter(is_imported=False)
+        return _paid(self).filter(is_imported=False).select_related(*IN_LIST).only(*SHOWN)
 
 
 class OneHandedIn(Endpoint):
@@ -210,10 +218,15 @@ class OneHandedIn(Endpoint):
 
 def of(endpoint: Endpoint) -> QuerySet[WritingTask]:
     """Return the study's tasks of which there is a response, with all that is shown of them."""
+    return _paid(endpoint).select_related(*WITH)
+
+
+def _paid(endpoint: Endpoint) -> QuerySet[WritingTask]:
+    """Return the study's tasks of which there is a response, each with what was paid for it."""
     theirs = TaskPayment.objects.filter(task=OuterRef("pk")).order_by().values("task")
     paid = Subquery(theirs.annotate(sum=Sum("amount")).values("sum"), output_field=IntegerField())
     found = WritingTask.objects.filter(study=endpoint.study, response__isnull=False)
-    return found.select_related(*WITH).annotate(paid=Coalesce(paid, 0))
+    return found.annotate(paid=Coalesce(paid, 0))
 
 
 def reviewed(endpoint: Endpoint, external_id: str) -> Any:

@@ -2,7 +2,7 @@
 
 | module | what |
 |---|---|
-| `rows` | the study's tasks with what was paid for them, in one query |
+| `rows` | the study's tasks with what was paid for them, each, and counted by where they stand |
 | `counting` | where tasks stand, by style |
 | `wages` | time and pay an hour, by response and by writer; who earns less than the floor, and topping up |
 | `funnel` | from invited to accepted |

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ...enums import TaskState
-from .rows import Row
+from .rows import Group
 
 TRIAL = "trial"
+NONE_YET = dict.fromkeys(TaskState.values, 0)
 
 
 @dataclass
@@ -19,15 +20,15 @@ class Standing:
     name: str
     label: str
     asked: int | None = None
-    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(TaskState.values, 0))
+    counts: dict[str, int] = field(default_factory=NONE_YET.copy)
     erased: int = 0
 
-    def add(self, row: Row) -> None:
-        """Count a task."""
-        if row.is_erased:
-            self.erased += 1
+    def add(self, group: Group) -> None:
+        """Count tasks."""
+        if group.is_erased:
+            self.erased += group.n
         else:
-            self.counts[row.state] += 1
+            self.counts[group.state] += group.n
 
     @property
     def done(self) -> int:
@@ -45,26 +46,26 @@ class Standing:
         return min(self.done / self.asked, 1) if self.asked else None
 
 
-def by_style(rows: Iterable[Row], asked: Mapping[str, tuple[str, int]]) -> list[Standing]:
+def by_style(groups: Iterable[Group], asked: Mapping[str, tuple[str, int]]) -> list[Standing]:
     """Return where tasks stand by style, in the plan's order, then those that are asked for no more.
 
     `asked` maps a style's name to its label and how many responses the plan asks for. Versions of a style are one.
     """
     found = {name: Standing(name, label, number) for name, (label, number) in asked.items()}
-    for row in rows:
-        if not row.is_trial:
-            found.setdefault(row.style, Standing(row.style, row.style_label)).add(row)
+    for group in groups:
+        if not group.is_trial:
+            found.setdefault(group.style, Standing(group.style, group.style_label)).add(group)
     return list(found.values())
 
 
-def trials(rows: Iterable[Row]) -> Standing | None:
+def trials(groups: Iterable[Group]) -> Standing | None:
     """Return where trial tasks stand; None if there are none."""
-    tried = [row for row in rows if row.is_trial]
+    tried = [group for group in groups if group.is_trial]
     if not tried:
         return None
     standing = Standing(TRIAL, "")
-    for row in tried:
-        standing.add(row)
+    for group in tried:
+        standing.add(group)
     return standing
 
 

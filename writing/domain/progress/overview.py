@@ -1,6 +1,6 @@
 """All that the page on a study's writing shows, and the same as tables to download."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from ...models import Topic, WritingPlan
 from .. import plans
 from . import counting, funnel, rows, wages
 from .counting import Standing
-from .rows import Row
+from .rows import Group, Row
 from .spending import Spending, spending
 
 
@@ -36,6 +36,7 @@ class Overview:
 
     plan: WritingPlan | None
     rows: list[Row]
+    groups: list[Group]
     styles: list[Standing]
     whole: Standing
     trials: Standing | None
@@ -56,38 +57,39 @@ class Overview:
     @property
     def waiting(self) -> int:
         """How many responses wait for a reviewer, trials among them, as the reviewers' queue counts."""
-        return _waiting(self.rows)
+        return _waiting(self.groups)
 
     @property
     def being_written(self) -> int:
         """How many are being written, trials among them."""
-        return sum(row.state == TaskState.CLAIMED for row in self.rows)
+        return sum(group.n for group in self.groups if group.state == TaskState.CLAIMED)
 
     @property
     def erased(self) -> int:
         """How many responses were erased at their writers' wish, trials among them."""
-        return sum(row.is_erased for row in self.rows)
+        return sum(group.n for group in self.groups if group.is_erased)
 
     @property
     def is_imported(self) -> bool:
         """Whether all tasks were collected elsewhere, where neither plan nor pay is known."""
-        return bool(self.rows) and all(row.is_imported for row in self.rows)
+        return bool(self.groups) and all(group.is_imported for group in self.groups)
 
 
 def overview(study: Study) -> Overview:
     """Return how far the writing is: a fixed number of queries, however much there is."""
     plan = plans.get(study)
-    found = rows.load(study)
-    styles = counting.by_style(found, _asked(plan))
+    found, groups = rows.load(study), rows.groups(study)
+    styles = counting.by_style(groups, _asked(plan))
     whole = counting.total(styles)
     floor = plan.wage_floor if plan else None
     responses = wages.responses(found)
     return Overview(
         plan=plan,
         rows=found,
+        groups=groups,
         styles=styles,
         whole=whole,
-        trials=counting.trials(found),
+        trials=counting.trials(groups),
         times=_times(responses, styles),
         wage=wages.medians(each.wage for each in responses),
         share_below=wages.share_below(responses, floor),
@@ -95,7 +97,7 @@ def overview(study: Study) -> Overview:
         responses=responses,
         stages=funnel.funnel(study, plan),
         erased_people=funnel.erased(study),
-        spending=spending(found, plan, whole),
+        spending=spending(groups, plan, whole),
     )
 
 
@@ -110,14 +112,14 @@ def writers(study: Study) -> dict[int, wages.Writer]:
 def glance(study: Study) -> dict[str, Any]:
     """Return the essentials for the study's home."""
     plan = plans.get(study)
-    found = rows.load(study)
-    whole = counting.total(counting.by_style(found, _asked(plan)))
-    return {"plan": plan, "whole": whole, "waiting": _waiting(found), "spending": spending(found, plan, whole)}
+    groups = rows.groups(study)
+    whole = counting.total(counting.by_style(groups, _asked(plan)))
+    return {"plan": plan, "whole": whole, "waiting": _waiting(groups), "spending": spending(groups, plan, whole)}
 
 
-def _waiting(found: Sequence[Row]) -> int:
+def _waiting(groups: Iterable[Group]) -> int:
     """Count what waits for a reviewer. What was erased waits too: it can still be paid."""
-    return sum(row.state == TaskState.SUBMITTED and not row.is_imported for row in found)
+    return sum(group.n for group in groups if group.state == TaskState.SUBMITTED and not group.is_imported)
 
 
 def _asked(plan: WritingPlan | None) -> dict[str, tuple[str, int]]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from django.db.models import IntegerField, OuterRef, Subquery, Sum
+from django.db.models import Count, IntegerField, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from crowdrag.studies.models import Study
@@ -66,9 +66,59 @@ class Row:
         return self.state in HANDED_IN
 
 
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Tasks of a style that stand alike, and how many they are. Money in minor units."""
+
+    style: str
+    style_label: str
+    state: str
+    is_trial: bool
+    is_imported: bool
+    is_erased: bool
+    n: int
+    # What was paid for all of them, and for how many of them anything was.
+    paid: int
+    n_paid: int
+    # What was promised for those whose pay is known, and how many these are.
+    pay: int
+    n_with_pay: int
+
+
 def load(study: Study) -> list[Row]:
     """Return the study's tasks in the order in which they were made: one query, however many there are."""
+    return [Row(*values) for values in _paid(study).order_by("pk").values_list(*FIELDS)]
+
+
+def groups(study: Study) -> list[Group]:
+    """Return how many tasks stand where, styles in the order of their first tasks: one query, reckoned in the database.
+
+    A style is known by its name: its versions have one label here, that of the first.
+    """
+    tasks = _paid(study).annotate(is_erased=Q(response__erased_at__isnull=False))
+    alike = tasks.values("style__name", "style__label", "state", "is_trial", "is_imported", "is_erased")
+    counted = alike.annotate(n=Count("pk"), first=Min("pk"), sum=Sum("paid"), n_paid=Count("pk", filter=Q(paid__gt=0)))
+    labels: dict[str, str] = {}
+    return [
+        Group(
+            style=each["style__name"],
+            style_label=labels.setdefault(each["style__name"], each["style__label"]),
+            state=each["state"],
+            is_trial=each["is_trial"],
+            is_imported=each["is_imported"],
+            is_erased=each["is_erased"],
+            n=each["n"],
+            paid=each["sum"],
+            n_paid=each["n_paid"],
+            pay=each["promised"],
+            n_with_pay=each["n_with_pay"],
+        )
+        for each in counted.annotate(promised=Coalesce(Sum("pay"), 0), n_with_pay=Count("pay")).order_by("first")
+    ]
+
+
+def _paid(study: Study) -> QuerySet[WritingTask]:
+    """Return the study's tasks, each with what was paid for it."""
     sums = TaskPayment.objects.filter(task=OuterRef("pk")).order_by().values("task").annotate(sum=Sum("amount"))
     paid = Coalesce(Subquery(sums.values("sum"), output_field=IntegerField()), 0)
-    tasks = WritingTask.objects.filter(study=study).annotate(paid=paid).order_by("pk")
-    return [Row(*values) for values in tasks.values_list(*FIELDS).iterator(chunk_size=2000)]
+    return WritingTask.objects.filter(study=study).annotate(paid=paid)

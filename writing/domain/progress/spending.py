@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ...enums import TaskState
 from ...models import WritingPlan
 from .counting import Standing
-from .rows import Row
+from .rows import Group
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,15 @@ class Spending:
         return None if self.to_come is None else self.so_far + self.waiting + self.to_come
 
 
-def spending(rows: Iterable[Row], plan: WritingPlan | None, whole: Standing) -> Spending:
+def spending(groups: Iterable[Group], plan: WritingPlan | None, whole: Standing) -> Spending:
     """Return what was spent and what is to come; the latter is not known without a plan."""
     charge = plan.fee + plan.tax if plan else 0
     paid = charges = waiting = 0
-    for row in rows:
-        paid += row.paid
-        charges += charge if row.paid else 0
-        if row.state == TaskState.SUBMITTED and row.pay is not None:
-            waiting += row.pay + charge
+    for group in groups:
+        paid += group.paid
+        charges += charge * group.n_paid
+        if group.state == TaskState.SUBMITTED:
+            waiting += group.pay + charge * group.n_with_pay
     missing = whole.missing
     to_come = None if plan is None or missing is None else missing * (plan.pay + charge)
     return Spending(paid, charges, waiting, to_come)

@@ -23,6 +23,7 @@ from ...enums import TaskState
 from ...models import WritingPlan, WritingTask
 from ..tasks import paying
 from . import rows as tasks
+from .counting import NONE_YET
 from .rows import Row
 
 HOUR = 3600
@@ -52,7 +53,7 @@ class Writer:
 
     pk: int
     pseudonym: str
-    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(TaskState.values, 0))
+    counts: dict[str, int] = field(default_factory=NONE_YET.copy)
     earned: int = 0
     responses: list[Response] = field(default_factory=list)
     topping: int = 0

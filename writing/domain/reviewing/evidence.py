@@ -84,7 +84,7 @@ def of_response(log: WritingLog | None, response: Response) -> list[Shown] | Non
 def flagged(tasks: Sequence[WritingTask]) -> dict[int, list[str]]:
     """Return, for each task that has some, the titles of the signals to look at.
 
-    What was computed once is kept for some days: a submitted log changes no more. The tasks come with their responses.
+    What was computed once is kept for some days: a submitted log changes no more.
     """
     with_log = [task for task in tasks if getattr(task, "log", None) is not None]
     keys = {task.pk: f"signals-{VERSION}-{task.log.pk}" for task in with_log}
@@ -110,9 +110,10 @@ def _compute(tasks: Sequence[WritingTask]) -> Iterable[tuple[WritingTask, list[s
         return
     prefetch_related_objects(tasks, "log__batches", "log__sittings")
     passages = passages_of({task.topic_id for task in tasks})
+    texts = dict(Response.objects.filter(task__in=tasks).values_list("task_id", "text"))
     for task in tasks:
         try:
-            found = _signals(task.log, passages[task.topic_id], task.response.text)
+            found = _signals(task.log, passages[task.topic_id], texts[task.pk])
         except codec.BrokenLog:
             yield task, [str(_("Log cannot be read"))]
         else:

@@ -27,6 +27,14 @@ LISTS = {
     "rejected": TaskState.REJECTED,
     "revision": TaskState.REVISION,
 }
+# What a row of a list shows: the responses' texts, which signals are made of, are fetched where none was made yet.
+SHOWN_WITH: Final = ("topic", "style", "participant", "reviewer", "response", "log")
+SHOWN: Final = (
+    "external_id", "state", "is_trial", "revises_id", "submitted_at", "reviewing_until", "topic__query",
+    "style__label", "participant__external_id", "reviewer__name", "reviewer__email", "response__words",
+    "response__is_included", "response__task_id", "log__task_id",
+    "log__source", "log__started_at",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -54,7 +62,7 @@ def listed(study: Study, name: str, wanted: Wanted) -> QuerySet[WritingTask]:
     """Return the tasks of one list: what waits, the oldest first; what was decided, the latest first."""
     order = ("submitted_at", "id") if name == "waiting" else ("-submitted_at", "-id")
     found = _asked(study, wanted).filter(state=LISTS[name])
-    return found.select_related("topic", "style", "participant", "reviewer", "response", "log").order_by(*order)
+    return found.select_related(*SHOWN_WITH).only(*SHOWN).order_by(*order)
 
 
 def counts(study: Study, now: datetime) -> Counts:
@@ -100,9 +108,9 @@ def let_go(*, task: WritingTask, by: User) -> None:
 
 
 def with_log(tasks: QuerySet[WritingTask]) -> QuerySet[WritingTask]:
-    """Fetch what signals are made of along: logs with their sittings and batches, passages."""
+    """Fetch logs with their sittings along: what signals are made of."""
     sittings = Prefetch("log__sittings", Sitting.objects.order_by("number", "id"))
-    return tasks.select_related("topic", "response", "log").prefetch_related(sittings)
+    return tasks.select_related("topic", "log").prefetch_related(sittings)
 
 
 def _asked(study: Study, wanted: Wanted) -> QuerySet[WritingTask]:
