@@ -79,8 +79,9 @@ class ExperimentForm(forms.Form):
         ),
     )  # fmt: skip
     upload = forms.TypedChoiceField(
-        label=gettext_lazy("File handed in before"), required=False, coerce=int, empty_value=None
-    )
+        label=gettext_lazy("File handed in before"), required=False, coerce=int, empty_value=None,
+        help_text=gettext_lazy("Questions for which a corpus is to be searched come by the command (--corpus)."),
+    )  # fmt: skip
     file = forms.FileField(label=gettext_lazy("New file"), required=False)
     others = forms.IntegerField(
         label=gettext_lazy("Passages of other questions beside each question's own"), initial=0, min_value=0,

@@ -6,10 +6,14 @@ import pytest
 
 from analysis.domain import captions
 from analysis.domain.charts import CHARTS
+from analysis.domain.experiments.experiment import COMMON
+from analysis.domain.experiments.uplift.describing import EXPERIMENT
 from analysis.domain.results.schema import COLUMNS
 from analysis.domain.results.settings import Settings
 
 PARAMETERS = Settings().write()
+#: Of experiments: what all have, and what uplift RAG has of its own.
+EXPERIMENTS = dict.fromkeys([*COMMON, *(each.name for each in EXPERIMENT.fields)], "endpoint:local")
 
 
 @pytest.mark.parametrize("name", COLUMNS)
@@ -39,8 +43,9 @@ def test_captions_name_parameters_that_there_are_and_sections_that_there_are(nam
             assert described.section in captions.SECTIONS
             assert str(described.title)
             named = {field for _text, field, _form, _conversion in string.Formatter().parse(str(described.caption))}
-            assert named - {None} <= set(PARAMETERS)
-            assert captions.caption(described.caption, PARAMETERS).endswith(".")
+            known = EXPERIMENTS if described.section == "uplift" else PARAMETERS
+            assert named - {None} <= set(known)
+            assert captions.caption(described.caption, known).endswith(".")
 
 
 def test_nothing_is_described_that_does_not_exist():

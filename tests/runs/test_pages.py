@@ -107,6 +107,9 @@ def test_an_active_run_is_asked_after_and_one_that_is_over_is_not(editor: Client
     moving = editor.get(url("run_progress", run))
     assert "HX-Refresh" not in moving
     assert "every 2s" in text(moving)
+    assert "waits for a free worker" not in page
+    assert claiming.claim(worker="w", run=start(study, units=1)) is not None
+    assert "waits for a free worker: 1 other run is at work" in text(editor.get(url("run_progress", run)))
     assert "<html" not in text(moving)
     while executing.work_next(run):
         pass

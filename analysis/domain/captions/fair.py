@@ -282,8 +282,8 @@ FIGURES = {
         "fair",
         _("Fairness, ranking quality and utility"),
         _(
-            "Means of five intervals. Left: ranking quality over disparity; middle: utility over ranking quality; "
-            "right: utility over disparity. Bars: 95 % intervals, questions resampled."
+            "Means of five intervals, all normalised: ranking quality over disparity, utility over ranking quality, "
+            "utility over disparity. Bars: 95 % intervals, questions resampled."
         ),
         _("Three panels with a line for each retriever; the numbers stand in the table of curves."),
     ),
@@ -291,9 +291,9 @@ FIGURES = {
         "fair",
         _("Fairness and what is attributed"),
         _(
-            "Means of five intervals. Left: attribution rate over disparity; middle: attribution rate over ranking "
-            "quality; right: disparity of attributed sources over disparity of retrieved ones, beside the diagonal. "
-            "Bars: 95 % intervals, questions resampled."
+            "Means of five intervals, disparity and ranking quality normalised: attribution rate over disparity, "
+            "attribution rate over ranking quality, disparity of attributed sources over disparity of retrieved ones, "
+            "beside the diagonal. Bars: 95 % intervals, questions resampled."
         ),
         _("Three panels with a line for each retriever; the numbers stand in the table of curves."),
     ),

@@ -36,6 +36,13 @@ MISSING = {
 }
 MEASURES = {"precision": _("Handed over that help"), "recall": _("Help and are handed over")}
 MODELS = {"own": _("this model"), "other": _("the other model")}
+#: Who answers, and with which documents: by both.
+EXCHANGED = {
+    ("own", "own"): _("this model, own documents"),
+    ("own", "other"): _("this model, the other's"),
+    ("other", "own"): _("the other, this model's"),
+    ("other", "other"): _("the other, own documents"),
+}
 UNITS = {"tokens": _("tokens"), "words": _("words")}
 COUNTS = {
     "questions": _("Questions that take part"),
@@ -165,9 +172,9 @@ TABLES = {
         "uplift",
         _("Documents that help one model, given to another"),
         _(
-            "Each of two models answers with the documents that help itself and with those that help the other; the "
-            "methods paragraph names both. Difference: to its own, tested as above within this table. In brackets "
-            "95 % intervals, questions resampled."
+            "Each of two models answers with the documents that help itself and with those that help the other. This "
+            "model is {generator}, the other {other}. Difference: to its own, tested as above within this table. In "
+            "brackets 95 % intervals, questions resampled."
         ),
         (
             Column("documents_for", _("Documents that help"), words=MODELS),
@@ -271,5 +278,14 @@ FIGURES = {
         _("What is missing in worse answers"),
         _("Of the questions that a method answers worse than the upper bound, how much of what helps was missing."),
         _("A stacked bar for each method; the numbers stand in the table of what is missing."),
+    ),
+    "uplift_transfer": Figure(
+        "uplift",
+        _("Documents that help one model, given to another"),
+        _(
+            "Means over questions with 95 % intervals, questions resampled. This model is {generator}, the other "
+            "{other}."
+        ),
+        _("A panel for each metric with a row for each model and documents; the numbers stand in the table."),
     ),
 }

@@ -43,7 +43,7 @@ THEMES = ("light", "dark")
 MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "json": "application/json"}
 VEGA_LITE = "6.4"
 #: Counted up when charts come to look otherwise, so that browsers fetch them again.
-DRAWING = 4
+DRAWING = 5
 
 
 @dataclass(frozen=True)
@@ -177,6 +177,7 @@ CHARTS: dict[str, Chart] = {
     "uplift_ablations": Chart(("uplift_ablations",), uplift.ablations),
     "uplift_categories": Chart(("uplift_categories",), uplift.categories),
     "uplift_errors": Chart(("uplift_errors",), uplift.errors),
+    "uplift_transfer": Chart(("uplift_transfer",), uplift.transfer),
     "self_preference_pairs": Chart(("self_preference_pairs",), preferring.pairs),
     "self_preference_rating_tests": Chart(("self_preference_rating_tests",), preferring.rating_tests),
     "self_preference_by_knowledge": Chart(("self_preference_by_knowledge",), preferring.by_knowledge),

@@ -16,8 +16,10 @@ ROOM = {"wide": 1080, "narrow": 290}
 #: A panel that is wider says nothing more; one that is narrower cannot be read.
 WIDEST, NARROWEST = 560, 96
 GAP, LETTER, AXIS = 30, 6.6, 34
+#: By how much a reader's letters may be wider.
+WIDER = 0.2
 #: Labels beyond so many pixels are cut, with an ellipsis: on a telephone they leave room for what they name.
-LABELS = {"wide": 190, "narrow": 118}
+LABELS = {"wide": 190, "narrow": 150}
 _MULTIPLE = ("hconcat", "vconcat", "concat")
 
 
@@ -26,16 +28,30 @@ def sized(spec: Spec, size: str) -> Spec:
     if size == "paper":
         return spec
     made = _fitted(deepcopy(spec), size, spec, ROOM[size])
+    for axis in _axes(made):
+        axis.pop("labelLimit", None)  # that of paper
+    if size == "narrow":
+        for encoding in _encodings(made):
+            (encoding.get("color", {}).get("legend") or {}).pop("columns", None)
     config = made.get("config", {})
-    legend = {"orient": "top", "direction": "horizontal" if size == "wide" else "vertical", "offset": 8}
+    legend = {
+        "orient": "top", "direction": "horizontal" if size == "wide" else "vertical", "offset": 8, "columnPadding": 34,
+    }  # fmt: skip
     made["config"] = config | {
         "legend": config.get("legend", {}) | legend,
         "axisY": config.get("axisY", {}) | {"labelLimit": LABELS[size]},
         "facet": {"spacing": GAP},
         "concat": {"spacing": GAP},
     }
-    # The reader's letters may be wider than those of this machine.
-    return made | {"padding": {"left": 26, "right": 20, "top": 4, "bottom": 4}}
+    # The reader's letters may be wider than those of this machine, and push long labels out on the left.
+    left = 14 + int(WIDER * _longest(made, spec, size))
+    return made | {"padding": {"left": left, "right": 20, "top": 4, "bottom": 4}}
+
+
+def _longest(part: Spec, whole: Spec, size: str) -> float:
+    """About how wide the widest labels of any vertical axis come out."""
+    inner = [each for name in _MULTIPLE for each in part.get(name, ())]
+    return max((_longest(each, whole, size) for each in inner), default=_labels(part.get("spec", part), whole, size))
 
 
 def _fitted(part: Spec, size: str, whole: Spec, room: float) -> Spec:
@@ -102,7 +118,8 @@ def _label_all(parts: list[Spec]) -> None:
     """Give every chart its labels, which only the first of a row had."""
     for axis in (axis for part in parts for axis in _axes(part)):
         axis.pop("labels", None)
-        axis.pop("ticks", None)
+        if axis.get("domain") is not False:
+            axis.pop("ticks", None)
 
 
 def _is_labelled(part: Spec) -> bool:

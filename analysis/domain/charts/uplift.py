@@ -1,10 +1,10 @@
-"""Uplift RAG: answers by method, what each part adds, what documents do, what worse answers lack."""
+"""Uplift RAG: answers by method, what each part adds, what documents do, what worse answers lack, exchange."""
 
 from typing import Any
 
 from django.utils.translation import gettext
 
-from ..captions.uplifting import CATEGORIES, METHODS, METRICS, MISSING
+from ..captions.uplifting import CATEGORIES, EXCHANGED, METHODS, METRICS, MISSING
 from ..results.schema import Row
 from .making import Labels, Spec, Tables, data, refuse_empty, spec
 
@@ -41,7 +41,7 @@ def categories(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
     title = gettext("Share of documents")
     x = alt.X("share:Q", title=title, axis=alt.Axis(format="%"))
     bars = base.mark_bar(color=colours["human"], height=14).encode(x=x)
-    rules = _with_ends(base.mark_rule(strokeWidth=1.5, color=colours["n"]), "low", "high", title)
+    rules = _with_ends(base.mark_rule(strokeWidth=1.5, color=colours["model"]), "low", "high", title)
     return spec((bars + rules).properties(width=2 * WIDTH, height=alt.Step(STEP)))
 
 
@@ -78,6 +78,17 @@ def errors(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> S
     return spec(bars.properties(width=2 * WIDTH, height=alt.Step(STEP)))
 
 
+def transfer(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
+    """Figure 5: a panel for each metric: two models with the documents that help themselves, and each other."""
+    rows = [
+        row | {"exchanged": str(EXCHANGED[row["answered_by"], row["documents_for"]])}
+        for row in tables["uplift_transfer"]
+        if row["value"] is not None
+    ]
+    refuse_empty(rows)
+    return _panels(rows, "exchanged", "value", "low", "high", colours)
+
+
 def _panels(rows: list[Row], column: str, value: str, low: str, high: str, colours: Spec, *, rule: str = "",
             zero: bool = False) -> Spec:  # fmt: skip
     import altair as alt
@@ -95,7 +106,8 @@ def _panel(rows: list[Row], title: str, at: float | None, colours: Spec, *, is_f
     import altair as alt
 
     names = [row["name"] for row in rows]
-    axis = _axis() if is_first else None
+    # Without labels, and not without an axis: below each other, on a telephone, every panel gets its own.
+    axis = _axis() if is_first else _axis(labels=False)
     base = alt.Chart(data(rows)).encode(y=alt.Y("name:N", sort=names, title=None, axis=axis))
     scale = alt.Scale(zero=False)
     rules = _with_ends(base.mark_rule(strokeWidth=1.5, color=colours["human"]), "low", "high", title)
@@ -116,10 +128,10 @@ def _with_ends(rules: Any, low: str, high: str, title: str) -> Any:
     return rules.encode(x=alt.X(f"{low}:Q", title=title), x2=f"{high}:Q").transform_filter(f"datum.{low} !== null")
 
 
-def _axis() -> Any:
+def _axis(**options: Any) -> Any:
     import altair as alt
 
-    return alt.Axis(labelLimit=LABEL_PIXELS, ticks=False, domain=False)
+    return alt.Axis(labelLimit=LABEL_PIXELS, ticks=False, domain=False, **options)
 
 
 def _method(row: Row, column: str = "method") -> str:

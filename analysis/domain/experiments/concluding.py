@@ -11,9 +11,11 @@ from crowdrag.runs.models import Run
 
 from ..results.schema import Row
 
-#: Of a run's summary: replies that came and hold no answer that could be read, that these are all that came, and that
-#: the headline table is empty.
-UNREADABLE, NONE_READ, EMPTY = "unreadable", "none_read", "empty"
+#: Of a run's summary: replies that came and hold no answer that could be read, that these are all that came, that the
+#: headline table is empty, and of how many measurements its numbers are where these are few.
+UNREADABLE, NONE_READ, EMPTY, FEW = "unreadable", "none_read", "empty", "few"
+#: Resampled, fewer than so many give intervals that are too narrow to lean on.
+ENOUGH = 10
 
 
 def summary(made: Mapping[str, Sequence[Row]], headline: str, usage: Usage) -> dict[str, Any]:
@@ -25,6 +27,9 @@ def summary(made: Mapping[str, Sequence[Row]], headline: str, usage: Usage) -> d
         found[NONE_READ] = all(row[UNREADABLE] + row.get("failed", 0) == row.get("prompts") for row in counted)
     if headline in made and not any(row.get("n", 1) for row in made[headline]):
         found[EMPTY] = True
+    most = max((row.get("n") or 0 for row in made.get(headline, ())), default=0)
+    if 0 < most < ENOUGH:
+        found[FEW] = most
     return found
 
 
@@ -41,6 +46,9 @@ def warnings(run: Run) -> list[str]:
         found.append(said % {"n": f"{run.summary[UNREADABLE]:,}"})
     if run.summary.get(EMPTY):
         found.append(_("No question was left to measure, so the tables are empty; why each fell out stands below."))
+    if run.summary.get(FEW):
+        said = _("No number here is of more than %(n)s: intervals by resampling so few are too narrow to lean on.")
+        found.append(said % {"n": run.summary[FEW]})
     return found
 
 

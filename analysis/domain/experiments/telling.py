@@ -10,7 +10,7 @@ from crowdrag.runs.models import Run
 
 from . import generating
 from .collecting import APART, OF_STUDY, RESPONSES, STUDY
-from .experiment import COMMON, BadParameterError, Experiment
+from .experiment import COMMON, BadParameterError, Experiment, Field
 from .reading import FORMATS
 
 
@@ -35,14 +35,14 @@ def collection_said(asked: Mapping[str, Any]) -> str:
 
 def told(experiment: Experiment, run: Run) -> dict[str, Any]:
     """A run's parameters as its page shows them."""
-    labels = {each.name: str(each.label) for each in experiment.fields}
+    fields = {each.name: each for each in experiment.fields}
     found: dict[str, Any] = {
         _("Questions"): collection_said(run.parameters.get("collection") or {}),
         _("Questions at most"): run.parameters.get("queries") or _("all"),
         _("Model"): run.parameters.get("generator") or "–",
     }
     own = {name: value for name, value in run.parameters.items() if name not in COMMON}
-    return found | {labels.get(name, name): _plain(value) for name, value in own.items()}
+    return found | {_label(name, fields): _plain(value, fields.get(name)) for name, value in own.items()}
 
 
 def currency_of(run: Run) -> str:
@@ -55,5 +55,13 @@ def currency_of(run: Run) -> str:
     return found or run.study.currency
 
 
-def _plain(value: Any) -> Any:
-    return ", ".join(map(str, value)) if isinstance(value, list) else value
+def _label(name: str, fields: Mapping[str, Field]) -> str:
+    return str(fields[name].label) if name in fields else name
+
+
+def _plain(value: Any, field: Field | None) -> Any:
+    """A value, as its field calls it where it was chosen from a list."""
+    words = dict(field.choices) if field else {}
+    if isinstance(value, list):
+        return ", ".join(str(words.get(each, each)) for each in value)
+    return str(words[value]) if isinstance(value, str) and value in words else value

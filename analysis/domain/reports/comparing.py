@@ -7,6 +7,7 @@ from typing import Any
 from crowdrag.runs.models import Run
 
 from .. import captions, tables
+from ..experiments.telling import collection_said
 from ..results.schema import COLUMNS, Row
 from .building import long_table
 from .cells import Cell, cell
@@ -15,6 +16,8 @@ from .shape import Column, Table, Value
 
 #: Two numbers are equal if they differ by less, in relation to their size: what another machine may add.
 TOLERANCE = 1e-9
+#: Parameters that are called otherwise here: what came of them stands beside them under their own name.
+ASKED = {"queries": "queries at most"}
 #: Of each table so many changes are shown, the largest first.
 SHOWN = 20
 
@@ -204,7 +207,7 @@ def _made_by(old: Run, new: Run) -> Iterator[Difference]:
         for name in ("topics", "pairs", "participants", "judgments", "queries")
     ]
     names = dict.fromkeys([*sorted(old.parameters), *sorted(new.parameters)])
-    pairs += [(name, old.parameters.get(name), new.parameters.get(name)) for name in names]
+    pairs += [(ASKED.get(name, name), *(_asked(name, run) for run in (old, new))) for name in names]
     pairs += [("seed", old.seed, new.seed), ("code version", old.code_version, new.code_version)]
     pairs += [(name, old.environment.get(name), new.environment.get(name)) for name in ("python", "platform")]
     packages = [run.environment.get("packages", {}) for run in (old, new)]
@@ -212,6 +215,12 @@ def _made_by(old: Run, new: Run) -> Iterator[Difference]:
     for name, was, now in pairs:
         if was != now:
             yield Difference(name, _plain(was), _plain(now))
+
+
+def _asked(name: str, run: Run) -> Any:
+    """A parameter; of a collection what its file was called and holds, as its digest stands among the inputs."""
+    value = run.parameters.get(name)
+    return collection_said(value) if name == "collection" and isinstance(value, dict) else value
 
 
 def keys_of(shape: Table) -> tuple[str, ...]:
@@ -287,4 +296,6 @@ def _scale(column: Column, *runs: list[Row]) -> float:
 
 
 def _plain(value: Any) -> str:
-    return "–" if value is None else str(value)
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "–"
+    return "–" if value is None or value == "" else str(value)

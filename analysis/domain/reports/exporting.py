@@ -61,6 +61,26 @@ def files(run: Run, report: Report, *, told: Callable[[int, int, str], None] = l
             yield f"figures/{chart.name}.{form}", charts.draw(dict(chart.spec), form)
         done += 1
     yield "captions.json", _captions(report)
+    yield "run.json", about(run)
+
+
+def about(run: Run) -> bytes:
+    """What made a run's results: with the same inputs, parameters, seed and code they come out the same."""
+    said = {
+        "study": run.study.slug,
+        "run": str(run.key),
+        "kind": run.kind,
+        "inputs_digest": run.inputs_digest,
+        "parameters": run.parameters,
+        "seed": run.seed,
+        "code_version": run.code_version,
+        "environment": run.environment,
+        "summary": run.summary,
+        "started_at": run.started_at.isoformat() if run.started_at else None,
+        "finished_at": run.finished_at.isoformat() if run.finished_at else None,
+        "tables": tables.names(run),
+    }
+    return json.dumps(said, ensure_ascii=False, indent=2).encode() + b"\n"
 
 
 def pack(run: Run, path: Path, *, told: Callable[[int, int, str], None] = lambda *_: None) -> None:

@@ -10,6 +10,7 @@ from decimal import Decimal
 from crowdrag.runs.models import Run
 from crowdrag.studies.domain import money
 
+from ..experiments import phrasing
 from ..experiments.experiment import PREFIX, get
 from ..experiments.telling import collection_said, currency_of
 from ..results.schema import Row
@@ -54,5 +55,5 @@ def _took(run: Run) -> list[str]:
         found.append(f"The calls cost {money.finely(cost, currency_of(run))}.")
     if run.started_at and run.finished_at:
         seconds = (run.finished_at - run.started_at).total_seconds()
-        found.append(f"From the first unit to the last it took {seconds:,.0f} seconds.")
+        found.append(f"From the first unit to the last it took {phrasing.many(round(seconds), 'second')}.")
     return found

@@ -72,6 +72,12 @@ def of(run: Run, *, now: datetime | None = None) -> Progress:
     return _of_units(run, total, message, at_work, now)
 
 
+def others_at_work(run: Run) -> int:
+    """Count the other runs that this run's queue is at: one of which no unit is at work waits for them."""
+    others = Run.objects.filter(queue=run.queue, units__state=UnitState.CLAIMED).exclude(pk=run.pk)
+    return others.distinct().count()
+
+
 def of_unit(unit: Unit, *, now: datetime) -> Progress:
     """Return how far the only unit of a run is."""
     if unit.state == UnitState.DONE and not unit.total:

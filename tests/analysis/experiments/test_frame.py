@@ -208,8 +208,9 @@ def test_the_command_estimates_runs_and_writes_the_report(experiment, study, ser
     assert run.seed == 3
     assert run.parameters["weights"] == [1, 0.5]
     there = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()}
-    assert {"report.html", "report.pdf", "methods.tex", "run.json", f"{planted.TABLE}.csv"} <= there
-    assert f"figures/{planted.TABLE}.svg" in there
+    written = {"report.html", "report.pdf", "methods.tex", "run.json"}
+    assert written | {f"{planted.TABLE}.csv", f"{planted.TABLE}.tex"} <= there
+    assert {f"figures/{planted.TABLE}.{form}" for form in ("svg", "png", "pdf", "json")} <= there
     about = json.loads((tmp_path / "out/run.json").read_text())
     assert about["inputs_digest"] == run.inputs_digest
     assert "5 questions were asked twice." in (tmp_path / "out/report.html").read_text()

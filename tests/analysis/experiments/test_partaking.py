@@ -147,8 +147,15 @@ def test_a_run_in_which_all_fell_out_or_nothing_could_be_read_says_so_first():
     assert "None of the model's replies (3) could be read" in first
     assert "No question was left to measure" in second
     assert concluding.losses(Run(summary=found)) == ["3 replies not to be read"]
-    some = concluding.summary({"head": [{"n": 2}], "costs": [{"prompts": 4, "unreadable": 3}]}, "head", usage)
+    some = concluding.summary({"head": [{"n": 20}], "costs": [{"prompts": 4, "unreadable": 3}]}, "head", usage)
     assert (some["none_read"], some.get("empty"), concluding.warnings(Run(summary=some))) == (False, None, [])
+
+
+@pytest.mark.parametrize(("of", "warned"), [([1, 9, None], True), ([9, 10], False)])
+def test_a_run_of_a_handful_says_that_its_intervals_are_too_narrow(of, warned):
+    found = concluding.summary({"head": [{"n": n} for n in of]}, "head", Usage())
+    said = concluding.warnings(Run(summary=found))
+    assert any("of more than 9" in each for each in said) == warned
 
 
 def test_a_run_with_answers_has_no_warning(study, experiment, tmp_path, capsys):

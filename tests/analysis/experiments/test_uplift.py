@@ -108,7 +108,7 @@ def test_a_run_comes_to_all_tables_and_charts(asked) -> None:
     assert {row["difference"] for row in found["uplift_transfer"]} == {None, 0}  # both are the same model
 
     drawn = dict(charts.specifications(run))
-    assert {"uplift_results", "uplift_ablations", "uplift_categories"} <= set(drawn)
+    assert {"uplift_results", "uplift_ablations", "uplift_categories", "uplift_transfer"} <= set(drawn)
     for spec in drawn.values():
         assert charts.draw(spec, "svg").startswith(b"<svg")
 

@@ -124,7 +124,7 @@ def test_everything_is_packed_in_the_background_and_the_same_to_the_byte(run, tm
         names = {name.split("/", 1)[1] for name in packed.namelist()}
         assert packed.testzip() is None
         captions = json.loads(packed.read(f"{run.study.slug}-report/captions.json"))
-    assert {"report.html", "report.pdf", "methods.tex", "references.bib", "tables/gold.csv"} <= names
+    assert {"report.html", "report.pdf", "methods.tex", "references.bib", "run.json", "tables/gold.csv"} <= names
     for name in tables.names(run):
         assert {f"tables/{name}.{form}" for form in ("csv", "tex", "json")} <= names
     for name in captions["figures"]:

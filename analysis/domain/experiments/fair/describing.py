@@ -4,6 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.rag.answers import METRICS
 
+from ...captions.fair import METRICS as SAID
 from .. import entailing, experiment, retrieving
 from ..experiment import Experiment, Field, Stage
 from . import taking, working
@@ -37,7 +38,7 @@ FIELDS = (
         "metric",
         _("Metric of answers"),
         "choice",
-        choices=(("", _("the data's own")), *((name, name) for name in METRICS)),
+        choices=(("", _("the data's own")), *((name, SAID.get(name, name)) for name in METRICS)),
     ),
     Field(
         "entailment",
