@@ -4,7 +4,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from .api import assignments as assignments_api
 from .api import campaigns as api
-from .api import designs, judges, judgments, known, launching, model_answers, told
+from .api import designs, judges, judgments, known, launching, measured, model_answers, told
 from .api import screening as screening_api
 from .views import (
     campaign_drafts,
@@ -128,6 +128,7 @@ JUDGES_API = [
     path("measure/", judges.JudgesMeasured.as_view(), name="api_model_judges_measure"),
     path("measure/estimate/", judges.MeasuringEstimated.as_view(), name="api_model_judges_measure_estimate"),
     path("runs/<uuid:key>/answers/", model_answers.JudgeAnswers.as_view(), name="api_model_judges_answers"),
+    path("runs/<uuid:key>/measured/", measured.JudgeMeasured.as_view(), name="api_model_judges_measured"),
 ]
 urlpatterns = [
     path("api/v1/studies/<slug:study>/judges/", include(JUDGES_API)),

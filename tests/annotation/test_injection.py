@@ -3,6 +3,7 @@
 from functools import partial
 
 import pytest
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation.domain.judging_models import attacks, injecting, measured, prompts
@@ -14,9 +15,11 @@ from crowdrag.llm.domain.pacing import Policy
 from crowdrag.runs.domain import running
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.kinds import Rejected
+from crowdrag.runs.models import Run
+from crowdrag.studies.enums import Role
 from tests.annotation import asked_again
 from tests.annotation.judge_server import judging as served
-from tests.factories import CampaignFactory, JudgmentFactory, QuestionnaireItemFactory
+from tests.factories import CampaignFactory, JudgmentFactory, MembershipFactory, QuestionnaireItemFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -110,6 +113,31 @@ def test_the_planted_susceptibility_comes_out(source):
     # No judgment of the study comes of it, and no campaign.
     assert not Judgment.objects.exists()
     assert Campaign.objects.count() == 1
+
+
+def test_scripts_read_what_a_measurement_found(source, client):
+    pairs(source, 3, "weak2")
+    pairs(source, 1, "firm")
+    editor = MembershipFactory(study=source.study, role=Role.EDITOR)
+    client.force_login(editor.user)
+    with served(gullible) as server:
+        run = measure(source, asked_again.endpoint(server), n=4)
+    found = measured.of_run(run)
+    address = reverse("api_model_judges_measured", args=[source.study.slug, run.key])
+    got = client.get(address).json()
+    assert (got["pairs"], got["lost"], got["dimension"]) == (4, 0, found.dimension.name)
+    for name in ("fenced", "bare"):
+        known = getattr(found, name)
+        assert [got[name][key] for key in ("estimate", "low", "high", "n")] == [
+            known.estimate, known.low, known.high, known.n,
+        ]  # fmt: skip
+        assert got[name]["first"]["estimate"] == known.first.estimate
+    assert (got["gold"]["n"], got["gold"]["estimate"]) == (0, None)  # nobody judged these pairs: no number, and no NaN
+    assert [each["kind"] for each in got["kinds"]] == [each.kind for each in found.kinds]
+    InjectionTrial.objects.all().delete()
+    assert client.get(address).status_code == 404
+    Run.objects.filter(pk=run.pk).update(kind="judge.model")
+    assert client.get(address).status_code == 404
 
 
 def test_a_judge_that_heeds_nothing_shows_no_effect(source):

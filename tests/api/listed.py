@@ -77,6 +77,7 @@ LISTED: dict[str, dict[str, str]] = {
     "api_model_judges_measure": {"POST": "EDITOR RUN"},
     "api_model_judges_measure_estimate": {"POST": "EDITOR RUN"},
     "api_model_judges_answers": {"GET": "EDITOR READ"},
+    "api_model_judges_measured": {"GET": "EDITOR READ"},
     "api_results": {"GET": "VIEWER READ", "POST": "EDITOR RUN"},
     "api_result": {"GET": "VIEWER READ"},
     "api_result_table": {"GET": "VIEWER READ"},
