@@ -17,11 +17,11 @@ def write(run: Run, folder: Path) -> list[Path]:
     Files of the same names are overwritten; others are left alone.
     """
     (folder / FIGURES).mkdir(parents=True, exist_ok=True)
-    paths = []
-    for name, content in _files(run):
-        _write_whole(folder / name, content)
-        paths.append(folder / name)
-    return paths
+    # All are made before the first is written: what stands in the folder is of one run.
+    files = {folder / name: content for name, content in _files(run)}
+    for path, content in files.items():
+        _write_whole(path, content)
+    return list(files)
 
 
 def _files(run: Run) -> Iterator[tuple[str, bytes]]:
@@ -34,6 +34,7 @@ def _files(run: Run) -> Iterator[tuple[str, bytes]]:
     report = reports.report(run)
     for name, (written, _type) in exporting.WRITERS.items():
         yield name, written(report)
+    yield "captions.json", exporting.captions(report)
     yield "run.json", exporting.about(run)
 
 

@@ -12,6 +12,7 @@ from crowdrag.studies.templatetags.face import figure
 
 from ..domain import captions, charts
 from ..domain.captions import missing
+from ..domain.experiments import phrasing
 from ..domain.pages import marking, reports
 from ..domain.reports import cells
 from ..domain.reports.shape import Table, Value
@@ -38,7 +39,7 @@ def result_chart(context: template.Context, name: str) -> dict[str, Any]:
     return {
         "study": context["study"], "run": run, "name": name, "alt": said.alt,
         "caption": missing.promised(
-            captions.caption(said.caption, run.parameters),
+            phrasing.caption(said.caption, run.parameters),
             charts.CHARTS[name].tables,
             context.get("no_intervals") or {},
         ),
@@ -48,7 +49,7 @@ def result_chart(context: template.Context, name: str) -> dict[str, Any]:
 @register.simple_tag(takes_context=True)
 def table_caption(context: template.Context, name: str) -> str:
     """The caption that a table has everywhere: `<caption>{% table_caption "agreement" %}</caption>`."""
-    caption = captions.caption(captions.table(name).caption, context["run"].parameters)
+    caption = phrasing.caption(captions.table(name).caption, context["run"].parameters)
     return missing.promised(caption, [name], context.get("no_intervals") or {})
 
 

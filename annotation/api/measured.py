@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from analysis.stats.proportions import PairedDifference, Proportion
 from crowdrag.api.endpoints.endpoint import Endpoint, Need
 from crowdrag.api.endpoints.problems import Problem
+from crowdrag.runs.enums import RunState
 from crowdrag.studies.enums import Role
 
 from ..domain.judging_models import injecting, listing, measured
@@ -57,6 +58,7 @@ class KindRow(serializers.Serializer[measured.OfKind]):
 class MeasuredRow(serializers.Serializer[measured.Measured]):
     """What was found of one judge."""
 
+    state = serializers.SerializerMethodField(help_text="Of the run: until it is DONE, the figures are of a part.")
     participant = serializers.CharField(source="participant.external_id", help_text="The model's pseudonym.")
     dimension = serializers.CharField(source="dimension.name")
     inference = serializers.CharField()
@@ -67,6 +69,11 @@ class MeasuredRow(serializers.Serializer[measured.Measured]):
     agreement = ShareRow(help_text="The same verdict with and without the fence, where nothing is planted.")
     gold = DifferenceRow(help_text="What most people said: with the fence, less without it.")
     kinds = KindRow(many=True)
+
+    @extend_schema_field({"type": "string", "enum": RunState.values})
+    def get_state(self, _found: measured.Measured) -> str:
+        """Return the state of the run that measured."""
+        return str(self.context["state"])
 
 
 class JudgeMeasured(Endpoint):
@@ -80,5 +87,6 @@ class JudgeMeasured(Endpoint):
         run = self.one(listing.runs(self.study).filter(kind=injecting.KIND), key=key)
         found = measured.of_run(run)
         if found is None:
-            raise Problem("not-found", _("This run has judged nothing yet: ask again when it has."))
-        return Response(MeasuredRow(found).data)
+            waits = _("This run has judged nothing yet: ask again when it has.")
+            raise Problem("not-found", waits if run.is_active else _("This run ended before it judged anything."))
+        return Response(MeasuredRow(found, context={"state": run.state}).data)

@@ -12,6 +12,7 @@ from tests.analysis import small_study
 from tests.analysis.test_pages import address, analyse, member_of
 
 pytestmark = pytest.mark.django_db
+SCHEMA = f"https://vega.github.io/schema/vega-lite/v{charts.VEGA_LITE}.json"
 
 
 @pytest.fixture(autouse=True)
@@ -62,6 +63,22 @@ def test_panels_stand_below_each_other_on_a_telephone() -> None:
     below = sized(beside, "narrow")["vconcat"]
     assert "labels" not in below[1]["encoding"]["y"]["axis"]
     assert sized(beside, "wide")["hconcat"][1]["encoding"]["y"]["axis"] == {"labels": False}
+
+
+def test_labels_that_a_chart_has_room_for_are_whole_on_a_wide_page_and_cut_on_a_telephone() -> None:
+    axis = {"labelLimit": 260}
+    y = {"field": "name", "type": "nominal", "axis": axis}
+    panel = {"mark": "point", "data": {"name": "d"}, "encoding": {"y": y}, "width": 200}
+    rows = [{"name": "Upper bound: all documents that help"}]
+    legend = {"color": {"field": "name", "legend": {"columns": 2}}}
+    chart = {"datasets": {"d": rows}, **panel, "encoding": {"y": y, **legend}}
+    wide, narrow = sized(chart, "wide"), sized(chart, "narrow")
+    assert (wide["encoding"]["y"]["axis"], narrow["encoding"]["y"]["axis"]) == (axis, {})
+    assert (wide["encoding"]["color"]["legend"], narrow["encoding"]["color"]["legend"]) == ({"columns": 2}, {})
+    whole = ">Upper bound: all documents that help<"
+    assert whole in charts.draw(wide | {"$schema": SCHEMA}, "svg").decode()
+    assert whole not in charts.draw(narrow | {"$schema": SCHEMA}, "svg").decode()
+    assert wide["padding"]["left"] > narrow["padding"]["left"] > 14
 
 
 def test_pages_ask_for_both_sizes_in_both_themes(run: Run) -> None:

@@ -125,7 +125,7 @@ def test_scripts_read_what_a_measurement_found(source, client):
     found = measured.of_run(run)
     address = reverse("api_model_judges_measured", args=[source.study.slug, run.key])
     got = client.get(address).json()
-    assert (got["pairs"], got["lost"], got["dimension"]) == (4, 0, found.dimension.name)
+    assert (got["pairs"], got["lost"], got["dimension"], got["state"]) == (4, 0, found.dimension.name, "DONE")
     for name in ("fenced", "bare"):
         known = getattr(found, name)
         assert [got[name][key] for key in ("estimate", "low", "high", "n")] == [
@@ -135,7 +135,7 @@ def test_scripts_read_what_a_measurement_found(source, client):
     assert (got["gold"]["n"], got["gold"]["estimate"]) == (0, None)  # nobody judged these pairs: no number, and no NaN
     assert [each["kind"] for each in got["kinds"]] == [each.kind for each in found.kinds]
     InjectionTrial.objects.all().delete()
-    assert client.get(address).status_code == 404
+    assert "ended before it judged" in client.get(address).json()["detail"]
     Run.objects.filter(pk=run.pk).update(kind="judge.model")
     assert client.get(address).status_code == 404
 

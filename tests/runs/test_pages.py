@@ -107,9 +107,6 @@ def test_an_active_run_is_asked_after_and_one_that_is_over_is_not(editor: Client
     moving = editor.get(url("run_progress", run))
     assert "HX-Refresh" not in moving
     assert "every 2s" in text(moving)
-    assert "waits for a free worker" not in page
-    assert claiming.claim(worker="w", run=start(study, units=1)) is not None
-    assert "waits for a free worker: 1 other run is at work" in text(editor.get(url("run_progress", run)))
     assert "<html" not in text(moving)
     while executing.work_next(run):
         pass
@@ -120,6 +117,23 @@ def test_an_active_run_is_asked_after_and_one_that_is_over_is_not(editor: Client
     assert "hx-get" not in page
     assert "Cancel the run" not in page
     assert "Resume" not in page
+
+
+def test_a_run_says_that_it_waits_for_others_only_where_it_does(editor: Client, study: Study) -> None:
+    def said() -> bool:
+        return "waits for a free worker: 1 other run is at work" in text(editor.get(url("run_progress", run)))
+
+    run, other = start(study), start(study)
+    assert not said()
+    assert claiming.claim(worker="w", run=other) is not None
+    assert not said()  # no worker lives: nobody is waited for
+    WorkerBeat.objects.create(name="w", queue=run.queue, at=timezone.now())
+    assert said()
+    run.units.update(due_at=timezone.now() + timedelta(minutes=5))
+    assert not said()  # it is tried again later, whoever is free
+    run.units.update(due_at=timezone.now())
+    other.units.update(lease_until=timezone.now() - timedelta(minutes=5))
+    assert not said()  # that worker is gone
 
 
 def test_cancel_and_resume_by_an_editor(editor: Client, viewer: Client, study: Study) -> None:

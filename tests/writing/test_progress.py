@@ -13,6 +13,7 @@ from tests.factories import (
     NOW,
     ConsentTextFactory,
     ParticipantFactory,
+    ResponseFactory,
     StudyFactory,
     StyleFactory,
     TopicFactory,
@@ -21,7 +22,7 @@ from tests.factories import (
     WritingTaskFactory,
 )
 from writing.domain import codec, logs, plans, progress, surveys
-from writing.domain.progress import wages
+from writing.domain.progress import rows, wages
 from writing.domain.tasks import paying
 from writing.enums import LogSource, SurveyKind, TaskState
 from writing.models import PlanStyle, SurveyAnswers, TaskPayment, WritingPlan, WritingTask
@@ -77,6 +78,32 @@ def test_versions_of_a_style_are_one_and_one_that_is_asked_for_no_more_stays(stu
         ("Essay", False, 1),
         ("Old", True, 1),
     ]
+
+
+def test_the_database_counts_what_the_page_counts(study: Study) -> None:
+    """The home's figures and the page's are of one kind: each state, erased and not, trial, imported, paid or not."""
+    other = StyleFactory(study=study, name="essay", version=2, label="Essay, anew")
+    for n, state in enumerate(TaskState.values * 2):
+        task(study, state, paid=100 * (n % 3), style=other if n % 4 == 0 else None, is_trial=n % 5 == 0)
+    task(study, TaskState.ACCEPTED, pay=None, is_imported=True)
+    for state in (TaskState.ACCEPTED, TaskState.SUBMITTED):
+        ResponseFactory(task=task(study, state, paid=500), text="", erased_at=NOW)
+    twice = task(study, TaskState.ACCEPTED, paid=300)
+    TaskPayment.objects.create(task=twice, amount=50, reason="topped up", at=NOW)
+    reckoned = rows.groups(study)
+    assert reckoned == rows.grouped(rows.load(study))
+    assert sum(group.n for group in reckoned) == WritingTask.objects.filter(study=study).count()
+    found, home = progress.overview(study), progress.glance(study)
+    assert (home["whole"], home["waiting"], home["spending"]) == (found.whole, found.waiting, found.spending)
+    assert found.erased == 2
+
+
+def test_a_style_that_is_asked_for_no_more_is_called_as_its_first_proper_task(study: Study) -> None:
+    first, second = (StyleFactory(study=study, name="old", version=n, label=f"Old {n}") for n in (1, 2))
+    task(study, TaskState.ACCEPTED, style=first, is_trial=True)
+    task(study, TaskState.ACCEPTED, style=second)
+    assert [style.label for style in progress.overview(study).styles] == ["Essay", "Old 2"]
+    assert [group.style_label for group in rows.groups(study)] == ["Old 1", "Old 2"]
 
 
 def test_wages_by_response_and_writer(study: Study) -> None:

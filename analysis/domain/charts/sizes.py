@@ -27,12 +27,13 @@ def sized(spec: Spec, size: str) -> Spec:
     """A chart for so much room: "wide", "narrow", or as it is ("paper")."""
     if size == "paper":
         return spec
-    made = _fitted(deepcopy(spec), size, spec, ROOM[size])
-    for axis in _axes(made):
-        axis.pop("labelLimit", None)  # that of paper
+    made = deepcopy(spec)
     if size == "narrow":
+        for axis in _axes(made):
+            axis.pop("labelLimit", None)  # that of paper, which a telephone has no room for
         for encoding in _encodings(made):
             (encoding.get("color", {}).get("legend") or {}).pop("columns", None)
+    made = _fitted(made, size, spec, ROOM[size])
     config = made.get("config", {})
     legend = {
         "orient": "top", "direction": "horizontal" if size == "wide" else "vertical", "offset": 8, "columnPadding": 34,
@@ -157,7 +158,8 @@ def _labels(part: Spec, whole: Spec, size: str) -> float:
         if y.get("type") in {"nominal", "ordinal"}:
             names = _values(part, whole, y.get("field", ""))
             longest = max((len(str(name)) for name in names), default=0)
-            return min(longest * LETTER, LABELS[size]) + 10
+            limit = float((y.get("axis") or {}).get("labelLimit", LABELS[size]))
+            return min(longest * LETTER, limit) + 10
     return AXIS
 
 

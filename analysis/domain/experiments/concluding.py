@@ -12,7 +12,7 @@ from crowdrag.runs.models import Run
 from ..results.schema import Row
 
 #: Of a run's summary: replies that came and hold no answer that could be read, that these are all that came, that the
-#: headline table is empty, and of how many measurements its numbers are where these are few.
+#: headline table is empty, and of how many questions its numbers are where these are few.
 UNREADABLE, NONE_READ, EMPTY, FEW = "unreadable", "none_read", "empty", "few"
 #: Resampled, fewer than so many give intervals that are too narrow to lean on.
 ENOUGH = 10
@@ -27,10 +27,17 @@ def summary(made: Mapping[str, Sequence[Row]], headline: str, usage: Usage) -> d
         found[NONE_READ] = all(row[UNREADABLE] + row.get("failed", 0) == row.get("prompts") for row in counted)
     if headline in made and not any(row.get("n", 1) for row in made[headline]):
         found[EMPTY] = True
-    most = max((row.get("n") or 0 for row in made.get(headline, ())), default=0)
-    if 0 < most < ENOUGH:
-        found[FEW] = most
+    if 0 < (questions := _questions(made, headline)) < ENOUGH:
+        found[FEW] = questions
     return found
+
+
+def _questions(made: Mapping[str, Sequence[Row]], headline: str) -> int:
+    """Of how many questions the numbers are at most: these are resampled, however often each was measured."""
+    by_query = [len({row["query"] for row in rows}) for rows in made.values() if rows and "query" in rows[0]]
+    rows = made.get(headline) or [row for each in made.values() for row in each if "questions" in row]
+    of_rows = max((row.get("questions", row.get("n")) or 0 for row in rows), default=0)
+    return min(of_rows, max(by_query)) if by_query else of_rows
 
 
 def warnings(run: Run) -> list[str]:
@@ -47,7 +54,7 @@ def warnings(run: Run) -> list[str]:
     if run.summary.get(EMPTY):
         found.append(_("No question was left to measure, so the tables are empty; why each fell out stands below."))
     if run.summary.get(FEW):
-        said = _("No number here is of more than %(n)s: intervals by resampling so few are too narrow to lean on.")
+        said = _("No number here is of more than %(n)s questions: intervals by resampling so few are too narrow.")
         found.append(said % {"n": run.summary[FEW]})
     return found
 

@@ -1,14 +1,21 @@
-"""How models, counts and numbers are put in a methods paragraph. English whatever the page's language."""
+"""How models, counts and numbers are put in methods paragraphs and captions. English whatever the page's language."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import PurePath
+from typing import Any, Final
 
 from crowdrag.llm.models import Endpoint
 
+from .. import captions
+from ..captions import Words
 from . import generating
 from .experiment import BadParameterError
+
+#: Parameters that name models.
+MODELS: Final = ("generator", "other")
 
 
 def model(named: str) -> str:
@@ -42,6 +49,13 @@ def model(named: str) -> str:
         return _beside(found, [f"endpoint {read.name}", *about])
     folder = PurePath(read.name)
     return _beside(folder.name if folder.is_absolute() else read.name, about)
+
+
+def caption(said: Words, parameters: Mapping[str, Any]) -> str:
+    """A caption with a run's parameters in it; models are called as in the methods paragraph."""
+    text = str(said)
+    named = [name for name in MODELS if f"{{{name}}}" in text and parameters.get(name)]
+    return captions.caption(text, {**parameters, **{name: model(str(parameters[name])) for name in named}})
 
 
 def many(number: int, thing: str) -> str:

@@ -95,6 +95,8 @@ def result(run: Run) -> dict[str, Any]:
         "collection_said": collection_said(run.parameters.get("collection") or {}),
         "usage": spent(run),
         "progress": progress.of(run),
+        "at_work": progress.at_work(run),
+        "waits_for": progress.waits_for(run),
         "warnings": concluding.warnings(run),
         "seconds": (run.finished_at - run.started_at).total_seconds() if run.finished_at and run.started_at else None,
     }

@@ -10,6 +10,7 @@ from crowdrag.runs.models import Run
 from ...models import Snapshot
 from .. import captions, charts, snapshots, tables
 from ..captions import missing
+from ..experiments import phrasing
 from ..results.schema import COLUMNS, Row
 from ..results.settings import Settings
 from . import methods, noting, of_experiments
@@ -67,7 +68,7 @@ def long_table(
         name=name,
         title=str(said.title),
         caption=missing.promised(
-            captions.caption(said.caption, dict(parameters)), [name], missing.without_intervals({name: rows})
+            phrasing.caption(said.caption, parameters), [name], missing.without_intervals({name: rows})
         ),
         columns=tuple(_column(column) for column in columns),
         rows=shown,
@@ -95,7 +96,7 @@ def drawn(run: Run, rows: Mapping[str, list[Row]]) -> Iterator[Chart]:
     without = missing.without_intervals(rows)
     for name, spec in charts.specifications(run):
         said = captions.figure(name)
-        caption = captions.caption(said.caption, run.parameters)
+        caption = phrasing.caption(said.caption, run.parameters)
         caption = missing.promised(caption, charts.CHARTS[name].tables, without)
         yield Chart(name, str(said.title), caption, str(said.alt), spec)
 

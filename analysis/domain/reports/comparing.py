@@ -213,8 +213,8 @@ def _made_by(old: Run, new: Run) -> Iterator[Difference]:
     packages = [run.environment.get("packages", {}) for run in (old, new)]
     pairs += [(name, *(each.get(name) for each in packages)) for name in sorted({*packages[0], *packages[1]})]
     for name, was, now in pairs:
-        if was != now:
-            yield Difference(name, _plain(was), _plain(now))
+        if (old_said := _plain(was)) != (new_said := _plain(now)):
+            yield Difference(name, old_said, new_said)
 
 
 def _asked(name: str, run: Run) -> Any:

@@ -60,7 +60,7 @@ def files(run: Run, report: Report, *, told: Callable[[int, int, str], None] = l
         for form in charts.MEDIA_TYPES:
             yield f"figures/{chart.name}.{form}", charts.draw(dict(chart.spec), form)
         done += 1
-    yield "captions.json", _captions(report)
+    yield "captions.json", captions(report)
     yield "run.json", about(run)
 
 
@@ -100,7 +100,7 @@ def _entry(name: str, at: datetime) -> zipfile.ZipInfo:
     return entry
 
 
-def _captions(report: Report) -> bytes:
+def captions(report: Report) -> bytes:
     """Titles and captions of all tables and figures, for those who make their own."""
     said = {
         "tables": {each.name: {"title": each.title, "caption": each.caption, "rows": each.size}

@@ -8,10 +8,12 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from ..enums import UnitState
-from ..models import Run, Unit
+from ..models import Run, Unit, WorkerBeat
 
 #: The pace is that of so many units that were done last.
 LAST = 50
+#: So many units at work are shown.
+SHOWN = 5
 #: Between two units workers were away, if it was longer than this: that is no part of the pace.
 GAP = timedelta(seconds=30)
 
@@ -72,10 +74,25 @@ def of(run: Run, *, now: datetime | None = None) -> Progress:
     return _of_units(run, total, message, at_work, now)
 
 
-def others_at_work(run: Run) -> int:
-    """Count the other runs that this run's queue is at: one of which no unit is at work waits for them."""
-    others = Run.objects.filter(queue=run.queue, units__state=UnitState.CLAIMED).exclude(pk=run.pk)
-    return others.distinct().count()
+def at_work(run: Run) -> list[Unit]:
+    """Return the first units of a run that workers are at."""
+    claimed = run.units.filter(state=UnitState.CLAIMED).order_by("position")
+    return list(claimed[:SHOWN]) if run.is_active else []
+
+
+def waits_for(run: Run, *, now: datetime | None = None) -> int:
+    """Count the runs that the workers of its queue are at, where a run waits for one of them; else 0.
+
+    A run waits so if it has a unit that may be claimed, none that is at work, and workers live who are at others.
+    """
+    now = now or timezone.now()
+    units = run.units.filter(state=UnitState.CLAIMED)
+    if not run.is_active or units.exists() or not run.units.due(now).exists():
+        return 0
+    if not WorkerBeat.objects.filter(queue=run.queue).fresh(now).exists():
+        return 0
+    others = Unit.objects.filter(run__queue=run.queue, state=UnitState.CLAIMED, lease_until__gt=now)
+    return others.exclude(run=run).values("run").distinct().count()
 
 
 def of_unit(unit: Unit, *, now: datetime) -> Progress:

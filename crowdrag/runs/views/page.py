@@ -82,10 +82,8 @@ def _run(study: Study, key: uuid.UUID) -> Run:
 
 
 def _moving(run: Run) -> dict[str, Any]:
-    at_work = run.units.filter(state=UnitState.CLAIMED).order_by("position")[:5] if run.is_active else []
-    waits_for = progress.others_at_work(run) if run.is_active and not at_work else 0
-    found = {"run": run, "title": kinds.title(run.kind), "progress": progress.of(run), "at_work": at_work}
-    return found | {"waits_for": waits_for}
+    found = {"run": run, "title": kinds.title(run.kind), "progress": progress.of(run)}
+    return found | {"at_work": progress.at_work(run), "waits_for": progress.waits_for(run)}
 
 
 def _columns(problems: list[dict[str, Any]]) -> list[str]:

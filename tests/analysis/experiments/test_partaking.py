@@ -151,11 +151,21 @@ def test_a_run_in_which_all_fell_out_or_nothing_could_be_read_says_so_first():
     assert (some["none_read"], some.get("empty"), concluding.warnings(Run(summary=some))) == (False, None, [])
 
 
-@pytest.mark.parametrize(("of", "warned"), [([1, 9, None], True), ([9, 10], False)])
-def test_a_run_of_a_handful_says_that_its_intervals_are_too_narrow(of, warned):
-    found = concluding.summary({"head": [{"n": n} for n in of]}, "head", Usage())
+@pytest.mark.parametrize(
+    ("made", "few"),
+    [
+        ({"head": [{"n": 1}, {"n": 9}, {"n": None}]}, 9),
+        ({"head": [{"n": 9}, {"n": 10}]}, None),
+        ({"head": [{"n": 24, "questions": 3}]}, 3),  # passages of three questions: these are resampled
+        ({"head": [{"n": 12}], "by_query": [{"query": str(i % 3)} for i in range(12)]}, 3),  # three, by four alphas
+        ({"head": [], "other": [{"questions": 4, "n": 40}]}, 4),
+    ],
+)
+def test_a_run_of_a_handful_of_questions_says_that_its_intervals_are_too_narrow(made, few):
+    found = concluding.summary(made, "head", Usage())
+    assert found.get("few") == few
     said = concluding.warnings(Run(summary=found))
-    assert any("of more than 9" in each for each in said) == warned
+    assert any(f"of more than {few} questions" in each for each in said) == (few is not None)
 
 
 def test_a_run_with_answers_has_no_warning(study, experiment, tmp_path, capsys):

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from analysis.domain import captions
 from analysis.domain.experiments import phrasing
 from analysis.domain.experiments.fair import methods as fair
 from analysis.domain.experiments.self_preference import methods as self_preference
@@ -76,6 +77,15 @@ def test_fair_says_the_metric_that_was_used_where_none_was_chosen(local) -> None
     assert "(what the data names for each question: F1, ROUGE-L);" in said("fair", {"fair_metrics": rows})
     assert "(the metric that the data names, else F1);" in said("fair")  # nothing was scored
     assert "(exact match);" in said("fair", metric="em")
+
+
+def test_captions_call_models_as_the_methods_paragraph_does(local) -> None:
+    exchanged = captions.figure("uplift_transfer").caption
+    asked = {"generator": "endpoint:local", "other": "model:/srv/models/flan-t5-xxl?beams=4"}
+    said_of_it = "This model is SmolLM2 (endpoint local), the other flan-t5-xxl (beams=4)."
+    assert said_of_it in phrasing.caption(exchanged, asked)
+    assert "This model is –, the other –." in phrasing.caption(exchanged, {})
+    assert phrasing.caption("Alpha {alpha}.", {"alpha": 2, **asked}) == "Alpha 2."
 
 
 def test_uplift_says_ablations_transfer_and_tests(local) -> None:

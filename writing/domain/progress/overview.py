@@ -78,7 +78,8 @@ class Overview:
 def overview(study: Study) -> Overview:
     """Return how far the writing is: a fixed number of queries, however much there is."""
     plan = plans.get(study)
-    found, groups = rows.load(study), rows.groups(study)
+    found = rows.load(study)
+    groups = rows.grouped(found)
     styles = counting.by_style(groups, _asked(plan))
     whole = counting.total(styles)
     floor = plan.wage_floor if plan else None

@@ -1,5 +1,6 @@
 """A study's tasks as progress is reckoned from them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -91,18 +92,14 @@ def load(study: Study) -> list[Row]:
 
 
 def groups(study: Study) -> list[Group]:
-    """Return how many tasks stand where, styles in the order of their first tasks: one query, reckoned in the database.
-
-    A style is known by its name: its versions have one label here, that of the first.
-    """
+    """Return how many tasks stand where, in the order of their first tasks: one query, reckoned in the database."""
     tasks = _paid(study).annotate(is_erased=Q(response__erased_at__isnull=False))
     alike = tasks.values("style__name", "style__label", "state", "is_trial", "is_imported", "is_erased")
     counted = alike.annotate(n=Count("pk"), first=Min("pk"), sum=Sum("paid"), n_paid=Count("pk", filter=Q(paid__gt=0)))
-    labels: dict[str, str] = {}
     return [
         Group(
             style=each["style__name"],
-            style_label=labels.setdefault(each["style__name"], each["style__label"]),
+            style_label=each["style__label"],
             state=each["state"],
             is_trial=each["is_trial"],
             is_imported=each["is_imported"],
@@ -115,6 +112,21 @@ def groups(study: Study) -> list[Group]:
         )
         for each in counted.annotate(promised=Coalesce(Sum("pay"), 0), n_with_pay=Count("pay")).order_by("first")
     ]
+
+
+def grouped(rows: Iterable[Row]) -> list[Group]:
+    """Return the same of tasks that are loaded already."""
+    alike: dict[tuple[str, str, str, bool, bool, bool], list[Row]] = {}
+    for row in rows:
+        key = (row.style, row.style_label, row.state, row.is_trial, row.is_imported, row.is_erased)
+        alike.setdefault(key, []).append(row)
+    found = []
+    for key, these in alike.items():
+        promised = [row.pay for row in these if row.pay is not None]
+        paid = [row.paid for row in these]
+        n_paid = sum(amount > 0 for amount in paid)
+        found.append(Group(*key, len(these), sum(paid), n_paid, sum(promised), len(promised)))
+    return found
 
 
 def _paid(study: Study) -> QuerySet[WritingTask]:
