@@ -54,8 +54,9 @@ browser: install ## a browser for the tests, if there is none
 
 test: lint browser ## everything
 	@browser="$$(bash .ci/browser $(BIN) --path)"
-	# "Call log:" is how Playwright ends what it waited for in vain.
-	CHROMIUM="$$browser" $(PYTEST) -m "not soak" --numprocesses 2 --dist loadfile --no-loadscope-reorder \
+	# "Call log:" is how Playwright ends what it waited for in vain. Three processes for two cores: tests wait for
+	# browsers, brokers and disks half of their time.
+	CHROMIUM="$$browser" $(PYTEST) -m "not soak" --numprocesses 3 --dist loadfile --no-loadscope-reorder \
 	  --reruns 1 --only-rerun "Call log:" --max-suite-reruns 3 -rR --rerun-show-tracebacks
 
 bench: install ## the figures of bench/, as ratios measured in one run
