@@ -3,8 +3,7 @@
 from typing import Any, ClassVar
 
 import django_filters
-from django.db.models import IntegerField, OuterRef, QuerySet, Subquery, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import QuerySet
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -17,6 +16,7 @@ from crowdrag.studies.domain import holding
 from crowdrag.studies.enums import Role, Shown
 
 from ..domain import reading
+from ..domain.progress.rows import with_paid
 from ..domain.reviewing import dossier, evidence, queue
 from ..enums import SurveyKind
 from ..models import Response, ResponseDecision, TaskPayment, TaskTransition, WritingTask
@@ -223,10 +223,7 @@ def of(endpoint: Endpoint) -> QuerySet[WritingTask]:
 
 def _paid(endpoint: Endpoint) -> QuerySet[WritingTask]:
     """Return the study's tasks of which there is a response, each with what was paid for it."""
-    theirs = TaskPayment.objects.filter(task=OuterRef("pk")).order_by().values("task")
-    paid = Subquery(theirs.annotate(sum=Sum("amount")).values("sum"), output_field=IntegerField())
-    found = WritingTask.objects.filter(study=endpoint.study, response__isnull=False)
-    return found.annotate(paid=Coalesce(paid, 0))
+    return with_paid(WritingTask.objects.filter(study=endpoint.study, response__isnull=False))
 
 
 def reviewed(endpoint: Endpoint, external_id: str) -> Any:

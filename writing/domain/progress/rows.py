@@ -88,12 +88,15 @@ class Group:
 
 def load(study: Study) -> list[Row]:
     """Return the study's tasks in the order in which they were made: one query, however many there are."""
-    return [Row(*values) for values in _paid(study).order_by("pk").values_list(*FIELDS)]
+    return [
+        Row(*values)
+        for values in with_paid(WritingTask.objects.filter(study=study)).order_by("pk").values_list(*FIELDS)
+    ]
 
 
 def groups(study: Study) -> list[Group]:
     """Return how many tasks stand where, in the order of their first tasks: one query, reckoned in the database."""
-    tasks = _paid(study).annotate(is_erased=Q(response__erased_at__isnull=False))
+    tasks = with_paid(WritingTask.objects.filter(study=study)).annotate(is_erased=Q(response__erased_at__isnull=False))
     alike = tasks.values("style__name", "style__label", "state", "is_trial", "is_imported", "is_erased")
     counted = alike.annotate(n=Count("pk"), first=Min("pk"), sum=Sum("paid"), n_paid=Count("pk", filter=Q(paid__gt=0)))
     return [
@@ -129,8 +132,8 @@ def grouped(rows: Iterable[Row]) -> list[Group]:
     return found
 
 
-def _paid(study: Study) -> QuerySet[WritingTask]:
-    """Return the study's tasks, each with what was paid for it."""
+def with_paid(tasks: QuerySet[WritingTask]) -> QuerySet[WritingTask]:
+    """Return tasks, each with what was paid for it (`paid`)."""
     sums = TaskPayment.objects.filter(task=OuterRef("pk")).order_by().values("task").annotate(sum=Sum("amount"))
     paid = Coalesce(Subquery(sums.values("sum"), output_field=IntegerField()), 0)
-    return WritingTask.objects.filter(study=study).annotate(paid=paid)
+    return tasks.annotate(paid=paid)
