@@ -265,7 +265,7 @@ TABLES = {
             SETTING, TRUTH, AUTHOR,
             Column("score", _("Rating"), 0, is_key=True),
             count("count", _("Passages")),
-            Column("share", _("Share"), 3, share=True),
+            Column("share", _("Share"), 1, share=True),
             count("n", _("Of")),
         ),
     ),

@@ -118,7 +118,7 @@ TABLES = {
             bounded("document_ratio", _("Of standard RAG's documents"), digits=3),
             bounded("prompt_tokens", _("Tokens of the prompt"), digits=1),
             bounded("ratio", _("Of standard RAG's prompt"), digits=3),
-            Column("without_documents", _("Without any document"), 3, share=True),
+            Column("without_documents", _("Without any document"), 1, share=True),
             Column("calls", _("Calls"), 2),
             count("refused", _("Refused")),
             QUESTIONS,
@@ -133,7 +133,7 @@ TABLES = {
         ),
         (
             Column("category", _("Answer"), words=CATEGORIES),
-            Column("share", _("Share"), 3, low="low", high="high", share=True),
+            Column("share", _("Share"), 1, low="low", high="high", share=True),
             count("documents", _("Documents")),
             QUESTIONS,
         ),
@@ -149,7 +149,7 @@ TABLES = {
         (
             METHOD,
             Column("missing", _("Missing"), words=MISSING),
-            Column("share", _("Share"), 3, low="low", high="high", share=True),
+            Column("share", _("Share"), 1, low="low", high="high", share=True),
             count("errors", _("Worse answers")),
             QUESTIONS,
         ),
@@ -164,7 +164,7 @@ TABLES = {
         (
             METHOD,
             Column("measure", _("Measure"), words=MEASURES),
-            Column("value", _("Share"), 3, low="low", high="high", share=True),
+            Column("value", _("Share"), 1, low="low", high="high", share=True),
             QUESTIONS,
         ),
     ),

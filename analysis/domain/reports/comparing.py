@@ -7,7 +7,8 @@ from typing import Any
 from crowdrag.runs.models import Run
 
 from .. import captions, tables
-from ..experiments.telling import collection_said
+from ..experiments.experiment import EXPERIMENTS, PREFIX
+from ..experiments.telling import told
 from ..results.schema import COLUMNS, Row
 from .building import long_table
 from .cells import Cell, cell
@@ -16,8 +17,6 @@ from .shape import Column, Table, Value
 
 #: Two numbers are equal if they differ by less, in relation to their size: what another machine may add.
 TOLERANCE = 1e-9
-#: Parameters that are called otherwise here: what came of them stands beside them under their own name.
-ASKED = {"queries": "queries at most"}
 #: Of each table so many changes are shown, the largest first.
 SHOWN = 20
 
@@ -206,8 +205,8 @@ def _made_by(old: Run, new: Run) -> Iterator[Difference]:
         (name, old.summary.get(name), new.summary.get(name))
         for name in ("topics", "pairs", "participants", "judgments", "queries")
     ]
-    names = dict.fromkeys([*sorted(old.parameters), *sorted(new.parameters)])
-    pairs += [(ASKED.get(name, name), *(_asked(name, run) for run in (old, new))) for name in names]
+    before, after = _asked(old), _asked(new)
+    pairs += [(name, before.get(name), after.get(name)) for name in dict.fromkeys([*before, *after])]
     pairs += [("seed", old.seed, new.seed), ("code version", old.code_version, new.code_version)]
     pairs += [(name, old.environment.get(name), new.environment.get(name)) for name in ("python", "platform")]
     packages = [run.environment.get("packages", {}) for run in (old, new)]
@@ -217,10 +216,10 @@ def _made_by(old: Run, new: Run) -> Iterator[Difference]:
             yield Difference(name, old_said, new_said)
 
 
-def _asked(name: str, run: Run) -> Any:
-    """A parameter; of a collection what its file was called and holds, as its digest stands among the inputs."""
-    value = run.parameters.get(name)
-    return collection_said(value) if name == "collection" and isinstance(value, dict) else value
+def _asked(run: Run) -> dict[str, Any]:
+    """A run's parameters; an experiment's in words, as its page shows them, as most of their names say little alone."""
+    experiment = EXPERIMENTS.get(run.kind.removeprefix(PREFIX))
+    return told(experiment, run) if experiment else dict(sorted(run.parameters.items()))
 
 
 def keys_of(shape: Table) -> tuple[str, ...]:

@@ -231,8 +231,10 @@ def test_two_runs_of_one_kind_are_compared(study, monkeypatch):
     second = running.wait(started(editor, study, p_k="1", seed="5", queries="4"))
     page = editor.get(address(study, f"compare/?a={first.key}&b={second.key}")).content.decode()
     assert "What made them" in page
-    for said in ('<td class="mono">2</td>', "queries", "seed"):
+    for said in ('<td class="mono">2</td>', "Questions at most", "Documents", "seed"):
         assert said in page
+    # In the words of the form, not by the names that they have in the code.
+    assert '<th scope="row">k</th>' not in page
     same = editor.get(address(study, f"compare/?a={first.key}&b={first.key}")).content.decode()
     assert "Nothing changed" in same
     assert "Choose two runs" in editor.get(address(study, "compare/")).content.decode()
