@@ -35,6 +35,8 @@ MISSING = {
     "nothing_helps": _("no document helps"),
 }
 MEASURES = {"precision": _("Handed over that help"), "recall": _("Help and are handed over")}
+#: Of whose order it is said how often what helps stands ahead.
+ORDERS = METHODS | {"standard": _("Standard RAG: the retriever's order")}
 MODELS = {"own": _("this model"), "other": _("the other model")}
 #: Who answers, and with which documents: by both.
 EXCHANGED = {
@@ -168,6 +170,40 @@ TABLES = {
             QUESTIONS,
         ),
     ),
+    "uplift_order": Table(
+        "uplift",
+        _("What helps stands ahead"),
+        _(
+            "Of two documents of a question, one that helps alone and one that does not, how often the former has the "
+            "higher probability: means over questions with both kinds; 0.5 is chance. Difference: to the retriever's "
+            "order, paired by question, with Wilcoxon's signed-rank test, p adjusted for the false discovery rate "
+            "over this table. In brackets 95 % intervals, questions resampled; conditional on the trained rerankers."
+        ),
+        (
+            Column("method", _("Order"), words=ORDERS),
+            estimate("value", _("Helpful one ahead"), digits=3),
+            *TESTED,
+            QUESTIONS,
+        ),
+    ),
+    "uplift_thresholds": Table(
+        "uplift",
+        _("What other thresholds would hand over"),
+        _(
+            "By uplift RAG's rerankers, without asking anything: documents a question with a probability above the "
+            "threshold, questions without any, the share of these documents that helps alone, and of those that help "
+            "alone the share among them. This run's threshold is {threshold}. Read after the fact: a threshold that is "
+            "chosen here has to be tried on other questions. In brackets 95 % intervals, questions resampled."
+        ),
+        (
+            Column("threshold", _("Threshold"), 2, is_key=True),
+            bounded("documents", _("Documents")),
+            Column("without_documents", _("Without any"), 1, share=True),
+            Column("precision", _("Help"), 1, low="precision_low", high="precision_high", share=True),
+            Column("recall", _("Found"), 1, low="recall_low", high="recall_high", share=True),
+            QUESTIONS,
+        ),
+    ),
     "uplift_transfer": Table(
         "uplift",
         _("Documents that help one model, given to another"),
@@ -266,6 +302,15 @@ FIGURES = {
         _("What each part adds"),
         _("The change of the mean answer when a part is taken away, with 95 % intervals, questions resampled."),
         _("A panel for each metric with a row for each part; the numbers stand in the table of ablations."),
+    ),
+    "uplift_thresholds": Figure(
+        "uplift",
+        _("What other thresholds would hand over"),
+        _(
+            "Of the documents above a threshold the share that helps alone, and of those that help alone the share "
+            "above it, with 95 % intervals, questions resampled. The dashed line is this run's threshold."
+        ),
+        _("Two curves over the threshold; the numbers stand in the table of thresholds."),
     ),
     "uplift_categories": Figure(
         "uplift",

@@ -175,6 +175,7 @@ CHARTS: dict[str, Chart] = {
     "fair_attribution": Chart(("fair_curves",), fair.attribution),
     "uplift_results": Chart(("uplift_results",), uplift.results),
     "uplift_ablations": Chart(("uplift_ablations",), uplift.ablations),
+    "uplift_thresholds": Chart(("uplift_thresholds",), uplift.thresholds),
     "uplift_categories": Chart(("uplift_categories",), uplift.categories),
     "uplift_errors": Chart(("uplift_errors",), uplift.errors),
     "uplift_transfer": Chart(("uplift_transfer",), uplift.transfer),

@@ -45,6 +45,36 @@ def categories(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
     return spec((bars + rules).properties(width=2 * WIDTH, height=alt.Step(STEP)))
 
 
+def thresholds(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
+    """Precision and recall of what would be handed over, by the threshold."""
+    import altair as alt
+
+    kinds = {"precision": gettext("Handed over that help"), "recall": gettext("Help and are handed over")}
+    shown = [
+        {"threshold": row["threshold"], "measure": words, "value": row[kind],
+         "low": row[f"{kind}_low"], "high": row[f"{kind}_high"]}
+        for kind, words in kinds.items()
+        for row in tables["uplift_thresholds"]
+        if row[kind] is not None
+    ]  # fmt: skip
+    refuse_empty(shown)
+    scale = alt.Scale(domain=list(kinds.values()), range=[colours["model"], colours["human"]])
+    legend = alt.Legend(orient="top", labelLimit=LABEL_PIXELS, symbolOpacity=1)
+    shapes = alt.Scale(domain=list(kinds.values()), range=["circle", "square"])
+    across, up = gettext("Threshold"), gettext("Share of documents")
+    whole = alt.Scale(domain=[0, 1])
+    base = alt.Chart(data(shown)).encode(
+        x=alt.X("threshold:Q", title=across, scale=whole),
+        color=alt.Color("measure:N", title=None, scale=scale, legend=legend),
+    )
+    bands = base.mark_area(opacity=0.2).encode(y=alt.Y("low:Q", title=up, scale=whole), y2="high:Q")
+    y = alt.Y("value:Q", title=up, scale=whole, axis=alt.Axis(format="%"))
+    shape = alt.Shape("measure:N", title=None, scale=shapes, legend=legend)
+    lines = base.mark_line().encode(y=y) + base.mark_point(filled=True, opacity=1, size=45).encode(y=y, shape=shape)
+    own = alt.Chart(data([{"at": parameters["threshold"]}])).mark_rule(strokeDash=[4, 3], color=colours["n"])
+    return spec((bands + lines + own.encode(x=alt.X("at:Q", title=across))).properties(width=2 * WIDTH, height=220))
+
+
 def errors(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
     """Figure 4: what is missing in answers that are worse than the upper bound's, stacked by method."""
     import altair as alt

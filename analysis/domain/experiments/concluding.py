@@ -12,8 +12,9 @@ from crowdrag.runs.models import Run
 from ..results.schema import Row
 
 #: Of a run's summary: replies that came and hold no answer that could be read, that these are all that came, that the
-#: headline table is empty, and of how many questions its numbers are where these are few.
-UNREADABLE, NONE_READ, EMPTY, FEW = "unreadable", "none_read", "empty", "few"
+#: headline table is empty, of how many questions its numbers are where these are few, and that uplift RAG never
+#: handed a document over.
+UNREADABLE, NONE_READ, EMPTY, FEW, BARE = "unreadable", "none_read", "empty", "few", "bare"
 #: Resampled, fewer than so many give intervals that are too narrow to lean on.
 ENOUGH = 10
 
@@ -27,6 +28,8 @@ def summary(made: Mapping[str, Sequence[Row]], headline: str, usage: Usage) -> d
         found[NONE_READ] = all(row[UNREADABLE] + row.get("failed", 0) == row.get("prompts") for row in counted)
     if headline in made and not any(row.get("n", 1) for row in made[headline]):
         found[EMPTY] = True
+    if any(row["method"] == "uplift" and row["documents"] == 0 for row in made.get("uplift_inputs", ())):
+        found[BARE] = True
     if 0 < (questions := _questions(made, headline)) < ENOUGH:
         found[FEW] = questions
     return found
@@ -53,6 +56,12 @@ def warnings(run: Run) -> list[str]:
         found.append(said % {"n": f"{run.summary[UNREADABLE]:,}"})
     if run.summary.get(EMPTY):
         found.append(_("No question was left to measure, so the tables are empty; why each fell out stands below."))
+    if run.summary.get(BARE):
+        said = _(
+            "Uplift RAG handed over no document: to its rerankers none was likelier than %(threshold)s to help. The "
+            "table of thresholds says what lower ones would hand over, that of the order how well they rank."
+        )
+        found.append(said % {"threshold": f"{run.parameters.get('threshold', 0.5):g}"})
     if run.summary.get(FEW):
         said = _("No number here is of more than %(n)s questions: intervals by resampling so few are too narrow.")
         found.append(said % {"n": run.summary[FEW]})

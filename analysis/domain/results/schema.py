@@ -134,6 +134,14 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "uplift_categories": ("category", "documents", "share", "low", "high", "n"),
     "uplift_errors": ("method", "missing", "errors", "share", "low", "high", "n"),
     "uplift_found": ("method", "measure", "value", "low", "high", "n"),
+    "uplift_order": (
+        "method", "value", "low", "high", "difference", "difference_low", "difference_high", "statistic", "p",
+        "p_adjusted", "n",
+    ),
+    "uplift_thresholds": (
+        "threshold", "documents", "documents_low", "documents_high", "without_documents", "precision",
+        "precision_low", "precision_high", "recall", "recall_low", "recall_high", "n",
+    ),
     "uplift_transfer": (
         "documents_for", "answered_by", "metric", "value", "low", "high",
         "difference", "difference_low", "difference_high", "statistic", "p", "p_adjusted", "n",

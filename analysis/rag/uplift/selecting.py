@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..shapes import Document
-from .labels import Labelled
+from .labels import Floats, Labelled
 
 #: More likely helpful than not.
 THRESHOLD = 0.5
@@ -41,9 +41,7 @@ def chosen(documents: Sequence[Document], probabilities: ArrayLike, *, threshold
     ValueError
         If there are not as many probabilities as documents.
     """
-    p = np.asarray(probabilities, dtype=np.float64)
-    if p.shape != (len(documents),):
-        raise ValueError(f"{len(documents)} documents need as many probabilities, not {p.shape}")
+    p = _of_each(documents, probabilities)
     order = np.argsort(-p, kind="stable") if reranks else np.arange(len(p))
     return tuple(documents[place] for place in order if p[place] > threshold)
 
@@ -62,6 +60,38 @@ def oracle(labelled: Labelled) -> tuple[Document, ...]:
     uplift = labelled.uplift
     order = np.argsort(-uplift, kind="stable")
     return tuple(labelled.documents[place] for place in order if uplift[place] > 0)
+
+
+def ordered(labelled: Labelled, probabilities: ArrayLike) -> float:
+    """How often a document that helps alone stands ahead of one of the same query that does not.
+
+    Parameters
+    ----------
+    labelled : Labelled
+    probabilities : array_like, shape (n_documents,)
+        Or any other scores.
+
+    Returns
+    -------
+    float
+        Of all such pairs the share whose helpful one has the higher score, pairs of equal scores count half: the area
+        under the ROC curve of one query (Hanley and McNeil 1982). 0.5 is chance; NaN where all documents help, or none.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many probabilities as documents.
+    """
+    p, helps = _of_each(labelled.documents, probabilities), labelled.uplift > 0
+    apart = p[helps][:, np.newaxis] - p[~helps]
+    return float(np.mean((apart > 0) + 0.5 * (apart == 0))) if apart.size else float("nan")
+
+
+def _of_each(documents: Sequence[Document], probabilities: ArrayLike) -> Floats:
+    p = np.asarray(probabilities, dtype=np.float64)
+    if p.shape != (len(documents),):
+        raise ValueError(f"{len(documents)} documents need as many probabilities, not {p.shape}")
+    return p
 
 
 class Missing(StrEnum):

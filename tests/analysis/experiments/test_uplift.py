@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
 
 from analysis.domain import charts  # noqa: E402
-from analysis.domain.experiments import staging, starting  # noqa: E402
+from analysis.domain.experiments import concluding, staging, starting  # noqa: E402
 from analysis.domain.experiments.experiment import BadParameterError, get  # noqa: E402
 from analysis.domain.experiments.uplift import questions  # noqa: E402
 from analysis.domain.experiments.uplift.parameters import Parameters  # noqa: E402
@@ -104,11 +104,14 @@ def test_a_run_comes_to_all_tables_and_charts(asked) -> None:
     assert (standard["p"], best["p"]) == (None, None)
     assert "not tested" in best["note"]
     assert one(found["uplift_inputs"], method="standard")["ratio"] == 1
+    _check_thresholds(found)
     assert sum(row["share"] for row in found["uplift_categories"]) == pytest.approx(1)
     assert {row["difference"] for row in found["uplift_transfer"]} == {None, 0}  # both are the same model
 
     drawn = dict(charts.specifications(run))
-    assert {"uplift_results", "uplift_ablations", "uplift_categories", "uplift_transfer"} <= set(drawn)
+    assert {
+        "uplift_results", "uplift_ablations", "uplift_categories", "uplift_thresholds", "uplift_transfer",
+    } <= set(drawn)  # fmt: skip
     for spec in drawn.values():
         assert charts.draw(spec, "svg").startswith(b"<svg")
 
@@ -119,6 +122,9 @@ def test_a_run_finds_what_helps(asked) -> None:
     found = rows(running.wait(starting.start(asked(n=N, epochs=14, batch=2))))
     for measure in ("precision", "recall"):
         assert one(found["uplift_found"], method="uplift", measure=measure)["value"] >= 0.9
+    ahead, by_chance = (one(found["uplift_order"], method=name) for name in ("uplift", "standard"))
+    assert ahead["value"] >= 0.95 > by_chance["value"]
+    assert ahead["p_adjusted"] < 0.05
     assert one(found["uplift_found"], method="standard", measure="precision")["value"] < 0.3
     best, ours, standard = (
         one(found["uplift_results"], method=name, metric="em") for name in ("upper_bound", "uplift", "standard")
@@ -126,6 +132,32 @@ def test_a_run_finds_what_helps(asked) -> None:
     assert standard["value"] < ours["value"] <= best["value"]
     assert ours["p_adjusted"] < 0.05
     assert one(found["uplift_inputs"], method="uplift")["ratio"] < 1
+
+
+def _check_thresholds(found: dict[str, list[dict]]) -> None:
+    told = found["uplift_thresholds"]
+    assert [row["threshold"] for row in told] == sorted(row["threshold"] for row in told)
+    # What it did hand over is what it would at its own threshold.
+    own = one(told, threshold=0.5)
+    for measure in ("precision", "recall"):
+        assert own[measure] == one(found["uplift_found"], method="uplift", measure=measure)["value"]
+    handed = one(found["uplift_inputs"], method="uplift")
+    assert (own["documents"], own["without_documents"]) == (handed["documents"], handed["without_documents"])
+    for column, falls in (("documents", -1), ("recall", -1), ("without_documents", 1)):
+        values = np.array([row[column] for row in told])
+        assert (falls * np.diff(values) >= 0).all(), column
+    assert one(found["uplift_order"], method="standard")["difference"] is None
+    assert [row["method"] for row in found["uplift_order"]] == ["standard", "uplift"]
+
+
+def test_where_nothing_is_handed_over_the_result_says_so(asked) -> None:
+    run = running.wait(starting.start(asked(threshold=1, methods=["naive"], ablations=[])))
+    assert one(rows(run)["uplift_inputs"], method="uplift")["documents"] == 0
+    (warning,) = concluding.warnings(run)
+    assert "handed over no document" in warning
+    assert "likelier than 1 to help" in warning
+    lenient = running.wait(starting.start(asked(threshold=0, methods=["naive"], ablations=[])))
+    assert concluding.BARE not in lenient.summary
 
 
 def test_a_killed_run_goes_on_and_asks_nothing_twice(asked, generator) -> None:

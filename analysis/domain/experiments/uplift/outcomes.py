@@ -15,7 +15,7 @@ from analysis.rag.uplift.labels import METRICS, Labelled
 
 from ..job import Job
 from . import questions
-from .working import ANSWER, LABEL
+from .working import ANSWER, LABEL, TRAIN
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,15 @@ class Outcomes:
         What the stage of answers found of each, by method.
     split : tuple of int
         In which fold each was tested.
+    believed : mapping of str to mapping
+        By variant of uplift RAG that learns: how likely its reranker holds it that each document helps, by query.
     """
 
     labelled: tuple[Labelled, ...]
     found: tuple[Mapping[str, Any], ...]
     answered: tuple[Mapping[str, Any], ...]
     split: tuple[int, ...]
+    believed: Mapping[str, Mapping[str, Sequence[float]]]
 
     @property
     def queries(self) -> list[Query]:
@@ -67,6 +70,28 @@ class Outcomes:
             for one, said in zip(self.labelled, self.answered, strict=True)
         ]
 
+    def ordered(self, variant: str = "") -> Floats:
+        """How often what helps stands ahead of what does not, by a variant's reranker; "": in the retriever's order."""
+        believed = self.believed.get(variant, {})
+        return _floats(
+            np.nan if variant and one.query.id not in believed
+            else selecting.ordered(one, believed[one.query.id] if variant else -np.arange(len(one.documents)))
+            for one in self.labelled
+        )  # fmt: skip
+
+    def above(self, threshold: float, variant: str) -> list[selecting.Selection | None]:
+        """What a variant would hand over at a threshold, held against the labels; None where it was not possible."""
+        believed = self.believed.get(variant, {})
+        return [
+            selecting.against(
+                one,
+                [each.id for each in selecting.chosen(one.documents, believed[one.query.id], threshold=threshold)],
+            )
+            if one.query.id in believed
+            else None
+            for one in self.labelled
+        ]
+
     def exchanged(self, of: str, by: str, metric: str) -> Floats:
         """How well generator `by` answers with the documents that help generator `of`."""
         key = f"{of}:{by}"
@@ -89,12 +114,16 @@ def read(job: Job) -> Outcomes:
     """Read what the stages found."""
     where = questions.fold_of(job.collection, job.parameters)
     labels, answers = job.found(LABEL), job.found(ANSWER)
+    believed: dict[str, dict[str, Sequence[float]]] = {}
+    for key, found in job.found(TRAIN).items():
+        believed.setdefault(key.split(":")[1], {}).update(found.get("believed", {}))
     names = [name for name in answers if name in labels]
     return Outcomes(
         tuple(questions.labelled(job.by_id[name], labels[name], job.parameters) for name in names),
         tuple(labels[name] for name in names),
         tuple(answers[name] for name in names),
         tuple(where[name] for name in names),
+        believed,
     )
 
 

@@ -23,17 +23,20 @@ from .working import OTHER, OWN, TRAIN, TRANSFER
 
 #: In the order of the report.
 NAMES = (
-    "uplift_results", "uplift_ablations", "uplift_found", "uplift_inputs", "uplift_errors", "uplift_categories",
-    "uplift_transfer", "uplift_examples", "uplift_training", "uplift_counts", "uplift_answers",
+    "uplift_results", "uplift_ablations", "uplift_found", "uplift_order", "uplift_thresholds", "uplift_inputs",
+    "uplift_errors", "uplift_categories", "uplift_transfer", "uplift_examples", "uplift_training", "uplift_counts",
+    "uplift_answers",
 )  # fmt: skip
-#: How documents of other questions were drawn.
 #: What was left out while all of the data was read: it is no question of the run.
 OF_ALL = "left_out_of_all"
+#: How documents of other questions were drawn.
 WITHIN = "drawn among the questions of the same split"
 ANYWHERE = (
     "drawn from the whole file: documents of tested questions stand among those learnt from, as this run was started "
     "before splits were kept apart"
 )
+#: At which thresholds it is said what would have been handed over, beside the run's own.
+THRESHOLDS = tuple(place / 20 for place in range(1, 20))
 SEES_THE_ANSWERS = "it is told which documents help, so it is not tested"
 
 
@@ -49,6 +52,8 @@ def tables(job: Job) -> dict[str, list[Row]]:
         "uplift_categories": made.categories(),
         "uplift_errors": made.errors(),
         "uplift_found": made.found(),
+        "uplift_order": made.order(),
+        "uplift_thresholds": made.thresholds(),
         "uplift_transfer": made.transfer(),
         "uplift_examples": examples.examples(
             found, made.all, job.rng("uplift examples"), of_people=questions.is_of_people(job.run)
@@ -108,8 +113,7 @@ class _Tables:
                 ("prompt_tokens", self.resampled.mean(tokens)),
                 ("ratio", self.resampled.ratio(tokens, base)),
             ):
-                row |= {column: number(mean.value), f"{column}_low": number(mean.low),
-                        f"{column}_high": number(mean.high)}  # fmt: skip
+                row |= bounds(column, mean)
             empty = self.resampled.mean(np.where(np.isnan(tokens), np.nan, self.of.documents(name) == 0))
             calls = self.resampled.mean(self.of.counts(name, "calls"))
             reason = self.of.why_not(name)
@@ -156,6 +160,36 @@ class _Tables:
                 row = {"method": name, "measure": measure} | mean_row(mean)
                 note = "no document was handed over" if measure == "precision" else "no document helps"
                 rows.append(row | ({NOTE: note} if np.isnan(mean.value) else {}))
+        return rows
+
+    def order(self) -> list[Row]:
+        """How often what helps stands ahead of what does not: by each reranker, against the retriever's order."""
+        retrieved = self.of.ordered()
+        apart = {name: self.of.ordered(name) for name in (UPLIFT, *self.own.ablations) if name in self.own.learning}
+        tested = self.resampled.differences(apart, retrieved)
+        rows = []
+        for name, values in ({STANDARD: retrieved} | apart).items():
+            difference = tested.get(name)
+            reason = self.of.why_not(name) or (difference.note if difference else "")
+            row = {"method": name} | mean_row(self.resampled.mean(values)) | difference_row(difference)
+            rows.append(row | ({NOTE: reason} if reason else {}))
+        return rows
+
+    def thresholds(self) -> list[Row]:
+        """What uplift RAG would hand over at other thresholds: nothing is asked for that."""
+        rows = []
+        for threshold in sorted({*THRESHOLDS, self.own.threshold}):
+            would = self.of.above(threshold, UPLIFT)
+            right, chosen = _column(would, "right"), _column(would, "chosen")
+            row: Row = {"threshold": threshold}
+            for column, mean in (
+                ("documents", self.resampled.mean(chosen)),
+                ("precision", self.resampled.ratio(right, chosen)),
+                ("recall", self.resampled.ratio(right, _column(would, "helpful"))),
+            ):
+                row |= bounds(column, mean)
+            without = self.resampled.mean(np.where(np.isnan(chosen), np.nan, chosen == 0))
+            rows.append(row | {"without_documents": number(without.value), "n": without.n})
         return rows
 
     def transfer(self) -> list[Row]:
@@ -212,6 +246,11 @@ def corrected_but(apart: Mapping[str, Difference], untested: str) -> dict[str, D
 def mean_row(mean: Mean, name: str = "value") -> Row:
     """A mean's columns."""
     return {name: number(mean.value), "low": number(mean.low), "high": number(mean.high), "n": mean.n}
+
+
+def bounds(column: str, mean: Mean) -> Row:
+    """A mean's columns in a table with several means."""
+    return {column: number(mean.value), f"{column}_low": number(mean.low), f"{column}_high": number(mean.high)}
 
 
 def difference_row(difference: Difference | None) -> Row:
