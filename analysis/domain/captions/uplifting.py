@@ -92,14 +92,15 @@ TABLES = {
         _("Uplift RAG without its parts"),
         _(
             "Means over questions without one of the three losses, without dynamic selection, and without reranking. "
-            "Difference: to the whole, tested as above within this table. In brackets 95 % intervals, questions "
-            "resampled; conditional on the trained rerankers, as above."
+            "Difference: to the whole, tested as above within this table; beside it the difference to standard RAG, "
+            "untested. In brackets 95 % intervals, questions resampled; conditional on the trained rerankers, as above."
         ),
         (
             Column("variant", _("Variant"), words=METHODS),
             METRIC,
             estimate("value", _("Mean"), digits=3),
             *TESTED,
+            bounded("to_standard", _("To standard RAG"), digits=3),
             QUESTIONS,
         ),
     ),
@@ -174,10 +175,11 @@ TABLES = {
         "uplift",
         _("What helps stands ahead"),
         _(
-            "Of two documents of a question, one that helps alone and one that does not, how often the former has the "
-            "higher probability: means over questions with both kinds; 0.5 is chance. Difference: to the retriever's "
-            "order, paired by question, with Wilcoxon's signed-rank test, p adjusted for the false discovery rate "
-            "over this table. In brackets 95 % intervals, questions resampled; conditional on the trained rerankers."
+            "Of two documents of a question, one that helps alone and one that does not, how often the former is "
+            "ranked ahead (equal probabilities count half): means over questions with both kinds; 0.5 is chance. "
+            "Difference: to the retriever's order, paired by question, with Wilcoxon's signed-rank test, p adjusted "
+            "for the false discovery rate over this table. In brackets 95 % intervals, questions resampled; "
+            "conditional on the trained rerankers."
         ),
         (
             Column("method", _("Order"), words=ORDERS),
@@ -192,15 +194,19 @@ TABLES = {
         _(
             "By uplift RAG's rerankers, without asking anything: documents a question with a probability above the "
             "threshold, questions without any, the share of these documents that helps alone, and of those that help "
-            "alone the share among them. This run's threshold is {threshold}. Read after the fact: a threshold that is "
-            "chosen here has to be tried on other questions. In brackets 95 % intervals, questions resampled."
+            "alone the share among them, each with the questions that have any of which it is a share. At 0 all "
+            "documents are handed over: a share that does not rise from there was not learnt. Round thresholds, those "
+            "that leave out each tenth of the documents, and this run's, {threshold}. A threshold that is chosen here "
+            "has to be tried on other questions. In brackets 95 % intervals, questions resampled."
         ),
         (
-            Column("threshold", _("Threshold"), 2, is_key=True),
+            Column("threshold", _("Threshold"), 3, is_key=True),
             bounded("documents", _("Documents")),
             Column("without_documents", _("Without any"), 1, share=True),
             Column("precision", _("Help"), 1, low="precision_low", high="precision_high", share=True),
+            count("precision_n", _("Of questions")),
             Column("recall", _("Found"), 1, low="recall_low", high="recall_high", share=True),
+            count("recall_n", _("Of questions")),
             QUESTIONS,
         ),
     ),
@@ -308,7 +314,8 @@ FIGURES = {
         _("What other thresholds would hand over"),
         _(
             "Of the documents above a threshold the share that helps alone, and of those that help alone the share "
-            "above it, with 95 % intervals, questions resampled. The dashed line is this run's threshold."
+            "above it, with 95 % intervals, questions resampled. The dashed lines are this run's threshold, and the "
+            "share of all documents that helps."
         ),
         _("Two curves over the threshold; the numbers stand in the table of thresholds."),
     ),

@@ -71,8 +71,11 @@ def thresholds(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
     y = alt.Y("value:Q", title=up, scale=whole, axis=alt.Axis(format="%"))
     shape = alt.Shape("measure:N", title=None, scale=shapes, legend=legend)
     lines = base.mark_line().encode(y=y) + base.mark_point(filled=True, opacity=1, size=45).encode(y=y, shape=shape)
-    own = alt.Chart(data([{"at": parameters["threshold"]}])).mark_rule(strokeDash=[4, 3], color=colours["n"])
-    return spec((bands + lines + own.encode(x=alt.X("at:Q", title=across))).properties(width=2 * WIDTH, height=220))
+    least = tables["uplift_thresholds"][0]
+    marks = alt.Chart(data([{"at": parameters["threshold"], "all": least["precision"]}]))
+    own = marks.mark_rule(strokeDash=[4, 3], color=colours["n"]).encode(x=alt.X("at:Q", title=across))
+    every = marks.mark_rule(strokeDash=[2, 2], color=colours["n"]).encode(y=alt.Y("all:Q", title=up))
+    return spec((bands + lines + own + every).properties(width=2 * WIDTH, height=220))
 
 
 def errors(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:

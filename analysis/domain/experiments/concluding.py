@@ -59,7 +59,8 @@ def warnings(run: Run) -> list[str]:
     if run.summary.get(BARE):
         said = _(
             "Uplift RAG handed over no document: to its rerankers none was likelier than %(threshold)s to help. The "
-            "table of thresholds says what lower ones would hand over, that of the order how well they rank."
+            "table of what stands ahead says whether they rank better than the retriever; if so, that of thresholds "
+            "what lower ones would hand over."
         )
         found.append(said % {"threshold": f"{run.parameters.get('threshold', 0.5):g}"})
     if run.summary.get(FEW):

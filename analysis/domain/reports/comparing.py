@@ -8,7 +8,7 @@ from crowdrag.runs.models import Run
 
 from .. import captions, tables
 from ..experiments.experiment import EXPERIMENTS, PREFIX
-from ..experiments.telling import told
+from ..experiments.telling import collection_said, told
 from ..results.schema import COLUMNS, Row
 from .building import long_table
 from .cells import Cell, cell
@@ -219,7 +219,12 @@ def _made_by(old: Run, new: Run) -> Iterator[Difference]:
 def _asked(run: Run) -> dict[str, Any]:
     """A run's parameters; an experiment's in words, as its page shows them, as most of their names say little alone."""
     experiment = EXPERIMENTS.get(run.kind.removeprefix(PREFIX))
-    return told(experiment, run) if experiment else dict(sorted(run.parameters.items()))
+    if experiment:
+        return told(experiment, run)
+    return {
+        name: collection_said(value) if name == "collection" and isinstance(value, dict) else value
+        for name, value in sorted(run.parameters.items())
+    }
 
 
 def keys_of(shape: Table) -> tuple[str, ...]:

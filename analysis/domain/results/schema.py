@@ -123,7 +123,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "uplift_ablations": (
         "variant", "metric", "value", "low", "high", "difference", "difference_low", "difference_high",
-        "statistic", "p", "p_adjusted", "n",
+        "statistic", "p", "p_adjusted", "to_standard", "to_standard_low", "to_standard_high", "n",
     ),
     "uplift_inputs": (
         "method", "documents", "documents_low", "documents_high", "document_tokens", "document_tokens_low",
@@ -140,7 +140,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "uplift_thresholds": (
         "threshold", "documents", "documents_low", "documents_high", "without_documents", "precision",
-        "precision_low", "precision_high", "recall", "recall_low", "recall_high", "n",
+        "precision_low", "precision_high", "precision_n", "recall", "recall_low", "recall_high", "recall_n", "n",
     ),
     "uplift_transfer": (
         "documents_for", "answered_by", "metric", "value", "low", "high",

@@ -130,7 +130,7 @@ def _check_examples(found: dict[str, list[dict]], run) -> None:
 def test_peoples_responses_are_not_repeated_among_cases() -> None:
     query = replace(planted.queries(1, np.random.default_rng(0))[0], answers=("what somebody wrote",))
     labelled = read(query, query.documents, [Output("a")] * (len(query.documents) + 1))
-    of = outcomes.Outcomes((labelled,), ({},), ({"naive": {"text": "a", "documents": []}},), (0,))
+    of = outcomes.Outcomes((labelled,), ({},), ({"naive": {"text": "a", "documents": []}},), (0,), {})
     (row,) = examples.examples(of, ["naive", "dpa"], np.random.default_rng(0), of_people=True)
     assert "somebody" not in str(row)
     assert "stand there" in row["note"]

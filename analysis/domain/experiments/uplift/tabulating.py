@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,8 +35,9 @@ ANYWHERE = (
     "drawn from the whole file: documents of tested questions stand among those learnt from, as this run was started "
     "before splits were kept apart"
 )
-#: At which thresholds it is said what would have been handed over, beside the run's own.
-THRESHOLDS = tuple(place / 20 for place in range(1, 20))
+#: At these thresholds, among others, it is said what would have been handed over; at 0 all documents are.
+ROUND = tuple(place / 10 for place in range(10))
+NOTHING_HANDED = "no document was handed over"
 SEES_THE_ANSWERS = "it is told which documents help, so it is not tested"
 
 
@@ -78,8 +79,13 @@ class _Tables:
         return self._compared("method", methods, STANDARD)
 
     def ablations(self) -> list[Row]:
-        """Uplift RAG without each of its parts, against the whole."""
-        return self._compared("variant", [UPLIFT, *self.own.ablations], UPLIFT)
+        """Uplift RAG without each of its parts, tested against the whole, and how far each is from standard RAG."""
+        rows = self._compared("variant", [UPLIFT, *self.own.ablations], UPLIFT)
+        for row in rows:
+            metric = str(row["metric"])
+            apart = self.of.scores(str(row["variant"]), metric) - self.of.scores(STANDARD, metric)
+            row |= bounds("to_standard", self.resampled.mean(apart))
+        return rows
 
     def _compared(self, column: str, names: list[str], baseline: str) -> list[Row]:
         scores = {(name, metric): self.of.scores(name, metric) for metric in METRICS for name in names}
@@ -151,14 +157,9 @@ class _Tables:
         """How much of what is handed over helps alone, and how much of what helps alone is handed over."""
         rows: list[Row] = []
         for name in self._selecting():
-            selections = self.of.selections(name)
-            right = _column(selections, "right")
-            for measure, mean in (
-                ("precision", self.resampled.ratio(right, _column(selections, "chosen"))),
-                ("recall", self.resampled.ratio(right, _column(selections, "helpful"))),
-            ):
+            for measure, mean in zip(("precision", "recall"), self._found(self.of.selections(name)), strict=True):
                 row = {"method": name, "measure": measure} | mean_row(mean)
-                note = "no document was handed over" if measure == "precision" else "no document helps"
+                note = NOTHING_HANDED if measure == "precision" else "no document helps"
                 rows.append(row | ({NOTE: note} if np.isnan(mean.value) else {}))
         return rows
 
@@ -170,27 +171,39 @@ class _Tables:
         rows = []
         for name, values in ({STANDARD: retrieved} | apart).items():
             difference = tested.get(name)
-            reason = self.of.why_not(name) or (difference.note if difference else "")
+            reason = (self.of.why_not(name) or difference.note) if difference else ""
             row = {"method": name} | mean_row(self.resampled.mean(values)) | difference_row(difference)
             rows.append(row | ({NOTE: reason} if reason else {}))
         return rows
 
     def thresholds(self) -> list[Row]:
         """What uplift RAG would hand over at other thresholds: nothing is asked for that."""
+        reason = self.of.why_not(UPLIFT)
         rows = []
-        for threshold in sorted({*THRESHOLDS, self.own.threshold}):
+        for threshold in self._thresholds():
             would = self.of.above(threshold, UPLIFT)
-            right, chosen = _column(would, "right"), _column(would, "chosen")
-            row: Row = {"threshold": threshold}
-            for column, mean in (
-                ("documents", self.resampled.mean(chosen)),
-                ("precision", self.resampled.ratio(right, chosen)),
-                ("recall", self.resampled.ratio(right, _column(would, "helpful"))),
-            ):
-                row |= bounds(column, mean)
+            chosen = _column(would, "chosen")
             without = self.resampled.mean(np.where(np.isnan(chosen), np.nan, chosen == 0))
-            rows.append(row | {"without_documents": number(without.value), "n": without.n})
+            precision, recall = self._found(would)
+            row: Row = {"threshold": threshold} | bounds("documents", self.resampled.mean(chosen))
+            row |= {"without_documents": number(without.value)} | bounds("precision", precision)
+            row |= bounds("recall", recall) | {"precision_n": precision.n, "recall_n": recall.n, "n": without.n}
+            note = reason or (NOTHING_HANDED if np.isnan(precision.value) else "")
+            rows.append(row | ({NOTE: note} if note else {}))
         return rows
+
+    def _thresholds(self) -> list[float]:
+        """Round ones, those that leave each tenth of the documents more, and the run's own."""
+        p = [each for believed in self.of.believed.get(UPLIFT, {}).values() for each in believed]
+        tenths = np.round(np.quantile(p, np.arange(1, 10) / 10), 3).tolist() if p else []
+        return sorted({*ROUND, *tenths, self.own.threshold})
+
+    def _found(self, selections: Sequence[Selection | None]) -> tuple[Mean, Mean]:
+        """Precision and recall, each of the questions that have what it is a share of."""
+        right, chosen, helpful = (_column(selections, name) for name in ("right", "chosen", "helpful"))
+        below = (np.where(each > 0, each, np.nan) for each in (chosen, helpful))
+        precision, recall = (self.resampled.ratio(right, each) for each in below)
+        return precision, recall
 
     def transfer(self) -> list[Row]:
         """Both generators with the documents that help either (Figure 5), against those that help itself."""
