@@ -17,9 +17,9 @@ METHODS = {
     "without_point": _("without the pointwise loss"),
     "without_pair": _("without the pairwise loss"),
     "without_list": _("without the listwise loss"),
-    "without_selection": _("without selection: the likeliest, as many as standard RAG"),
-    "without_reranking": _("without reranking: in the retriever's order"),
-    "upper_bound": _("Upper bound: all documents that help"),
+    "without_selection": _("without selection"),
+    "without_reranking": _("without reranking"),
+    "upper_bound": _("Upper bound"),
 }
 METRICS = {"em": _("Exact match"), "f1": _("F1")}
 CATEGORIES = {
@@ -91,7 +91,8 @@ TABLES = {
         "uplift",
         _("Uplift RAG without its parts"),
         _(
-            "Means over questions without one of the three losses, without dynamic selection, and without reranking. "
+            "Means over questions without one of the three losses, without selection (the likeliest documents, as many "
+            "as standard RAG's), and without reranking (those that are selected, in the retriever's order). "
             "Difference: to the whole, tested as above within this table; beside it the difference to standard RAG, "
             "untested. In brackets 95 % intervals, questions resampled; conditional on the trained rerankers, as above."
         ),

@@ -34,7 +34,14 @@ FIELDS = (
         choices=(("f1", _("F1")), ("em", _("Exact match"))),
     ),
     _several("methods", _("Compared with"), _("Standard RAG is always among them.")),
-    _several("ablations", _("Without its parts"), _("Each of the losses trains rerankers of its own.")),
+    _several(
+        "ablations",
+        _("Without its parts"),
+        _(
+            "Each of the losses trains rerankers of its own. Selection: the likeliest, as many as standard RAG; "
+            "reranking: those selected, in the retriever's order."
+        ),
+    ),
     _number("splits", _("Splits"), _("Each question is tested by what the other splits trained."), is_advanced=False),
     Field("encoder", _("Encoder"), "text", _("That rerankers start from; empty: the first offered."), most=LONGEST),
     _number("epochs", _("Epochs"), is_advanced=False),
