@@ -101,7 +101,7 @@ def test_from_the_start_to_the_result(page: Page, live_server: Any, sign_in: Any
     found += looked_at(page)
     page.get_by_role("button", name="Compare").click()
     expect(page.get_by_role("heading", name="What made them")).to_be_visible()
-    expect(page.get_by_role("row", name="k 2 1")).to_be_visible()
+    expect(page.get_by_role("row", name="Documents 2 1")).to_be_visible()
     assert str(second.key) in page.url
     found += looked_at(page)
 
