@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from ..captions.uplifting import CATEGORIES, EXCHANGED, METHODS, METRICS, MISSING
+from ..captions.uplifting import CATEGORIES, EXCHANGED, MEASURES, METHODS, METRICS, MISSING
 from ..results.schema import Row
 from .making import Labels, Spec, Tables, data, refuse_empty, spec
 
@@ -49,7 +49,7 @@ def thresholds(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
     """Precision and recall of what would be handed over, by the threshold."""
     import altair as alt
 
-    kinds = {"precision": gettext("Handed over that help"), "recall": gettext("Help and are handed over")}
+    kinds = {kind: str(words) for kind, words in MEASURES.items()}
     shown = [
         {"threshold": row["threshold"], "measure": words, "value": row[kind],
          "low": row[f"{kind}_low"], "high": row[f"{kind}_high"]}

@@ -10,9 +10,8 @@ from analysis.domain.charts.making import Labels
 from analysis.domain.experiments.uplift.outcomes import Outcomes
 from analysis.domain.experiments.uplift.parameters import Parameters
 from analysis.domain.experiments.uplift.tabulating import NOTHING_HANDED, ROUND, _Tables
-from analysis.rag.shapes import Document, Query
 from analysis.rag.uplift.comparing import Resampled
-from analysis.rag.uplift.labels import Labelled
+from tests.analysis.rag.uplift import planted
 
 #: By question: which of its documents help, in the retriever's order, and what the reranker holds of them.
 HELPS = {"a": (1, 0, 0), "b": (1, 0, 0), "c": (0, 0), "d": (0, 1)}
@@ -22,7 +21,7 @@ NO_ROOM = {"uplift": {"not_possible": "no room"}}
 
 def tables(believed: dict[str, tuple[float, ...]], answered=None, **given) -> _Tables:
     outcomes = Outcomes(
-        tuple(_labelled(name, helps) for name, helps in HELPS.items()),
+        tuple(planted.labelled(helps, name) for name, helps in HELPS.items()),
         ({},) * 4,
         answered or ({},) * 4,
         (0, 1, 0, 1),
@@ -30,12 +29,6 @@ def tables(believed: dict[str, tuple[float, ...]], answered=None, **given) -> _T
     )
     own = Parameters(methods=("standard",), ablations=(), **given)
     return _Tables(own, outcomes, Resampled(4, 100, np.random.default_rng(0)))
-
-
-def _labelled(name: str, helps: tuple[int, ...]) -> Labelled:
-    documents = tuple(Document(f"{name}{place}", "text") for place in range(len(helps)))
-    alone = tuple("right" if each else "wrong" for each in helps)
-    return Labelled(Query(name, "which", ("right",), documents), documents, "wrong", alone)
 
 
 def at(rows: list[dict], threshold: float) -> dict:

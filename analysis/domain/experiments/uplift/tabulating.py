@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,8 @@ class _Tables:
     def __init__(self, own: Parameters, outcomes: Outcomes, resampled: Resampled) -> None:
         self.own = own
         self.of = outcomes
+        # Several tables hold the same answers against the right ones.
+        self.scores = cache(outcomes.scores)
         self.resampled = resampled
         self.all = (*own.compared, UPPER_BOUND)
 
@@ -83,12 +86,12 @@ class _Tables:
         rows = self._compared("variant", [UPLIFT, *self.own.ablations], UPLIFT)
         for row in rows:
             metric = str(row["metric"])
-            apart = self.of.scores(str(row["variant"]), metric) - self.of.scores(STANDARD, metric)
+            apart = self.scores(str(row["variant"]), metric) - self.scores(STANDARD, metric)
             row |= bounds("to_standard", self.resampled.mean(apart))
         return rows
 
     def _compared(self, column: str, names: list[str], baseline: str) -> list[Row]:
-        scores = {(name, metric): self.of.scores(name, metric) for metric in METRICS for name in names}
+        scores = {(name, metric): self.scores(name, metric) for metric in METRICS for name in names}
         apart = {
             f"{name}:{metric}": self.resampled.difference(values, scores[baseline, metric])
             for (name, metric), values in scores.items()
@@ -138,10 +141,10 @@ class _Tables:
 
     def errors(self) -> list[Row]:
         """Where an answer is worse than the upper bound's: how much of what helps was not handed over (Figure 4)."""
-        best = self.of.scores(UPPER_BOUND, self.own.metric)
+        best = self.scores(UPPER_BOUND, self.own.metric)
         rows: list[Row] = []
         for name in self._selecting():
-            worse = self.of.scores(name, self.own.metric) < best
+            worse = self.scores(name, self.own.metric) < best
             of = [
                 [str(each.missing)] if each and is_worse else []
                 for each, is_worse in zip(self.of.selections(name), worse, strict=True)

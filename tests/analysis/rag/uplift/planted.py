@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis.rag.shapes import Document, Floats, NoLikelihoodsError, Output, Prompt, Query
+from analysis.rag.uplift.labels import Labelled
 
 #: Who asks so is answered without documents; who asks otherwise is not.
 KNOWN, UNKNOWN = "which common", "which obscure"
@@ -37,6 +38,13 @@ class Planted:
         right = HELPS in system or (KNOWN in user and MISLEADS not in system)
         answer = f"answer {user.split()[3]}" if right else "unsure"  # "Question: which common 17 ..."
         return Output(answer, prompt_tokens=len((system + user).split()), completion_tokens=2)
+
+
+def labelled(helps: Sequence[int], name: str = "q") -> Labelled:
+    """A query that is answered wrong without documents, and right with each one that helps."""
+    documents = tuple(Document(f"{name}{place}", "text") for place in range(len(helps)))
+    alone = tuple("right" if each else "wrong" for each in helps)
+    return Labelled(Query(name, "which", ("right",), documents), documents, "wrong", alone)
 
 
 def queries(n: int, rng: np.random.Generator, *, documents: int = 6) -> list[Query]:

@@ -6,18 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from analysis.rag.shapes import Document, Query
 from analysis.rag.uplift import selecting
-from analysis.rag.uplift.labels import Labelled
+
+from .planted import labelled
 
 #: Of documents: a score, of which many are equal, and whether it helps.
 DOCUMENTS = st.lists(st.tuples(st.sampled_from([0.1, 0.2, 0.5, 0.9]), st.booleans()), min_size=1, max_size=9)
-
-
-def labelled(helps: list[bool]) -> Labelled:
-    documents = tuple(Document(str(place), "text") for place in range(len(helps)))
-    alone = tuple("right" if each else "wrong" for each in helps)
-    return Labelled(Query("q", "which", ("right",), documents), documents, "wrong", alone)
 
 
 @given(DOCUMENTS)
