@@ -16,9 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-#: published: as design 7.7 has them. infinite: the paper's implementation, which takes the collection as endless.
-#: tight: what rankings can really reach, also where useless items are given a target of their own.
-Bounds = Literal["published", "infinite", "tight"]
+#: How exposure is compared with its target, and between which bounds it is normalised:
+#: published: the authors' code. Useless items have a target of 0, the least disparity is 0, and the greatest relevance
+#: still counts what a ranker would give useless items. definition: equation 6, and what its measures can reach.
+#: infinite: the limit of the definition for infinitely many items. tight: as the definition, with the least relevance
+#: that a ranker can really reach.
+Bounds = Literal["published", "definition", "infinite", "tight"]
+#: Those in which useless items share the places that useful ones leave (equation 6); in the others their target is 0.
+_SHARED: frozenset[Bounds] = frozenset({"definition", "tight"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +84,7 @@ def exposure(rankings: ArrayLike, items: int, *, counted: ArrayLike | None = Non
     return np.asarray((found / given.shape[-2]).reshape(*given.shape[:-2], items))
 
 
-def target(useful: ArrayLike, k: int, *, there: ArrayLike | None = None) -> Floats:
+def target(useful: ArrayLike, k: int, *, there: ArrayLike | None = None, bounds: Bounds = "definition") -> Floats:
     """What an ideal ranker gives each item: useful ones above the others, all of a kind alike (fair_rag, eq. 6).
 
     Parameters
@@ -89,16 +94,21 @@ def target(useful: ArrayLike, k: int, *, there: ArrayLike | None = None) -> Floa
         Where rankings are cut.
     there : array_like of bool, shape (..., n_items), optional
         Which items the query has; all by default.
+    bounds : str
+        See `Bounds`.
 
     Returns
     -------
     ndarray, shape (..., n_items)
         With m useful of n items: 1 for each useful one if m <= k, else k / m; (k - m) / (n - m) for each other one if
-        m < k, else 0. If k > n, every ranking holds all items, and all have 1.
+        m < k, else 0. If k > n, every ranking holds all items, and all have 1. Published and infinite: 0 for each
+        other one.
     """
     is_useful, is_there = _masks(useful, there)
     n, m, cut = _sizes(is_useful, is_there, k)
     for_useful = np.where(m <= cut, 1.0, cut / np.maximum(m, 1))
+    if bounds not in _SHARED:
+        return np.where(is_useful, for_useful[..., None], 0.0)
     spare = np.divide(cut - m, n - m, out=np.zeros(np.shape(m)), where=(m < cut) & (n > m))
     return np.where(is_useful, for_useful[..., None], spare[..., None]) * is_there
 
@@ -112,7 +122,7 @@ def disparity_bounds(n: ArrayLike, k: ArrayLike, *, endless: bool = False) -> tu
         For attributed exposure, `k` is the sum of it, which need not be whole (design 7.7): the bounds are then
         s^2 / n and s, of which the latter is reached by whole numbers only.
     endless : bool
-        The paper's implementation: n is taken as infinite, and the least is 0.
+        Take n as infinite, as the authors' code does here: the least is 0.
 
     Returns
     -------
@@ -130,15 +140,16 @@ def relevance_bounds(m: ArrayLike, n: ArrayLike, k: ArrayLike, *, kind: Bounds =
     Parameters
     ----------
     m, n, k : array_like, shape (...)
-        k at most n.
+        k at most n, but for `published`, where the authors' code takes it as it is given.
     kind : str
         See `Bounds`.
 
     Returns
     -------
     (ndarray, ndarray)
-        published: [0, m + (k - m)^2 / (n - m)] if m <= k, else [0, k^2 / m]. infinite: [0, m] and [0, k^2 / m].
-        tight: the least is what a ranker reaches that shows as few useful items as it can.
+        published and definition: [0, m + (k - m)^2 / (n - m)] if m <= k, else [0, k^2 / m]; where all items are useful
+        and m <= k, for which the authors' code divides by 0, [0, m]. infinite: [0, m] and [0, k^2 / m]. tight: the
+        least is what a ranker reaches that shows as few useful items as it can.
     """
     useful, size, cut = (np.asarray(each, dtype=np.float64) for each in (m, n, k))
     few = useful <= cut
@@ -167,7 +178,8 @@ def measure(
     k : int
     there : array_like of bool, shape (n_queries, n_items), optional
     bounds : str
-        See `Bounds`; of disparity, published and tight are the same.
+        See `Bounds`; of disparity, definition and tight are the same, and published and infinite. At published ones,
+        relevance and distance are those of the authors' code too: of the target that is 0 for useless items.
 
     Returns
     -------
@@ -176,15 +188,17 @@ def measure(
     e = np.atleast_2d(np.asarray(shown, dtype=np.float64))
     is_useful, is_there = _masks(np.atleast_2d(useful), None if there is None else np.atleast_2d(there))
     n, m, cut = _sizes(is_useful, is_there, k)
-    wanted = target(is_useful, k, there=is_there)
+    wanted = target(is_useful, k, there=is_there, bounds=bounds)
+    # The authors' code keeps k where a query has fewer items, so that no ranking of them reaches its bounds.
+    places = np.full(n.shape, float(k)) if bounds == "published" else cut
     disparity = np.einsum("qi,qi->q", e, e)
     relevance = np.einsum("qi,qi->q", e, wanted)
     return Exposure(
         disparity=disparity,
         relevance=relevance,
         distance=disparity - 2 * relevance + np.einsum("qi,qi->q", wanted, wanted),
-        disparity_normalised=between(disparity, *disparity_bounds(n, cut, endless=bounds == "infinite")),
-        relevance_normalised=between(relevance, *relevance_bounds(m, n, cut, kind=bounds)),
+        disparity_normalised=between(disparity, *disparity_bounds(n, places, endless=is_endless(bounds))),
+        relevance_normalised=between(relevance, *relevance_bounds(m, n, places, kind=bounds)),
     )
 
 
@@ -208,6 +222,11 @@ def attributed_disparity(attributed: ArrayLike, *, there: ArrayLike | None = Non
     _, is_there = _masks(np.ones(e.shape, dtype=bool), None if there is None else np.atleast_2d(there))
     squared = np.einsum("qi,qi->q", e, e)
     return between(squared, *disparity_bounds(is_there.sum(axis=-1), e.sum(axis=-1), endless=endless))
+
+
+def is_endless(bounds: Bounds) -> bool:
+    """Whether the least disparity is that of infinitely many items, 0."""
+    return bounds not in _SHARED
 
 
 def between(value: ArrayLike, low: ArrayLike, high: ArrayLike) -> Floats:

@@ -75,7 +75,7 @@ def attributed(chosen: Chosen, follows: ArrayLike, *, endless: bool = False) -> 
     follows : array_like of bool, shape (n_chosen, n_documents)
         Whether a list holds the document and its output follows from it.
     endless : bool
-        Bounds of the paper's implementation, which takes the number of documents as infinite.
+        Take the number of documents as infinite, as the authors' code does for EE-D.
 
     Returns
     -------

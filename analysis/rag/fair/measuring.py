@@ -192,7 +192,7 @@ def _attribution(
     held = np.zeros((len(follows), items), dtype=bool)
     for row, places, each in zip(held, one.chosen.items, follows, strict=True):
         row[list(places)] = each
-    return rate, estimating.attributed(one.chosen, held, endless=bounds == "infinite")
+    return rate, estimating.attributed(one.chosen, held, endless=exposure.is_endless(bounds))
 
 
 def _plain(value: Any) -> Any:

@@ -47,7 +47,7 @@ def test_measures_equal_exact_enumeration_of_all_rankings(scores: list[float], d
     weights = {each: np.exp(log_probability(given_logits, each)) for each in permutations(range(n))}
     shown = np.array([sum(p for each, p in weights.items() if item in each[:k]) for item in range(n)])
     assert exact_exposure(given_logits, k).tolist() == pytest.approx(shown.tolist(), abs=1e-9)
-    found = measure(exact_exposure(given_logits, k), useful, k)
+    found = measure(exact_exposure(given_logits, k), useful, k, bounds="definition")
     m = int(useful.sum())
     wanted = ideal_by_enumeration(n, m, k)[np.argsort(np.argsort(~useful, kind="stable"), kind="stable")]
     assert found.disparity[0] == pytest.approx((shown**2).sum(), abs=1e-9)
@@ -79,11 +79,9 @@ def test_bounds_hold_and_the_tight_ones_are_reached(n: int, m: int, k: int) -> N
     products = corners @ wanted
     low, high = relevance_bounds(m, n, k, kind="tight")
     assert (float(low), float(high)) == pytest.approx((products.min(), products.max()))
-    for kind in ("published", "infinite"):
-        loose = relevance_bounds(m, n, k, kind=kind)  # type: ignore[arg-type]
-        assert loose[0] <= products.min() + 1e-9
-        if kind == "published":
-            assert float(loose[1]) == pytest.approx(products.max())
+    loose = relevance_bounds(m, n, k, kind="definition")
+    assert loose[0] <= products.min() + 1e-9
+    assert float(loose[1]) == pytest.approx(products.max())
     least, most = disparity_bounds(n, k)
     assert float(most) == pytest.approx((corners**2).sum(axis=1).max())
     assert float(least) == pytest.approx(n * (k / n) ** 2)
@@ -96,11 +94,60 @@ def test_normalised_values_by_hand() -> None:
     assert (found.disparity[0], found.relevance[0], found.distance[0]) == (2.0, 1.0, 2.0)
     assert (found.disparity_normalised[0], found.relevance_normalised[0]) == (1.0, 0.5)
     # Every item as often as the others: as fair as can be.
-    found = measure([[0.5] * 4], [useful], 2)
+    found = measure([[0.5] * 4], [useful], 2, bounds="definition")
     assert (found.disparity_normalised[0], found.relevance_normalised[0]) == (0.0, 0.5)
     # In an endless collection nothing is as fair as that.
-    found = measure([[0.5] * 4], [useful], 2, bounds="infinite")
-    assert found.disparity_normalised[0] == 0.5
+    for endless in ("published", "infinite"):
+        found = measure([[0.5] * 4], [useful], 2, bounds=endless)  # type: ignore[arg-type]
+        assert found.disparity_normalised[0] == 0.5
+    # One useful item of four, three shown, always the useful one: the target of the others counts, or does not.
+    shown, useful = [[1.0, 1.0, 1.0, 0.0]], [True, False, False, False]
+    wanted = {"published": 1 / (1 + 4 / 3), "definition": 1.0, "infinite": 1.0, "tight": 1.0}
+    for kind, value in wanted.items():
+        assert measure(shown, [useful], 3, bounds=kind).relevance_normalised[0] == pytest.approx(value)  # type: ignore[arg-type]
+
+
+def authors_code(shown: dict[int, float], useful: set[int], n: int, k: int) -> tuple[float, float]:
+    """Normalised EE-D and EE-R, as the code that the authors published computes them: item by item, over useful ones.
+
+    It knows targets of useful items alone, takes the collection as infinite for EE-D, and its true size for EE-R.
+    """
+    m = len(useful)
+    each_target = 1.0 if m <= k else k / m
+    aligned = sum(each_target * share for item, share in shown.items() if item in useful)
+    greatest = m + (k - m) ** 2 / (n - m) if m <= k else k**2 / m
+    return sum(share * share for share in shown.values()) / k, aligned / greatest
+
+
+def test_published_equals_the_authors_code() -> None:
+    """1,000 random cases: any m, k below and above it, and more places than items."""
+    rng = np.random.default_rng(16)
+    few = 0
+    for _ in range(1000):
+        n, k = int(rng.integers(2, 60)), int(rng.integers(1, 13))
+        m = int(rng.integers(1, n))  # of none and of all useful items it divides by 0
+        useful = rng.permutation(n)[:m]
+        drawn = sample(logits(rng.normal(size=n), float(rng.choice([1, 2, 4, 8]))), samples=20, k=k, rng=rng)
+        shown = exposure(drawn, n)
+        found = measure([shown], [np.isin(np.arange(n), useful)], k, bounds="published")
+        disparity, relevance = authors_code(dict(enumerate(shown.tolist())), set(useful.tolist()), n, k)
+        assert found.disparity_normalised[0] == pytest.approx(disparity, abs=1e-6)
+        assert found.relevance_normalised[0] == pytest.approx(relevance, abs=1e-6)
+        few += m < k
+    assert few > 100
+
+
+@pytest.mark.parametrize(("n", "m", "k"), SIZES)
+def test_no_ranker_passes_the_greatest_relevance(n: int, m: int, k: int) -> None:
+    """The best ranking there is, at every kind of bounds: 1 at most, and 1 where the definition says so."""
+    shown = (np.arange(n) < min(k, n)).astype(float)  # the useful items come first
+    useful = np.arange(n) < m
+    for kind in ("published", "definition", "infinite", "tight"):
+        found = measure([shown], [useful], k, bounds=kind)  # type: ignore[arg-type]
+        value = found.relevance_normalised[0]
+        assert np.isnan(value) or value <= 1.0
+        if kind == "definition":
+            assert value == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,13 @@ METRICS = {
     "rouge_1": "ROUGE-1", "rouge_l": "ROUGE-L",
 }  # fmt: skip
 BOUNDS = {
-    "published": "the bounds of the metrics",
-    "infinite": "the bounds that hold for infinitely many documents, as in the paper's implementation",
-    "tight": "the bounds that rankings can reach",
+    "published": "as by the authors' code: targets of 0 for documents that are not useful, EE-D between 0 and k, and "
+    "EE-R between 0 and m + (k - m)^2 / (n - m) for m useful of n documents, k^2 / m where m > k",
+    "definition": "with the paper's targets (equation 6), EE-D between k^2 / n and k, and EE-R between 0 and its "
+    "greatest value",
+    "infinite": "in the limit of infinitely many documents: targets of 0 for documents that are not useful, EE-D "
+    "between 0 and k, and EE-R between 0 and m, k^2 / m where m > k",
+    "tight": "with the paper's targets (equation 6), between the least and the greatest values that rankings can reach",
 }
 
 
@@ -55,7 +59,7 @@ def _sentences(run: Run, own: Parameters, rows: Mapping[str, list[Row]]) -> Iter
         by = "the generator itself, asked for yes or no," if own.entailment == GENERATOR else own.entailment
         yield f"A document was attributed if {by} found that {claim} follows from it."
     yield (
-        f"Expected exposure [@diaz2020] was normalised between {BOUNDS[own.bounds]}, expected utility by the best "
+        f"Expected exposure [@diaz2020] was normalised {BOUNDS[own.bounds]}. Expected utility was divided by the best "
         "utility seen for the question in any ranking, the oracle's among them."
     )
     yield (

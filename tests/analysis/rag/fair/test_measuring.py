@@ -97,7 +97,8 @@ def test_expectations_equal_enumeration_of_all_rankings(alpha: float, k: int) ->
     chosen = Chosen(lists, np.arange(len(every)), np.ones(len(every)))
     ranked = Ranked(Way("planted", "sampled", alpha), np.array(every), chosen)
     found = outcomes(query, every, generator)
-    point = measuring.measure("q", labelled(query, generator).useful, k, [ranked], found)[0]
+    useful = labelled(query, generator).useful
+    point = measuring.measure("q", useful, k, [ranked], found, bounds="definition")[0]
 
     eu = ear = 0.0
     exposed = np.zeros(n)
@@ -118,6 +119,8 @@ def test_expectations_equal_enumeration_of_all_rankings(alpha: float, k: int) ->
     s = exposed.sum()
     wanted = (exposed @ exposed - s * s / n) / (s - s * s / n)
     assert point.attributed_normalised == pytest.approx(wanted, abs=1e-12)
+    published = measuring.measure("q", useful, k, [ranked], found)[0]
+    assert published.attributed_normalised == pytest.approx(exposed @ exposed / s, abs=1e-12)
     assert point.utility_error == point.attribution_error == point.attributed_normalised_error == 0.0
     assert measuring.Point.read(point.write()) == point
 
@@ -131,7 +134,8 @@ def test_sampled_rankings_come_to_what_a_loop_over_them_comes_to() -> None:
     found = outcomes(query, measuring.to_generate(ranked), generator)
     distinct = {tuple(row) for each in ranked for row in each.rankings.tolist()}
     assert len(generator.seen) == len(distinct)  # however many rankings hold a list, it is generated once
-    for each, point in zip(ranked, measuring.measure("q", useful, k, ranked, found), strict=True):
+    points = measuring.measure("q", useful, k, ranked, found, bounds="definition")
+    for each, point in zip(ranked, points, strict=True):
         rows = [tuple(row) for row in each.rankings.tolist()]
         assert point.utility == pytest.approx(np.mean([found[row].utility for row in rows]))
         assert point.attribution == pytest.approx(np.mean([np.mean(found[row].follows) for row in rows]))
@@ -181,10 +185,14 @@ def test_all_scores_equal_is_uniform_and_reading_everything_has_no_disparity_to_
     short = planted.query("r", ("alder", "birch", "noise"))
     mask = labelled(short, generator).useful
     more = rank({"one": SCORES[:3]}, mask, (1.0,), samples=20, k=5, budget=None, chance=chance)
-    point = measuring.measure("r", mask, 5, more, outcomes(short, measuring.to_generate(more), generator))[0]
+    found = outcomes(short, measuring.to_generate(more), generator)
+    point = measuring.measure("r", mask, 5, more, found, bounds="definition")[0]
     assert (point.items, point.lists <= 6, point.disparity) == (3, True, pytest.approx(3.0))
     assert np.isnan(point.disparity_normalised)
     assert point.relevance_normalised == 1.0  # of what k documents can reach
+    published = measuring.measure("r", mask, 5, more, found)[0]  # the authors' code keeps k: 3 of 5, and 2 of 2 + 9
+    assert published.disparity_normalised == pytest.approx(3 / 5)
+    assert published.relevance_normalised == pytest.approx(2 / 11)
 
 
 def test_everything_useful_and_nothing_ever_right_are_nan() -> None:
