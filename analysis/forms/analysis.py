@@ -37,7 +37,7 @@ class AnalysisForm(forms.Form):
         required=False,
     )
     k = forms.IntegerField(
-        label=_("Votes that count for each pair"),
+        label=_("Votes of each pair that agreement is computed from"),
         min_value=1,
         required=False,
         help_text=_("Empty: as many as the campaign asked for."),

@@ -100,7 +100,7 @@ def test_mace_is_told_what_is_known(value: int) -> None:
 
 @pytest.mark.django_db
 def test_what_is_known_tells_who_can_be_trusted_also_by_votes_beyond_k() -> None:
-    """Beyond k votes do not count; on a known label they still say how their judge judges."""
+    """Agreement is computed from the first k votes; MACE sees all of them."""
     study = small_study.make()
     Campaign.objects.filter(study=study).update(k=2)
     for item in Item.objects.filter(campaign__study=study):
@@ -109,7 +109,7 @@ def test_what_is_known_tells_who_can_be_trusted_also_by_votes_beyond_k() -> None
     fitted = fitting.fit(found, "crowd", settings=QUICK, seed=0, report=lambda _: None, capped=True)
     clear = next(each for each in fitted.fits if each.dimension.name == "clear")
     assert clear.model is not None
-    # 7 pairs with 2 votes that count, of 4 that were given; MACE saw them all.
+    # 7 pairs of which agreement takes 2 votes each, of 4 that were given; MACE saw them all.
     assert (clear.counts.sum(), clear.model.judgments.sum()) == (14, 28)
     here = found.main.dimension == found.dimensions.index(clear.dimension)
     hits = [np.mean(found.main.value[here & (found.main.coder == who)] == 2) for who in range(4)]

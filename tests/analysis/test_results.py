@@ -1,6 +1,7 @@
 """Tables of a study small enough to be computed by hand."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import krippendorff
@@ -144,20 +145,22 @@ def test_same_inputs_and_seed_give_the_same_bytes_and_another_seed_others():
     assert json.dumps(compute(found, settings=QUICK, seed=4).tables) != first
 
 
-def test_votes_beyond_k_do_not_count():
+def test_agreement_takes_the_first_k_votes_and_competence_takes_all():
     study = small_study.make()
     study.campaigns.update(k=3)
-    tables = compute(loading.load(study), settings=QUICK, seed=0).tables
-    assert {row["participant"] for row in tables["competence"]} == {"w1", "w2", "w3"}
+    found = loading.load(study)
+    tables = compute(found, settings=QUICK, seed=0).tables
+    of_all = compute(found, settings=replace(QUICK, k=4), seed=0).tables
+    assert {row["participant"]: row["judgments"] for row in tables["competence"] if row["dimension"] == "clear"} == {
+        "w1": 7, "w2": 7, "w3": 7, "w4": 7,
+    }  # fmt: skip
+    for name in ("competence", "gold", "grades"):
+        assert tables[name] == of_all[name]
+    complete = {"coders": "crowd", "split": "complete", "dimension": "clear"}
+    assert row_of(tables["agreement"], **complete)["judgments"] == 21
+    assert row_of(of_all["agreement"], **complete)["judgments"] == 28
     figures = {row["name"]: row["value"] for row in tables["key_figures"]}
     assert (figures["judgments"], figures["judgments_surplus"]) == (42, 14)
-    settings = Settings(resamples=20, restarts=2, refine=0, k=4)
-    assert (
-        len(
-            {row["participant"] for row in compute(loading.load(study), settings=settings, seed=0).tables["competence"]}
-        )
-        == 4
-    )
 
 
 def test_what_cannot_be_said_is_null_with_the_reason():

@@ -118,7 +118,7 @@ def participant(study: Study, state: State, person: Participant) -> dict[str, An
 
 
 def _answers(inputs: Inputs, name: str, k: int | None) -> dict[tuple[int, str], tuple[str, bool]]:
-    """What a participant answered to each unit and dimension, and whether it is among the votes that count."""
+    """What a participant answered to each unit and dimension, and whether agreement is computed from it."""
     pool = inputs.main
     if name not in pool.participants:
         return {}
@@ -164,8 +164,8 @@ def _cell(answer: tuple[str, bool] | None, label: str | None) -> dict[str, Any] 
 
 
 def _tally(cells: list[dict[str, Any] | None]) -> dict[str, Any]:
-    """How often each answer was given, and how often it was the gold label; surplus answers do not count."""
-    given = [cell for cell in cells if cell is not None and cell["counted"]]
+    """How often each answer was given, and how often it was the gold label."""
+    given = [cell for cell in cells if cell is not None]
     labelled = [cell for cell in given if cell["gold"] is not None]
     agreeing = sum(cell["agrees"] for cell in labelled)
     return {

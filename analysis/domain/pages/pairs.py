@@ -50,7 +50,7 @@ def pairs(
     sides = [(row["response_a"], row["response_b"]) for row in shown]
     ids = pair_ids(study, sides)
     wanted = {(*side, row["dimension"]) for side, row in zip(sides, shown, strict=True)}
-    counts = _counts(inputs, wanted, state.run.parameters.get("k"))
+    counts = _counts(inputs, wanted)
     return {
         "page": shown,
         "rows": [
@@ -78,10 +78,9 @@ def _certainty(row: Row) -> float:
     return max((row[f"p_{label}"] or 0.0) for label in LABELS)
 
 
-def _counts(inputs: Inputs, wanted: set[Question], k: int | None) -> dict[Question, tuple[int, int, int]]:
-    """How often a, n and b were answered, of the votes that count, for some pairs and dimensions."""
+def _counts(inputs: Inputs, wanted: set[Question]) -> dict[Question, tuple[int, int, int]]:
+    """How often a, n and b were answered, for some pairs and dimensions."""
     pool = inputs.main
-    counted = pool.first_votes(k)
     unit_of = {inputs.sides(i): i for i in range(len(pool.units))}
     place_of = {inputs.dimensions[place].name: place for place in np.unique(pool.dimension).tolist()}
     found = {}
@@ -90,8 +89,7 @@ def _counts(inputs: Inputs, wanted: set[Question], k: int | None) -> dict[Questi
     for left, right, dimension in wanted:
         question = place_of[dimension] * len(pool.units) + unit_of[left, right]
         first, last = np.searchsorted(key, [question, question + 1])
-        values = pool.value[first:last][counted[first:last]]
-        a, n, b = np.bincount(values, minlength=len(LABELS)).tolist()
+        a, n, b = np.bincount(pool.value[first:last], minlength=len(LABELS)).tolist()
         found[left, right, dimension] = (a, n, b)
     return found
 
@@ -119,7 +117,7 @@ def pair(study: Study, state: State, pair: Pair) -> dict[str, Any]:
             vote | {"competence": _competence(spam.get((who := vote["participant"], name))), "id": ids.get(who)}
             for vote in votes.get(name, [])
         ]
-        counts = [sum(vote["answer"] == label and vote["counted"] for vote in own) for label in LABELS]
+        counts = [sum(vote["answer"] == label for vote in own) for label in LABELS]
         context["questions"].append(
             row | {"label_name": _label_name(row), "title": labels.get(name, name), "votes": own, "counts": counts}
         )

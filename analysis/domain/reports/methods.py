@@ -118,8 +118,11 @@ def _votes(facts: Facts) -> str:
     if not facts.is_judged:
         return ""
     k = facts.settings.k
-    first = f"the first {k} votes" if k else "as many votes as its campaign had asked for, the first ones,"
-    return f"Of each presented pair {first} counted; each order of a pair is a unit of its own."
+    first = f"the first {k} votes" if k else "the first votes, as many as its campaign had asked for,"
+    return (
+        f"Agreement was computed from {first} of each presented pair, and competence and labels from all votes; each "
+        "order of a pair is a unit of its own."
+    )
 
 
 def _alpha(facts: Facts) -> str:

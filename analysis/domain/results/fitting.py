@@ -23,17 +23,18 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The votes that count on one dimension, and MACE fitted to them.
+    """The votes on one dimension, and MACE fitted to all of them.
 
     Attributes
     ----------
     unit, coder, value : ndarray of int, shape (n_votes,)
+        The votes from which agreement is computed: the first k of each unit.
     counts : ndarray of int, shape (n_units, n_values)
-        How often each value was given to each unit.
+        How often each value was given to each unit, of those votes.
     model : Mace or None
         None where the votes cannot tell who is competent; `problem` says why.
     seen : tuple of ndarray
-        Unit, coder and value of the votes that MACE saw: those that count, and all on units whose label is known.
+        Unit, coder and value of all votes: MACE is fitted to them, and grades from votes follow from them.
     known : ndarray of int, shape (n_units,), or None
         Labels that MACE was told.
     """
@@ -44,8 +45,8 @@ class Fit:
     value: Ints
     counts: Ints
     model: mace.Mace | None
+    seen: Votes
     problem: str = ""
-    seen: tuple[Ints, Ints, Ints] | None = None
     known: Ints | None = None
 
     def counts_of(self, keep: np.ndarray) -> Ints:
@@ -86,9 +87,8 @@ def fit(
 ) -> Fitted:
     """Fit MACE to each dimension of a pool.
 
-    `capped`: the first k votes of a unit count. The crowd of pairs is capped; experts and pointwise raters were chosen.
-    Where a label is known, MACE is told it, and sees all votes on it: they say how far each of their judges can be
-    trusted. What is counted remains the first k.
+    MACE sees all votes. `capped`: agreement is computed from the first k votes of a unit. The crowd of pairs is capped;
+    experts and pointwise raters were chosen. Where a label is known, MACE is told it.
 
     `earlier`: fits of which as much is kept as still stands; only the others are fitted anew.
     """
@@ -111,20 +111,16 @@ def fit(
 
 
 def _votes(pool: Pool, place: int, settings: Settings, *, capped: bool) -> tuple[Votes, Votes, Ints | None]:
-    """The votes that count on a dimension, those that MACE sees, and the labels that it is told."""
+    """The votes on a dimension that agreement is computed from, all of them, and the labels that MACE is told."""
     mine = pool.dimension == place
-    keep = mine & pool.first_votes(settings.k) if capped else mine
-    votes = (pool.unit[keep], pool.coder[keep], pool.value[keep])
-    if not settings.fix_known or not pool.known:
-        return votes, votes, None
-    known = pool.known_of(place)
-    seen = keep | (mine & (known[pool.unit] >= 0))
-    return votes, (pool.unit[seen], pool.coder[seen], pool.value[seen]), known
+    first = mine & pool.first_votes(settings.k) if capped else mine
+    votes, seen = ((pool.unit[keep], pool.coder[keep], pool.value[keep]) for keep in (first, mine))
+    return votes, seen, pool.known_of(place) if settings.fix_known and pool.known else None
 
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """One dimension: votes that count and that MACE sees, how many units, participants and values there are."""
+    """One dimension: votes for agreement and for MACE, how many units, participants and values there are."""
 
     dimension: Dimension
     votes: Votes

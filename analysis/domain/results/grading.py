@@ -148,7 +148,8 @@ def comparisons_of(fitted: Fitted, grades_from: str) -> Comparisons | None:
     for number, fit in enumerate(fits):
         assert fit.model is not None
         if grades_from == VOTES:
-            unit, coder, outcome = fit.unit, fit.coder, fit.value - 1.0
+            unit, coder, value = fit.seen
+            outcome = value - 1.0
             weight = fit.model.competence[coder]
         else:
             unit = np.flatnonzero(fit.counts.sum(axis=1))

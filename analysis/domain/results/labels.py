@@ -26,7 +26,7 @@ def competence_rows(fitted: Fitted) -> list[Row]:
     """One row a participant and dimension on which they judged."""
     rows = []
     for fit in fitted.fits:
-        judged = np.bincount(fit.coder, minlength=len(fitted.pool.participants))
+        judged = np.bincount(fit.seen[1], minlength=len(fitted.pool.participants))
         for who in np.flatnonzero(judged).tolist():
             key = {"participant": fitted.pool.participants[who], "dimension": fit.dimension.name}
             spam = number(fit.model.spam_probability[who]) if fit.model else None

@@ -60,13 +60,12 @@ def redraw(fitted: Fitted, name: str, *, settings: Settings, seed: int, step: Ca
         if fit.model is None:
             found.append(None)
             continue
-        votes = fit.seen or (fit.unit, fit.coder, fit.value)
         said = f"Resampling: {fit.dimension.label}"
         step(said)
         found.append(
             resample(
                 fit.model,
-                *votes,
+                *fit.seen,
                 item_weights=drawn[:, topic],
                 annotator_weights=judges,
                 refit=settings.bootstrap == REFIT,

@@ -38,7 +38,8 @@ class Settings:
     spam_threshold : float
         The corrected crowd leaves out judgments of participants whose spam probability on the dimension exceeds this.
     k : int or None
-        How many votes of a presented pair count; None: as many as its campaign asked for.
+        From how many votes of a presented pair, the first ones, agreement is computed; None: as many as its campaign
+        asked for. Competence, labels and grades follow from all votes.
     min_words : int
         Shorter responses are non-responses, left out of length statistics.
     fix_known : bool

@@ -13,6 +13,8 @@ from types import SimpleNamespace
 import krippendorff
 import numpy as np
 import pytest
+from scipy import sparse
+from scipy.sparse.linalg import lsqr
 
 from analysis.stats import agreement, bootstrap, bradley_terry, labels, mace
 
@@ -122,6 +124,26 @@ def test_gold_labels_and_competence(sample, d):
     assert same > plurality
     known = ~np.isnan(sample.spam[:, d])
     assert np.corrcoef(model.spam_probability[known], sample.spam[known, d])[0, 1] > 0.5
+
+
+@pytest.mark.parametrize("d", [0, 2, 6])
+@pytest.mark.parametrize("taken", ["all", "first"])
+def test_published_labels_follow_from_all_votes(sample, d, taken):
+    """Log odds are sums over votes of one number for each judge and label, solvable for all votes alone."""
+    use = sample.counted if taken == "first" else np.ones_like(sample.counted)
+    letters = [letter for letter in "anb" if f"{DIMENSIONS[d]}_p_{letter}" in sample.published[0]]
+    p = np.array([[row[f"{DIMENSIONS[d]}_p_{letter}"] for letter in letters] for row in sample.published])
+    odds = np.log(p[:, 1:]) - np.log(p[:, :1])
+    code = np.searchsorted([labels.LABELS.index(letter) for letter in letters], sample.label[use, d])
+    item, cell, ones = sample.item[use], sample.worker[use] * 3 + code, np.ones(use.sum())
+    shape = (len(p), 3 * len(sample.spam))
+    blocks = [
+        sparse.coo_array((ones[m], (item[m], cell[m])), shape=shape) for m in (code == k for k in range(p.shape[1]))
+    ]
+    design = sparse.vstack([block - blocks[0] for block in blocks[1:]]).tocsr()
+    odds = odds.T.ravel()
+    apart = np.abs(design @ lsqr(design, odds, atol=1e-12, btol=1e-12, iter_lim=5_000)[0] - odds)
+    assert (apart.max() < 1e-4) == (taken == "all")
 
 
 def test_grades_of_the_published_labels(sample):
