@@ -205,10 +205,17 @@ class ExperimentForm(forms.Form):
     def parameters(self) -> dict[str, Any]:
         """What was set, as a run's parameters; what is left empty has its default."""
         cleaned = self.cleaned_data
-        own = {each.name: (each, cleaned.get(OWN + each.name)) for each in self.experiment.fields}
+        own = {
+            each.name: (each, cleaned.get(OWN + each.name)) for each in self.experiment.fields if self._is_sent(each)
+        }
         given = {name: value for name, (each, value) in own.items() if _is_said(each, value)}
         common = {"generator": cleaned["generator"], "queries": cleaned.get("queries") or 0}
         return {"collection": self._collection(), **common, **given}
+
+    def _is_sent(self, each: Field) -> bool:
+        """Whether a control came with the form: one that did not has its default, not its choice ""."""
+        name = OWN + each.name
+        return not self.fields[name].widget.value_omitted_from_data(self.data, self.files, self.add_prefix(name))
 
     def _collection(self) -> dict[str, Any]:
         cleaned = self.cleaned_data
@@ -243,11 +250,13 @@ def _control(each: Field, usual: Any, models: list[tuple[str, str]]) -> forms.Fi
     if each.kind == "flag":
         return forms.BooleanField(**options)
     if each.kind == "choice":
-        return forms.ChoiceField(choices=each.choices, **options)
+        # Where one of the choices is "", as "not measured" is, it says something, and is no answer that is missing.
+        is_required = options["required"] and "" not in dict(each.choices)
+        return forms.ChoiceField(choices=each.choices, **options | {"required": is_required})
     if each.kind == "choices":
         return forms.MultipleChoiceField(choices=each.choices, widget=forms.CheckboxSelectMultiple, **options)
     if each.kind == "model":
-        return forms.ChoiceField(choices=[("", _("none")), *models], **options)
+        return forms.ChoiceField(choices=[("", _("none")), *models], **options | {"required": False})
     return forms.CharField(max_length=_whole(each.most), **options)
 
 
