@@ -1,4 +1,4 @@
-"""The web server: gunicorn with threads, on a socket that the supervisor keeps."""
+"""The web server: gunicorn with threads that never wait for a client, on a socket that the supervisor keeps."""
 
 import http.client
 import os
@@ -41,7 +41,7 @@ class Web(Service):
         threads = os.environ.get("WEB_THREADS", "8")
         options = {
             "bind": f"fd://{self.listener.fileno()}",
-            "worker-class": "gthread",
+            "worker-class": "crowdrag.runtime.web_worker.BufferingWorker",
             "workers": workers,
             "threads": threads,
             "timeout": "120",
@@ -59,7 +59,7 @@ class Web(Service):
         env["PROMETHEUS_MULTIPROC_DIR"] = str(self._counts())
         arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
         return Launch(
-            [sys.executable, "-m", "gunicorn", "crowdrag.wsgi", "--no-control-socket", *arguments],
+            [sys.executable, "-m", "gunicorn", "crowdrag.wsgi", "--no-control-socket", "--no-sendfile", *arguments],
             env=env,
             fds=(self.listener.fileno(),),
             cwd=REPOSITORY,

@@ -1,0 +1,127 @@
+"""A request as it comes in, piece by piece: is it whole, and may a thread begin to answer it?
+
+It only finds where a request ends. Whether the request is correct is for the web server's own parser, which reads the
+same bytes afterwards: whatever looks wrong here counts as whole, so that the parser can refuse it.
+"""
+
+from enum import Enum
+
+#: A larger body is never held in memory: it is read as a stream by whoever accepts files.
+LARGEST_BUFFERED = 2_621_440
+LARGEST_HEAD = 64 * 1024
+_LONGEST_CHUNK_LINE = 1024
+
+
+class Progress(Enum):
+    """How far a request has come in."""
+
+    HEAD = "head"  # its head is not whole
+    BODY = "body"  # its head is, its body is not
+    WHOLE = "whole"  # all of it is here
+    LARGE = "large"  # its head is here, and its body is too large to be held
+    TOO_LONG = "too long"  # its head does not end
+
+
+class RequestBuffer:
+    """The bytes of one request, and perhaps the first ones of the next.
+
+    Attributes
+    ----------
+    data : bytearray
+        all that came.
+    progress : Progress
+        what it amounts to; brought up to date by `feed`.
+    length : int
+        what the head says of the body's length in bytes; 0 for a chunked one.
+    expects_continue : bool
+        whether the client waits to be told that it may send the body.
+    """
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self.progress = Progress.HEAD
+        self.length = 0
+        self.expects_continue = False
+        self._searched = 0
+        self._end = 0  # of the body, or of what is known of a chunked one
+        self._is_chunked = False
+        self._sum_of_chunks = 0
+
+    def feed(self, data: bytes) -> Progress:
+        """Take what came, and return how far the request is now."""
+        self.data += data
+        if self.progress is Progress.HEAD:
+            self._look_for_head()
+        if self.progress is Progress.BODY:
+            self._look_for_end()
+        return self.progress
+
+    def drop_expectation(self) -> None:
+        """Take the header `Expect` out: it has been answered."""
+        head, separator, rest = bytes(self.data).partition(b"\r\n\r\n")
+        lines = [line for line in head.split(b"\r\n") if not line.lower().startswith(b"expect:")]
+        shorter = b"\r\n".join(lines)
+        self._end -= len(head) - len(shorter)
+        self.data = bytearray(shorter + separator + rest)
+        self.expects_continue = False
+
+    def _look_for_head(self) -> None:
+        end = self.data.find(b"\r\n\r\n", max(0, self._searched - 3))
+        self._searched = len(self.data)
+        if end < 0:
+            if len(self.data) > LARGEST_HEAD:
+                self.progress = Progress.TOO_LONG
+            return
+        self._end = end + 4
+        self.progress = Progress.BODY
+        for line in bytes(self.data[:end]).split(b"\r\n")[1:]:
+            name, _, value = line.partition(b":")
+            self._note(name.strip().lower(), value.strip().lower())
+        if self.length > LARGEST_BUFFERED:
+            self.progress = Progress.LARGE
+        elif not self._is_chunked:
+            self._end += self.length
+
+    def _note(self, name: bytes, value: bytes) -> None:
+        if name == b"content-length" and value.isdigit():
+            self.length = int(value[:20])
+        elif name == b"transfer-encoding":
+            self._is_chunked = True
+        elif name == b"expect":
+            self.expects_continue = True
+
+    def _look_for_end(self) -> None:
+        if self._is_chunked:
+            self._pass_chunks()
+        elif len(self.data) >= self._end:
+            self.progress = Progress.WHOLE
+
+    def _pass_chunks(self) -> None:
+        """Go from one chunk's size to the next as far as they have come."""
+        while self._end < len(self.data):
+            at = self.data.find(b"\r\n", self._end, self._end + _LONGEST_CHUNK_LINE)
+            if at < 0:
+                if len(self.data) - self._end >= _LONGEST_CHUNK_LINE:
+                    self.progress = Progress.WHOLE
+                return
+            try:
+                size = int(bytes(self.data[self._end : at]).split(b";")[0][:16], 16)
+            except ValueError:
+                size = -1
+            if size < 0:
+                self.progress = Progress.WHOLE
+                return
+            if size == 0:
+                self._look_for_trailers(at)
+                return
+            self._sum_of_chunks += size
+            if self._sum_of_chunks > LARGEST_BUFFERED:
+                self.progress = Progress.LARGE
+                return
+            self._end = at + 2 + size + 2
+
+    def _look_for_trailers(self, at: int) -> None:
+        if self.data.find(b"\r\n\r\n", at) >= 0:
+            self.progress = Progress.WHOLE
+        elif len(self.data) - at > LARGEST_HEAD:
+            self.progress = Progress.TOO_LONG
