@@ -22,7 +22,7 @@ from crowdrag.runs.models import Run
 from crowdrag.studies.enums import Role, Shown
 
 from ..domain import analysing, tables
-from ..domain.results.settings import CHOICES, BadParameterError
+from ..domain.results.settings import CHOICES, PRESETS, BadParameterError
 from ..models import Table
 
 # Names alone: rows of a table may be of any size.
@@ -74,6 +74,12 @@ class Parameters(Given):
     grades_from = serializers.ChoiceField(CHOICES["grades_from"], required=False)
     bootstrap = serializers.ChoiceField(CHOICES["bootstrap"], required=False)
     resample = serializers.ChoiceField(CHOICES["resample"], required=False)
+    preset = serializers.ChoiceField(
+        list(PRESETS),
+        required=False,
+        allow_blank=True,
+        help_text="Fixes the parameters that make the procedure of the published corpus.",
+    )
     bertscore = serializers.CharField(max_length=200, required=False, allow_blank=True)
 
 

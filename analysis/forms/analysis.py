@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from ..domain.results.settings import CHOICES, Settings
+from ..domain.results.settings import CHOICES, PRESETS, PUBLISHED, Settings
 from ..domain.similarity import choosing, reading
 
 DEFAULTS = Settings()
@@ -14,6 +14,14 @@ DEFAULTS = Settings()
 class AnalysisForm(forms.Form):
     """Parameters of an analysis; whatever is left empty has its default."""
 
+    preset = forms.ChoiceField(
+        label=_("Preset"),
+        choices=[("", _("none")), (PUBLISHED, _("published procedure"))],
+        required=False,
+        help_text=_(
+            "The published procedure replaces the settings below that it fixes. Its labels depend on the seed."
+        ),
+    )
     seed = forms.IntegerField(label=_("Seed"), initial=0, min_value=0, max_value=2**31, required=False)
     resamples = forms.IntegerField(
         label=_("Bootstrap resamples"), initial=DEFAULTS.resamples, min_value=1, max_value=100_000, required=False
@@ -140,10 +148,11 @@ class AnalysisForm(forms.Form):
         """What was set, without the seed."""
         given = {name: value for name, value in self.cleaned_data.items() if value is not None}
         given.pop("seed", None)
-        for name in CHOICES:
+        for name in (*CHOICES, "preset"):
             if not given.get(name):
                 given.pop(name, None)
-        return given
+        fixed = PRESETS.get(given.get("preset", ""), {})
+        return {name: value for name, value in given.items() if name not in fixed}
 
     def seed_given(self) -> int:
         """The seed, 0 by default."""

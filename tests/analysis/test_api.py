@@ -77,6 +77,7 @@ def test_an_analysis_is_started_and_its_tables_are_those_of_the_pages() -> None:
         ({"seed": -1}, "#/seed"),
         ({"parameters": {"resamples": 0}}, "#/parameters/resamples"),
         ({"parameters": {"speed": 1}}, "#/parameters/speed"),
+        ({"parameters": {"preset": "newest"}}, "#/parameters/preset"),
         ({"parameters": {"spam_threshold": "nan"}}, "#/parameters/spam_threshold"),
         ({"parameters": []}, "#/parameters"),
     ],

@@ -11,7 +11,10 @@ import pytest
 from analysis.domain import inputs, loading
 from analysis.domain.results import COLUMNS, compute
 from analysis.domain.results.settings import BadParameterError, Settings
-from analysis.stats import bradley_terry
+from analysis.forms import AnalysisForm
+from analysis.stats import bradley_terry, mace
+from analysis.stats.chance import stream
+from analysis.stats.draws import key
 from annotation.enums import Judges
 from tests.analysis import small_study
 from tests.analysis.small_study import VOTES
@@ -213,11 +216,37 @@ def test_key_figures_count_what_there_is():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"resamples": 0}, {"spam_threshold": 1.5}, {"pool": "CATS"}, {"k": 0}, {"no_such_thing": 1}]
-)
+    "wrong",
+    [
+        {"resamples": 0}, {"spam_threshold": 1.5}, {"pool": "CATS"}, {"k": 0}, {"no_such_thing": 1}, {"preset": "new"},
+        {"preset": "published", "refine": 6},
+    ],
+)  # fmt: skip
 def test_bad_parameters_are_refused_with_their_range(wrong):
     with pytest.raises(BadParameterError):
         Settings.read(wrong)
+
+
+def test_the_published_preset_is_the_best_restart_of_plain_mace():
+    found = loading.load(small_study.make())
+    settings = Settings.read({"preset": "published", "resamples": 20})
+    assert settings.write().items() >= {"preset": "published", "restarts": 20, "refine": 0}.items()
+    assert Settings.read(settings.write()) == settings
+    pool, rows = found.main, compute(found, settings=settings, seed=3).tables["gold"]
+    mine = pool.dimension == 0
+    name = found.dimensions[0].name
+    model = mace.fit(
+        pool.unit[mine], pool.coder[mine], pool.value[mine], rng=stream(3, f"mace crowd {name}"), labels=3,
+        keys=[key(person) for person in pool.participants], settings=mace.Settings(restarts=20, refine=0),
+    )  # fmt: skip
+    of_dimension = [row for row in rows if row["dimension"] == name]
+    assert np.allclose([[row["p_a"], row["p_n"], row["p_b"]] for row in of_dimension], model.posterior)
+
+
+def test_the_form_leaves_out_what_a_preset_fixes():
+    form = AnalysisForm({"preset": "published", "refine": "6", "resamples": "50", "bootstrap": "refit"})
+    assert form.is_valid()
+    assert Settings.read(form.parameters()) == Settings.read({"preset": "published", "resamples": 50})
 
 
 def test_the_other_rule_of_correction_keeps_some_judgments_of_every_pair():

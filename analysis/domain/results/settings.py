@@ -19,6 +19,20 @@ CHOICES = {
 }
 
 
+PUBLISHED = "published"
+#: Parameters that a preset fixes, by its name.
+PRESETS: dict[str, dict[str, Any]] = {
+    PUBLISHED: {
+        "restarts": 20,
+        "refine": 0,
+        "spam_threshold": 0.7,
+        "grades_from": GOLD,
+        "bootstrap": CONDITIONAL,
+        "resample": TOPICS,
+    }
+}
+
+
 class BadParameterError(ValueError):
     """A parameter of the analysis cannot be used."""
 
@@ -64,6 +78,8 @@ class Settings:
         grades anew.
     resample : str
         "topics", or "topics+workers": judges are drawn too, beside the topics.
+    preset : str
+        "published" fixes the parameters that make the procedure of the published corpus (`PRESETS`); "" fixes none.
     bertscore : str
         Whose BERTScores are used, of those that stand: `MODEL` or `MODEL:LAYER`; "" for the model that was used last,
         "none" for none.
@@ -87,8 +103,10 @@ class Settings:
     bootstrap: str = CONDITIONAL
     resample: str = TOPICS
     bertscore: str = ""
+    preset: str = ""
 
     def __post_init__(self) -> None:
+        self._check_preset()
         if self.pool not in Judges.values:
             raise BadParameterError(f"There is no pool {self.pool!r}; choose one of {', '.join(Judges.values)}.")
         bounds = {
@@ -118,6 +136,15 @@ class Settings:
         if self.k is not None and self.k < 1:
             raise BadParameterError(f"k must be at least 1, it is {self.k}.")
 
+    def _check_preset(self) -> None:
+        if self.preset not in ("", *PRESETS):
+            raise BadParameterError(f"There is no preset {self.preset!r}; choose one of {', '.join(PRESETS)}.")
+        for name, value in PRESETS.get(self.preset, {}).items():
+            if getattr(self, name) != value:
+                raise BadParameterError(
+                    f"The preset {self.preset!r} sets {name} to {value!r}. Leave {name} out, or leave the preset out."
+                )
+
     @property
     def redraws(self) -> bool:
         """Whether labels are others in each resample."""
@@ -129,7 +156,7 @@ class Settings:
         known = {each.name for each in fields(cls)}
         if unknown := sorted(set(parameters) - known):
             raise BadParameterError(f"An analysis has no parameter {unknown[0]!r}; it has {', '.join(sorted(known))}.")
-        return cls(**parameters)
+        return cls(**PRESETS.get(parameters.get("preset", ""), {}) | parameters)
 
     def write(self) -> dict[str, Any]:
         """All parameters, defaults too, as a run keeps them."""

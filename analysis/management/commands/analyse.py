@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.domain import analysing, folder
-from analysis.domain.results.settings import CHOICES, BadParameterError, Settings
+from analysis.domain.results.settings import CHOICES, PRESETS, BadParameterError, Settings
 from crowdrag.runs.domain import running
 from crowdrag.runs.domain.progress import Progress
 from crowdrag.runs.enums import RunState
@@ -64,6 +64,9 @@ class Command(BaseCommand):
         )  # fmt: skip
         parser.add_argument(
             "--resample", choices=CHOICES["resample"], help="what resamples draw: topics, or judges too (topics)"
+        )
+        parser.add_argument(
+            "--preset", choices=list(PRESETS), help="parameters as one: the procedure of the published corpus"
         )
         parser.add_argument("--pool", type=str.upper, help=f"whose judgments ({DEFAULTS.pool.lower()})")
 
