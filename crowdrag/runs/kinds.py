@@ -44,6 +44,7 @@ class Work:
     unit: Unit
     reporter: Callable[[int, int, str], None] = field(repr=False, default=lambda _done, _total, _message: None)
     keeper: Callable[[Effect], None] = field(repr=False, default=lambda effect: effect())
+    checker: Callable[[], None] = field(repr=False, default=lambda: None)
 
     def report(self, done: int, total: int, message: str = "") -> None:
         """Tell how far the unit is. Cheap: call it as often as you like.
@@ -54,6 +55,16 @@ class Work:
             when the run was cancelled or the unit taken over. Let it pass.
         """
         self.reporter(done, total, message)
+
+    def check(self) -> None:
+        """Raise where it is time to stop, without telling anything: for work that waits for somebody else.
+
+        Raises
+        ------
+        Cancelled
+            As `report`.
+        """
+        self.checker()
 
     def keep(self, effect: Effect) -> None:
         """Apply a part of the effect now, in a transaction of its own, for what is better not kept in hand for long.

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import time
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
@@ -105,6 +106,32 @@ def test_a_failing_listener_stops_the_rest_and_loses_nothing(ask, server, study)
     answers = ask(*[f"slow:0.02 {n}" for n in range(50)])
     assert all(answer.text == "late" for answer in answers)
     assert len(server.seen) == 50
+
+
+@pytest.mark.parametrize(("of", "grace", "answered"), [("endpoint", 99.0, 0), ("paid", 0.1, 0), ("paid", 99.0, 1)])
+def test_a_job_that_is_cancelled_does_not_wait_for_the_next_answer(request, study, server, of, grace, answered):
+    """Free calls are cut off at once, paid ones after a while: what was sent is on record, and nobody holds it."""
+
+    class CancelledError(Exception):
+        pass
+
+    began = time.monotonic()
+
+    def check():
+        if time.monotonic() - began > 0.3:
+            raise CancelledError
+
+    messages = [{"role": "user", "content": "slow:4"}]
+    with pytest.raises(CancelledError):
+        gateway.complete_many(
+            endpoint=request.getfixturevalue(of), requests=[gateway.Request(messages=messages)], study=study,
+            purpose="test", check=check, policy=Policy(heed=0.05, grace=grace),
+        )  # fmt: skip
+    assert (time.monotonic() - began < 3.5) == (not answered)
+    [attempt] = Attempt.objects.all()
+    assert attempt.state == (AttemptState.ANSWERED if answered else AttemptState.UNKNOWN)
+    assert attempt.ended_at is not None
+    assert not Call.objects.filter(claimed_by__isnull=False).exists()
 
 
 def test_it_refuses_to_run_inside_a_transaction(ask, server):

@@ -1,5 +1,6 @@
 """The pages of runs."""
 
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -119,21 +120,35 @@ def test_an_active_run_is_asked_after_and_one_that_is_over_is_not(editor: Client
     assert "Resume" not in page
 
 
-def test_a_run_says_that_it_waits_for_others_only_where_it_does(editor: Client, study: Study) -> None:
-    def said() -> bool:
-        return "waits for a free worker: 1 other run is at work" in text(editor.get(url("run_progress", run)))
+def test_a_run_says_what_it_waits_for(editor: Client, study: Study) -> None:
+    def said() -> tuple[str, bool]:
+        """What is waited for, and whether the other run is named with a link."""
+        page = text(editor.get(url("run_progress", run)))
+        found = re.search(r'data-waits-for="(\w+)"', page)
+        return found[1] if found else "", url("run", other) in page
 
     run, other = start(study), start(study)
-    assert not said()
+    assert said() == ("NO_WORKER", False)
     assert claiming.claim(worker="w", run=other) is not None
-    assert not said()  # no worker lives: nobody is waited for
+    assert said() == ("NO_WORKER", False)  # nobody can be waited for
     WorkerBeat.objects.create(name="w", queue=run.queue, at=timezone.now())
-    assert said()
+    assert said() == ("OTHERS", True)
     run.units.update(due_at=timezone.now() + timedelta(minutes=5))
-    assert not said()  # it is tried again later, whoever is free
+    assert said() == ("RETRY", False)  # it is tried again later, whoever is free
     run.units.update(due_at=timezone.now())
     other.units.update(lease_until=timezone.now() - timedelta(minutes=5))
-    assert not said()  # that worker is gone
+    assert said() == ("WORKER", False)  # that one is gone
+    assert claiming.claim(worker="w", run=run) is not None
+    assert said() == ("", False)
+
+
+def test_the_bar_moves_with_every_answer_and_not_with_every_unit(editor: Client, study: Study) -> None:
+    run = start(study, units=2)
+    unit = claiming.claim(worker="w", run=run)
+    assert unit is not None
+    for done, percent in ((0, 0), (5, 25), (8, 40)):
+        claiming.renew(unit, done=done, total=10, message="asking")
+        assert re.search(rf'<progress max="100" value="{percent}"', text(editor.get(url("run_progress", run))))
 
 
 def test_cancel_and_resume_by_an_editor(editor: Client, viewer: Client, study: Study) -> None:

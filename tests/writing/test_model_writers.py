@@ -19,6 +19,7 @@ from crowdrag.llm.models import Attempt, Call
 from crowdrag.runs.domain import running
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.kinds import Rejected
+from crowdrag.runs.models import Run
 from tests.factories import ResponseFactory, RetrievedPassageFactory, StyleFactory, TopicFactory
 from tests.llm.conftest import endpoint, local_model_url, paid, policy, server, slept, study
 from writing.domain.generation import campaigns, listing, outcomes, prompts
@@ -211,11 +212,43 @@ def test_a_server_that_fails_for_now_fails_the_unit_and_what_was_answered_is_not
 
     with pytest.raises(campaigns.UnansweredError, match="1 of 2"):
         campaigns.work(Work(run, unit))
-    assert not ModelAnswer.objects.exists()
+    assert came(run) == {"words:40": AnswerOutcome.WRITTEN}
     before = len(server.asked("words:40"))
     with pytest.raises(campaigns.UnansweredError):
         campaigns.work(Work(run, unit))
     assert len(server.asked("words:40")) == before == 1
+
+
+def test_what_is_written_when_a_run_is_cancelled_stays_and_the_rest_is_given_up_at_once(
+    study, endpoint, style, server, monkeypatch
+):
+    from crowdrag.runs.domain import claiming
+    from crowdrag.runs.kinds import Cancelled, Work
+
+    topics(study, "words:40", "slow:4")
+    run = running.start(study=study, kind=campaigns.KIND, parameters=order(study, endpoint, style).kept)
+    unit = claiming.claim(worker="w", run=run)
+    reports = []
+
+    def check():
+        if not Run.objects.get(pk=run.pk).is_active:
+            raise Cancelled
+
+    def report(done, total, _message):
+        reports.append((done, total))
+        if done:
+            running.cancel(run=run)
+
+    began = time.monotonic()
+    with pytest.raises(Cancelled):
+        campaigns.work(Work(run, unit, report, partial(claiming.keep, unit), check))
+    assert time.monotonic() - began < 3.5  # the slow one takes longer
+    assert reports == [(0, 2), (1, 2)]
+    assert came(run) == {"words:40": AnswerOutcome.WRITTEN}
+    assert Response.objects.filter(origin=Origin.MODEL).count() == 1
+    running.resume(run=run)
+    assert running.wait(Run.objects.get(pk=run.pk)).state == RunState.DONE
+    assert len(server.asked("words:40")) == 1
 
 
 def test_the_time_is_forecast_from_the_latest_answers(study, endpoint, style):

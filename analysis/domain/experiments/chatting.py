@@ -144,7 +144,7 @@ class Chat:
     def _asked(self, requests: Sequence[gateway.Request]) -> list[gateway.Answer]:
         answers = gateway.complete_many(
             endpoint=self.endpoint, requests=requests, study=self.study, purpose=self.purpose,
-            on_answer=lambda _answer: self.heard(1),
+            on_answer=lambda _answer: self.heard(1), check=lambda: self.heard(0),
         )  # fmt: skip
         forecasts.check_answered(self.endpoint, answers)
         return answers

@@ -260,6 +260,7 @@ class _Wave:
                 study=self.work.run.study,
                 purpose=PURPOSE,
                 on_answer=heard,
+                check=self.work.check,
             )
         except gateway.GatewayError as error:
             raise Rejected([{"message": str(error)}]) from error

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ KIND: Final = "judge.model"
 ROUNDS: Final = 32
 # Answers are stored in batches: often enough that little is in hand, seldom enough to cost little.
 BATCH: Final = 32
+KEPT_EVERY: Final = 2.0  # seconds: what a slow model answered is a result soon, and stays one if the run is cancelled
 
 
 @dataclass(frozen=True)
@@ -99,17 +101,19 @@ def work(work: Work) -> Callable[[], None]:
     participant = judge.participant(study=run.study, now=timezone.now())
     assignment_of = keeping.assignments(items=[call.item for call in calls], participant=participant)
     ready: list[Came] = []
-    done = 0
+    done, kept_at = 0, time.monotonic()
+    work.report(0, len(calls), forecasts.waiting(judge.endpoint))
 
     def heard(answer: gateway.Answer) -> None:
-        nonlocal done
+        nonlocal done, kept_at
         call = calls[answer.index]
         if answer.fault not in forecasts.PASSING:
             ready.append(_came(call, answer, judge))
         done += 1
-        work.report(done, len(calls), _about(call))
-        if len(ready) >= BATCH:
+        if ready and (len(ready) >= BATCH or time.monotonic() - kept_at >= KEPT_EVERY):
             work.keep(effect)
+            kept_at = time.monotonic()
+        work.report(done, len(calls), _about(call))
 
     def effect() -> None:
         keeping.keep(run=run, participant=participant, assignment_of=assignment_of, came=ready, now=timezone.now())
@@ -125,7 +129,12 @@ def work(work: Work) -> Callable[[], None]:
     requests = gateway.Made(calls, request)
     try:
         answers = gateway.complete_many(
-            endpoint=judge.endpoint, requests=requests, study=run.study, purpose=PURPOSE, on_answer=heard
+            endpoint=judge.endpoint,
+            requests=requests,
+            study=run.study,
+            purpose=PURPOSE,
+            on_answer=heard,
+            check=work.check,
         )
     except gateway.GatewayError as error:
         work.keep(effect)

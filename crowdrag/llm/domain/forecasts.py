@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Final
 
 from django.db.models import Avg
+from django.utils.translation import gettext as _
 
 from crowdrag.studies.models import Study
 
@@ -92,6 +93,11 @@ def seconds_per_call(endpoint: Endpoint, purpose: str) -> float | None:
     )
     found: float | None = recent.aggregate(each=Avg("latency"))["each"]
     return found
+
+
+def waiting(endpoint: Endpoint) -> str:
+    """Say what a run does before the first answer comes."""
+    return _("Waiting for the first answer of %s") % endpoint
 
 
 def check_answered(endpoint: Endpoint, answers: Sequence[gateway.Answer]) -> None:

@@ -40,6 +40,7 @@ __all__ = [
 
 DEFAULT = pacing.Policy()
 OnAnswer = Callable[[Answer], None]
+Check = Callable[[], None]
 # So many questions are prepared and looked up at once, or as many as the endpoint takes: long enough to cost little,
 # short enough that the first are sent at once and those on their way are not kept waiting.
 SLICE = 64
@@ -74,6 +75,7 @@ def complete_many(
     study: Study | None,
     purpose: str,
     on_answer: OnAnswer | None = None,
+    check: Check | None = None,
     policy: pacing.Policy = DEFAULT,
     rng: random.Random | None = None,
     resolver: addresses.Resolver = addresses.system_resolver,
@@ -93,6 +95,10 @@ def complete_many(
         Called in this thread with each `Answer` once it is stored, in the order in which they come; `Answer.index` is
         its place in `requests`. If it raises (a cancelled run), nothing more is sent, what is in flight is brought
         home and booked, and the exception goes on to the caller.
+    check
+        Called in this thread twice a second, also while no answer comes. If it raises (a cancelled run), nothing more
+        is sent, and the exception goes on to the caller. What is in flight is cut off: at once where calls are free,
+        else after `Policy.grace`. It is booked as unknown, at its upper bound.
 
     Returns
     -------
@@ -111,7 +117,7 @@ def complete_many(
     """
     rng = rng or random.Random()
     return bridge.run(
-        lambda call: _complete(call, endpoint, requests, study, purpose, on_answer, policy, rng, resolver)
+        lambda call: _complete(call, endpoint, requests, study, purpose, on_answer, check, policy, rng, resolver)
     )
 
 
@@ -127,7 +133,7 @@ async def complete(
 ) -> Answer:
     """Ask one question from asynchronous code; otherwise as `complete_many`."""
     rng = rng or random.Random()
-    answers = await _complete(bridge.in_django, endpoint, [request], study, purpose, None, policy, rng, resolver)
+    answers = await _complete(bridge.in_django, endpoint, [request], study, purpose, None, None, policy, rng, resolver)
     return answers[0]
 
 
@@ -138,6 +144,7 @@ async def _complete(
     study: Study | None,
     purpose: str,
     on_answer: OnAnswer | None,
+    check: Check | None,
     policy: pacing.Policy,
     rng: random.Random,
     resolver: addresses.Resolver,
@@ -146,7 +153,9 @@ async def _complete(
     if first := await call(sought.more):
         asker = Asker(uuid4(), endpoint, study, purpose, policy)
         sender = replies.Sender(endpoint=endpoint, resolver=resolver)
-        wave = Wave(asker=asker, sender=sender, deliver=sought.deliver, more=sought.more, call=call, rng=rng)
+        wave = Wave(
+            asker=asker, sender=sender, deliver=sought.deliver, more=sought.more, call=call, rng=rng, check=check
+        )
         await wave.run(first)
     return [answer for answer in sought.answers if answer is not None]
 

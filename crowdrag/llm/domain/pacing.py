@@ -20,6 +20,8 @@ class Policy:
     longest_pause: float = 60.0
     longest_wait: float = 300.0  # the most that a server's Retry-After is honoured for
     lease: float = 30.0  # a claim that is not renewed for so long is free for others
+    grace: float = 20.0  # a cancelled job waits so long for what is in flight and paid for
+    heed: float = 0.5  # how often to look whether the job was cancelled
     poll: float = 0.1  # how often to look whether there is room, or whether another process has the answer
     clock: Callable[[], datetime] = timezone.now
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep

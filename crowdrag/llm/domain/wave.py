@@ -2,13 +2,16 @@
 
 import asyncio
 import random
+import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from ..enums import AttemptState
+from django.utils.translation import gettext as _
+
+from ..enums import AttemptState, Fault
 from ..models import Endpoint
 from . import claims, costs, pacing, room, structures
 from .bridge import Call
@@ -30,7 +33,8 @@ class Wave:
     """Brings a set of different questions to their answers; `deliver` hears each answer once it is stored.
 
     There are more workers than the endpoint takes calls: while its answers are stored, and further intents written,
-    the next ones are sent that stand ahead. `more` gives the next questions, none where there are no more.
+    the next ones are sent that stand ahead. `more` gives the next questions, none where there are no more. `check` is
+    called now and then, and raises where all of it is to stop.
     """
 
     def __init__(
@@ -42,7 +46,9 @@ class Wave:
         more: Callable[[], list[Question]],
         call: Call,
         rng: random.Random,
+        check: Callable[[], None] | None = None,
     ) -> None:
+        self._check = check
         self._asker = asker
         self._policy = asker.policy
         self._sender = sender
@@ -56,6 +62,7 @@ class Wave:
         self._fetching: asyncio.Task[None] | None = None
         self._failure: BaseException | None = None
         self._stopped = asyncio.Event()
+        self._cut_off = asyncio.Event()
         self._news = asyncio.Condition()
         concurrency = asker.endpoint.concurrency
         self._ahead = room.ahead(concurrency)
@@ -69,7 +76,7 @@ class Wave:
         """Ask them all; raises the first failure that is not one question's own, once all in flight is booked."""
         self._ready.extend(questions)
         self._open = len(questions)
-        helpers = [asyncio.create_task(helper) for helper in (self._renew(), self._watch(), self._turns.serve())]
+        helpers = [asyncio.create_task(helper) for helper in self._helpers()]
         try:
             await asyncio.gather(*(self._work() for _worker in range(self._workers)))
             if self._fetching is not None:
@@ -81,6 +88,10 @@ class Wave:
             await self._sender.aclose()
         if self._failure is not None:
             raise self._failure
+
+    def _helpers(self) -> list[Coroutine[Any, Any, None]]:
+        helpers = [self._renew(), self._watch(), self._turns.serve()]
+        return helpers if self._check is None else [*helpers, self._heed(self._check)]
 
     async def _work(self) -> None:
         while (question := await self._next()) is not None:
@@ -192,7 +203,7 @@ class Wave:
             now = self._policy.clock()
             rest = (self._rests_until - now).total_seconds() if self._rests_until is not None else 0.0
             if not self._stopped.is_set() and rest <= 0:
-                sent = await self._sender.send(body, now=now)
+                sent = await self._reply(body, now)
                 if sent.fault and sent.retry_after:
                     self._rest(sent.retry_after)
                 return sent
@@ -202,6 +213,22 @@ class Wave:
         if self._stopped.is_set():
             raise StoppedError
         return Wait(rest)
+
+    async def _reply(self, body: dict[str, Any], now: datetime) -> Sent:
+        """Send and wait for the reply, unless it is cut off: whoever asked wants no answer any more."""
+        began = time.monotonic()
+        sending = asyncio.ensure_future(self._sender.send(body, now=now))
+        cutting = asyncio.ensure_future(self._cut_off.wait())
+        try:
+            await asyncio.wait({sending, cutting}, return_when=asyncio.FIRST_COMPLETED)
+            if sending.done():
+                return sending.result()
+        finally:
+            sending.cancel()
+            cutting.cancel()
+            await asyncio.gather(sending, cutting, return_exceptions=True)
+        error = _("The job was cancelled before the answer came.")
+        return Sent(AttemptState.UNKNOWN, time.monotonic() - began, fault=Fault.CUT, error=error, again=True)
 
     def _rest(self, seconds: float) -> None:
         """Send nothing more for so long, also of what is on record already."""
@@ -255,6 +282,18 @@ class Wave:
             raise StoppedError
         for task in done:
             task.result()
+
+    async def _heed(self, check: Callable[[], None]) -> None:
+        """Look now and then whether the job is to stop, so that it need not wait for the next answer."""
+        while True:
+            await asyncio.sleep(self._policy.heed)
+            try:
+                await self._call(check)
+            except Exception as error:  # noqa: BLE001 - it stops the wave, which raises it
+                await self._stop(error)
+                await asyncio.sleep(0.0 if self._asker.endpoint.is_free else self._policy.grace)
+                self._cut_off.set()
+                return
 
     async def _renew(self) -> None:
         """Renew our leases, well before they run out."""

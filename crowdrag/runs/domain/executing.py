@@ -52,7 +52,7 @@ def execute(unit: Unit, *, beat_as: str | None = None, listener: beating.Listene
     """Do a claimed unit: work, then effect and completion together; write down what became of it."""
     try:
         with beating.Heart(unit, beat_as=beat_as, listener=listener) as heart:
-            work = kinds.Work(unit.run, unit, heart.report, partial(claiming.keep, unit))
+            work = kinds.Work(unit.run, unit, heart.report, partial(claiming.keep, unit), heart.check)
             effect = kinds.get(unit.run.kind).work(work)
             beating.check_connection()  # the work may have taken hours: is the database still there?
             heart.check()

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 
 from django.db.models import Count, Q
 from django.utils import timezone
@@ -48,6 +49,8 @@ class Progress:
         not known: theirs is other work.
     stage
         of a run that has several; None for others, and where all are over.
+    begun
+        what is done of the units at work, together: 0.5 is half a unit.
     """
 
     done: int
@@ -56,11 +59,12 @@ class Progress:
     rate: float | None = None
     left: timedelta | None = None
     stage: Stage | None = None
+    begun: float = 0.0
 
     @property
     def percent(self) -> int | None:
-        """The share that is done, rounded down; None while the total is not known."""
-        return 100 * self.done // self.total if self.total else None
+        """The share that is done, with what is done of units at work, rounded down; None while the total is unknown."""
+        return int(100 * (self.done + self.begun) / self.total) if self.total else None
 
 
 def of(run: Run, *, now: datetime | None = None) -> Progress:
@@ -80,19 +84,38 @@ def at_work(run: Run) -> list[Unit]:
     return list(claimed[:SHOWN]) if run.is_active else []
 
 
-def waits_for(run: Run, *, now: datetime | None = None) -> int:
-    """Count the runs that the workers of its queue are at, where a run waits for one of them; else 0.
+class Obstacle(StrEnum):
+    """What a run waits for that is at work on nothing."""
 
-    A run waits so if it has a unit that may be claimed, none that is at work, and workers live who are at others.
-    """
+    RETRY = "RETRY"  # the time of the next try, after a failure
+    NO_WORKER = "NO_WORKER"  # a worker of its queue: none is there
+    OTHERS = "OTHERS"  # a free worker: all are at other runs
+    WORKER = "WORKER"  # a worker that takes it up
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Why a run that is not over stands still; `runs` are the others that workers are at, the longest at work first."""
+
+    obstacle: Obstacle
+    runs: tuple[Run, ...] = ()
+    until: datetime | None = None
+
+
+def waits_for(run: Run, *, now: datetime | None = None) -> Wait | None:
+    """Say what a run waits for: it is not over, and nobody is at it; None for all others."""
     now = now or timezone.now()
-    units = run.units.filter(state=UnitState.CLAIMED)
-    if not run.is_active or units.exists() or not run.units.due(now).exists():
-        return 0
+    if not run.is_active or run.units.filter(state=UnitState.CLAIMED).exists():
+        return None
+    if not run.units.due(now).exists():
+        later = run.units.going_on().filter(state=UnitState.PENDING, due_at__gt=now)
+        until = later.order_by("due_at").values_list("due_at", flat=True).first()
+        return Wait(Obstacle.RETRY, until=until) if until else None
     if not WorkerBeat.objects.filter(queue=run.queue).fresh(now).exists():
-        return 0
-    others = Unit.objects.filter(run__queue=run.queue, state=UnitState.CLAIMED, lease_until__gt=now)
-    return others.exclude(run=run).values("run").distinct().count()
+        return Wait(Obstacle.NO_WORKER)
+    at_work = Unit.objects.filter(run__queue=run.queue, state=UnitState.CLAIMED, lease_until__gt=now).exclude(run=run)
+    others = Run.objects.filter(pk__in=at_work.values("run")).select_related("study").order_by("started_at", "pk")
+    return Wait(Obstacle.OTHERS, tuple(others)) if others else Wait(Obstacle.WORKER)
 
 
 def of_unit(unit: Unit, *, now: datetime) -> Progress:
@@ -116,10 +139,11 @@ def _of_units(run: Run, total: int, message: str, at_work: list[Unit], now: date
     of_it = [unit for unit in at_work if unit.stage == number]
     rate = _rate(run, number, of_it, now)
     # Half of a unit that takes an hour is half an hour less.
-    ahead = all_of_it - done_of_it - sum(_part(unit) for unit in of_it)
+    begun = sum(_part(unit) for unit in of_it)
+    ahead = all_of_it - done_of_it - begun
     left = timedelta(seconds=round(max(ahead, 0) / rate)) if rate else None
     stage = Stage(n + 1, len(stages), done_of_it, all_of_it) if len(stages) > 1 else None
-    return Progress(done, total, message, rate, left, stage)
+    return Progress(done, total, message, rate, left, stage, begun)
 
 
 def _rate(run: Run, stage: int, at_work: Iterable[Unit], now: datetime) -> float | None:

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from crowdrag.studies.templatetags import face
 
+from .. import kinds
 from ..domain.progress import Progress
 
 register = template.Library()
@@ -35,6 +36,12 @@ def _rate(a_second: float) -> str:
     seconds, said = next((each for each in units if a_second * each[0] >= 1), units[-1])
     rate = a_second * seconds
     return said % {"rate": face.figure(rate, 0 if rate >= 10 else 1)}
+
+
+@register.filter
+def kind_title(name: str) -> str:
+    """Call a kind of run what pages call it."""
+    return kinds.title(name)
 
 
 @register.filter

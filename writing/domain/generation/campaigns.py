@@ -3,8 +3,9 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from django.utils import timezone
@@ -113,8 +114,8 @@ def plan(run: Run) -> Iterable[dict[str, Any]]:
     return [{"slots": wanted[at : at + size]} for at in range(0, len(wanted), size)]
 
 
-def work(work: Work) -> Callable[[], None]:
-    """Have a model write for a few slots.
+def work(work: Work) -> None:
+    """Have a model write for a few slots. Each answer is kept as soon as it comes.
 
     Raises
     ------
@@ -127,12 +128,28 @@ def work(work: Work) -> Callable[[], None]:
     writer = order.writer()
     wanted = _slots(work.unit.payload["slots"])
     total, done = len(wanted), 0
-    work.report(0, total, _about(wanted))
+    work.report(0, total, forecasts.waiting(writer.endpoint))
 
     def heard(answer: gateway.Answer) -> None:
         nonlocal done
+        # Stored at once: writing takes long, and what is written stays if the run is cancelled after it.
+        if answer.fault not in forecasts.PASSING:
+            work.keep(partial(keep, wanted[answer.index], answer))
         done += 1
         work.report(done, total, _about(wanted))
+
+    def keep(slot: Slot, answer: gateway.Answer) -> None:
+        now = timezone.now()
+        keeping.keep(
+            run=run,
+            slot=slot,
+            participant=writer.participant(study=run.study, now=now),
+            outcome=outcomes.judge(
+                answer, slot=slot, form=order.form, words=writer.target(slot.style), overlong=order.overlong
+            ),
+            accept_overlong=order.accept_overlong,
+            now=now,
+        )
 
     try:
         answers = gateway.complete_many(
@@ -141,29 +158,11 @@ def work(work: Work) -> Callable[[], None]:
             study=run.study,
             purpose=PURPOSE,
             on_answer=heard,
+            check=work.check,
         )
     except gateway.GatewayError as error:
         raise Rejected([{"message": str(error)}]) from error
     forecasts.check_answered(writer.endpoint, answers)
-    judged = [
-        outcomes.judge(answer, slot=slot, form=order.form, words=writer.target(slot.style), overlong=order.overlong)
-        for slot, answer in zip(wanted, answers, strict=True)
-    ]
-
-    def effect() -> None:
-        now = timezone.now()
-        participant = writer.participant(study=run.study, now=now)
-        for slot, outcome in zip(wanted, judged, strict=True):
-            keeping.keep(
-                run=run,
-                slot=slot,
-                participant=participant,
-                outcome=outcome,
-                accept_overlong=order.accept_overlong,
-                now=now,
-            )
-
-    return effect
 
 
 def finish(run: Run) -> None:
