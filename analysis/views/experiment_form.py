@@ -31,8 +31,8 @@ OWN: Final = "p_"
 WRITTEN: Final = {
     "qa": gettext_lazy("JSON lines"),
     "lamp": gettext_lazy("JSON of a task, with its outputs merged in"),
-    "bank": gettext_lazy("JSON lines"),
-    "passages": gettext_lazy("JSON lines, or a ZIP archive of all files of the data set"),
+    "bank": gettext_lazy("JSON as published, or JSON lines"),
+    "passages": gettext_lazy("JSON as published, JSON lines, or a ZIP archive of all files of the data set"),
 }
 KEPT: Final = gettext_lazy("Gzipped or not. It is kept with the study, and its digest with the run.")
 

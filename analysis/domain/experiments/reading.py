@@ -53,7 +53,10 @@ FORMATS: dict[str, Format] = {
     ),
     "bank": Format(
         gettext_lazy("Passage bank"),
-        gettext_lazy("JSON lines: questions, each with true and false passages by people and models."),
+        gettext_lazy(
+            "Questions, each with true and false passages by people and models: the published JSON file "
+            "(nq-both-true.json), or JSON lines."
+        ),
         "banks",
         draws=True,
         is_bank=True,
@@ -61,8 +64,9 @@ FORMATS: dict[str, Format] = {
     "passages": Format(
         gettext_lazy("Passages by author"),
         gettext_lazy(
-            "A passage bank with what belongs to it: its file alone, a ZIP archive of all files of the data set, or "
-            "JSON lines of questions whose documents say author, style, answer and whether that is true."
+            "A passage bank with what belongs to it: its file alone, a ZIP archive of the published repository or of "
+            "one data set's files, or JSON lines of questions whose documents say author, style, answer and whether "
+            "that is true."
         ),
         "authored",
     ),

@@ -6,7 +6,6 @@ what the data knows of models beside: their answers without a passage, and perpl
 
 from __future__ import annotations
 
-import re
 import tempfile
 import zipfile
 from collections import Counter
@@ -17,16 +16,18 @@ from pathlib import Path
 from typing import Any
 
 from ..shapes import Collection, Document, Query
-from . import banks
+from . import banks, published_files
 from .fields import BadCollectionError, Fields, lines
+from .published_files import File, Part
 
-#: What the files of a data set are called: `nq_passages.jsonl.gz`, `nq_knowledge_llama.jsonl.gz`.
-_PART = re.compile(r"(?:.*_)?(?P<part>passages|writing_styles|knowledge|perplexity)(?:_(?P<of>\w+))?\.jsonl(?:\.gz)?")
-#: The published files name one model by its maker.
-_MODELS = {"openai": "gpt"}
+#: Files of an archive that may hold data; others are ignored.
+_DATA = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
+#: What the file of passages is called where several hold some: `nq-both-true.json`, `nq_passages.jsonl.gz`.
+_BANKS = ("both-true", "passages")
 _STYLES = "styles of questions that the bank does not have"
 _KNOWLEDGE = "answers without a passage to questions that the bank does not have"
 _PERPLEXITY = "perplexities whose question is not known"
+_SECOND = "answers without a passage in a second file of the same model"
 #: No honest data set of this kind comes near it.
 LARGEST = 512 * 2**20
 
@@ -39,10 +40,11 @@ def read(path: Path | str, *, name: str = "") -> Collection:
     Parameters
     ----------
     path : Path or str
-        JSON lines, gzipped or not, of one of two kinds: the published bank (`nq_passages.jsonl.gz`), or one object a
-        question with `id`, `question`, `golden_answers` and `documents`, each with `id`, `text`, `author`, and where it
-        is known `style`, `answer`, `is_true`. Or a ZIP archive of the files of a published data set (`nq_*.jsonl.gz`):
-        styles, models' answers and perplexities then come with it.
+        A published bank (`nq-both-true.json`, `nq_passages.jsonl.gz`), or JSON lines of one object a question with
+        `id`, `question`, `golden_answers` and `documents`, each with `id`, `text`, `author`, and where it is known
+        `style`, `answer`, `is_true`. Or a ZIP archive of published files, as they are in the authors' repository or as
+        JSON lines: styles, models' answers and perplexities then come with it. Files are known by their keys; what is
+        no part of a bank is ignored. An archive of several data sets gives the questions of all.
     name : str, optional
         The collection's; by default the file's name.
 
@@ -60,16 +62,14 @@ def read(path: Path | str, *, name: str = "") -> Collection:
     """
     path = Path(path)
     if not zipfile.is_zipfile(path):
-        called = name or path.name.split(".")[0].removesuffix("_passages")
+        called = name or published_files.data_set_name(path)
         return Collection(called, tuple(_single(path, called)))
     with tempfile.TemporaryDirectory() as folder:
-        parts = _unpacked(path, Path(folder))
-        called = name or path.name.split(".")[0]
-        return _together(path, parts, called)
+        return _together(path, _unpacked(path, Path(folder)), name or path.name.split(".")[0])
 
 
 def _single(path: Path, name: str) -> list[Query]:
-    first = next(iter(lines(path)), None)
+    first = next(iter(published_files.rows(path)), None)
     if first is None:
         raise BadCollectionError(path.name, "", "", "at least one question", "none")
     if first.has("documents"):
@@ -109,47 +109,69 @@ def _document(row: Fields) -> Document:
     )
 
 
-def _unpacked(path: Path, folder: Path) -> dict[tuple[str, str], Path]:
-    """Unpack the files of a data set, each under a name of ours: an archive's own names are not trusted."""
-    found: dict[tuple[str, str], Path] = {}
+def _unpacked(path: Path, folder: Path) -> list[File]:
+    """Unpack what may be data, each file in a folder of ours: an archive's own folders are not trusted."""
+    found: list[File] = []
     with zipfile.ZipFile(path) as archive:
-        if sum(each.file_size for each in archive.infolist()) > LARGEST:
+        members = [each for each in archive.infolist() if _is_data(each.filename)]
+        if sum(each.file_size for each in members) > LARGEST:
             raise BadCollectionError(path.name, "", "", f"at most {LARGEST // 2**20} MB of files", "more")
-        for each in archive.infolist():
-            called = each.filename.rsplit("/", 1)[-1]
-            matched = _PART.fullmatch(called)
-            if matched is None:
-                continue
-            key = (matched["part"], matched["of"] or "")
-            if key in found:
-                raise BadCollectionError(path.name, called, "", "one file of each kind", "two")
-            found[key] = folder / called
-            found[key].write_bytes(archive.read(each))
-    return found
+        for number, each in enumerate(sorted(members, key=lambda each: each.filename)):
+            own = folder / str(number)
+            own.mkdir()
+            file = own / each.filename.rsplit("/", 1)[-1]
+            file.write_bytes(archive.read(each))
+            found.append(published_files.recognise(file))
+    return [each for each in found if each.part is not Part.OTHER]
 
 
-def _together(path: Path, parts: dict[tuple[str, str], Path], name: str) -> Collection:
-    if ("passages", "") not in parts:
-        raise BadCollectionError(path.name, "", "", "a file of passages (*_passages.jsonl.gz)", "none")
-    questions = _bank(parts["passages", ""], name)
+def _is_data(name: str) -> bool:
+    *folders, called = name.split("/")
+    return called.endswith(_DATA) and not called.startswith(".") and "__MACOSX" not in folders
+
+
+def _together(path: Path, files: Sequence[File], name: str) -> Collection:
+    data_sets = sorted({each.data_set for each in files if each.part is Part.PASSAGES})
+    if not data_sets:
+        raise BadCollectionError(path.name, "", "", "a file of passages (nq-both-true.json, say)", "none")
     left_out: Counter[str] = Counter()
-    for (part, _of), file in sorted(parts.items()):
-        if part == "writing_styles":
-            left_out[_STYLES] += sum(not _add_styles(questions, row) for row in lines(file))
+    found: list[Query] = []
+    for data_set in data_sets:
+        own = [each for each in files if each.data_set == data_set]
+        found += _data_set(path, own, name if len(data_sets) == 1 else data_set, left_out)
+    return Collection(name, tuple(found), tuple(sorted((+left_out).items())))
+
+
+def _data_set(path: Path, files: Sequence[File], name: str, left_out: Counter[str]) -> list[Query]:
+    """The questions of one data set with all that its files say of them; what has no question is counted."""
+    questions = _bank(_passages(path, files), name)
+    by_part = {part: [each for each in files if each.part is part] for part in Part}
+    for file in by_part[Part.STYLES]:
+        left_out[_STYLES] += sum(not _add_styles(questions, row) for row in published_files.rows(file.path))
     numbers: dict[int, int] = {}
-    for (part, of), file in sorted(parts.items()):
-        if part == "knowledge":
-            rows = list(lines(file))
-            numbers = _numbers(questions, rows)
-            left_out[_KNOWLEDGE] += sum(
-                not _add_fact(questions, numbers, row, "knowledge", {_MODELS.get(of, of): _said(row)}) for row in rows
-            )
-    for (part, _of), file in sorted(parts.items()):
-        if part == "perplexity":
-            left_out[_PERPLEXITY] += sum(
-                not _add_fact(questions, numbers, row, "perplexity", _perplexities(row)) for row in lines(file)
-            )
-    return Collection(name, tuple(questions.values()), tuple(sorted((+left_out).items())))
+    by_model: dict[str, list[list[Fields]]] = {}
+    for file in by_part[Part.KNOWLEDGE]:
+        by_model.setdefault(file.model, []).append(list(published_files.rows(file.path)))
+    for model, candidates in sorted(by_model.items()):
+        # A repository may hold answers of an earlier try, too: those to more of the bank's questions are taken.
+        ranked = sorted(candidates, key=lambda rows: -len(_numbers(questions, rows)))
+        left_out[_SECOND] += sum(map(len, ranked[1:]))
+        numbers = _numbers(questions, ranked[0])
+        for row in ranked[0]:
+            left_out[_KNOWLEDGE] += not _add_fact(questions, numbers, row, "knowledge", {model: _said(row)})
+    for file in by_part[Part.PERPLEXITY]:
+        for row in published_files.rows(file.path):
+            left_out[_PERPLEXITY] += not _add_fact(questions, numbers, row, "perplexity", _perplexities(row))
+    return list(questions.values())
+
+
+def _passages(path: Path, files: Sequence[File]) -> Path:
+    """The file of the bank; of several with passages the one that is called so."""
+    found = [each.path for each in files if each.part is Part.PASSAGES]
+    named = [each for each in found if any(word in each.name for word in _BANKS)]
+    if len(found) > 1 and len(named) != 1:
+        raise BadCollectionError(path.name, found[0].name, "", "one file of passages for each data set", "two")
+    return (named or found)[0]
 
 
 def _numbers(questions: Questions, rows: Sequence[Fields]) -> dict[int, int]:

@@ -11,14 +11,15 @@ from pathlib import Path
 
 from ..shapes import Collection, Document, Query
 from .candidates import mixed
-from .fields import BadCollectionError, lines
+from .fields import BadCollectionError
+from .published_files import AUTHORS, data_set_name, rows
+
+__all__ = ["AUTHORS", "FALSE", "FIELDS", "STYLE", "TRUE", "Question", "questions", "read"]
 
 #: Passages that state the true answer, and those in which a false one stands instead, by field.
 TRUE = ("human_true", "gpt_true", "llama_true")
 FALSE = ("gpt_false", "llama_false", "human_false_gpt", "human_false_llama")
 FIELDS = (*TRUE, *FALSE)
-#: Who wrote a passage.
-AUTHORS = ("human", "gpt", "llama")
 
 #: How the passages of a bank are written; other styles stand in files of their own (`styles`).
 STYLE = "normal"
@@ -52,7 +53,8 @@ def questions(path: Path | str) -> tuple[Question, ...]:
     Parameters
     ----------
     path : Path or str
-        JSON lines, gzipped or not: `nq_passages.jsonl.gz`.
+        As the authors published it, a list in one JSON file (`nq-both-true.json`), or JSON lines
+        (`nq_passages.jsonl.gz`); gzipped or not.
 
     Returns
     -------
@@ -69,7 +71,7 @@ def questions(path: Path | str) -> tuple[Question, ...]:
 
 def _questions(path: Path) -> Iterator[Question]:
     seen: set[int] = set()
-    for row in lines(path):
+    for row in rows(path):
         index = row.whole("index")
         if index in seen:
             raise row.wrong("index", "a number that no line before has")
@@ -109,7 +111,7 @@ def read(path: Path | str, *, name: str = "") -> Collection:
         As `questions`, or if there is no question.
     """
     path = Path(path)
-    name = name or path.name.split(".")[0].removesuffix("_passages")
+    name = name or data_set_name(path)
     found = questions(path)
     if not found:
         raise BadCollectionError(path.name, "", "", "at least one question", "none")

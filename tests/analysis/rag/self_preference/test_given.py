@@ -1,5 +1,6 @@
 """The published data sets: read, recounted, tested; and our own form of a bank."""
 
+import gzip
 import json
 import os
 import zipfile
@@ -8,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.rag.collections import authored
+from analysis.rag.collections import authored, banks
 from analysis.rag.collections.fields import BadCollectionError
 from analysis.rag.self_preference import bank, described, recall
 from analysis.rag.self_preference.bank import Flaw
@@ -112,6 +113,87 @@ def test_the_bank_in_numbers(given):
     assert rows["human", "true", "normal"]["perplexity"] > rows["llama", "true", "normal"]["perplexity"]
 
 
+def published(i):
+    """A question of a bank as published, with passages that hold their answers."""
+    texts = {field: f"{field} of {i}" for field in banks.FIELDS}
+    return {"index": i, "question": f"What is {i}?", "answer": f"true{i}", "gpt_false_ans": f"g{i}"} | texts | {
+        "llama_false_ans": f"l{i}"
+    }  # fmt: skip
+
+
+def repository(path, data_sets):
+    """An archive of files as the authors' repository has them: arrays in JSON files in folders, and what is no data.
+
+    `data_sets`: by name the rows of passages, styles, answers by model, and perplexities, as JSON lines have them.
+    """
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("repo/README.md", "# Read me")
+        archive.writestr("repo/data/reading_comprehension_data_llama_1000.json", json.dumps([{"ai_true": "x"}]))
+        archive.writestr("repo/package.json", json.dumps({"name": "x"}, indent=1))
+        archive.writestr("__MACOSX/repo/._nq-both-true.json", "nothing")
+        for name, (passages, styles, answers, perplexities) in data_sets.items():
+            folder = "repo/Generation Phase"
+            archive.writestr(f"{folder}/data/{name}-both-true.json", json.dumps(passages, indent=4))
+            archive.writestr(f"{folder}/data/{name}-writing-style.json", json.dumps(styles))
+            for model, rows in answers.items():
+                tries = [
+                    {"ground_truth": row["truth"], "AI_answer": each, "truth_set": []}
+                    for row in rows
+                    for each in row["answers"]
+                ]
+                levels = [row["correct_of_5"] for row in rows]
+                held = {"distribution": [0] * 6, "knowledge_level": levels, "ai_answers": tries}
+                file = f"{folder}/results/{name}_knowledge_scale_of_5_{model}.json"
+                archive.writestr(file, json.dumps(held, indent=4))
+            columns = {author: [row[author] for row in perplexities] for author in banks.AUTHORS}
+            archive.writestr(f"{folder}/results/{name}_perplexity.json", json.dumps(columns))
+            # An earlier try, of other questions: it is not what is taken.
+            old = {"knowledge_level": [0], "ai_answers": [{"ground_truth": "else", "AI_answer": ""}] * 5}
+            archive.writestr(f"repo/data/{name}_knowledge_scale_of_5_1000_openai.json", json.dumps(old))
+
+
+@needs_data
+def test_the_authors_files_are_read_as_they_are(given, tmp_path):
+    def rows(part):
+        with gzip.open(Path(DATA, "self_preference", f"{given.name}_{part}.jsonl.gz"), "rt") as file:
+            return [json.loads(line) for line in file]
+
+    answers = {model: rows(f"knowledge_{model}") for model in ("openai", "llama")}
+    path = tmp_path / f"{given.name}.zip"
+    repository(path, {given.name: (rows("passages"), rows("writing_styles"), answers, rows("perplexity_gpt2"))})
+    found = authored.read(path)
+    assert found.queries == given.queries
+    assert dict(found.left_out) == dict(given.left_out) | {
+        "answers without a passage in a second file of the same model": 1
+    }
+
+
+def test_an_archive_of_both_data_sets_gives_the_questions_of_both(tmp_path):
+    rows = [published(i) for i in range(3)]
+    answers = [{"truth": f"true{i}", "answers": ["x"] * 5, "correct_of_5": i} for i in range(3)]
+    perplexities = [dict.fromkeys(banks.AUTHORS, 10.0 + i) for i in range(3)]
+    own = (rows, [], {"openai": answers, "llama": answers}, perplexities)
+    path = tmp_path / "repository.zip"
+    repository(path, {"nq": own, "marco": own})
+    found = authored.read(path)
+    assert [query.id for query in found.queries] == [f"{name}-{i}" for name in ("marco", "nq") for i in range(3)]
+    for query in found.queries:
+        i = int(query.id[-1])
+        assert query.facts["perplexity"] == dict.fromkeys(banks.AUTHORS, 10.0 + i)
+        assert {model: each["correct"] for model, each in query.facts["knowledge"].items()} == {"gpt": i, "llama": i}
+
+
+def test_a_bank_alone_is_read_in_both_layouts(tmp_path):
+    rows = [published(i) for i in range(3)]
+    array, lines = tmp_path / "nq-both-true.json", tmp_path / "nq_passages.jsonl"
+    array.write_text(json.dumps(rows, indent=4))
+    lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert banks.read(array).queries == banks.read(lines).queries == authored.read(array).queries
+    array.write_text(json.dumps([rows[0], rows[1] | {"gpt_true": " "}]))
+    with pytest.raises(BadCollectionError, match="question 2, gpt_true"):
+        banks.read(array)
+
+
 def test_our_own_form_is_read_as_it_was_written(tmp_path):
     queries = [planted.question(i) for i in range(3)]
     path = tmp_path / "bank.jsonl"
@@ -147,9 +229,13 @@ def test_archives_that_are_wrong_are_refused(tmp_path):
         authored.read(path)
     assert not (tmp_path.parent / "evil").exists()
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("a/nq_passages.jsonl", "")
-        archive.writestr("b/marco_passages.jsonl", "")
-    with pytest.raises(BadCollectionError, match="one file of each kind"):
+        archive.writestr("a/nq_passages.jsonl", json.dumps(published(0)))
+        archive.writestr("b/nq_passages.jsonl", json.dumps(published(0)))
+    with pytest.raises(BadCollectionError, match="one file of passages"):
+        authored.read(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("nq-both-true.json", "[{")
+    with pytest.raises(BadCollectionError, match=r"nq-both-true.*JSON expected"):
         authored.read(path)
 
 
