@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from crowdrag.runs import kinds
+from crowdrag.runs.models import Artifact
 from crowdrag.studies.access import study_page
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
@@ -30,11 +31,19 @@ def exports(request: HttpRequest, study: Study) -> HttpResponse:
     page = Paginator(exporting.finished(study), PAGE).get_page(request.GET.get("page"))
     context = {
         "page": page,
-        "rows": [{"artifact": each, "format": kinds.title(each.run.kind)} for each in page],
+        "rows": [
+            {"artifact": each, "format": kinds.title(each.run.kind), "left_out": _left_out(each)} for each in page
+        ],
         "at_work": [{"run": run, "title": kinds.title(run.kind)} for run in exporting.at_work(study)],
         "may_export": request.study_role >= Role.EDITOR,  # type: ignore[attr-defined]
     }
     return render(request, "analysis/exports.html", context)
+
+
+def _left_out(artifact: Artifact) -> dict[str, int] | None:
+    """Return what an export does not hold, or None where its format holds everything."""
+    found: dict[str, int] | None = artifact.run.summary.get(exporting.LEFT_OUT)
+    return found
 
 
 @study_page(Role.EDITOR)

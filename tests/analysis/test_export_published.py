@@ -21,7 +21,6 @@ from crowdrag.runs.enums import RunState
 from crowdrag.studies.models import Study
 from tests.factories import StudyFactory
 from writing.domain.imports import sources
-from writing.domain.imports.problems import Problems
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DATA = os.environ.get("CROWDRAG_DATA", "")
@@ -57,8 +56,7 @@ def _plain(value: Any) -> Any:
 
 
 def import_folder(study: Study, members: list[sources.Member]) -> None:
-    problems = Problems()
-    crowdrag25.import_corpus(study=study, source=sources.Source(members, problems), now=timezone.now())
+    crowdrag25.import_corpus(study=study, source=sources.Source(members), now=timezone.now())
 
 
 def members_of(files: dict[str, bytes]) -> list[sources.Member]:

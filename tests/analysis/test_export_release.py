@@ -1,13 +1,17 @@
 """What the published layout leaves out is counted with its reason; consent decides what is released."""
 
+import io
 import json
+from collections import Counter
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
-from analysis.domain.corpus.published.judged import INCOMPLETE
 from annotation.domain.defaults import NAMES, ensure_pairwise
+from annotation.domain.imports import crowdrag25
 from annotation.enums import AssignmentState, Inference, Judges
 from annotation.models import Campaign, Judgment, PlatformSubmission
 from crowdrag.studies.enums import ParticipantKind
@@ -15,6 +19,7 @@ from crowdrag.studies.models import Consent, ConsentText, Participant, Study
 from tests import factories
 from tests.factories import NOW, StudyFactory
 from writing.domain import codec
+from writing.domain.imports.sources import Member, Source
 from writing.enums import LogSource, Origin, TaskState
 from writing.models import LogBatch, Response, WritingLog, WritingTask
 
@@ -115,17 +120,23 @@ def consent(person: Participant, **releases: Any) -> None:
 
 def test_what_there_is(study: Study) -> None:
     files, manifest = exported(study)
-    assert left_out(manifest) == {"responses of RAG systems": 1}
+    assert manifest["left_out"] == []
     assert [row["text"] for row in files["study1_responses_human"]] == ["a", "a" + HOSTILE]
     assert [row["timestamp"] for row in files["study1_responses_human"]] == [MS, MS + 7]
-    assert [row["response"] for row in files["study1_responses_llm"]] == ["model"]
+    assert [row["response"] for row in files["study1_responses_llm"]] == ["model", "system"]
+    system = Participant.objects.get(kind=ParticipantKind.SYSTEM)
+    assert [row.get("system") for row in files["study1_responses_llm"]] == [None, system.external_id]
     assert files["study1_tasks"][0]["worker"] == "writer"
     assert files["study1_tasks"][0]["worker_expertise"] is None
     votes = files["study2_responses"]
     assert [(vote["submission_id"], vote["item_index"]) for vote in votes] == [("c-human-model", 4)] * 2
     assert [vote["validity"] for vote in votes] == ["A", "B"]
     assert [vote["coherence_logical"] for vote in votes] == ["B", "A"]
-    assert {row["response"]: row["kind"] for row in files["responses"]} == {"human": "human", "model": "llm"}
+    assert {row["response"]: row["kind"] for row in files["responses"]} == {
+        "human": "human",
+        "model": "llm",
+        "system": "llm",
+    }
     assert manifest["omitted"]["artifacts/ratings.jsonl.gz"].startswith("There is no finished analysis")
     assert manifest["omitted"]["raw/expert-response.jsonl.gz"] == "The study holds nothing of this kind."
 
@@ -133,7 +144,7 @@ def test_what_there_is(study: Study) -> None:
 def test_an_empty_study_is_a_manifest() -> None:
     files, manifest = exported(StudyFactory())
     assert files == {}
-    assert len(manifest["omitted"]) == 12
+    assert len(manifest["omitted"]) == 13
 
 
 def test_a_writer_who_did_not_agree(study: Study) -> None:
@@ -143,7 +154,7 @@ def test_a_writer_who_did_not_agree(study: Study) -> None:
     assert "study2_responses" not in files
     found = left_out(manifest)
     assert found["responses whose writers did not agree to their release"] == 1
-    assert found["judgments of responses that are not released"] == 2 * len(NAMES)
+    assert found["judgments of responses that are not in the file"] == 2 * len(NAMES)
 
 
 def test_a_writer_who_agreed_to_the_text_alone(study: Study) -> None:
@@ -181,13 +192,15 @@ def test_what_is_excluded_or_not_accepted(study: Study) -> None:
     second.save()
     files, manifest = exported(study)
     assert "study2_responses" not in files
-    assert left_out(manifest)["crowd's judgments that are excluded from the analysis"] == len(NAMES)
+    found = left_out(manifest)
+    assert found["crowd's judgments that are excluded from the analysis"] == len(NAMES)
+    assert found["judgments that are not accepted"] == len(NAMES)
 
 
 def test_an_excluded_response_goes_with_its_judgments(study: Study) -> None:
     study.responses.filter(external_id="model").update(is_included=False)
     files, manifest = exported(study)
-    assert "study1_responses_llm" not in files
+    assert [row["response"] for row in files["study1_responses_llm"]] == ["system"]
     assert "study2_responses" not in files
     assert left_out(manifest)["responses that are excluded from the analysis"] == 1
 
@@ -200,25 +213,79 @@ def test_older_versions_and_gaps(study: Study) -> None:
     files, manifest = exported(study)
     assert [(row["topic"], row["references_ids"]) for row in files["study1_retrieval"]] == [("t", [])]
     found = left_out(manifest)
-    assert found["topics in an older version, and responses to them"] == 1 + 2
+    assert found["topics in an older version, and responses to them"] == 1 + 3
     assert found["topics whose passages' ranks have gaps, and responses to them"] == 1
 
 
-def test_an_answer_that_lacks_a_dimension(study: Study) -> None:
+def test_an_answer_that_lacks_a_dimension_is_there_without_it(study: Study) -> None:
     Judgment.objects.filter(dimension__name="coverage_deep").order_by("id").last().delete()  # type: ignore[union-attr]
     files, manifest = exported(study)
-    assert len(files["study2_responses"]) == 1
-    assert left_out(manifest)[INCOMPLETE] == 6
+    assert [vote["coverage_deep"] for vote in files["study2_responses"]] == ["A", None]
+    assert manifest["left_out"] == []
 
 
-def test_a_second_model_cannot_be_told_from_the_first(study: Study) -> None:
+def test_each_model_that_judged_is_named(study: Study) -> None:
+    models = []
     for name in ("first", "second"):
         campaign = Campaign.objects.create(
             study=study, name=name, kind="PAIRWISE", judges="MODEL", inference=Inference.COMBINED, k=1, created_at=NOW
         )
         judged(study, campaign)
+        models.append(campaign.questionnaires.get().assignments.get().participant.external_id)
     files, manifest = exported(study)
-    assert len(files["llm_ratings_combined"]) == len(files["llm_ratings"]) == 1
+    assert [row["model"] for row in files["llm_ratings_combined"]] == models
+    assert [row["model"] for row in files["llm_ratings"]] == models
     assert files["llm_ratings"][0]["inference"] == "combined"
     assert files["llm_ratings"][0]["quality_overall"] in ("a", "b")
-    assert left_out(manifest)["judgments of further models' campaigns"] == len(NAMES)
+    assert manifest["left_out"] == []
+
+
+def everything_of(study: Study) -> None:
+    """Add what the layout has only with our extensions, and what it cannot hold."""
+    for name, inference in (("all at once", Inference.COMBINED), ("one by one", Inference.INDIVIDUAL)):
+        campaign = Campaign.objects.create(
+            study=study, name=name, kind="PAIRWISE", judges="MODEL", inference=inference, k=1, created_at=NOW
+        )
+        judged(study, campaign, a="model", b="system")
+        Judgment.objects.filter(item__campaign=campaign).update(justification="because")
+    judged(study, study.campaigns.get(name="c"), a="human", b="system")
+    assignment = study.campaigns.get(name="c").questionnaires.get(external_id="c-human-system").assignments.get()
+    item = assignment.questionnaire.entries.get().item
+    humour = factories.DimensionFactory(study=study, name="humour")
+    Judgment.objects.create(assignment=assignment, item=item, dimension=humour, value=1)
+
+
+def test_no_judgment_and_no_response_is_lost_in_silence(study: Study) -> None:
+    everything_of(study)
+    files, manifest = exported(study)
+    assert left_out(manifest) == {"judgments on dimensions that the layout does not have": 1}
+    other = StudyFactory()
+    packed = contents(export(study, "crowdrag25"))
+    members = [Member(name, len(data), lambda data=data: io.BytesIO(data)) for name, data in packed.items()]
+    summary = crowdrag25.import_corpus(study=other, source=Source(members), now=NOW, strict=True).summary
+    assert (summary["set_aside"], summary["incomplete"]) == ({}, {})
+    assert counted_by(other) == counted_by(study) - Counter({("CROWD", "", "humour"): 1})
+    assert set(other.responses.values_list("external_id", "origin", "text")) == set(
+        study.responses.values_list("external_id", "origin", "text")
+    )
+    assert set(other.responses.exclude(origin=Origin.HUMAN).values_list("participant__external_id")) == set(
+        study.responses.exclude(origin=Origin.HUMAN).values_list("participant__external_id")
+    )
+    assert Judgment.objects.of_study(other).filter(justification="because").count() == 2 * len(NAMES)
+    again, _ = exported(other)
+    # The study's responses were made without statements; the import takes them apart.
+    assert again | {"responses": None} == files | {"responses": None}
+
+
+def counted_by(study: Study) -> Counter[tuple[str, ...]]:
+    columns = ("item__campaign__judges", "item__campaign__inference", "dimension__name")
+    return Counter(Judgment.objects.of_study(study).values_list(*columns))
+
+
+def test_the_command_ends_with_what_was_left_out(study: Study, tmp_path: Path) -> None:
+    everything_of(study)
+    out = StringIO()
+    call_command("export", study.slug, "--format", "crowdrag25", "--out", str(tmp_path / "f.zip"), stdout=out)
+    assert out.getvalue().splitlines()[-1].startswith("Left out: 1 judgments on dimensions")
+    run = study.runs.get()
+    assert run.summary["left_out"] == {"judgments on dimensions that the layout does not have": 1}

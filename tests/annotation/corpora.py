@@ -12,7 +12,7 @@ from django.db import connection
 
 from annotation.domain.imports import crowdrag25
 from crowdrag.studies.models import Study
-from writing.domain.imports.problems import Problems
+from writing.domain.imports.importers import Stored
 from writing.domain.imports.sources import Source, of_folder
 
 CORPUS = Path(__file__).parent.parent / "data" / "crowdrag25"
@@ -48,10 +48,14 @@ class Folder:
             (self.path / f"{name}.jsonl").unlink()
 
 
-def bring_in(study: Study, path: Path) -> dict[str, Any]:
-    """Import a folder."""
-    problems = Problems()
-    return crowdrag25.import_corpus(study=study, source=Source(of_folder(path), problems), now=NOW)
+def bring_in(study: Study, path: Path, *, strict: bool = True) -> dict[str, Any]:
+    """Import a folder, and return the figures."""
+    return stored(study, path, strict=strict).summary
+
+
+def stored(study: Study, path: Path, *, strict: bool = False) -> Stored:
+    """Import a folder, and return the figures and the faults."""
+    return crowdrag25.import_corpus(study=study, source=Source(of_folder(path)), now=NOW, strict=strict)
 
 
 def everything() -> dict[str, list[tuple[Any, ...]]]:

@@ -99,7 +99,8 @@ def test_the_summary_counts_what_was_made(study: Study) -> None:
         "experts_left_out": 1,
         "platform_submissions": 2,
     }
-    assert summary["files_not_there"] == []
+    assert summary["files_not_there"] == ["llm_ratings_individual"]
+    assert (summary["set_aside"], summary["incomplete"]) == ({}, {})
     assert summary["snapshots"] == 11
     assert summary["pointwise_repeats"] == 3
     assert summary["model_combined"] == {
@@ -114,7 +115,7 @@ def test_the_summary_counts_what_was_made(study: Study) -> None:
         "equal": 1,
         "different": 1,
         "examples": ["m-2"],
-        "not_in_raw_files": 1,
+        "only_here": 0,
         "unreadable": [],
     }
 

@@ -122,7 +122,7 @@ def test_reading_the_sample_takes_little_memory() -> None:
         "import django; django.setup(); from pathlib import Path;"
         "from annotation.domain.imports import crowdrag25; from writing.domain.imports.problems import Problems;"
         "from writing.domain.imports.sources import Source, of_folder;"
-        f"crowdrag25.read(Source(of_folder(Path({str(FOLDER)!r})), Problems()));"
+        f"crowdrag25.read(Source(of_folder(Path({str(FOLDER)!r}))), Problems());"
         # Not getrusage's: that peak is handed down by the process that started this one.
         "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
     )

@@ -297,10 +297,10 @@ def test_the_members_of_an_archive_are_read_without_unpacking(
 
     assert sources.is_archive(file, name)
     with sources.of_archive(file, name, problems) as members:
-        source = Source(members, problems)
+        source = Source(members)
         found = {
-            stem: [row.data["id"] for row in reading.records(found, SHAPE, problems)]
-            for stem, found in source.members.items()
+            stem: [row.data["id"] for found in source.find(stem) for row in reading.records(found, SHAPE, problems)]
+            for stem in source.names
         }
 
     assert found == {"topics": ["a"], "evil": ["b"]}
@@ -328,8 +328,27 @@ def test_an_archive_that_claims_too_much_is_refused(monkeypatch: pytest.MonkeyPa
         assert problems.found[0].message == "the archive holds more"
 
 
-def test_a_file_that_is_there_twice_is_a_problem() -> None:
+def test_a_file_that_is_there_twice_with_different_contents_is_a_problem() -> None:
     problems = Problems()
-    Source([member(b"", "raw/tasks.jsonl.gz"), member(b"", "old/tasks.jsonl")], problems)
+    source = Source([member(b"{}", "raw/tasks.jsonl.gz"), member(b"[]", "old/tasks.jsonl")])
 
-    assert problems.found[0].message == "this file is there twice: raw/tasks.jsonl.gz and old/tasks.jsonl"
+    assert reading.find(source, "tasks", problems)
+    assert (problems.found[0].file, problems.found[0].expected) == ("old/tasks.jsonl", "one file called tasks")
+
+
+def test_the_same_content_packed_and_not_is_one_file() -> None:
+    problems = Problems()
+    content = b'{"id": "a"}\n'
+    source = Source([member(gzip.compress(content), "raw/tasks.jsonl.gz"), member(content, "old/tasks.jsonl")])
+
+    found = reading.find(source, "tasks", problems)
+
+    assert found is not None
+    assert (found.name, problems.found) == ("raw/tasks.jsonl.gz", [])
+
+
+def test_files_that_nobody_asks_for_may_have_one_name() -> None:
+    source = Source([member(b"a", "raw/README.md"), member(b"b", "artifacts/README.md")])
+
+    assert reading.find(source, "tasks", problems := Problems()) is None
+    assert problems.found == []

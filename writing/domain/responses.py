@@ -161,12 +161,14 @@ def _refers_to_what_is_there(given: ResponseInput, shelf: _Shelf, problems: Prob
     fine = True
     if given.topic not in shelf.topics:
         message = f"there is no topic {given.topic} in this study or this import"
-        problems.add(file=given.file, line=given.line, field="topic", expected="a topic of the study", message=message)
+        problems.set_aside(
+            file=given.file, line=given.line, field="topic", expected="a topic of the study", message=message
+        )
         fine = False
     if given.style not in shelf.styles:
         expected = "one of " + ", ".join(sorted({*shelf.styles, *styles.DEFAULTS}))
         message = f"there is no style {given.style} in this study"
-        problems.add(file=given.file, line=given.line, field="style", expected=expected, message=message)
+        problems.set_aside(file=given.file, line=given.line, field="style", expected=expected, message=message)
         fine = False
     return fine
 

@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from ..domain.imports import responses, trec
-from ..domain.imports.importers import Importer
+from ..domain.imports.importers import STRICT, Importer
 
 # What may come at once, in bytes; more is imported by the command, or in parts.
 MAX_REQUEST = 2 * 1024**3
@@ -79,4 +79,12 @@ def _style() -> forms.Field:
     )
 
 
-_OPTIONS = {"depth": _depth, "style": _style}
+def _strict() -> forms.Field:
+    return forms.BooleanField(
+        label=_("Refuse files with faulty rows"),
+        required=False,
+        help_text=_("Otherwise faulty rows are left out, counted and listed with file and line number."),
+    )
+
+
+_OPTIONS = {"depth": _depth, "style": _style, STRICT: _strict}

@@ -27,6 +27,9 @@ WRITERS: dict[str, Callable[[Package, kinds.Work], dict[str, Any]]] = {
     "archive": archiving.write,
     "crowdrag25": releasing.write,
 }
+# Formats that cannot hold all of a study: their run's summary says what is left out, and how much of it.
+INCOMPLETE = {"crowdrag25"}
+LEFT_OUT = "left_out"
 
 
 def kind_of(format_: str) -> str:
@@ -65,8 +68,10 @@ def work(work: kinds.Work, *, format_: str) -> Callable[[], None]:
         path.unlink(missing_ok=True)
         raise
     name = f"{work.run.study.slug}-{format_}.zip"
-    rows = {file.path: file.rows for file in package.files}
-    return partial(_publish, work.run, path, name, {"rows": rows}, digest_of(package.files))
+    summary: dict[str, Any] = {"rows": {file.path: file.rows for file in package.files}}
+    if format_ in INCOMPLETE:
+        summary[LEFT_OUT] = {entry["what"]: entry["count"] for entry in manifest["left_out"]}
+    return partial(_publish, work.run, path, name, summary, digest_of(package.files))
 
 
 def _publish(run: Run, path: Path, name: str, summary: dict[str, Any], digest: str) -> None:

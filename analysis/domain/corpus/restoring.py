@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from crowdrag.runs.models import Upload
 from crowdrag.studies.models import Study
 from writing.domain.imports import importers, storing
-from writing.domain.imports.importers import Importer, Input, Options
+from writing.domain.imports.importers import Importer, Input, Options, Stored
 from writing.domain.imports.inputs import Inputs
 from writing.domain.imports.problems import BadInput, Problems
 from writing.domain.imports.reading import Report
@@ -178,8 +178,8 @@ def _insert(table: ArchiveTable, batch: list[Any], last_line: int, keep: Callabl
     keep([row.pk for row in made])
 
 
-def _store(study: Study, found: Given, _now: datetime) -> dict[str, Any]:
-    return store(study=study, given=found)
+def _store(study: Study, found: Given, _now: datetime) -> Stored:
+    return Stored(store(study=study, given=found))
 
 
 def register() -> None:

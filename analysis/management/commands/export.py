@@ -59,6 +59,9 @@ class Command(BaseCommand):
                 f"{out} cannot be written: {error.strerror}. The export itself is on the study's page."
             ) from error
         self.stdout.write(f"{out}  {artifact.size:,} bytes  SHA-256 {artifact.sha256}")
+        if (left_out := run.summary.get(exporting.LEFT_OUT)) is not None:
+            counts = "; ".join(f"{count:,} {what}" for what, count in left_out.items())
+            self.stdout.write(f"Left out: {counts or 'nothing'}")
 
     def _tell(self, progress: Progress) -> None:
         if sys.stderr.isatty():

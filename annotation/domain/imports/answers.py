@@ -24,6 +24,8 @@ from writing.domain.imports.problems import Problems
 from writing.models import Response, Topic
 
 CAUSE = "imported"
+# One value for each of a campaign's dimensions; None where the answer has none.
+Labels = tuple[int | None, ...]
 
 
 @dataclass(slots=True)
@@ -35,7 +37,7 @@ class Answer:
     questionnaire: str
     participant: storing.Person
     topic: str
-    values: tuple[int, ...]
+    values: Labels
     pair: tuple[str, str] | None = None
     item: str = ""
     position: int | None = None  # None: as they come
@@ -87,8 +89,7 @@ def store(
     """
     responses = _responses(study, answers)
     topics = _topics(study, answers)
-    for answer in answers:
-        _check_references(answer, responses, topics, problems)
+    answers = [answer for answer in answers if _has_references(answer, responses, topics, problems)]
     problems.refuse_any()
     campaign = _campaign(study, plan, problems, now)
     rows = _Rows(campaign)
@@ -96,7 +97,7 @@ def store(
         "pairs": _ensure_items(study, rows, answers, responses, topics),
         "questionnaires": _ensure_questionnaires(rows, answers, now),
     }
-    _ensure_entries(rows, answers, problems)
+    answers = _ensure_entries(rows, answers, problems)
     people = storing.ensure_participants(study=study, people=[answer.participant for answer in answers], now=now)
     counts["assignments"] = _ensure_assignments(rows, answers, people, now)
     problems.refuse_any()
@@ -125,23 +126,26 @@ def _topics(study: Study, answers: Iterable[Answer]) -> dict[str, Topic]:
     return found
 
 
-def _check_references(
+def _has_references(
     answer: Answer, responses: Mapping[str, tuple[int, str]], topics: Mapping[str, Topic], problems: Problems
-) -> None:
-    def refuse(name: str, expected: str, message: str) -> None:
-        problems.add(file=answer.file, line=answer.line, field=name, expected=expected, message=message)
-
+) -> bool:
+    """Say whether all that an answer refers to is there; note what is not."""
+    wrong: list[tuple[str, str, str]] = []
     if answer.topic not in topics:
-        refuse("query_id", "a topic of the study", f"there is no topic {answer.topic} in this study or this import")
-    if answer.pair is None:
-        return
-    for name, response in zip(("response_a", "response_b"), answer.pair, strict=True):
+        message = f"there is no topic {answer.topic} in this study or this import"
+        wrong.append(("query_id", "a topic of the study", message))
+    for name, response in zip(("response_a", "response_b"), answer.pair or (), strict=False):
         if response not in responses:
-            refuse(name, "a response of the study", f"there is no response {response} in this study or this import")
+            message = f"there is no response {response} in this study or this import"
+            wrong.append((name, "a response of the study", message))
         elif responses[response][1] != answer.topic:
-            refuse(name, f"a response to topic {answer.topic}", f"{response} answers topic {responses[response][1]}")
-    if answer.pair[0] == answer.pair[1]:
-        refuse("response_b", "another response than response_a", f"both are {answer.pair[0]}")
+            message = f"{response} answers topic {responses[response][1]}"
+            wrong.append((name, f"a response to topic {answer.topic}", message))
+    if answer.pair is not None and answer.pair[0] == answer.pair[1]:
+        wrong.append(("response_b", "another response than response_a", f"both are {answer.pair[0]}"))
+    for name, expected, message in wrong:
+        problems.set_aside(file=answer.file, line=answer.line, field=name, expected=expected, message=message)
+    return not wrong
 
 
 def _campaign(study: Study, plan: Plan, problems: Problems, now: datetime) -> Campaign:
@@ -215,8 +219,8 @@ def _ensure_questionnaires(rows: _Rows, answers: Sequence[Answer], now: datetime
     return len(missing)
 
 
-def _ensure_entries(rows: _Rows, answers: Sequence[Answer], problems: Problems) -> None:
-    """Put the items into their questionnaires, each at its position."""
+def _ensure_entries(rows: _Rows, answers: Sequence[Answer], problems: Problems) -> list[Answer]:
+    """Put the items into their questionnaires, each at its position. Return the answers whose item has one."""
     places: dict[tuple[int, int], int] = {}  # questionnaire, item -> position
     holders: dict[tuple[int, int], int] = {}  # questionnaire, position -> item
     following: dict[int, int] = {}
@@ -226,23 +230,27 @@ def _ensure_entries(rows: _Rows, answers: Sequence[Answer], problems: Problems) 
         holders[questionnaire_id, at] = item_id
         following[questionnaire_id] = max(following.get(questionnaire_id, 1), at + 1)
     missing = []
+    kept = []
     for answer in answers:
         questionnaire, item = rows.questionnaires[answer.questionnaire].pk, rows.items[answer.key].pk
         place = places.get((questionnaire, item))
         if place is not None and answer.position in (None, place):
+            kept.append(answer)
             continue
         position = following.get(questionnaire, 1) if answer.position is None else answer.position
         if place is not None or (questionnaire, position) in holders:
             what = f"this item stands at {place}" if place is not None else "another item stands there"
             expected = "one item at one position of a questionnaire"
             message = f"position {position} of questionnaire {answer.questionnaire}: {what} already"
-            problems.add(file=answer.file, line=answer.line, field="position", expected=expected, message=message)
+            problems.set_aside(file=answer.file, line=answer.line, field="position", expected=expected, message=message)
             continue
+        kept.append(answer)
         places[questionnaire, item], holders[questionnaire, position] = position, item
         following[questionnaire] = max(following.get(questionnaire, 1), position + 1)
         missing.append(QuestionnaireItem(questionnaire_id=questionnaire, item_id=item, position=position))
     problems.refuse_any()
     QuestionnaireItem.objects.bulk_create(missing, batch_size=storing.BATCH)
+    return kept
 
 
 def _ensure_assignments(
@@ -289,25 +297,31 @@ def _store_judgments(rows: _Rows, plan: Plan, answers: Sequence[Answer], problem
         assignment = rows.assignments[answer.questionnaire, answer.participant]
         item = rows.items[answer.key]
         for n, (wanted, value) in enumerate(zip(plan.dimensions, answer.values, strict=True)):
+            if value is None:
+                continue
             dimension = dimensions.get(wanted.name, wanted)
             key = (assignment.pk, item.pk, dimension.pk, answer.repeat)
-            if wrong := _wrong(known.get(key, value), value, dimension, twice=key in coming):
+            if key in coming:
+                expected, message = "each judgment once", "this participant's judgment of this item is there twice"
+                problems.set_aside(
+                    file=answer.file, line=answer.line, field=wanted.name, expected=expected, message=message
+                )
+                continue
+            coming.add(key)
+            if wrong := _contradiction(known.get(key, value), value, dimension):
                 expected, message = wrong
                 problems.add(file=answer.file, line=answer.line, field=wanted.name, expected=expected, message=message)
             elif key in known:
                 unchanged += 1
             else:
-                coming.add(key)
                 missing.append(_judgment(answer, assignment, item, dimension, value, n))
     problems.refuse_any()
     Judgment.objects.bulk_create(missing, batch_size=storing.BATCH)
     return len(missing), unchanged
 
 
-def _wrong(there: int, value: int, dimension: Dimension, *, twice: bool) -> tuple[str, str] | None:
-    """Return what was expected and what is wrong with a judgment, if anything is."""
-    if twice:
-        return "each judgment once", "this participant's judgment of this item is there twice"
+def _contradiction(there: int, value: int, dimension: Dimension) -> tuple[str, str] | None:
+    """Return what was expected and what is wrong with a judgment that the study cannot hold."""
     if there != value:
         return "the same judgment as before", f"the study has {there} of this participant for this item, not {value}"
     if value not in dimension.values:

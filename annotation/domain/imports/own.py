@@ -1,13 +1,12 @@
 """The imports of judging."""
 
 from datetime import datetime
-from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import Study
 from writing.domain.imports import importers
-from writing.domain.imports.importers import Importer, Input, Options
+from writing.domain.imports.importers import STRICT, Importer, Input, Options, Stored
 from writing.domain.imports.inputs import Inputs
 from writing.domain.imports.problems import Problems
 from writing.domain.imports.reading import Report
@@ -19,7 +18,7 @@ def _read_corpus(files: Inputs, _options: Options, problems: Problems, report: R
     return crowdrag25.read(files.source(), problems, report=report)
 
 
-def _store_corpus(study: Study, found: crowdrag25.Corpus, now: datetime) -> dict[str, Any]:
+def _store_corpus(study: Study, found: crowdrag25.Corpus, now: datetime) -> Stored:
     return crowdrag25.store(study=study, corpus=found, now=now)
 
 
@@ -29,10 +28,10 @@ def _read_questionnaire(
     return questionnaire.read(files.one("file"), problems)
 
 
-def _store_questionnaire(study: Study, found: questionnaire.QuestionnaireInput, now: datetime) -> dict[str, Any]:
+def _store_questionnaire(study: Study, found: questionnaire.QuestionnaireInput, now: datetime) -> Stored:
     stored = questionnaire.store(study=study, questionnaire=found, now=now)
     versions = {str(row.name): row.version for row in (stored.instructions, *stored.dimensions)}
-    return {"made": stored.made, "versions": versions}
+    return Stored({"made": stored.made, "versions": versions})
 
 
 CORPUS = Importer(
@@ -43,6 +42,7 @@ CORPUS = Importer(
     read=_read_corpus,
     store=_store_corpus,
     template="annotation/_import_crowdrag25.html",
+    options=(STRICT,),
     order=10,
 )
 QUESTIONNAIRE = Importer(

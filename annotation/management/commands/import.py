@@ -16,10 +16,11 @@ from crowdrag.runs.models import Run
 from crowdrag.studies.domain import studies
 from crowdrag.studies.models import Study
 from writing.domain.imports import importers, responses, trec
-from writing.domain.imports.importers import Importer
+from writing.domain.imports.importers import STRICT, Importer
 
 _OPTIONS: dict[str, dict[str, Any]] = {
     "depth": {"type": int, "default": trec.DEPTH, "help": "passages per topic (default: %(default)s)"},
+    STRICT: {"action": "store_true", "help": "refuse input with faults in single rows, instead of setting these aside"},
     "style": {"default": responses.DEFAULT_STYLE, "help": "style of responses that name none (default: %(default)s)"},
 }
 
@@ -80,14 +81,30 @@ class Command(BaseCommand):
         if run.state == RunState.DONE:
             for name, value in _flat(run.summary):
                 self.stdout.write(f"{name}: {value}")
+            for fault in run.problems:
+                self.stdout.write(f"{fault['effect']}: {_line(fault)}")
+            if run.problems:
+                self.stdout.write(_without(run.summary, len(run.problems)))
             return
         for problem in run.problems:
-            place = ", ".join(
-                filter(None, (problem["file"], f"line {problem['line']}" if problem["line"] else "", problem["field"]))
-            )
-            expected = f" (expected: {problem['expected']})" if problem["expected"] else ""
-            self.stderr.write(f"{place}: {problem['message']}{expected}")
+            self.stderr.write(_line(problem))
         raise CommandError(run.error or f"The import was {run.get_state_display()}.")
+
+
+def _line(problem: dict[str, Any]) -> str:
+    """Return what is wrong, and where, on one line."""
+    line = f"line {problem['line']}" if problem["line"] else ""
+    place = ", ".join(filter(None, (problem["file"], line, problem["field"])))
+    expected = f" (expected: {problem['expected']})" if problem["expected"] else ""
+    return f"{place}: {problem['message']}{expected}"
+
+
+def _without(summary: dict[str, Any], listed: int) -> str:
+    """Say how much the import went on without."""
+    set_aside, incomplete = (sum(summary.get(name, {}).values()) for name in ("set_aside", "incomplete"))
+    return (
+        f"Set aside: {set_aside} rows. Incomplete: {incomplete} rows. Listed: {listed} faults. --strict refuses them."
+    )
 
 
 def _files(importer: Importer, options: dict[str, Any]) -> dict[str, Path]:

@@ -41,7 +41,9 @@ class RunRow(serializers.ModelSerializer[Run]):
             "stale_reason",
         ]
         extra_kwargs = {
-            "problems": {"help_text": "What was wrong with the input: a row each."},
+            "problems": {
+                "help_text": "What was wrong with the input: a row each. Of a run that is done: its faulty rows."
+            },
             "stale_at": {"help_text": "Since when its inputs are not what they were."},
         }
 

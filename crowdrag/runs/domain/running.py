@@ -123,13 +123,23 @@ def resume(*, run: Run, by: User | None = None, now: datetime | None = None) -> 
 
 
 @transaction.atomic
-def note(*, run: Run, summary: dict[str, Any] | None = None, inputs_digest: str | None = None) -> None:
-    """Add to a run's summary, or set its inputs digest: for effects, which several workers apply at once."""
+def note(
+    *,
+    run: Run,
+    summary: dict[str, Any] | None = None,
+    inputs_digest: str | None = None,
+    problems: list[dict[str, Any]] | None = None,
+) -> None:
+    """Add to a run's summary and problems, or set its inputs digest: for effects, which several workers apply at once.
+
+    Problems of a run that is done are faults of its input that it went on without.
+    """
     current = concluding.locked(run.pk)
     current.summary |= summary or {}
+    current.problems += problems or []
     if inputs_digest is not None:
         current.inputs_digest = inputs_digest
-    current.save(update_fields=["summary", "inputs_digest"])
+    current.save(update_fields=["summary", "inputs_digest", "problems"])
 
 
 def mark_stale(*, run: Run, reason: str, now: datetime | None = None) -> None:

@@ -1,7 +1,7 @@
 """What can be imported: each app registers its importers; each is a kind of run, a command and a page."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -21,6 +21,7 @@ from .reading import Report
 
 Text = str | Promise
 Options = Mapping[str, Any]
+STRICT = "strict"
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,14 @@ class Input:
 
 
 @dataclass(frozen=True)
+class Stored:
+    """What an import came to: its figures, and the faults of single rows that it went on without."""
+
+    summary: dict[str, Any]
+    faults: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
 class Importer:
     """One kind of import.
 
@@ -44,9 +53,9 @@ class Importer:
     read
         reads and checks, and touches no database: (inputs, options, problems, report) -> what was read.
     store
-        stores that in one transaction: (study, what was read, now) -> summary.
+        stores that in one transaction: (study, what was read, now) -> what it came to.
     options
-        options of its form and command, by name.
+        options of its form and command, by name. One with `strict` sets faulty rows aside unless it is asked not to.
     of_people
         whether its files may hold what people who take part gave: these go when somebody has that erased.
     template
@@ -58,7 +67,7 @@ class Importer:
     description: Text
     inputs: tuple[Input, ...]
     read: Callable[[Inputs, Options, Problems, Report], Any]
-    store: Callable[[Study, Any, datetime], dict[str, Any]]
+    store: Callable[[Study, Any, datetime], Stored]
     template: str
     options: tuple[str, ...] = ()
     order: int = 100
@@ -126,7 +135,7 @@ def erase_uploads(*, study: Study, now: datetime) -> None:
 
 def _worker(importer: Importer) -> Callable[[kinds.Work], kinds.Effect]:
     def work(unit: kinds.Work) -> kinds.Effect:
-        problems = Problems()
+        problems = Problems(sets_aside=STRICT in importer.options and not unit.run.parameters.get(STRICT))
         try:
             with inputs.opened(unit.run, problems) as files:
                 found = importer.read(files, unit.run.parameters, problems, unit.report)
@@ -137,10 +146,10 @@ def _worker(importer: Importer) -> Callable[[kinds.Work], kinds.Effect]:
 
         def effect() -> None:
             try:
-                summary = importer.store(unit.run.study, found, timezone.now())
+                stored = importer.store(unit.run.study, found, timezone.now())
             except BadInput as refused:
                 raise kinds.Rejected(refused.as_rows()) from refused
-            running.note(run=unit.run, summary=_told(summary), inputs_digest=digest)
+            running.note(run=unit.run, summary=_told(stored.summary), inputs_digest=digest, problems=stored.faults)
 
         return effect
 

@@ -40,7 +40,7 @@ class Inputs:
 
     def source(self) -> sources.Source:
         """Return all files of all roles, to be found by name."""
-        return sources.Source((member for found in self.members.values() for member in found), self.problems)
+        return sources.Source(member for found in self.members.values() for member in found)
 
     def digest(self) -> str:
         """Return the SHA-256 of roles, names and contents: what this import was made of."""

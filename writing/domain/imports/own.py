@@ -1,7 +1,6 @@
 """The imports of writing."""
 
 from datetime import datetime
-from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
@@ -9,7 +8,7 @@ from crowdrag.studies.models import Study
 
 from .. import responses as responses_
 from . import importers, responses, topics, trec
-from .importers import Importer, Input, Options
+from .importers import Importer, Input, Options, Stored
 from .inputs import Inputs
 from .problems import Problems
 from .reading import Report
@@ -19,8 +18,8 @@ def _read_topics(files: Inputs, _options: Options, problems: Problems, report: R
     return topics.read(files.one("file"), problems, report=report)
 
 
-def _store_topics(study: Study, found: list[topics.TopicInput], now: datetime) -> dict[str, Any]:
-    return {"made": topics.store(study=study, topics=found, now=now)}
+def _store_topics(study: Study, found: list[topics.TopicInput], now: datetime) -> Stored:
+    return Stored({"made": topics.store(study=study, topics=found, now=now)})
 
 
 def _read_trec(files: Inputs, options: Options, problems: Problems, report: Report) -> trec.Collected:
@@ -34,9 +33,9 @@ def _read_trec(files: Inputs, options: Options, problems: Problems, report: Repo
     )
 
 
-def _store_trec(study: Study, found: trec.Collected, now: datetime) -> dict[str, Any]:
+def _store_trec(study: Study, found: trec.Collected, now: datetime) -> Stored:
     made = topics.store(study=study, topics=found.topics, now=now)
-    return {"made": made, "run_tag": found.tag, "topics_without_passages": found.without_passages}
+    return Stored({"made": made, "run_tag": found.tag, "topics_without_passages": found.without_passages})
 
 
 def _read_responses(
@@ -46,8 +45,8 @@ def _read_responses(
     return responses.read(files.one("file"), problems, style=style, report=report)
 
 
-def _store_responses(study: Study, found: list[responses_.ResponseInput], now: datetime) -> dict[str, Any]:
-    return {"made": responses_.store(study=study, responses=found, problems=Problems(), now=now)}
+def _store_responses(study: Study, found: list[responses_.ResponseInput], now: datetime) -> Stored:
+    return Stored({"made": responses_.store(study=study, responses=found, problems=Problems(), now=now)})
 
 
 _LINES = _("JSON lines, gzipped or not")

@@ -1,6 +1,7 @@
 """Read JSON lines as a stream, gzipped or not, and never more than was allowed of it."""
 
 import gzip
+import hashlib
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -9,8 +10,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 from .fields import Field, Mismatch
 from .fields import member as clean_member
-from .problems import Problems, shown
-from .sources import UNREADABLE, Member
+from .problems import Effect, Problems, shown
+from .sources import UNREADABLE, Member, Source
 
 MIB = 1024**2
 GIB = 1024**3
@@ -95,7 +96,7 @@ def texts(
             yield number, line.decode()
         except UnicodeDecodeError as error:
             message = f"byte {error.start + 1} of the line is {line[error.start]:#04x}, which is no UTF-8"
-            problems.add(file=member.name, line=number, expected="UTF-8", message=message)
+            problems.set_aside(file=member.name, line=number, expected="UTF-8", message=message)
 
 
 def records(
@@ -106,10 +107,12 @@ def records(
     limits: Limits = STREAMED,
     report: Report = silent,
 ) -> Iterator[Row]:
-    """Yield the checked records of a file of JSON lines; what does not fit is a problem and left out.
+    """Yield the checked records of a file of JSON lines; what does not fit is a fault of its row and left out.
 
-    Where a file may hold records of several shapes, `shape` is a function from the record to its shape.
+    Where a file may hold records of several shapes, `shape` is a function from the record to its shape. A file of
+    which no row fits is another file than it was taken for: a problem.
     """
+    is_used = False
     for number, text in texts(member, problems, limits=limits, report=report):
         found = parsed(text, problems, file=member.name, line=number)
         if found is MISSING:
@@ -117,7 +120,11 @@ def records(
         fields = shape(found) if callable(shape) and isinstance(found, dict) else shape
         data = checked(found, {} if callable(fields) else fields, problems, file=member.name, line=number)
         if data is not None:
+            is_used = True
             yield Row(member.name, number, data)
+    if not is_used and (faults := problems.rows(Effect.SET_ASIDE).get(member.name)):
+        expected = "rows of the form that this import reads"
+        problems.add(file=member.name, expected=expected, message=f"none of its {faults} rows can be used")
 
 
 MISSING: Any = object()
@@ -130,18 +137,18 @@ def parsed(text: str, problems: Problems, *, file: str, line: int) -> Any:
     except json.JSONDecodeError as error:
         where = error.lineno - 1 + line
         message = f"is no JSON: {error.msg} at character {error.colno}"
-        problems.add(file=file, line=where, expected="one JSON object a line", message=message)
+        problems.set_aside(file=file, line=where, expected="one JSON object a line", message=message)
     except RecursionError:
-        problems.add(file=file, line=line, expected="one JSON object a line", message="is nested too deeply")
+        problems.set_aside(file=file, line=line, expected="one JSON object a line", message="is nested too deeply")
     except ValueError as error:  # a number with more digits than Python reads
-        problems.add(file=file, line=line, expected="one JSON object a line", message=str(error))
+        problems.set_aside(file=file, line=line, expected="one JSON object a line", message=str(error))
     return MISSING
 
 
 def checked(value: Any, shape: Shape, problems: Problems, *, file: str, line: int) -> dict[str, Any] | None:
     """Return a record cleaned, or None with every field that does not fit noted."""
     if not isinstance(value, dict):
-        problems.add(file=file, line=line, expected="one JSON object a line", message=f"got {shown(value)}")
+        problems.set_aside(file=file, line=line, expected="one JSON object a line", message=f"got {shown(value)}")
         return None
     cleaned = {}
     for name, field in shape.items():
@@ -149,15 +156,37 @@ def checked(value: Any, shape: Shape, problems: Problems, *, file: str, line: in
             cleaned[name] = clean_member(value, name, field)
         except Mismatch as mismatch:
             where = name + mismatch.path
-            problems.add(file=file, line=line, field=where, expected=mismatch.expected, message=mismatch.message)
+            problems.set_aside(file=file, line=line, field=where, expected=mismatch.expected, message=mismatch.message)
     return cleaned if len(cleaned) == len(shape) else None
+
+
+def find(source: Source, stem: str, problems: Problems) -> Member | None:
+    """Return the file of this name, or None. The same content twice, packed or not, counts as one file."""
+    found = source.find(stem)
+    if not found:
+        return None
+    first, *others = found
+    for other in others:
+        if _content(first, problems) != _content(other, problems):
+            message = f"this file is there twice, with different contents: {first.name} and {other.name}"
+            problems.add(file=other.name, expected=f"one file called {stem}", message=message)
+    return first
+
+
+def _content(member: Member, problems: Problems) -> str:
+    """Return the digest of what a file holds when it is unpacked."""
+    digest = hashlib.sha256()
+    for _, line in lines(member, problems):
+        digest.update(line)
+    return digest.hexdigest()
 
 
 def whole(member: Member, problems: Problems, *, limits: Limits = Limits(file=64 * MIB, line=64 * MIB)) -> str | None:
     """Return the text of a small file at once, or None with a problem noted."""
-    before = len(problems.found)
-    text = "".join(part for _, part in texts(member, problems, limits=limits, blank=True))
-    if len(problems.found) > before:
+    wrong = Problems()
+    text = "".join(part for _, part in texts(member, wrong, limits=limits, blank=True))
+    if wrong.found:
+        problems.refuse_all_of(wrong)
         return None
     if not text.strip():
         problems.add(file=member.name, expected="JSON", message="the file is empty")

@@ -57,27 +57,22 @@ class Member:
 
 
 class Source:
-    """The files of one import, found by name without folder and suffix."""
+    """The files of one import by name without folder and suffix. Whatever nobody asks for is left alone."""
 
-    def __init__(self, members: Iterable[Member], problems: Problems):
-        self.members: dict[str, Member] = {}
+    def __init__(self, members: Iterable[Member]):
+        self._members: dict[str, list[Member]] = {}
         for member in members:
-            if is_hidden(member.name):
-                continue
-            if (other := self.members.get(member.stem)) is not None:
-                message = f"this file is there twice: {other.name} and {member.name}"
-                problems.add(file=member.name, expected=f"one file called {member.stem}", message=message)
-                continue
-            self.members[member.stem] = member
-
-    def find(self, stem: str) -> Member | None:
-        """Return the file of this name, or None."""
-        return self.members.get(stem)
+            if not is_hidden(member.name):
+                self._members.setdefault(member.stem, []).append(member)
 
     @property
-    def size(self) -> int:
-        """Bytes of all files as stored."""
-        return sum(member.size for member in self.members.values())
+    def names(self) -> list[str]:
+        """The names that files can be found by."""
+        return sorted(self._members)
+
+    def find(self, stem: str) -> list[Member]:
+        """Return the files of this name."""
+        return self._members.get(stem, [])
 
 
 def of_path(path: Path) -> Member:

@@ -82,39 +82,42 @@ def read(member: Member, problems: Problems, *, report: reading.Report = reading
     """Read topics from JSON lines: our own shape or the published corpus's (`study1_retrieval`)."""
     found = []
     for row in reading.records(member, _shape, problems, limits=reading.KEPT, report=report):
-        passages = _published(row, problems) if "references_ids" in row.data else _own(row)
+        passages = published_passages(row, problems) if "references_ids" in row.data else _own(row)
+        if passages is None:
+            continue
         data = row.data
         found.append(
             TopicInput(data["topic"], data["query"], tuple(passages), data.get("narrative") or "", row.file, row.line)
         )
-    refuse_duplicates(found, problems)
-    return found
+    return without_duplicates(found, problems)
 
 
-def refuse_duplicates(topics: Iterable[TopicInput], problems: Problems) -> None:
-    """Note every topic that is there twice, every passage twice in a list, and every passage with two texts."""
-    topic_lines: dict[str, int] = {}
+def without_duplicates(topics: Iterable[TopicInput], problems: Problems) -> list[TopicInput]:
+    """Return the topics but those that were there before, name a passage twice, or give one another text."""
+    kept: dict[str, TopicInput] = {}
     contents: dict[str, tuple[tuple[str, str, str], int]] = {}
     for topic in topics:
-        first = topic_lines.setdefault(topic.external_id, topic.line)
-        if first != topic.line:
-            message = f"topic {topic.external_id} is on line {first} already"
-            problems.add(file=topic.file, line=topic.line, field="topic", expected="each topic once", message=message)
+        wrong: list[tuple[str, str, str]] = []
+        if (first := kept.get(topic.external_id)) is not None:
+            message = f"topic {topic.external_id} is on line {first.line} already"
+            wrong.append(("topic", "each topic once", message))
         seen: set[str] = set()
         for rank, passage in enumerate(topic.passages):
             where = f"passages[{rank}]"
             if passage.external_id in seen:
                 message = f"passage {passage.external_id} is in this topic's list already"
-                problems.add(
-                    file=topic.file, line=topic.line, field=where, expected="each passage once", message=message
-                )
+                wrong.append((where, "each passage once", message))
             seen.add(passage.external_id)
-            content, line = contents.setdefault(passage.external_id, (passage.content, topic.line))
+            content, line = contents.get(passage.external_id, (passage.content, topic.line))
             if content != passage.content:
                 message = f"passage {passage.external_id} has another text than on line {line}"
-                problems.add(
-                    file=topic.file, line=topic.line, field=where, expected="one text a passage", message=message
-                )
+                wrong.append((where, "one text a passage", message))
+        for field, expected, message in wrong:
+            problems.set_aside(file=topic.file, line=topic.line, field=field, expected=expected, message=message)
+        if not wrong:
+            kept[topic.external_id] = topic
+            contents.update({passage.external_id: (passage.content, topic.line) for passage in topic.passages})
+    return list(kept.values())
 
 
 @transaction.atomic
@@ -159,14 +162,15 @@ def _own(row: reading.Row) -> list[PassageInput]:
     ]
 
 
-def _published(row: reading.Row, problems: Problems) -> list[PassageInput]:
+def published_passages(row: reading.Row, problems: Problems) -> list[PassageInput] | None:
+    """Return the passages of a record in the published corpus's shape, or None where they do not fit."""
     ids, texts = row.data["references_ids"], row.data["references_texts"]
     if len(ids) != len(texts):
         expected = f"{len(ids)} texts, one for each of references_ids"
-        problems.add(
+        problems.set_aside(
             file=row.file, line=row.line, field="references_texts", expected=expected, message=f"has {len(texts)}"
         )
-        return []
+        return None
     return [PassageInput(id_, text) for id_, text in zip(ids, texts, strict=True)]
 
 

@@ -25,8 +25,14 @@ _PAIR: Meanings = {
     "response_a": ("text", "The id of the left response."),
     "response_b": ("text", "The id of the right response."),
 }
+# Beyond the published layout, and only where they say something.
+_JUDGE: Meanings = {"model": ("text or absent", f"Which model judged; absent: {shapes.WRITER_MODEL}.")}
+_AUTHOR: Meanings = {
+    "model": ("text or absent", f"Which model wrote it; absent: a person, a RAG system, or {shapes.WRITER_MODEL}."),
+    "system": ("text or absent", "Which RAG system wrote it; absent: none."),
+}
 _VOTES: Meanings = {
-    name: ("A, N or B", f"Which response is better on {dimension}: left, neither, right.")
+    name: ("A, N, B or null", f"Which response is better on {dimension}: left, neither, right.")
     for name, dimension in zip(shapes.RAW_NAMES, NAMES, strict=True)
 }
 
@@ -79,8 +85,8 @@ FILES: dict[str, tuple[str, Meanings]] = {
         },
     ),
     shapes.MODEL_RESPONSES: (
-        "A response by a language model.",
-        {"response": _RESPONSE, "topic": _TOPIC, "style": _STYLE, "text": ("text", "The response.")},
+        "A response by a language model or a RAG system.",
+        {"response": _RESPONSE, "topic": _TOPIC, "style": _STYLE, "text": ("text", "The response."), **_AUTHOR},
     ),
     shapes.VOTES: (
         "One participant's votes on one pair, as it was presented.",
@@ -100,7 +106,10 @@ FILES: dict[str, tuple[str, Meanings]] = {
             "worker": _WORKER,
             "query_id": _TOPIC,
             "response": ("text", "What the source called the response."),
-            **{name: ("-3, -1, 1 or 3", f"The rating on {name}, from the bad end to the good one.") for name in NAMES},
+            **{
+                name: ("-3, -1, 1, 3 or null", f"The rating on {name}, from the bad end to the good one.")
+                for name in NAMES
+            },
         },
     ),
     shapes.FACTS: (
@@ -123,13 +132,25 @@ FILES: dict[str, tuple[str, Meanings]] = {
             "slide": ("whole number", "Where the pair stood in the questionnaire."),
         },
     ),
-    shapes.MODEL_VOTES_RAW: (
+    shapes.COMBINED_VOTES: (
         "A model's judgment of one presented pair, all dimensions at once.",
         {
             **_PAIR,
+            **_JUDGE,
             "ratings": (
                 "object",
                 f"Q1_rating to Q7_rating (A, N or B) and Q1_justification to Q7_justification, for {', '.join(NAMES)}.",
+            ),
+        },
+    ),
+    shapes.INDIVIDUAL_VOTES: (
+        "A model's judgment of one presented pair, one dimension at a time.",
+        {
+            **_PAIR,
+            **_JUDGE,
+            "ratings": (
+                "object",
+                "For each dimension that was judged: its name with _rating (A, N or B) and with _justification.",
             ),
         },
     ),
@@ -137,8 +158,12 @@ FILES: dict[str, tuple[str, Meanings]] = {
         "A model's judgment of one presented pair.",
         {
             **_PAIR,
+            **_JUDGE,
             "inference": ("combined or individual", "Whether it was asked all dimensions at once or one at a time."),
-            **{name: ("a, n or b", f"Which response is better on {name}: left, neither, right.") for name in NAMES},
+            **{
+                name: ("a, n, b or null", f"Which response is better on {name}: left, neither, right.")
+                for name in NAMES
+            },
         },
     ),
     shapes.LABELS: ("One presented pair with its votes and labels, from the study's latest analysis.", _ratings()),
@@ -154,6 +179,7 @@ FILES: dict[str, tuple[str, Meanings]] = {
             "raw_text": ("text", "The response with its markers, as submitted."),
             "cleaned_text": ("text", "The response without markers."),
             "statements": ("list of objects", "text, and citations: the ids of the passages that it cites."),
+            **_AUTHOR,
         },
     ),
 }
@@ -171,7 +197,7 @@ def of_files(paths: Iterable[str]) -> dict[str, Any]:
         each: {
             "meaning": files[each][0],
             "fields": [
-                {"name": name, "type": kind, "nullable": "null" in kind, "meaning": meaning}
+                {"name": name, "type": kind, "nullable": kind.endswith(("null", "absent")), "meaning": meaning}
                 for name, (kind, meaning) in files[each][1].items()
             ],
         }

@@ -1,6 +1,6 @@
 """The files of judging: votes and ratings of the crowd, of experts and of models, and the platform's records."""
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Any
@@ -20,10 +20,13 @@ from .selecting import LeftOut
 CHUNK = 2000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LETTERS = {value: letter for letter, value in shapes.CHOICES.items()}
-INCOMPLETE = "answers that lack one of the seven dimensions, or have options that the layout does not know"
+OTHER_DIMENSIONS = "judgments on dimensions that the layout does not have"
+OTHER_OPTIONS = "judgments with options that the layout does not have"
 EXCLUDED = "crowd's judgments that are excluded from the analysis"
-ON_WITHHELD = "judgments of responses that are not released"
-OTHER_MODELS = "judgments of further models' campaigns: the layout does not say which model judged"
+ON_WITHHELD = "judgments of responses that are not in the file"
+REPEATED = "judgments that people gave again: the layout has the first ones"
+POINTWISE_OTHERS = "pointwise judgments of experts or models: the layout has those of the crowd"
+OTHERS = "judgments of a kind that the layout does not have"
 Row = dict[str, Any]
 
 _COLUMNS = {
@@ -59,13 +62,12 @@ class Judged:
         self._judgments = selecting.judgments(study, left_out)
         # Eight bytes and a little more for each, which the database would have to join again and again.
         self._released: Container[int] = frozenset(responses.values_list("pk", flat=True))
+        self._seen = 0
 
     def votes(self) -> Iterator[Row]:
         """Yield the crowd's votes on pairs."""
-        found = self._judgments.filter(
-            item__campaign__in=self._campaigns(Judges.CROWD, CampaignKind.PAIRWISE), repeat=0
-        )
-        for answer in self._answers(self._included(found), LETTERS):
+        found = self._judgments.filter(item__campaign__in=self._campaigns(Judges.CROWD, CampaignKind.PAIRWISE))
+        for answer in self._answers(self._first(self._included(found)), LETTERS):
             yield {
                 "submission_id": answer["submission"],
                 "worker": answer["worker"],
@@ -80,7 +82,7 @@ class Judged:
         for answer in self._answers(self._included(found), shapes.SCALE):
             yield {
                 "submission_id": answer["submission"],
-                "submitted_at": _milliseconds(answer["judged_at"][0]),
+                "submitted_at": _milliseconds(next(filter(None, answer["judged_at"]), None)),
                 "worker": answer["worker"],
                 "query_id": answer["topic"],
                 "response": answer["source_id"] or answer["response"] or answer["name"],
@@ -89,8 +91,8 @@ class Judged:
 
     def experts(self) -> Iterator[Row]:
         """Yield the experts' votes. Those that the analysis leaves out are there too, as in the published file."""
-        found = self._judgments.filter(item__campaign__judges=Judges.EXPERT, item__pair__isnull=False, repeat=0)
-        for answer in self._answers(found, LETTERS):
+        found = self._judgments.filter(item__campaign__judges=Judges.EXPERT)
+        for answer in self._answers(self._first(self._pairs(found)), LETTERS):
             clicks = zip(shapes.CLICK_NAMES, answer["judged_at"], strict=True)
             times = dict([*clicks, ("submit", answer["submitted_at"])])
             yield {
@@ -102,22 +104,30 @@ class Judged:
                 "slide": answer["position"],
             }
 
-    def models_raw(self) -> Iterator[Row]:
-        """Yield a model's judgments of all dimensions at once, with its justifications."""
-        for answer in self._answers(self._of_model(Inference.COMBINED, count=True), LETTERS):
-            ratings: Row = {}
-            for n, (value, reason) in enumerate(zip(answer["values"], answer["justifications"], strict=True), 1):
-                ratings |= {f"Q{n}_rating": value, f"Q{n}_justification": reason}
-            yield {**_pair(answer), "ratings": ratings}
+    def combined(self) -> Iterator[Row]:
+        """Yield models' judgments of all dimensions at once, with their justifications."""
+        for answer in self._answers(self._of_models(Inference.COMBINED), LETTERS):
+            yield _ratings(answer, [numbered for numbered, _ in shapes.QUESTIONS.values()])
+
+    def individual(self) -> Iterator[Row]:
+        """Yield models' judgments of one dimension at a time, with their justifications, if there are any."""
+        found = self._of_models(Inference.INDIVIDUAL, counts=False)
+        if found.exclude(justification="").exists():
+            for answer in self._answers(found, LETTERS, counts=False):
+                yield _ratings(answer, [named for _, named in shapes.QUESTIONS.values()])
 
     def models(self) -> Iterator[Row]:
-        """Yield a model's judgments under both inferences."""
+        """Yield models' judgments under both inferences."""
+        letters = {value: letter.lower() for value, letter in LETTERS.items()}
         for inference in (Inference.COMBINED, Inference.INDIVIDUAL):
-            letters = {value: letter.lower() for value, letter in LETTERS.items()}
-            found = self._of_model(inference, count=inference == Inference.INDIVIDUAL)
-            for answer in self._answers(found, letters, count=inference == Inference.INDIVIDUAL):
+            found = self._of_models(inference, counts=inference == Inference.INDIVIDUAL)
+            for answer in self._answers(found, letters, counts=inference == Inference.INDIVIDUAL):
                 values = dict(zip(NAMES, answer["values"], strict=True))
-                yield {**_pair(answer), "inference": inference.value.lower(), **values}
+                yield {**_pair(answer), **_judge(answer), "inference": inference.value.lower(), **values}
+
+    def count_others(self) -> None:
+        """Count the judgments that no file asked for; once all of them are written."""
+        self._leave_out(OTHERS, self._judgments.count() - self._seen)
 
     def submissions(self) -> Iterator[Row]:
         """Yield the platform's records of submissions."""
@@ -148,19 +158,29 @@ class Judged:
         return Campaign.objects.filter(study=self._study, judges=judges, kind=kind).order_by().values("pk")  # type: ignore[return-value]
 
     def _included(self, found: "QuerySet[Judgment]") -> "QuerySet[Judgment]":
-        kept = found.filter(assignment__is_included=True)
-        self._left_out.add(EXCLUDED, found.count() - kept.count())
+        return self._kept(found, found.filter(assignment__is_included=True), EXCLUDED)
+
+    def _first(self, found: "QuerySet[Judgment]") -> "QuerySet[Judgment]":
+        return self._kept(found, found.filter(repeat=0), REPEATED)
+
+    def _pairs(self, found: "QuerySet[Judgment]", *, counts: bool = True) -> "QuerySet[Judgment]":
+        return self._kept(found, found.filter(item__pair__isnull=False), POINTWISE_OTHERS, counts=counts)
+
+    def _of_models(self, inference: str, *, counts: bool = True) -> "QuerySet[Judgment]":
+        found = self._judgments.filter(item__campaign__judges=Judges.MODEL, item__campaign__inference=inference)
+        return self._pairs(found, counts=counts)
+
+    def _kept(
+        self, found: "QuerySet[Judgment]", kept: "QuerySet[Judgment]", reason: str, *, counts: bool = True
+    ) -> "QuerySet[Judgment]":
+        """Return those kept; the others are left out for this reason."""
+        if counts:
+            self._leave_out(reason, found.count() - kept.count())
         return kept
 
-    def _of_model(self, inference: str, *, count: bool) -> "QuerySet[Judgment]":
-        """Return the judgments of the first campaign that asked a model so."""
-        found = self._judgments.filter(item__campaign__judges=Judges.MODEL, item__campaign__inference=inference)
-        campaigns = Campaign.objects.filter(study=self._study, judges=Judges.MODEL, inference=inference)
-        first = campaigns.order_by("id").first()
-        kept = found.filter(item__campaign=first, item__pair__isnull=False)
-        if count:
-            self._left_out.add(OTHER_MODELS, found.count() - kept.count())
-        return kept
+    def _leave_out(self, reason: str, count: int) -> None:
+        self._left_out.add(reason, count)
+        self._seen += count
 
     def _is_released(self, row: Row) -> bool:
         # A pointwise item that names no response of the study stands for itself.
@@ -170,8 +190,11 @@ class Judged:
     def _justification(self, row: Row) -> str:
         return str(row["justification"])
 
-    def _answers(self, found: "QuerySet[Judgment]", words: dict[int, Any], *, count: bool = True) -> Iterator[Row]:
-        """Yield answers whole in all seven dimensions, in the order in which votes count."""
+    def _answers(self, found: "QuerySet[Judgment]", words: dict[int, Any], *, counts: bool = True) -> Iterator[Row]:
+        """Yield answers in the order in which votes count: a value for each of the seven dimensions, or None.
+
+        `counts`: these judgments are in no other file, so what is left out of them is counted here.
+        """
         place = QuestionnaireItem.objects.filter(
             questionnaire=OuterRef("assignment__questionnaire"), item=OuterRef("item")
         )
@@ -183,18 +206,28 @@ class Judged:
         same: Callable[[Row], tuple[Any, ...]] = lambda row: (row["assignment"], row["repeat"], row["item"])  # noqa: E731
         for _key, group in groupby(dicts, key=same):
             judged = {row["dimension"]: row for row in group}
-            if not self._is_released(next(iter(judged.values()))):
-                self._left_out.add(ON_WITHHELD, len(judged) if count else 0)
+            held = self._held(judged, words, counts=counts)
+            if not held:
                 continue
-            ordered = [judged[name] for name in NAMES if name in judged and judged[name]["value"] in words]
-            if len(ordered) < len(NAMES):
-                self._left_out.add(INCOMPLETE, len(judged) if count else 0)
-                continue
-            yield ordered[0] | {
-                "values": [words[row["value"]] for row in ordered],
-                "justifications": [self._justification(row) for row in ordered],
-                "judged_at": [row["judged_at"] for row in ordered],
+            answer = [held.get(name) for name in NAMES]
+            yield next(iter(held.values())) | {
+                "values": [words[row["value"]] if row else None for row in answer],
+                "justifications": [self._justification(row) if row else "" for row in answer],
+                "judged_at": [row["judged_at"] if row else None for row in answer],
             }
+
+    def _held(self, judged: dict[str, Row], words: dict[int, Any], *, counts: bool) -> dict[str, Row]:
+        """Return what the layout holds of one answer, by dimension."""
+        of_layout = {name: row for name, row in judged.items() if name in NAMES}
+        held = {name: row for name, row in of_layout.items() if row["value"] in words}
+        is_released = self._is_released(next(iter(judged.values())))
+        if counts and not is_released:
+            self._leave_out(ON_WITHHELD, len(judged))
+        elif counts:
+            self._leave_out(OTHER_DIMENSIONS, len(judged) - len(of_layout))
+            self._leave_out(OTHER_OPTIONS, len(of_layout) - len(held))
+            self._seen += len(held)
+        return held if is_released else {}
 
 
 def as_columns(rows: Iterator[Row]) -> dict[str, dict[str, Any]]:
@@ -208,6 +241,19 @@ def as_columns(rows: Iterator[Row]) -> dict[str, dict[str, Any]]:
 
 def _pair(answer: Row) -> Row:
     return {"query_id": answer["topic"], "response_a": answer["a"], "response_b": answer["b"]}
+
+
+def _judge(answer: Row) -> Row:
+    """Return which model judged, where it is another than that of the published corpus."""
+    return {} if answer["worker"] == shapes.WRITER_MODEL else {"model": answer["worker"]}
+
+
+def _ratings(answer: Row, questions: Sequence[str]) -> Row:
+    ratings: Row = {}
+    for question, value, reason in zip(questions, answer["values"], answer["justifications"], strict=True):
+        if value is not None:
+            ratings |= {f"{question}_rating": value, f"{question}_justification": reason}
+    return {**_pair(answer), **_judge(answer), "ratings": ratings}
 
 
 def _milliseconds(time: datetime | None) -> int | None:

@@ -29,7 +29,7 @@ def write(package: Package, work: Work) -> dict[str, Any]:
     analysis = ratings.latest(study)
     writer = _Writer(package, work, total=3 * responses.count() + Judgment.objects.of_study(study).count() // 7)
     writer.file(shapes.TOPICS, written.topics(topics))
-    writer.file(shapes.TASKS, written.tasks(responses))
+    writer.file(shapes.TASKS, written.tasks(responses, left_out))
     writer.file(shapes.SNAPSHOTS, written.snapshots(responses, left_out), steps=False)
     writer.file(shapes.MODEL_RESPONSES, written.model_responses(responses))
     writer.file(shapes.VOTES, votes.votes())
@@ -37,8 +37,10 @@ def write(package: Package, work: Work) -> dict[str, Any]:
     writer.file(shapes.FACTS, votes.submissions(), steps=False)
     columns = judged.as_columns(votes.experts())
     writer.file(shapes.EXPERTS, [columns] if columns else [])
-    writer.file(shapes.MODEL_VOTES_RAW, votes.models_raw())
+    writer.file(shapes.COMBINED_VOTES, votes.combined())
+    writer.file(shapes.INDIVIDUAL_VOTES, votes.individual())
     writer.file(shapes.MODEL_VOTES, votes.models())
+    votes.count_others()
     if analysis is None:
         writer.omitted[fields.path(shapes.LABELS)] = NO_ANALYSIS
     else:

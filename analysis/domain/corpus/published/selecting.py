@@ -8,16 +8,17 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 from annotation.enums import AssignmentState
 from annotation.models import Judgment
 from crowdrag.studies.models import Consent, Participant, Study
-from writing.enums import Origin
-from writing.models import Response, Topic
+from writing.models import Response, RetrievedPassage, Topic
 
 OLDER = "topics in an older version, and responses to them: the layout has one version of a topic"
 GAPS = "topics whose passages' ranks have gaps, and responses to them: citations would point elsewhere"
-SYSTEMS = "responses of RAG systems: the layout has no place for them"
+NARRATIVES = "topics' narratives: the layout has no place for them"
+PASSAGES = "titles, addresses or scores of retrieved passages: the layout has their ids and texts"
 EXCLUDED = "responses that are excluded from the analysis"
 ERASED = "responses that were erased"
 UNRELEASED = "responses whose writers did not agree to their release"
 LOGS = "writing logs whose writers did not agree to their release: only the final text is there"
+UNACCEPTED = "judgments that are not accepted: begun, submitted, rejected or surplus"
 WITHDRAWN = "judgments of participants who withdrew their consent"
 TIMES = "platform's records of participants who did not agree to the release of timing"
 
@@ -47,6 +48,9 @@ def topics(study: Study, left_out: LeftOut) -> "QuerySet[Topic]":
         Q(last__isnull=True) | Q(last=F("passages") - 1)
     )
     left_out.add(GAPS, current.count() - whole.count())
+    left_out.add(NARRATIVES, whole.exclude(narrative="").count())
+    said = ~Q(passage__title="") | ~Q(passage__url="") | Q(score__isnull=False)
+    left_out.add(PASSAGES, RetrievedPassage.objects.filter(said, topic__in=whole.values("id")).count())
     return whole.order_by("id")
 
 
@@ -55,7 +59,6 @@ def responses(study: Study, left_out: LeftOut) -> "QuerySet[Response]":
     uncounted = LeftOut()
     found = Response.objects.filter(study=study)
     steps = (
-        (SYSTEMS, ~Q(origin=Origin.SYSTEM)),
         (ERASED, Q(erased_at__isnull=True)),
         (EXCLUDED, Q(is_included=True)),
         (UNRELEASED, ~_withheld("participant", releases_text=True)),
@@ -78,7 +81,9 @@ def keeps_its_log(responses_: "QuerySet[Response]") -> "QuerySet[Response]":
 
 def judgments(study: Study, left_out: LeftOut) -> "QuerySet[Judgment]":
     """Return the judgments of accepted assignments whose participants did not withdraw."""
-    accepted = Judgment.objects.of_study(study).filter(assignment__state=AssignmentState.ACCEPTED)
+    every = Judgment.objects.of_study(study)
+    accepted = every.filter(assignment__state=AssignmentState.ACCEPTED)
+    left_out.add(UNACCEPTED, every.count() - accepted.count())
     kept = accepted.filter(~_withheld("assignment__participant"))
     left_out.add(WITHDRAWN, accepted.count() - kept.count())
     return kept

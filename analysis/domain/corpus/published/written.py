@@ -8,6 +8,7 @@ from django.db.models import Prefetch, QuerySet
 
 from annotation.domain.imports.crowdrag25 import shapes
 from writing.domain import logs, reading
+from writing.domain.imports.fields import Mismatch
 from writing.enums import Origin
 from writing.models import Response, RetrievedPassage, SurveyAnswers, Topic, WritingLog
 
@@ -17,7 +18,8 @@ from .selecting import LeftOut
 CHUNK = 50
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 QUESTIONS = (*shapes.ENTRY_QUESTIONS, *shapes.EXIT_QUESTIONS)
-KINDS = {Origin.HUMAN: "human", Origin.MODEL: "llm"}
+KINDS = {Origin.HUMAN: "human", Origin.MODEL: "llm", Origin.SYSTEM: "llm"}
+OTHER_SURVEYS = "answers to survey questions that the layout does not have, or not with these options"
 Row = dict[str, Any]
 
 
@@ -31,21 +33,31 @@ def topics(found: "QuerySet[Topic]") -> Iterator[Row]:
         yield {"topic": topic.external_id, "query": topic.query, **_passages(topic)}
 
 
-def tasks(responses: "QuerySet[Response]") -> Iterator[Row]:
-    """Yield each human response's task with the answers to its surveys."""
+def tasks(responses: "QuerySet[Response]", left_out: LeftOut) -> Iterator[Row]:
+    """Yield each human response's task with the answers to its surveys, as far as the layout has the question."""
     answers = SurveyAnswers.objects.order_by("id")
     found = _human(responses).select_related("topic", "style", "participant", "task")
     for response in found.prefetch_related(Prefetch("task__survey_answers", answers)).iterator(chunk_size=CHUNK):
         given: Row = {}
         for each in response.task.survey_answers.all() if response.task else ():
             given |= each.answers
+        held = {name: value for name, value in given.items() if name in QUESTIONS and _is_held(name, value)}
+        left_out.add(OTHER_SURVEYS, len(given) - len(held))
         yield {
             "response": response.external_id,
             "worker": response.participant.external_id,
             "topic": response.topic.external_id,
             "style": response.style.name,
-            **{name: given.get(name) for name in QUESTIONS},
+            **{name: held.get(name) for name in QUESTIONS},
         }
+
+
+def _is_held(question: str, answer: Any) -> bool:
+    try:
+        shapes.TASK[question].clean(answer)
+    except Mismatch:
+        return False
+    return True
 
 
 def snapshots(responses: "QuerySet[Response]", left_out: LeftOut) -> Iterator[Row]:
@@ -78,15 +90,24 @@ def _states(response: Response, log: WritingLog | None) -> Iterator[tuple[int, s
 def model_responses(
     responses: "QuerySet[Response]", text_of: Callable[[Response], str] = _as_submitted
 ) -> Iterator[Row]:
-    """Yield each model's response; `text_of` says what is given of its text."""
-    found = responses.filter(origin=Origin.MODEL).select_related("topic", "style")
+    """Yield each response of a model or a RAG system; `text_of` says what is given of its text."""
+    found = responses.exclude(origin=Origin.HUMAN).select_related("topic", "style", "participant")
     for response in found.iterator(chunk_size=CHUNK):
         yield {
             "response": response.external_id,
             "topic": response.topic.external_id,
             "style": response.style.name,
             "text": text_of(response),
+            **_author(response),
         }
+
+
+def _author(response: Response) -> Row:
+    """Return whose a response is, where it is neither a person's nor the model's of the published corpus."""
+    name = response.participant.external_id
+    if response.origin == Origin.SYSTEM:
+        return {"system": name}
+    return {"model": name} if response.origin == Origin.MODEL and name != shapes.WRITER_MODEL else {}
 
 
 def parsed(responses: "QuerySet[Response]", text_of: Callable[[Response], str] = _as_submitted) -> Iterator[Row]:
@@ -95,7 +116,7 @@ def parsed(responses: "QuerySet[Response]", text_of: Callable[[Response], str] =
     What `text_of` gives of a response's text is as long as the text, so that its statements' spans hold.
     """
     topics_ = Prefetch("topic", _with_passages(Topic.objects.all()))
-    found = reading.with_statements(responses.select_related("style")).prefetch_related(topics_)  # type: ignore[arg-type]
+    found = reading.with_statements(responses.select_related("style", "participant")).prefetch_related(topics_)  # type: ignore[arg-type]
     for response in found.iterator(chunk_size=CHUNK):
         passages = _passages(response.topic)
         ids = passages["references_ids"]
@@ -117,6 +138,7 @@ def parsed(responses: "QuerySet[Response]", text_of: Callable[[Response], str] =
             "raw_text": text,
             "cleaned_text": " ".join(statement["text"] for statement in statements),
             "statements": statements,
+            **_author(response),
         }
 
 

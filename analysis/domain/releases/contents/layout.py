@@ -55,6 +55,8 @@ class Layout:
 
     def left_out(self) -> tuple[LeftOut, ...]:
         """Return what the layout does not hold. Judgments are counted as they are read, so ask after the last file."""
+        if self._source.choices.judgments:
+            self._judgments.count_others()
         count = Count()
         for each in self._left_out.as_json():
             count.add(str(each["what"]), LAYOUT, int(each["count"]))
@@ -80,7 +82,8 @@ class Layout:
                 shapes.VOTES: votes.votes,
                 shapes.POINTWISE: votes.pointwise,
                 shapes.EXPERTS: lambda: _at_once(votes.experts()),
-                shapes.MODEL_VOTES_RAW: votes.models_raw,
+                shapes.COMBINED_VOTES: votes.combined,
+                shapes.INDIVIDUAL_VOTES: votes.individual,
                 shapes.MODEL_VOTES: votes.models,
             }
         if self._analysis is not None:
@@ -108,7 +111,7 @@ class Layout:
         return row
 
     def _tasks(self) -> Iterator[Row]:
-        for row in written.tasks(self._responses):
+        for row in written.tasks(self._responses, self._left_out):
             row["worker"] = self._source.names.said_as(row["worker"])
             for question in written.QUESTIONS:
                 # The layout's answers are numbers; words are in the table of answers, where they were looked through.
@@ -186,9 +189,10 @@ def _at_once(rows: Iterator[Row]) -> Iterator[Row]:
 
 def _table(name: str, rows: Callable[[], Iterator[Row]]) -> Table:
     meaning, said = fields.FILES[name]
+    types = {field: kind.removesuffix(" or null").removesuffix(" or absent") for field, (kind, _) in said.items()}
     columns = tuple(
         Column(
-            field, _TYPES.get(kind.removesuffix(" or null"), "json"), "null" in kind, text,
+            field, _TYPES.get(types[field], "json"), kind != types[field], text,
             is_free_text=not kind.startswith("whole number"),
         )
         for field, (kind, text) in said.items()

@@ -30,6 +30,7 @@ class ReleasedJudgments(judged.Judged):
             assignment__in=RawSQL("SELECT unnest(%s::bigint[])", (assignments.as_array(),))
         )
         self._released = responses
+        self._seen = 0
 
     def votes(self) -> Iterator[Row]:
         """Yield the crowd's votes on pairs."""

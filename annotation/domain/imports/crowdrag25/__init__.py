@@ -7,7 +7,8 @@ from django.db import transaction
 
 from crowdrag.studies.models import Study
 from writing.domain.imports import reading, storing
-from writing.domain.imports.problems import Problems
+from writing.domain.imports.importers import Stored
+from writing.domain.imports.problems import Effect, Problems
 from writing.domain.imports.sources import Source
 
 from . import corpus as corpus_
@@ -17,7 +18,7 @@ from .corpus import Corpus
 __all__ = ["Corpus", "import_corpus", "read", "store"]
 
 
-def read(source: Source, problems: Problems | None = None, *, report: reading.Report = reading.silent) -> Corpus:
+def read(source: Source, problems: Problems, *, report: reading.Report = reading.silent) -> Corpus:
     """Read and check a corpus without touching the database.
 
     Raises
@@ -25,29 +26,32 @@ def read(source: Source, problems: Problems | None = None, *, report: reading.Re
     BadInput
         with everything that is wrong with it.
     """
-    corpus = corpus_.read(source, problems or Problems(), report=report)
-    corpus.summary |= published.compare(source, corpus)
+    corpus = corpus_.read(source, problems, report=report)
+    corpus.summary |= published.compare(corpus)
     return corpus
 
 
 @transaction.atomic
-def store(*, study: Study, corpus: Corpus, now: datetime) -> dict[str, Any]:
-    """Store a corpus, whole or not at all; what is there already is left alone. Return a summary.
+def store(*, study: Study, corpus: Corpus, now: datetime) -> Stored:
+    """Store a corpus, whole or not at all; what is there already is left alone.
 
     Raises
     ------
     BadInput
-        if it refers to what is not there, or contradicts what the study holds.
+        if it contradicts what the study holds, or has faults and none may be set aside.
     """
-    problems = Problems()
+    problems = corpus.problems.copied()
     storing.hold(study)
     counts: dict[str, Any] = writing_part.store(study=study, corpus=corpus, problems=problems, now=now)
     counts |= judging_part.store(study=study, corpus=corpus, problems=problems, now=now)
-    return {"made": counts, "files_not_there": corpus.missing, **corpus.summary}
+    problems.refuse_any()
+    faults = {"set_aside": problems.rows(Effect.SET_ASIDE), "incomplete": problems.rows(Effect.INCOMPLETE)}
+    summary = {"made": counts, **faults, "files_not_there": corpus.missing, **corpus.summary}
+    return Stored(summary, problems.faults_as_rows())
 
 
 def import_corpus(
-    *, study: Study, source: Source, now: datetime, report: reading.Report = reading.silent
-) -> dict[str, Any]:
-    """Read a corpus and store it in a study."""
-    return store(study=study, corpus=read(source, report=report), now=now)
+    *, study: Study, source: Source, now: datetime, strict: bool = False, report: reading.Report = reading.silent
+) -> Stored:
+    """Read a corpus and store it in a study; `strict` refuses one with faults in single rows."""
+    return store(study=study, corpus=read(source, Problems(sets_aside=not strict), report=report), now=now)

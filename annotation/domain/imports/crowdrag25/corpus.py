@@ -76,8 +76,12 @@ class Corpus:
     tasks: dict[str, Task] = field(default_factory=dict)
     logs: dict[str, Log] = field(default_factory=dict)
     model_responses: list[ResponseInput] = field(default_factory=list)
+    parsed_topics: list[topics_.TopicInput] = field(default_factory=list)
+    parsed_responses: list[ResponseInput] = field(default_factory=list)
     answers: dict[str, list[Answer]] = field(default_factory=dict)
     facts: list[reading.Row] = field(default_factory=list)
+    files: dict[str, Member] = field(default_factory=dict)
+    problems: Problems = field(default_factory=Problems)
     missing: list[str] = field(default_factory=list)
     summary: dict[str, Any] = field(default_factory=dict)
     snapshot_file: str = shapes.SNAPSHOTS
@@ -104,11 +108,11 @@ def read(source: Source, problems: Problems, *, report: reading.Report = reading
     BadInput
         if anything is wrong with one of them.
     """
-    corpus = Corpus()
-    found = {name: member for name in shapes.FILES if (member := source.find(name)) is not None}
+    found = {name: member for name in shapes.FILES if (member := reading.find(source, name, problems)) is not None}
+    corpus = Corpus(files=found, problems=problems)
     corpus.missing = [name for name in shapes.FILES if name not in found]
     if not found:
-        names = ", ".join(sorted(source.members)[:10]) or "nothing"
+        names = ", ".join(source.names[:10]) or "nothing"
         message = f"no file of the corpus is there, but {names}"
         problems.add(file="", expected="files such as raw/study1_retrieval.jsonl.gz", message=message)
     progress = _Progress(sum(member.size for member in found.values()), report)
@@ -125,9 +129,10 @@ def _topics(member: Member, corpus: Corpus, problems: Problems, report: reading.
 
 
 def _tasks(member: Member, corpus: Corpus, problems: Problems, report: reading.Report) -> None:
+    seen: dict[str, int] = {}
     for row in reading.records(member, shapes.TASK, problems, limits=reading.KEPT, report=report):
-        judgments.refuse_twice(row, row.data["response"], corpus.tasks, problems)
-        corpus.tasks[row.data["response"]] = Task(row)
+        if judgments.is_new(row, row.data["response"], seen, problems):
+            corpus.tasks[row.data["response"]] = Task(row)
 
 
 def _snapshots(member: Member, corpus: Corpus, problems: Problems, report: reading.Report) -> None:
@@ -139,12 +144,11 @@ def _snapshots(member: Member, corpus: Corpus, problems: Problems, report: readi
         log = corpus.logs.get(data["response"])
         if log is None:
             log = corpus.logs[data["response"]] = Log(data["topic"], data["style"], row.line)
-        for name, was in (("topic", log.topic), ("style", log.style)):
-            if data[name] != was:
-                message = f"got {data[name]}, but the response's snapshot on line {log.line} says {was}"
-                problems.add(
-                    file=row.file, line=row.line, field=name, expected=f"one {name} a response", message=message
-                )
+        if (data["topic"], data["style"]) != (log.topic, log.style):
+            expected = f"topic {log.topic}, style {log.style}, as the response's snapshot on line {log.line}"
+            message = f"got topic {data['topic']}, style {data['style']}"
+            problems.set_aside(file=row.file, line=row.line, field="topic, style", expected=expected, message=message)
+            continue
         if previous is not None and previous is not log and len(previous.encoder.events) >= SEAL_ON_CHANGE:
             previous.seal()
         backwards += data["timestamp"] < log.latest
@@ -162,31 +166,70 @@ def _snapshots(member: Member, corpus: Corpus, problems: Problems, report: readi
 
 
 def _model_responses(member: Member, corpus: Corpus, problems: Problems, report: reading.Report) -> None:
-    seen: dict[str, Any] = {}
+    seen: dict[str, int] = {}
     for row in reading.records(member, shapes.MODEL_RESPONSE, problems, limits=reading.KEPT, report=report):
+        if judgments.is_new(row, row.data["response"], seen, problems):
+            corpus.model_responses.append(_response(row, row.data["text"]))
+
+
+def _parsed_responses(member: Member, corpus: Corpus, problems: Problems, report: reading.Report) -> None:
+    """Take from the published parsed responses what the raw files lack: topics and texts. What they have is compared.
+
+    What the study has already stays as it is. The file follows from the raw ones, so whatever is wrong with it sets
+    its rows aside and refuses nothing.
+    """
+    topics = {topic.external_id for topic in corpus.topics}
+    there = {given.external_id for given in corpus.model_responses} | corpus.logs.keys()
+
+    def shape(record: dict[str, Any]) -> reading.Shape:
+        response, topic = record.get("response"), record.get("topic")
+        is_there = isinstance(response, str) and isinstance(topic, str) and response in there and topic in topics
+        return {} if is_there else shapes.PARSED_RESPONSE
+
+    seen: dict[str, int] = {}
+    found: list[topics_.TopicInput] = []
+    wrong = Problems(sets_aside=True)
+    for row in reading.records(member, shape, wrong, limits=reading.KEPT, report=report):
         data = row.data
-        judgments.refuse_twice(row, data["response"], seen, problems)
-        seen[data["response"]] = Task(row)
-        corpus.model_responses.append(
-            ResponseInput(
-                external_id=data["response"],
-                topic=data["topic"],
-                style=data["style"],
-                kind=ParticipantKind.MODEL,
-                participant=shapes.WRITER_MODEL,
-                text=data["text"],
-                file=row.file,
-                line=row.line,
-            )
-        )
+        if not data or not judgments.is_new(row, data["response"], seen, wrong):
+            continue
+        if data["topic"] not in topics:
+            passages = topics_.published_passages(row, wrong)
+            if passages is None:
+                continue
+            topics.add(data["topic"])
+            found.append(topics_.TopicInput(data["topic"], data["query"], tuple(passages), "", row.file, row.line))
+        text = data["raw_text"] if data["raw_text"] is not None else data["text"]
+        if text is not None and data["response"] not in there:
+            corpus.parsed_responses.append(_response(row, text))
+    corpus.parsed_topics = topics_.without_duplicates(found, wrong)
+    problems.set_aside_all_of(wrong)
+
+
+def _response(row: reading.Row, text: str) -> ResponseInput:
+    data = row.data
+    kind, author = ParticipantKind.MODEL, data["model"] or shapes.WRITER_MODEL
+    if data["system"]:
+        kind, author = ParticipantKind.SYSTEM, data["system"]
+    elif data.get("kind") == "human":
+        kind, author = ParticipantKind.CROWD, shapes.UNKNOWN_WRITER
+    return ResponseInput(
+        external_id=data["response"],
+        topic=data["topic"],
+        style=data["style"],
+        kind=kind,
+        participant=author,
+        text=text,
+        file=row.file,
+        line=row.line,
+    )
 
 
 def _facts(member: Member, corpus: Corpus, problems: Problems, report: reading.Report) -> None:
-    seen: dict[str, Any] = {}
+    seen: dict[str, int] = {}
     for row in reading.records(member, shapes.FACT, problems, limits=reading.KEPT, report=report):
-        judgments.refuse_twice(row, row.data["submission"], seen, problems)
-        seen[row.data["submission"]] = Task(row)
-        corpus.facts.append(row)
+        if judgments.is_new(row, row.data["submission"], seen, problems):
+            corpus.facts.append(row)
 
 
 def _answers(read_answers: judgments.Reader) -> Callable[[Member, Corpus, Problems, reading.Report], None]:
@@ -201,10 +244,12 @@ _READERS: dict[str, Callable[[Member, Corpus, Problems, reading.Report], None]] 
     shapes.TASKS: _tasks,
     shapes.SNAPSHOTS: _snapshots,
     shapes.MODEL_RESPONSES: _model_responses,
+    shapes.PARSED: _parsed_responses,
     shapes.FACTS: _facts,
     shapes.VOTES: _answers(judgments.read_crowd),
     shapes.POINTWISE: _answers(judgments.read_pointwise),
     shapes.EXPERTS: _answers(judgments.read_experts),
-    shapes.MODEL_VOTES_RAW: _answers(judgments.read_models_raw),
+    shapes.COMBINED_VOTES: _answers(judgments.read_combined),
+    shapes.INDIVIDUAL_VOTES: _answers(judgments.read_individual),
     shapes.MODEL_VOTES: _answers(judgments.read_models),
 }

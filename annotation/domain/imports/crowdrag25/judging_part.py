@@ -42,8 +42,10 @@ def store(*, study: Study, corpus: Corpus, problems: Problems, now: datetime) ->
     """Store what was judged. Count what was made, campaign by campaign."""
     counts: dict[str, Any] = {}
     campaigns: dict[str, Campaign] = {}
-    for name, settings in _CAMPAIGNS.items():
-        given = corpus.answers.get(name)
+    for name, given in sorted(
+        corpus.answers.items(), key=lambda entry: (list(_CAMPAIGNS).index(_prefix(entry[0])), entry[0])
+    ):
+        settings = _CAMPAIGNS[_prefix(name)]
         if not given:
             continue
         plan = Plan(name=name, dimensions=_dimensions(study, settings["kind"], given, now), **settings)
@@ -52,6 +54,11 @@ def store(*, study: Study, corpus: Corpus, problems: Problems, now: datetime) ->
         counts["experts_left_out"] = _leave_out_experts(campaigns[judgments.EXPERTS], now)
     counts["platform_submissions"] = _store_facts(study, corpus.facts, problems, now)
     return counts
+
+
+def _prefix(name: str) -> str:
+    """Return what a campaign is of; the judgments of each further model are one of their own, called after it."""
+    return name.split(" ", 1)[0]
 
 
 def _dimensions(study: Study, kind: CampaignKind, given: Sequence[Answer], now: datetime) -> list[Dimension]:

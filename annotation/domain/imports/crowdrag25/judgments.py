@@ -1,12 +1,12 @@
 """The corpus's judgments in one form, whatever file they are from."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from annotation.domain.defaults import NAMES
-from annotation.domain.imports.answers import Answer
+from annotation.domain.imports.answers import Answer, Labels
 from crowdrag.studies.enums import ParticipantKind
 from writing.domain.imports import reading
 from writing.domain.imports.problems import Problems
@@ -15,6 +15,7 @@ from writing.domain.imports.sources import Member
 from . import shapes
 
 Answers = dict[str, list[Answer]]
+Repeats = Counter[tuple[str, tuple[str, str]]]
 Reader = Callable[[Member, Answers, Problems, reading.Report, dict[str, Any]], None]
 
 CROWD = "crowd-pairwise"
@@ -36,13 +37,15 @@ def read_crowd(
         first = seen.setdefault(key, row)
         if first is not row:
             message = f"this worker's vote on item {key[2]} of this submission is on line {first.line} already"
-            problems.add(file=row.file, line=row.line, field="item_index", expected="each vote once", message=message)
-            continue
-        found.append(
-            _pair_answer(
-                row, data["submission_id"], ParticipantKind.CROWD, data["worker"], data["item_index"], shapes.RAW_NAMES
+            problems.set_aside(
+                file=row.file, line=row.line, field="item_index", expected="each vote once", message=message
             )
-        )
+            continue
+        if (values := _labels(row, data, shapes.RAW_NAMES, problems)) is not None:
+            position = data["item_index"]
+            found.append(
+                _pair_answer(row, data["submission_id"], ParticipantKind.CROWD, data["worker"], position, values)
+            )
 
 
 def read_pointwise(
@@ -57,12 +60,11 @@ def read_pointwise(
         given[row.data["submission_id"]][row.data["worker"]].append(row)
     found = answers.setdefault(POINTWISE, [])
     for submission, workers in given.items():
-        topics = min(([row.data["query_id"] for row in rows] for rows in workers.values()), key=len)
+        topics = _common_order(workers.values())
         for worker, rows in workers.items():
-            if not _follows(topics, rows, worker, problems):
-                continue
-            for n, row in enumerate(rows):
-                found.append(_pointwise_answer(row, submission, worker, topics, n))
+            for n, row in enumerate(_whole_passes(topics, rows, worker, problems)):
+                if (values := _labels(row, row.data, NAMES, problems)) is not None:
+                    found.append(_pointwise_answer(row, submission, worker, topics, n, values))
     summary["pointwise_repeats"] = sum(answer.repeat > 0 for answer in found)
 
 
@@ -73,62 +75,111 @@ def read_experts(
     found = answers.setdefault(EXPERTS, [])
     for number, data, clicks in _expert_rows(member, problems):
         row = reading.Row(member.name, number, data)
+        if (values := _labels(row, data, shapes.RAW_NAMES, problems)) is None:
+            continue
         answer = _pair_answer(
-            row, data["submission_id"], ParticipantKind.EXPERT, data["prolific_pid"], data["slide"], shapes.RAW_NAMES
+            row, data["submission_id"], ParticipantKind.EXPERT, data["prolific_pid"], data["slide"], values
         )
         answer.judged_at = tuple(_latest(clicks, name) for name in shapes.CLICK_NAMES)
         answer.submitted_at = _latest(clicks, "submit")
         found.append(answer)
 
 
-def read_models_raw(
+def read_combined(
     member: Member, answers: Answers, problems: Problems, report: reading.Report, _summary: dict[str, Any]
 ) -> None:
-    """Read a model's judgments of all dimensions at once, with its justifications."""
-    repeats: Counter[tuple[str, str]] = Counter()
-    found = answers.setdefault(COMBINED, [])
+    """Read models' judgments of all dimensions at once, with their justifications."""
+    _read_models_raw(member, COMBINED, answers, problems, report)
+
+
+def read_individual(
+    member: Member, answers: Answers, problems: Problems, report: reading.Report, _summary: dict[str, Any]
+) -> None:
+    """Read models' judgments of one dimension at a time, with their justifications."""
+    _read_models_raw(member, INDIVIDUAL, answers, problems, report)
+
+
+def _read_models_raw(
+    member: Member, campaign: str, answers: Answers, problems: Problems, report: reading.Report
+) -> None:
+    repeats: Repeats = Counter()
     for row in reading.records(member, shapes.MODEL_VOTE_RAW, problems, limits=reading.KEPT, report=report):
         ratings = row.data["ratings"]
-        values = {name: ratings[f"Q{n}_rating"] for n, name in enumerate(NAMES, 1)}
-        answer = _model_answer(reading.Row(row.file, row.line, row.data | values), COMBINED, repeats)
-        answer.justifications = tuple(ratings[f"Q{n}_justification"] or "" for n in range(1, 8))
-        found.append(answer)
+        labels: dict[str, Any] = {}
+        reasons = []
+        for name, keys in shapes.QUESTIONS.items():
+            key = next((key for key in keys if ratings[f"{key}_rating"] is not None), keys[0])
+            labels[name] = ratings[f"{key}_rating"]
+            reasons.append(ratings[f"{key}_justification"] or "")
+        if (values := _labels(row, labels, NAMES, problems)) is not None:
+            answer = _model_answer(row, campaign, values, repeats)
+            answer.justifications = tuple(reasons)
+            answers.setdefault(answer.questionnaire, []).append(answer)
 
 
 def read_models(
     member: Member, answers: Answers, problems: Problems, report: reading.Report, summary: dict[str, Any]
 ) -> None:
-    """Read a model's judgments under both inferences. Where the raw file gave the combined ones already, compare."""
-    raw = answers.get(COMBINED, [])
-    repeats: dict[str, Counter[tuple[str, str]]] = {COMBINED: Counter(), INDIVIDUAL: Counter()}
-    published: Answers = {COMBINED: [], INDIVIDUAL: []}
+    """Read models' judgments under both inferences. What a raw file gave already is compared, and not taken twice."""
+    raw = {
+        (answer.questionnaire, answer.pair, answer.repeat): answer.values
+        for name in answers
+        if name.startswith((COMBINED, INDIVIDUAL))
+        for answer in answers[name]
+    }
+    there = {name: any(key[0].startswith(name) for key in raw) for name in (COMBINED, INDIVIDUAL)}
+    repeats: Repeats = Counter()
+    compared: dict[str, Counter[str]] = {name: Counter() for name, is_there in there.items() if is_there}
+    seen = set()
     for row in reading.records(member, shapes.MODEL_VOTE, problems, limits=reading.KEPT, report=report):
         campaign = f"model-{row.data['inference']}"
-        published[campaign].append(_model_answer(row, campaign, repeats[campaign]))
-    answers[INDIVIDUAL] = published[INDIVIDUAL]
-    if not raw:
-        answers[COMBINED] = published[COMBINED]
-        return
-    known = {(answer.pair, answer.repeat): answer.values for answer in raw}
-    compared = {(answer.pair, answer.repeat): answer.values for answer in published[COMBINED]}
-    raw += [answer for answer in published[COMBINED] if (answer.pair, answer.repeat) not in known]
-    summary["model_combined"] = {
-        "equal_in_both_files": sum(known.get(key) == values for key, values in compared.items()),
-        "different": sum(key in known and known[key] != values for key, values in compared.items()),
-        "only_in_raw": len(known.keys() - compared.keys()),
-        "only_in_artifacts": len(compared.keys() - known.keys()),
-    }
+        if (values := _labels(row, row.data, NAMES, problems)) is None:
+            continue
+        answer = _model_answer(row, campaign, values, repeats)
+        key = (answer.questionnaire, answer.pair, answer.repeat)
+        seen.add(key)
+        if key not in raw:
+            answers.setdefault(answer.questionnaire, []).append(answer)
+        if there[campaign]:
+            compared[campaign][_compared(raw.get(key), values)] += 1
+    for name, counts in compared.items():
+        only_in_raw = sum(key not in seen for key in raw if key[0].startswith(name))
+        summary[name.replace("-", "_")] = {word: counts[word] for word in _WORDS} | {"only_in_raw": only_in_raw}
 
 
-def refuse_twice(row: reading.Row, key: str, seen: Mapping[str, Any], problems: Problems) -> None:
-    """Note a record whose id was there before; `seen` holds what has a `row` by id."""
-    if (first := seen.get(key)) is not None:
-        message = f"{key} is on line {first.row.line} already"
-        problems.add(file=row.file, line=row.line, expected="each once", message=message)
+_WORDS = ("equal_in_both_files", "different", "only_in_artifacts")
+
+
+def _compared(raw: Labels | None, published: Labels) -> str:
+    return "only_in_artifacts" if raw is None else "equal_in_both_files" if raw == published else "different"
+
+
+def _labels(row: reading.Row, data: Mapping[str, Any], names: Sequence[str], problems: Problems) -> Labels | None:
+    """Return an answer's labels; one that is missing or cannot be read is None. None if there is no label at all."""
+    missing = [name for name in names if not isinstance(data[name], int)]
+    if not missing:
+        return tuple(data[name] for name in names)
+    unreadable = [f"{name} {data[name].message}" for name in missing if data[name] is not None]
+    message = f"has {len(names) - len(missing)} of {len(names)} labels" + "".join(f"; {each}" for each in unreadable)
+    note = problems.incomplete if len(missing) < len(names) else problems.set_aside
+    expected = f"{len(names)} labels that can be read"
+    note(file=row.file, line=row.line, field=", ".join(missing), expected=expected, message=message)
+    if len(missing) == len(names):
+        return None
+    return tuple(data[name] if isinstance(data[name], int) else None for name in names)
+
+
+def is_new(row: reading.Row, key: str, seen: dict[str, int], problems: Problems) -> bool:
+    """Say whether a record's id was not there before; `seen` holds the line of each."""
+    first = seen.setdefault(key, row.line)
+    if first != row.line:
+        message = f"{key} is on line {first} already"
+        problems.set_aside(file=row.file, line=row.line, expected="each once", message=message)
+    return first == row.line
 
 
 def _pair_answer(
-    row: reading.Row, questionnaire: str, kind: ParticipantKind, participant: str, position: int, names: tuple[str, ...]
+    row: reading.Row, questionnaire: str, kind: ParticipantKind, participant: str, position: int, values: Labels
 ) -> Answer:
     data = row.data
     return Answer(
@@ -139,11 +190,13 @@ def _pair_answer(
         topic=data["query_id"],
         pair=(data["response_a"], data["response_b"]),
         position=position,
-        values=tuple(data[name] for name in names),
+        values=values,
     )
 
 
-def _pointwise_answer(row: reading.Row, submission: str, worker: str, topics: list[str], n: int) -> Answer:
+def _pointwise_answer(
+    row: reading.Row, submission: str, worker: str, topics: Sequence[str], n: int, values: Labels
+) -> Answer:
     data = row.data
     repeat, position = divmod(n, len(topics))
     # The n-th response on its topic: unlike the position alone, this is the same in a sample of the topics.
@@ -156,7 +209,7 @@ def _pointwise_answer(row: reading.Row, submission: str, worker: str, topics: li
         participant=(ParticipantKind.CROWD, worker),
         topic=data["query_id"],
         item=f"{submission}/{data['query_id']}/{of_topic}",
-        values=tuple(data[name] for name in NAMES),
+        values=values,
         repeat=repeat,
         external_id=data["response"],
         judged_at=(submitted_at,) * len(NAMES),
@@ -164,47 +217,56 @@ def _pointwise_answer(row: reading.Row, submission: str, worker: str, topics: li
     )
 
 
-def _model_answer(row: reading.Row, campaign: str, repeats: Counter[tuple[str, str]]) -> Answer:
+def _model_answer(row: reading.Row, campaign: str, values: Labels, repeats: Repeats) -> Answer:
     pair = (row.data["response_a"], row.data["response_b"])
-    repeats[pair] += 1
+    model = row.data["model"] or shapes.WRITER_MODEL
+    name = campaign if model == shapes.WRITER_MODEL else f"{campaign} {model}"
+    repeats[name, pair] += 1
     return Answer(
         file=row.file,
         line=row.line,
-        questionnaire=campaign,
-        participant=(ParticipantKind.MODEL, shapes.WRITER_MODEL),
+        questionnaire=name,
+        participant=(ParticipantKind.MODEL, model),
         topic=row.data["query_id"],
         pair=pair,
-        values=tuple(row.data[name] for name in NAMES),
-        repeat=repeats[pair] - 1,
+        values=values,
+        repeat=repeats[name, pair] - 1,
     )
 
 
-def _follows(topics: list[str], rows: list[reading.Row], worker: str, problems: Problems) -> bool:
-    """Say whether a worker's rows go through the submission's items, once or several times over."""
-    for n, row in enumerate(rows):
-        if row.data["query_id"] != topics[n % len(topics)]:
-            expected = f"topic {topics[n % len(topics)]}, as in the rows of the submission's other workers"
-            message = f"row {n + 1} of worker {worker} is on topic {row.data['query_id']}"
-            problems.add(file=row.file, line=row.line, field="query_id", expected=expected, message=message)
-            return False
-    if len(rows) % len(topics):
-        last = rows[-1]
-        expected = f"a multiple of {len(topics)} rows, as many as the submission's other workers"
-        problems.add(
-            file=last.file,
-            line=last.line,
-            field="worker",
-            expected=expected,
-            message=f"worker {worker} has {len(rows)}",
+def _common_order(given: Iterable[Sequence[reading.Row]]) -> tuple[str, ...]:
+    """Return the topics of a submission's items: the order that most of its rows follow, the shortest such."""
+    orders = [tuple(row.data["query_id"] for row in rows) for rows in given]
+
+    def rows_in(order: tuple[str, ...]) -> int:
+        return sum(len(other) for other in orders if other == order * (len(other) // len(order)))
+
+    return max(dict.fromkeys(orders), key=lambda order: (rows_in(order), -len(order)))
+
+
+def _whole_passes(topics: Sequence[str], rows: list[reading.Row], worker: str, problems: Problems) -> list[reading.Row]:
+    """Return a worker's rows as far as they go through the submission's items, once or several times over."""
+    kept = 0
+    while [row.data["query_id"] for row in rows[kept : kept + len(topics)]] == list(topics):
+        kept += len(topics)
+    if rest := rows[kept:]:
+        problems.set_aside(
+            file=rest[0].file,
+            line=rest[0].line,
+            field="query_id",
+            expected=f"{len(topics)} rows on the topics of the submission's other workers, in their order",
+            message=f"{len(rest)} rows of worker {worker} are on other topics, or not as many",
+            rows=len(rest),
         )
-        return False
-    return True
+    return rows[:kept]
 
 
 def _expert_rows(member: Member, problems: Problems) -> list[tuple[int, dict[str, Any], dict[str, Any]]]:
     """Return (row number, checked record, clicks) of each of the experts' votes."""
     text = reading.whole(member, problems)
-    value = reading.MISSING if text is None else reading.parsed(text, problems, file=member.name, line=1)
+    wrong = Problems()
+    value = reading.MISSING if text is None else reading.parsed(text, wrong, file=member.name, line=1)
+    problems.refuse_all_of(wrong)
     if value is reading.MISSING:
         return []
     if not isinstance(value, dict) or not all(isinstance(column, dict) for column in value.values()) or not value:

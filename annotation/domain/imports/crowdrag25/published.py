@@ -6,9 +6,10 @@ from typing import Any
 
 from analysis.text import statements
 from annotation.domain.defaults import NAMES
+from annotation.domain.imports.answers import Labels
 from writing.domain.imports import reading
 from writing.domain.imports.problems import BadInput, Problems
-from writing.domain.imports.sources import Member, Source
+from writing.domain.imports.sources import Member
 
 from . import judgments, shapes
 from .corpus import Corpus
@@ -17,14 +18,14 @@ EXAMPLES = 5
 DEPTH = 20  # passages of a topic that the folder does not hold
 
 
-def compare(source: Source, corpus: Corpus) -> dict[str, Any]:
+def compare(corpus: Corpus) -> dict[str, Any]:
     """Return what the published labels and parsed responses agree and disagree on with the raw files.
 
     They are never a reason to refuse an import: whatever cannot be read of them is counted.
     """
     found = {}
     for name, look in ((shapes.LABELS, _labels), (shapes.PARSED, _parsed)):
-        if (member := source.find(name)) is not None:
+        if (member := corpus.files.get(name)) is not None:
             found[f"published_{name}"] = look(member, corpus)
     return found
 
@@ -43,10 +44,10 @@ def _objects(member: Member, unreadable: list[str]) -> Iterator[dict[str, Any]]:
 
 def _labels(member: Member, corpus: Corpus) -> dict[str, Any]:
     """Compare published votes with each pair's first votes in the raw file."""
-    votes: dict[Any, list[tuple[str, tuple[int, ...]]]] = defaultdict(list)
+    votes: dict[Any, list[tuple[str, Labels]]] = defaultdict(list)
     for answer in corpus.answers.get(judgments.CROWD, []):
         votes[answer.pair].append((answer.participant[1], answer.values))
-    letters = {value: name for name, value in shapes.CHOICES.items()}
+    letters: dict[int | None, str] = {value: name for name, value in shapes.CHOICES.items()}
     pairs = equal = 0
     unreadable: list[str] = []
     different: list[str] = []
@@ -57,7 +58,8 @@ def _labels(member: Member, corpus: Corpus) -> dict[str, Any]:
         count = len(workers) if isinstance(workers, list) else 0
         first = votes.get(key, [])[:count]
         same = [worker for worker, _ in first] == workers and all(
-            [letters[values[n]] for _, values in first] == record.get(f"{name}_vote") for n, name in enumerate(NAMES)
+            [letters.get(values[n]) for _, values in first] == record.get(f"{name}_vote")
+            for n, name in enumerate(NAMES)
         )
         equal += same
         if not same:
@@ -104,7 +106,7 @@ def _parsed(member: Member, corpus: Corpus) -> dict[str, Any]:
         "equal": equal,
         "different": len(different),
         "examples": different[:EXAMPLES],
-        "not_in_raw_files": unknown,
+        "only_here": unknown,
         "unreadable": unreadable[:EXAMPLES],
     }
 
@@ -121,7 +123,12 @@ def _citations(given: Any, ranks: Mapping[str, int]) -> list[list[int]] | None:
         if not isinstance(statement, dict):
             return None
         cited: list[Any] = next(
-            (statement[key] for key in ("citations", "references", "cites") if isinstance(statement.get(key), list)), []
+            (
+                statement[key]
+                for key in ("citations", "reference_ids", "references_ids", "references", "cites")
+                if isinstance(statement.get(key), list)
+            ),
+            [],
         )
         indices = [_rank(index, ranks) for index in cited]
         if None in indices:

@@ -1,6 +1,7 @@
 """The first study of the corpus: topics, writing tasks with surveys and logs, responses of people and of a model."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +14,7 @@ from writing.domain.imports import storing, topics
 from writing.domain.imports.problems import Problems
 from writing.domain.responses import ResponseInput
 from writing.enums import LogSource, SurveyKind, TaskState
-from writing.models import Style, Survey, SurveyAnswers, Topic, WritingLog, WritingTask
+from writing.models import Response, Style, Survey, SurveyAnswers, Topic, WritingLog, WritingTask
 
 from . import shapes
 from .corpus import Corpus, Log, Task
@@ -35,17 +36,21 @@ _SURVEYS = {SurveyKind.ENTRY: shapes.ENTRY_QUESTIONS, SurveyKind.EXIT: shapes.EX
 
 def store(*, study: Study, corpus: Corpus, problems: Problems, now: datetime) -> dict[str, int]:
     """Store what was written. Count what was made."""
-    counts = topics.store(study=study, topics=corpus.topics, now=now)
+    counts = topics.store(study=study, topics=[*corpus.topics, *_new_topics(study, corpus)], now=now)
     tasks, made = _store_tasks(study, corpus, problems, now)
-    counts |= {"writing_tasks": made, "writing_logs": _store_logs(corpus, tasks, problems, now)}
-    given = [*_human_responses(corpus, tasks), *corpus.model_responses]
+    found = _usable_logs(corpus, tasks, problems)
+    counts |= {"writing_tasks": made, "writing_logs": _store_logs(found, corpus.snapshot_file, tasks, problems, now)}
+    given = [_human_response(name, log, tasks[name], corpus.snapshot_file) for name, log in found.items()]
+    given += corpus.model_responses
+    given += [_with_task(each, tasks) for each in _new_responses(study, corpus) if each.external_id not in found]
     return counts | responses.store(study=study, responses=given, problems=problems, now=now)
 
 
 def _store_tasks(study: Study, corpus: Corpus, problems: Problems, now: datetime) -> tuple[dict[str, WritingTask], int]:
     """Return the tasks of this import by the id of their response, and how many were made."""
     known: dict[str, WritingTask] = {}
-    for batch in storing.batched({*corpus.tasks, *corpus.logs}):
+    parsed = (given.external_id for given in corpus.parsed_responses)
+    for batch in storing.batched({*corpus.tasks, *corpus.logs, *parsed}):
         rows = WritingTask.objects.filter(study=study, external_id__in=batch).select_related(
             "topic", "style", "participant"
         )
@@ -77,7 +82,6 @@ def _store_tasks(study: Study, corpus: Corpus, problems: Problems, now: datetime
                 is_imported=True,
             )
         )
-    _check_logs(corpus, known, problems)
     problems.refuse_any()
     made = WritingTask.objects.bulk_create(missing, batch_size=storing.BATCH)
     known |= {row.external_id: row for row in made}
@@ -102,37 +106,43 @@ def _is_fine(
     if data["style"] not in styles_:
         expected = "one of " + ", ".join(sorted({*styles_, *styles.DEFAULTS}))
         wrong.append(("style", expected, f"there is no style {data['style']} in this study"))
+    for name, expected, message in wrong:
+        problems.set_aside(file=row.file, line=row.line, field=name, expected=expected, message=message)
     if known is not None:
         person = known.participant.external_id if known.participant else None
         stored = {"topic": known.topic.external_id, "style": known.style.name, "worker": person}
-        wrong += [
-            (name, f"{value}, as in the study", f"got {data[name]}")
-            for name, value in stored.items()
-            if value != data[name]
-        ]
-    for name, expected, message in wrong:
-        problems.add(file=row.file, line=row.line, field=name, expected=expected, message=message)
+        for name, value in stored.items():
+            if value != data[name]:
+                expected = f"{value}, as in the study"
+                problems.add(file=row.file, line=row.line, field=name, expected=expected, message=f"got {data[name]}")
     return not wrong
 
 
-def _check_logs(corpus: Corpus, known: Mapping[str, WritingTask], problems: Problems) -> None:
-    """Note every log without a task, or whose task is on another topic or in another style."""
+def _usable_logs(corpus: Corpus, tasks: Mapping[str, WritingTask], problems: Problems) -> dict[str, Log]:
+    """Return the logs of writing tasks that are there, on the task's topic and in its style; note the others."""
+    usable = {}
     for name, log in corpus.logs.items():
-        task, row = corpus.tasks.get(name), known.get(name)
-        if task is None and row is None:
-            message = f"there is no writing task for response {name}"
-            expected = f"a response of {shapes.TASKS}"
-            problems.add(file=corpus.snapshot_file, line=log.line, field="response", expected=expected, message=message)
+        task = tasks.get(name)
+        here = (log.topic, log.style)
+        there = (task.topic.external_id, task.style.name) if task else None
+        if here == there:
+            usable[name] = log
             continue
-        topic, style = (
-            (task.row.data["topic"], task.row.data["style"]) if task else (row.topic.external_id, row.style.name)  # type: ignore[union-attr]
+        field, expected = "response", f"a response of {shapes.TASKS}"
+        message = f"there is no writing task for response {name}"
+        if there is not None:
+            field, expected = "topic, style", f"topic {there[0]}, style {there[1]}, as in the writing task"
+            message = f"got topic {here[0]}, style {here[1]}"
+        problems.set_aside(
+            file=corpus.snapshot_file,
+            line=log.line,
+            field=field,
+            expected=expected,
+            message=message,
+            rows=log.event_count,
         )
-        for field, here, there in (("topic", log.topic, topic), ("style", log.style, style)):
-            if here != there:
-                expected = f"{there}, as in the writing task"
-                problems.add(
-                    file=corpus.snapshot_file, line=log.line, field=field, expected=expected, message=f"got {here}"
-                )
+    problems.refuse_any()
+    return usable
 
 
 def _store_surveys(
@@ -147,6 +157,8 @@ def _store_surveys(
         known[task_id, survey_id] = answers
     missing = []
     for name, task in corpus.tasks.items():
+        if name not in tasks:
+            continue  # set aside
         for kind, survey in surveys.items():
             answers = task.answers(_SURVEYS[kind])
             stored = known.get((tasks[name].pk, survey.pk))
@@ -169,26 +181,24 @@ def _survey(study: Study, kind: SurveyKind, names: tuple[str, ...], now: datetim
     return survey
 
 
-def _store_logs(corpus: Corpus, tasks: Mapping[str, WritingTask], problems: Problems, now: datetime) -> int:
+def _store_logs(
+    found: Mapping[str, Log], file: str, tasks: Mapping[str, WritingTask], problems: Problems, now: datetime
+) -> int:
     known: dict[int, int | None] = {}
-    for batch in storing.batched([tasks[name].pk for name in corpus.logs]):
+    for batch in storing.batched([tasks[name].pk for name in found]):
         rows = WritingLog.objects.filter(task__in=batch).annotate(count=Sum("batches__event_count")).order_by("id")
         known |= {row.task_id: row.count for row in rows}
     packed = []
-    for name, log in corpus.logs.items():
+    for name, log in found.items():
         count = known.get(tasks[name].pk)
         if count is not None and count != log.event_count:
             message = f"the study has {count} snapshots of response {name}, here are {log.event_count}"
             expected = "the same log as before"
-            problems.add(file=corpus.snapshot_file, line=log.line, field="response", expected=expected, message=message)
+            problems.add(file=file, line=log.line, field="response", expected=expected, message=message)
         elif count is None:
             packed.append(logs.PackedLog(tasks[name], _moment(log.encoder.origin), tuple(log.batches)))
     problems.refuse_any()
     return len(logs.store_packed(packed, source=LogSource.SNAPSHOTS, now=now))
-
-
-def _human_responses(corpus: Corpus, tasks: Mapping[str, WritingTask]) -> list[ResponseInput]:
-    return [_human_response(name, log, tasks[name], corpus.snapshot_file) for name, log in corpus.logs.items()]
 
 
 def _human_response(name: str, log: Log, task: WritingTask, file: str) -> ResponseInput:
@@ -205,6 +215,27 @@ def _human_response(name: str, log: Log, task: WritingTask, file: str) -> Respon
         file=file,
         line=log.line,
     )
+
+
+def _new_topics(study: Study, corpus: Corpus) -> list[topics.TopicInput]:
+    ids = [topic.external_id for topic in corpus.parsed_topics]
+    known = set(Topic.objects.filter(study=study, external_id__in=ids).values_list("external_id", flat=True))
+    return [topic for topic in corpus.parsed_topics if topic.external_id not in known]
+
+
+def _new_responses(study: Study, corpus: Corpus) -> list[ResponseInput]:
+    ids = [given.external_id for given in corpus.parsed_responses]
+    known = set(Response.objects.filter(study=study, external_id__in=ids).values_list("external_id", flat=True))
+    return [given for given in corpus.parsed_responses if given.external_id not in known]
+
+
+def _with_task(given: ResponseInput, tasks: Mapping[str, WritingTask]) -> ResponseInput:
+    """Return a response of a person with its writing task, which says who wrote it, where there is one."""
+    task = tasks.get(given.external_id)
+    if task is None or task.participant is None or given.kind != ParticipantKind.CROWD:
+        return given
+    kind, writer = ParticipantKind(task.participant.kind), task.participant.external_id
+    return replace(given, kind=kind, participant=writer, task=task)
 
 
 def _moment(milliseconds: Any) -> datetime | None:

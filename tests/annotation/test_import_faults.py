@@ -1,0 +1,306 @@
+"""A published corpus is not refused because of single rows: they are set aside or imported in part, counted, listed."""
+
+import gzip
+import json
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import Judgment
+from crowdrag.runs.enums import RunState
+from crowdrag.runs.models import Run
+from crowdrag.studies.models import Study
+from tests.annotation.corpora import CORPUS, Folder, Rows, bring_in, everything, stored
+from tests.factories import StudyFactory
+from writing.domain.imports.problems import BadInput
+from writing.models import Response, WritingTask
+
+pytestmark = pytest.mark.django_db
+
+TASKS, SNAPSHOTS, VOTES = "raw/study1_tasks", "raw/study1_responses_human", "raw/study2_responses"
+POINTWISE, EXPERTS, COMBINED = "raw/study2_pointwise", "raw/expert-response", "raw/llm_ratings_combined"
+NAMES = (
+    "correctness_topical",
+    "coherence_logical",
+    "coherence_stylistic",
+    "coverage_broad",
+    "coverage_deep",
+    "consistency_internal",
+    "quality_overall",
+)
+
+
+@pytest.fixture
+def study() -> Study:
+    return StudyFactory()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return Folder(tmp_path / "corpus")
+
+
+def second_asking(rows: Rows) -> None:
+    """Ask a pair again, and get one of seven ratings, as in the published file."""
+    rows.append(rows[1] | {"ratings": {"Q1_rating": "B", "Q1_justification": "cut"}})
+
+
+def judgments_of(campaign: str) -> int:
+    return Judgment.objects.filter(item__campaign__name=campaign).count()
+
+
+def as_published(folder: Folder) -> None:
+    """Put into the folder what the published one holds beside its data, and the answer that broke off."""
+    for part in ("raw", "artifacts"):
+        (folder.path / part / "README.md").write_text(f"# What is in {part}\n")
+    (folder.path / "LICENSE").write_text("CC BY 4.0\n")
+    (folder.path / "artifacts/grades.jsonl.gz").write_bytes(gzip.compress(b'{"response": "h-1"}\n'))
+    rows = folder.rows(COMBINED)
+    second_asking(rows)
+    (folder.path / f"{COMBINED}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+
+def test_the_folder_as_published_is_imported(study: Study, folder: Folder) -> None:
+    as_published(folder)
+
+    found = stored(study, folder.path)
+
+    assert found.summary["set_aside"] == {}
+    assert found.summary["incomplete"] == {f"{COMBINED}.jsonl": 1}
+    assert [(fault["file"], fault["line"]) for fault in found.faults] == [(f"{COMBINED}.jsonl", 4)]
+    assert set(found.faults[0]["field"].split(", ")) == set(NAMES[1:])
+    # The second asking is a repeat with the one label that it has.
+    again = Judgment.objects.filter(item__campaign__name="model-combined", item__pair__a__external_id="m-1", repeat=1)
+    assert list(again.values_list("dimension__name", "value", "justification")) == [(NAMES[0], 1, "cut")]
+    assert judgments_of("model-combined") == 22
+    before = everything()
+    assert stored(study, folder.path).summary["incomplete"] == found.summary["incomplete"]
+    assert everything() == before
+
+
+def test_strict_refuses_the_folder_as_published(study: Study, folder: Folder) -> None:
+    as_published(folder)
+
+    with pytest.raises(BadInput) as bad:
+        bring_in(study, folder.path, strict=True)
+
+    assert [(problem.file, problem.line) for problem in bad.value.problems] == [(f"{COMBINED}.jsonl", 4)]
+    assert not Response.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "line", "campaign", "fewer"),
+    [
+        (VOTES, lambda rows: rows[2].pop("worker"), 3, "crowd-pairwise", 7),
+        (VOTES, lambda rows: rows.append(rows[0]), 9, "crowd-pairwise", 0),
+        (VOTES, lambda rows: rows[2].update(response_b="m-9"), 3, "crowd-pairwise", 7),
+        (VOTES, lambda rows: rows[2].update(query_id="t-9"), 3, "crowd-pairwise", 7),
+        (VOTES, lambda rows: rows[3].update(item_index=3), 4, "crowd-pairwise", 7),
+        (VOTES, lambda rows: [rows[2].pop(name) for name in ("validity", *NAMES[1:])], 3, "crowd-pairwise", 7),
+        (POINTWISE, lambda rows: rows[0].update(submission_id=None), 1, "crowd-pointwise", 3 * 7),
+        (EXPERTS, lambda rows: rows[0]["slide"].pop("3"), 3, "experts-pairwise", 7),
+        (COMBINED, lambda rows: rows[2].update(ratings="broken off"), 3, "model-combined", 0),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_set_aside(
+    study: Study, folder: Folder, file: str, change: Callable[[Rows], Any], line: int, campaign: str, fewer: int
+) -> None:
+    bring_in(StudyFactory(), CORPUS)
+    whole = judgments_of(campaign)
+    Judgment.objects.all().delete()
+    folder.change(file, change)
+
+    found = stored(study, folder.path)
+
+    assert line in [fault["line"] for fault in found.faults]
+    assert set(found.summary["set_aside"]) == {f"{file}.jsonl.gz"}
+    assert judgments_of(campaign) == whole - fewer
+    before = everything()
+    stored(study, folder.path)
+    assert everything() == before
+
+
+@pytest.mark.parametrize("label", [None, "", "both", 3, ["A"]])
+@pytest.mark.parametrize("file", [VOTES, COMBINED, "artifacts/llm_ratings"])
+def test_a_label_that_is_missing_or_none_is_missing_and_the_rest_counts(
+    study: Study, folder: Folder, file: str, label: Any
+) -> None:
+    name = "coverage_deep"
+    folder.change(
+        file,
+        lambda rows: (rows[0]["ratings"] if file == COMBINED else rows[0]).update({name: label, "Q5_rating": label}),
+    )
+
+    found = stored(study, folder.path)
+
+    assert found.summary["incomplete"] == {f"{file}.jsonl.gz": 1}
+    assert [(fault["line"], fault["field"]) for fault in found.faults] == [(1, name)]
+    if file == VOTES:
+        assert judgments_of("crowd-pairwise") == 55
+        assert Judgment.objects.filter(item__campaign__name="crowd-pairwise", dimension__name=name).count() == 7
+
+
+def test_a_letter_counts_in_either_case(study: Study, folder: Folder) -> None:
+    folder.change(VOTES, lambda rows: [row.update(validity=row["validity"].lower()) for row in rows])
+    folder.change(
+        "artifacts/llm_ratings", lambda rows: [row.update(coverage_deep=row["coverage_deep"].upper()) for row in rows]
+    )
+
+    assert bring_in(study, folder.path)["made"]["crowd-pairwise"]["judgments"] == 56
+
+
+def test_lines_that_are_not_json_or_not_text_are_set_aside(study: Study, folder: Folder) -> None:
+    path = folder.path / f"{VOTES}.jsonl"
+    path.write_bytes(b'{"broken": \n' + path.read_bytes() + b"\xff\xfe\xfd\n[1]\n")
+
+    found = stored(study, folder.path)
+
+    assert found.summary["set_aside"] == {f"{VOTES}.jsonl": 3}
+    assert [fault["line"] for fault in found.faults] == [1, 10, 11]
+    assert judgments_of("crowd-pairwise") == 56
+
+
+def test_what_a_broken_task_takes_with_it_is_counted(study: Study, folder: Folder) -> None:
+    folder.change(TASKS, lambda rows: rows[0].update(topic="t-7"))
+
+    found = stored(study, folder.path)
+
+    log = sum(row["response"] == "h-1" for row in folder.rows(SNAPSHOTS))
+    pairs = sum("h-1" in (row["response_a"], row["response_b"]) for row in folder.rows(VOTES))
+    assert WritingTask.objects.count() == 3
+    assert found.summary["made"]["responses"] == 7
+    assert found.summary["set_aside"][f"{TASKS}.jsonl.gz"] == 1
+    assert found.summary["set_aside"][f"{SNAPSHOTS}.jsonl"] == log
+    assert found.summary["set_aside"][f"{VOTES}.jsonl"] == pairs
+    assert judgments_of("crowd-pairwise") == 56 - 7 * pairs
+
+
+def test_more_faults_than_anybody_reads_are_counted_and_a_hundred_listed(study: Study, folder: Folder) -> None:
+    folder.change(VOTES, lambda rows: rows.extend({"worker": n} for n in range(500)))
+
+    found = stored(study, folder.path)
+
+    assert found.summary["set_aside"] == {f"{VOTES}.jsonl.gz": 500}
+    assert len(found.faults) == 100
+    assert judgments_of("crowd-pairwise") == 56
+
+
+def test_a_file_of_which_no_row_fits_is_another_file_and_refused(study: Study, folder: Folder) -> None:
+    folder.write(VOTES, [{"something": "else"}] * 3)
+
+    with pytest.raises(BadInput) as bad:
+        stored(study, folder.path)
+
+    assert [problem.file for problem in bad.value.problems] == [f"{VOTES}.jsonl.gz"]
+
+
+def test_what_contradicts_the_study_is_refused_all_the_same(study: Study, folder: Folder) -> None:
+    bring_in(study, CORPUS)
+    folder.change(VOTES, lambda rows: rows[0].update(validity="N"))
+
+    with pytest.raises(BadInput):
+        stored(study, folder.path)
+
+
+def test_one_worker_who_stopped_early_does_not_cost_the_others(study: Study, folder: Folder) -> None:
+    rows = folder.rows(POINTWISE)
+    others = [row | {"worker": "p-8"} for row in rows[:3]]
+    folder.write(POINTWISE, [*(row | {"worker": "p-9"} for row in rows[:2]), *rows, *others])
+
+    found = stored(study, folder.path)
+
+    assert found.summary["set_aside"] == {f"{POINTWISE}.jsonl.gz": 2}
+    assert judgments_of("crowd-pointwise") == (9 + 3) * 7
+
+
+def individual(rows: Rows) -> Rows:
+    """Return answers as the file of single questions holds them."""
+    keys = {f"Q{n}": name for n, name in enumerate(NAMES, 1)}
+    return [
+        row | {"ratings": {f"{keys[key[:2]]}{key[2:]}": value for key, value in row["ratings"].items()}} for row in rows
+    ]
+
+
+def test_judgments_of_single_questions_come_with_their_reasons(study: Study, folder: Folder) -> None:
+    path = folder.path / "raw/llm_ratings_individual.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in individual(folder.rows(COMBINED))))
+
+    summary = stored(study, folder.path).summary
+
+    assert summary["files_not_there"] == []
+    found = Judgment.objects.filter(item__campaign__name="model-individual")
+    assert found.filter(justification="because 1").count() == 3
+    assert found.filter(repeat=1).count() == 7
+    assert summary["model_individual"]["only_in_raw"] == 1
+    assert sum(summary["model_individual"][word] for word in ("equal_in_both_files", "different")) == 2
+
+
+def parsed(response: str, text: str, **more: str) -> dict[str, Any]:
+    """Return a parsed response as the published artifact holds it."""
+    return {
+        "response": response,
+        "topic": "t-8",
+        "style": "essay",
+        "kind": "llm",
+        "query": "Why is the sky blue?",
+        "references_ids": ["p-1", "p-2"],
+        "references_texts": ["Light scatters.", "Blue most of all."],
+        "raw_text": text,
+        "cleaned_text": "Light scatters.",
+        "statements": [{"text": "Light scatters.", "citations": ["p-1"]}],
+    } | more
+
+
+def test_what_only_the_parsed_responses_hold_is_taken_from_them(study: Study, folder: Folder) -> None:
+    rows = [parsed("m-8", "Light scatters [0]."), parsed("h-8", "Blue [1].", kind="human"), {"response": 5}]
+    folder.change("artifacts/responses", lambda given: given.extend(rows))
+
+    summary = stored(study, folder.path).summary
+
+    assert summary["set_aside"] == {"artifacts/responses.jsonl.gz": 1}
+    assert summary["made"]["responses"] == 10
+    response = Response.objects.get(external_id="m-8")
+    assert (response.topic.query, response.statements.get().citations.count()) == ("Why is the sky blue?", 1)
+    assert Response.objects.get(external_id="h-8").participant.external_id == "unknown"
+
+
+def test_a_parsed_response_stands_in_for_a_log_that_is_missing(study: Study, folder: Folder) -> None:
+    folder.change(SNAPSHOTS, lambda rows: [rows.remove(row) for row in list(rows) if row["response"] == "h-1"])
+    row = parsed("h-1", "Leaves fall [0].", kind="human", topic="t-1", style="bullet")
+    folder.write("artifacts/responses", [row])
+
+    stored(study, folder.path)
+
+    response = Response.objects.get(external_id="h-1")
+    assert (response.participant.external_id, response.task.external_id) == ("w-1", "h-1")
+    assert judgments_of("crowd-pairwise") == 56
+
+
+def test_the_command_shows_faults_and_ends_with_their_number(folder: Folder) -> None:
+    as_published(folder)
+    out = StringIO()
+
+    call_command("import", "crowdrag25", str(folder.path), "--study", "small", stdout=out, stderr=StringIO())
+
+    lines = out.getvalue().splitlines()
+    assert any(f"{COMBINED}.jsonl, line 4" in line for line in lines[:-1])
+    assert lines[-1].startswith("Set aside: 0 rows. Incomplete: 1 rows.")
+    run = Run.objects.get(study__slug="small")
+    assert (run.state, len(run.problems)) == (RunState.DONE, 1)
+
+
+def test_the_command_refuses_faults_if_told_to(folder: Folder) -> None:
+    as_published(folder)
+    err = StringIO()
+
+    with pytest.raises(CommandError):
+        call_command(
+            "import", "crowdrag25", str(folder.path), "--study", "s", "--strict", stdout=StringIO(), stderr=err
+        )
+
+    assert f"{COMBINED}.jsonl, line 4" in err.getvalue()
+    assert Run.objects.get().state == RunState.FAILED
