@@ -14,7 +14,7 @@ from typing import IO, Any, BinaryIO
 
 from writing.domain.imports.problems import Problems, shown
 from writing.domain.imports.reading import GIB, MIB, Limits
-from writing.domain.imports.sources import UNREADABLE, Member
+from writing.domain.imports.sources import UNREADABLE, ZIP_EXPECTED, ZIP_METHODS, Member, open_zip
 
 from . import since, tables
 from .packing import MANIFEST
@@ -71,7 +71,7 @@ def opened(file: IO[bytes], name: str, problems: Problems, *, report: Report = l
         if it is no archive, or not whole, or not what its manifest says, or of another schema version.
     """
     try:
-        with zipfile.ZipFile(file) as zipped:
+        with open_zip(file) as zipped:
             archive = _read(zipped, name, problems)
             _verify(archive, problems, report)
             yield archive
@@ -88,6 +88,8 @@ def _read(zipped: zipfile.ZipFile, name: str, problems: Problems) -> Archive:
             problems.add(file=info.filename, expected="the files of an archive only", message="is no such file")
         elif info.filename in found:
             problems.add(file=info.filename, expected="each file once", message="is there twice")
+        elif info.compress_type not in ZIP_METHODS:
+            problems.add(file=info.filename, expected=ZIP_EXPECTED, message="it is compressed with another method")
         elif info.flag_bits & 1:
             problems.add(file=info.filename, expected="files without a password", message="is encrypted")
         found[info.filename] = info

@@ -12,13 +12,19 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from .problems import Problems
+from .streams import Pieces, TooLarge, unpacked
 
 SUFFIXES = (".gz", ".jsonl", ".json")
 MAX_MEMBERS = 10_000
 MAX_ARCHIVE = 4 * 1024**3
+# What the headers of so many files take, generously.
+MAX_HEADERS = 32 * 1024**2
+# Of others, Python's reader unpacks as much at once as there is.
+ZIP_EXPECTED = "a zip archive whose files are stored or deflated"
+ZIP_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 # What Python's readers raise on archives and compressed files that are cut short, damaged or of an unknown method.
 UNREADABLE = (
     zipfile.BadZipFile,
@@ -28,6 +34,8 @@ UNREADABLE = (
     lzma.LZMAError,
     EOFError,
     NotImplementedError,
+    RecursionError,
+    TooLarge,
 )
 
 
@@ -102,15 +110,23 @@ def of_archive(file: BinaryIO, name: str, problems: Problems) -> Iterator[list[M
     try:
         if zipfile.is_zipfile(file):
             file.seek(0)
-            with zipfile.ZipFile(file) as zipped:
+            with open_zip(file) as zipped:
                 yield _zip_members(zipped, name, problems)
         else:
-            file.seek(0)
-            with tarfile.open(fileobj=file, mode="r:*") as tarred:
-                yield _tar_members(tarred, name, problems)
+            pieces = Pieces(unpacked(file))
+            pieces.allow(MAX_HEADERS)
+            with tarfile.TarFile(fileobj=pieces) as tarred:  # type: ignore[arg-type] # all that it calls is there
+                members = _tar_members(tarred, name, problems)
+                pieces.allow(None)
+                yield members
     except UNREADABLE as error:
         problems.add(file=name, expected="a zip or tar archive that is whole", message=f"cannot be read: {error}")
         problems.refuse_any()
+
+
+def open_zip(file: IO[bytes]) -> zipfile.ZipFile:
+    """Open a zip archive; its list of files is read only if it is of a size that its files can need."""
+    return zipfile.ZipFile(Pieces(file))
 
 
 def _zip_members(zipped: zipfile.ZipFile, name: str, problems: Problems) -> list[Member]:
@@ -122,6 +138,9 @@ def _zip_members(zipped: zipfile.ZipFile, name: str, problems: Problems) -> list
     if encrypted:
         problems.add(file=name, expected="an archive without a password", message=f"{encrypted[0]} is encrypted")
         return []
+    if any(info.compress_type not in ZIP_METHODS for info in infos):
+        problems.add(file=name, expected=ZIP_EXPECTED, message="it is compressed with another method")
+        return []
     return [Member(info.filename, info.file_size, _zip_opener(zipped, info)) for info in infos]
 
 
@@ -129,6 +148,9 @@ def _tar_members(tarred: tarfile.TarFile, name: str, problems: Problems) -> list
     members: list[Member] = []
     total = 0
     for info in tarred:  # its size is known before it is skipped, so a bomb is refused before it goes off
+        # Headers may hold much beside, and the archive keeps all of them.
+        info.pax_headers = {}
+        tarred.pax_headers = {}
         total += info.size
         if len(members) >= MAX_MEMBERS or total > MAX_ARCHIVE:
             problems.add(file=name, expected="at most 10,000 files with 4 GB", message="the archive holds more")
