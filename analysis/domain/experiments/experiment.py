@@ -109,6 +109,8 @@ class Estimate:
     queries, left_out : int
         Questions that take part; those that cannot (no gold answer, say).
     note : str
+    likely : Estimate or None
+        What it probably comes to, where that can be said better than by the upper bound; the time is reckoned by it.
     most : Estimate or None
         The same where every reply that may have to be asked for again is, as often as it may be; None where none is.
     """
@@ -120,6 +122,7 @@ class Estimate:
     queries: int = 0
     left_out: int = 0
     note: str = ""
+    likely: Estimate | None = None
     most: Estimate | None = None
 
     @property

@@ -1,6 +1,7 @@
 """An experiment as a kind of run: units of each stage, then one that makes the tables of all that was found."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from crowdrag.runs.domain import artifacts, running
 from crowdrag.runs.models import Run
 
 from ...models import Table
-from . import collecting, concluding, findings, generating, partaking, telling
+from . import collecting, concluding, findings, generating, pacing, partaking, telling
 from .experiment import BadParameterError, Experiment
 from .job import Job
 
@@ -35,6 +36,8 @@ def plan(experiment: Experiment, run: Run) -> Iterable[dict[str, Any] | kinds.La
         raise kinds.Rejected([{"message": nobody}])
     run.inputs_digest = collecting.digest(collection)
     run.summary |= {"collection": collection.name, "queries": len(collection.queries)}
+    with suppress(BadParameterError):  # said where its units are planned
+        run.summary[pacing.EXPECTED] = pacing.expected(experiment.estimate(collection, own))
     if collection.left_out:
         run.summary["left_out"] = dict(collection.left_out)
     found: list[dict[str, Any] | kinds.Later] = []

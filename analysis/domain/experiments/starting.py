@@ -13,7 +13,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from analysis.rag.shapes import Collection
-from crowdrag.llm.domain import costs, gateway, ledger
+from crowdrag.llm.domain import costs, gateway, ledger, speeds
 from crowdrag.llm.models import Endpoint
 from crowdrag.runs.domain import running, storing, uploads
 from crowdrag.runs.models import Run, Upload
@@ -188,12 +188,14 @@ def _seconds(asked: Order, found: Estimate, endpoint: Endpoint | None) -> float 
     """Time at the generator's pace: of an endpoint's latest answers, else of its latest run of this kind."""
     if not found.calls:
         return found.seconds
-    pace = pacing.of_endpoint(endpoint, asked.experiment.kind) if endpoint is not None else None
-    if pace is not None:
-        return pace.seconds(found) + found.seconds
-    pace = pacing.of_runs(asked.experiment.kind, asked.parameters["generator"])
+    kind, generator = asked.experiment.kind, asked.parameters["generator"]
+    share = pacing.share_of_latest(kind, generator)
+    speed = speeds.of(endpoint, kind) if endpoint is not None else None
+    if endpoint is not None and speed is not None:
+        return pacing.seconds(speed.at_once(found.calls, endpoint), found, share) + found.seconds
+    speed = pacing.of_runs(kind, generator)
     # A run's time holds its other work already.
-    return None if pace is None else max(pace.seconds(found), found.seconds)
+    return None if speed is None else max(pacing.seconds(speed, found, share), found.seconds)
 
 
 def start(asked: Order, *, by: User | None = None) -> Run:

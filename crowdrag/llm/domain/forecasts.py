@@ -5,17 +5,14 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
-from django.db.models import Avg
 from django.utils.translation import gettext as _
 
 from crowdrag.studies.models import Study
 
-from ..enums import AttemptState, Fault
-from ..models import Attempt, Endpoint
-from . import gateway, ledger
+from ..enums import Fault
+from ..models import Endpoint
+from . import gateway, ledger, speeds
 
-# How many of an endpoint's latest calls say how fast it is.
-RECENT: Final = 50
 # What another try may mend: then a unit is tried again, and what was answered comes from the store.
 PASSING: Final = frozenset(
     {Fault.UNREACHABLE, Fault.TIMEOUT, Fault.CUT, Fault.BUSY, Fault.SERVER, Fault.GARBAGE, Fault.LOST}
@@ -77,22 +74,13 @@ def forecast(
         problem = str(error)
     left = None if endpoint.is_free else ledger.left(study=study)
     open_calls = estimate.requests - estimate.stored
-    each = seconds_per_call(endpoint, purpose)
-    seconds = None if each is None else open_calls * each / endpoint.concurrency
-    return Forecast(len(requests) if wanted is None else wanted, estimate, seconds, left, problem, sampled)
-
-
-def seconds_per_call(endpoint: Endpoint, purpose: str) -> float | None:
-    """Return how long an endpoint's latest answers for a purpose took, on average; None where there is none."""
-    recent = (
-        Attempt.objects.filter(
-            endpoint=endpoint, state=AttemptState.ANSWERED, latency__isnull=False, call__purpose=purpose
+    speed = speeds.of(endpoint, purpose)
+    seconds = None
+    if speed is not None:
+        seconds = speed.at_once(open_calls, endpoint).seconds_within(
+            prompt_tokens=estimate.prompt_tokens, completion_tokens=estimate.completion_tokens
         )
-        .order_by("-id")
-        .values("latency")[:RECENT]
-    )
-    found: float | None = recent.aggregate(each=Avg("latency"))["each"]
-    return found
+    return Forecast(len(requests) if wanted is None else wanted, estimate, seconds, left, problem, sampled)
 
 
 def waiting(endpoint: Endpoint) -> str:

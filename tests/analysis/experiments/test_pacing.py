@@ -12,6 +12,7 @@ from analysis.domain.experiments.experiment import Estimate, get
 from analysis.domain.experiments.fair.estimating import SECONDS_PER_QUERY, estimate, most_lists
 from analysis.domain.experiments.fair.parameters import Parameters
 from analysis.rag.shapes import Collection
+from crowdrag.llm.domain import speeds
 from crowdrag.llm.enums import AttemptState
 from crowdrag.llm.models import Attempt
 from crowdrag.runs.models import Run
@@ -46,23 +47,23 @@ def test_an_endpoints_pace_is_of_tokens_and_of_how_many_answers_come_at_once(end
         for (prompt, completion), seconds in zip(sizes, took, strict=True):
             answered(endpoint, prompt, completion, seconds, at)
         at += max(took) + 100  # between the rounds nothing was asked
-    pace = pacing.of_endpoint(endpoint, "experiment.fair")
+    pace = speeds.of(endpoint, "experiment.fair")
     assert (pace.prompt, pace.completion) == (pytest.approx(0.01), pytest.approx(0.2))
     assert pace.overlap == pytest.approx(1.0) if at_once == 1 else 1.5 < pace.overlap <= 4
     # Long prompts take long: the same number of calls with ten times the words is no two seconds.
-    short, long = (pace.seconds(Estimate(10, tokens, 100)) for tokens in (1_000, 100_000))
+    short, long = (pacing.seconds(pace, Estimate(10, tokens, 100)) for tokens in (1_000, 100_000))
     assert (short * pace.overlap, long * pace.overlap) == (pytest.approx(30), pytest.approx(1020))
 
 
 def test_where_prompts_are_all_alike_the_sum_is_still_what_it_took(endpoint):  # noqa: F811
     for place in range(5):
         answered(endpoint, 400, 10, 3.0 + place, place * 20.0)
-    pace = pacing.of_endpoint(endpoint, "experiment.fair")
-    assert pace.seconds(Estimate(5, 5 * 400, 5 * 10)) == pytest.approx(3 + 4 + 5 + 6 + 7)
+    pace = speeds.of(endpoint, "experiment.fair")
+    assert pacing.seconds(pace, Estimate(5, 5 * 400, 5 * 10)) == pytest.approx(3 + 4 + 5 + 6 + 7)
 
 
 def test_who_never_answered_has_no_pace(endpoint):  # noqa: F811
-    assert pacing.of_endpoint(endpoint, "experiment.fair") is None
+    assert speeds.of(endpoint, "experiment.fair") is None
     assert pacing.of_runs("experiment.fair", "model:SmolLM2-135M-Instruct") is None
 
 
@@ -76,10 +77,40 @@ def test_a_models_pace_is_that_of_its_last_run_and_other_work_is_counted_once(ex
     asked = order(experiment, study)
     pace = pacing.of_runs(asked.experiment.kind, asked.parameters["generator"])
     assert pace.prompt == pace.completion == pytest.approx(50 / 500)  # half of the tokens were kept from before
-    found = SimpleNamespace(calls=20, prompt_tokens=1_800, completion_tokens=200, seconds=40.0)
+    Run.objects.update(summary={"usage": usage})  # a run that does not say what was expected
+    found = SimpleNamespace(calls=20, prompt_tokens=1_800, completion_tokens=200, seconds=40.0, likely=None)
     assert starting._seconds(asked, found, endpoint) == pytest.approx(200)  # not 240: the run's time held it
     found.seconds = 900.0
     assert starting._seconds(asked, found, endpoint) == 900.0
+
+
+def test_time_is_reckoned_by_what_the_last_run_asked_for_of_its_estimate(experiment, study, endpoint):  # noqa: F811
+    run = run_it(experiment, study)
+    usage = {"calls": 10, "stored": 0, "prompt_tokens": 900, "completion_tokens": 100}
+    summary = run.summary | {"usage": usage, pacing.EXPECTED: {"prompt_tokens": 1_800, "completion_tokens": 1_000}}
+    Run.objects.filter(pk=run.pk).update(summary=summary)
+    share = pacing.share_of_latest(experiment.kind, run.parameters["generator"])
+    assert (share.prompt, share.completion) == (0.5, 0.1)
+    speed = speeds.Speed(prompt=0.01, completion=0.1, written=0.9)
+    assert pacing.seconds(speed, Estimate(10, 1_000, 500), share) == pytest.approx(5 + 5)
+    assert pacing.share_of_latest(experiment.kind, "endpoint:other") is None
+
+
+def test_a_run_keeps_what_it_was_expected_to_ask_for(experiment, study, endpoint):  # noqa: F811
+    asked = order(experiment, study)
+    run = starting.start(asked)
+    estimate = experiment.estimate(asked.collection, experiment.own(asked.parameters))
+    assert run.summary[pacing.EXPECTED] == pacing.expected(estimate)
+
+
+def test_lists_that_are_equal_are_not_reckoned_twice():
+    words = ("alder", "noise", "birch", "", "cedar", "dogwood")
+    collection = Collection("planted", (query("q0", words), query("q1", words)))
+    few = estimate(collection, Parameters(k=2, alphas=(8.0,), samples=50, entailment=""))
+    assert few.likely.calls < few.calls
+    assert few.likely.prompt_tokens < few.prompt_tokens
+    speed = speeds.Speed(prompt=0.01, completion=0.1)
+    assert pacing.seconds(speed, few) == pytest.approx(pacing.seconds(speed, few.likely))
 
 
 def test_pairs_of_an_entailment_model_take_time_and_are_named(settings):

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from math import perm
 
+import numpy as np
 from django.utils.translation import gettext as _
 
+from analysis.rag.fair import measuring
+from analysis.rag.fair.ranking import rank
 from analysis.rag.fair.utility import FEWEST_USEFUL
+from analysis.rag.retrieval.given import NoScoresError
 from analysis.rag.shapes import Collection, Query
+from analysis.ranking.plackett_luce import UnusableScoresError
 
 from .. import entailing, retrieving
 from ..experiment import Estimate
@@ -22,6 +29,8 @@ FRAME = 30
 SECONDS_PER_PAIRED_TOKEN = 0.01
 #: Sampling and measures of a query, on one core.
 SECONDS_PER_QUERY = 0.1
+#: Retrievers that rank at once; so many questions are ranked to see how many lists are distinct.
+QUICK, RANKED = frozenset({"bm25", "given"}), 5
 
 
 def estimate(collection: Collection, parameters: Parameters) -> Estimate:
@@ -38,9 +47,30 @@ def estimate(collection: Collection, parameters: Parameters) -> Estimate:
     entailing.check(parameters.entailment)
     labelled = partaking.labelled(collection, parameters)
     taking = [query for query in labelled if len(query.documents) >= FEWEST_USEFUL]
-    calls = prompt_tokens = completion_tokens = judged = 0
-    by_model = parameters.entailment.startswith(entailing.NLI)
+    found = _asked(labelled, taking, parameters, 1.0)
+    share = _share_of_lists(collection, taking, parameters)
+    judged = 0
     seconds = SECONDS_PER_QUERY * len(taking)
+    if parameters.entailment.startswith(entailing.NLI):
+        for query in taking:
+            pairs = most_lists(query, parameters) * min(parameters.k, len(query.documents))
+            judged += pairs
+            seconds += (
+                share * SECONDS_PER_PAIRED_TOKEN * pairs * (_tokens(query, parameters)[1] + parameters.max_tokens)
+            )
+    return replace(
+        found,
+        seconds=seconds,
+        queries=len(taking),
+        left_out=len(collection.queries) - len(taking),
+        note=_note(collection, parameters, judged),
+        likely=_asked(labelled, taking, parameters, share) if share < 1 else None,
+    )
+
+
+def _asked(labelled: Sequence[Query], taking: Sequence[Query], parameters: Parameters, share: float) -> Estimate:
+    """What the generator is asked if this share of the most lists that there may be is generated."""
+    calls = prompt_tokens = completion_tokens = 0
     for query in labelled:
         question, documents = _tokens(query, parameters)
         own = len(query.documents) + 1
@@ -50,23 +80,36 @@ def estimate(collection: Collection, parameters: Parameters) -> Estimate:
     for query in taking:
         question, documents = _tokens(query, parameters)
         held = min(parameters.k, len(query.documents))
-        lists = most_lists(query, parameters)
+        lists = round(share * most_lists(query, parameters))
         pairs = lists * held if parameters.entailment == entailing.GENERATOR else 0
-        if by_model:
-            judged += lists * held
-            seconds += SECONDS_PER_PAIRED_TOKEN * lists * held * (documents + parameters.max_tokens)
         calls += lists + pairs
         prompt_tokens += lists * round(question + held * documents) + pairs * round(FRAME + documents)
         completion_tokens += lists * parameters.max_tokens + pairs
-    return Estimate(
-        calls=calls,
-        prompt_tokens=prompt_tokens,
-        completion_tokens=completion_tokens,
-        seconds=seconds,
-        queries=len(taking),
-        left_out=len(collection.queries) - len(taking),
-        note=_note(collection, parameters, judged),
-    )
+    return Estimate(calls=calls, prompt_tokens=prompt_tokens, completion_tokens=completion_tokens)
+
+
+def _share_of_lists(collection: Collection, taking: Sequence[Query], parameters: Parameters) -> float:
+    """How many lists are distinct, as a share of the most that there may be: ranked for some questions as a run does.
+
+    Which documents are useful is not known yet: half of them are taken to be. Where a model would have to be loaded
+    to rank, 1.
+    """
+    if not taking or not all(name.split(":")[0] in QUICK for name in parameters.retrievers):
+        return 1.0
+    generated = most = 0
+    for query in taking[:: max(1, len(taking) // RANKED)][:RANKED]:
+        useful = np.arange(len(query.documents)) < (len(query.documents) + 1) // 2
+        try:
+            scores = {name: retrieving.retriever(name, collection).scores(query) for name in parameters.retrievers}
+            ranked = rank(
+                scores, useful, parameters.alphas, samples=parameters.samples, k=parameters.k,
+                budget=parameters.budget, chance=lambda _name: np.random.default_rng(0),
+            )  # fmt: skip
+        except (UnusableScoresError, NoScoresError):
+            continue
+        generated += len(measuring.to_generate(ranked))
+        most += most_lists(query, parameters)
+    return generated / most if most else 1.0
 
 
 def _note(collection: Collection, parameters: Parameters, judged: int) -> str:

@@ -1,0 +1,129 @@
+"""How fast an endpoint answers, measured on its own latest answers: for estimates of time before anything is sent.
+
+Estimates of cost are upper bounds; time is not: an answer seldom takes all tokens that it may have, and no tokeniser
+makes as many tokens as a text has bytes. So what was sent lately says how many tokens come of what is allowed, how long
+a token read and a token written take, how many calls were on their way at once, and how often a question was asked.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..enums import AttemptState
+from ..models import Attempt, Endpoint
+from . import costs
+from .requests import LIMITS
+
+# So many of an endpoint's latest answers say how fast it is.
+RECENT: Final = 50
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What an endpoint takes.
+
+    Attributes
+    ----------
+    prompt, completion
+        Seconds a token that it reads, and one that it writes.
+    overlap
+        How many calls were on their way at once, on average: answers that come one by one are 1.
+    read, written
+        Tokens read for each token of the upper bound, and written for each that an answer may have; 1 where nothing
+        tells.
+    asks
+        How often a question was sent until its answer fitted.
+    """
+
+    prompt: float
+    completion: float
+    overlap: float = 1.0
+    read: float = 1.0
+    written: float = 1.0
+    asks: float = 1.0
+
+    def seconds(self, *, prompt_tokens: float, completion_tokens: float) -> float:
+        """Return how long so many tokens take that are read and written."""
+        return (self.prompt * prompt_tokens + self.completion * completion_tokens) / self.overlap
+
+    def seconds_within(self, *, prompt_tokens: float, completion_tokens: float) -> float:
+        """Return how long calls probably take whose tokens have these upper bounds."""
+        return self.asks * self.seconds(
+            prompt_tokens=self.read * prompt_tokens, completion_tokens=self.written * completion_tokens
+        )
+
+    def at_once(self, calls: int, endpoint: Endpoint) -> "Speed":
+        """Return the speed with as many calls on their way as the endpoint takes.
+
+        A far server answers more at once than were asked lately. A local model shares its processor among them: what
+        it takes was measured as it is.
+        """
+        if endpoint.is_local:
+            return self
+        return replace(self, overlap=max(1.0, min(max(self.overlap, endpoint.concurrency), calls)))
+
+
+def of(endpoint: Endpoint, purpose: str) -> Speed | None:
+    """Return the speed of an endpoint's latest answers: for this purpose, else for any; None where there are none."""
+    answered = (
+        Attempt.objects.filter(
+            endpoint=endpoint, state=AttemptState.ANSWERED, latency__gt=0, prompt_tokens__gt=0, ended_at__isnull=False
+        )
+        .select_related("call")
+        .order_by("-id")
+    )
+    attempts = list(answered.filter(call__purpose=purpose)[:RECENT]) or list(answered[:RECENT])
+    if not attempts:
+        return None
+    tokens = np.array([(each.prompt_tokens, each.completion_tokens or 0) for each in attempts], dtype=np.float64)
+    latency = np.array([each.latency for each in attempts], dtype=np.float64)
+    spans = [(each.started_at, each.ended_at) for each in attempts if each.ended_at is not None]
+    # A clock may be set back, and servers answer in no time.
+    busy = max(_busy(spans), float(latency.max()))
+    prompt, completion = _seconds_a_token(tokens, latency)
+    read, written = _shares(attempts, endpoint)
+    known = [each.call_id for each in attempts if each.call_id is not None]
+    asks = len(known) / len(set(known)) if known else 1.0
+    return Speed(prompt, completion, max(float(latency.sum()) / busy, 1.0), read, written, asks)
+
+
+def _busy(spans: Sequence[tuple[datetime, datetime]]) -> float:
+    """Count the seconds in which at least one call was on its way."""
+    total, until = 0.0, None
+    for begun, ended in sorted(span for span in spans if span[1] > span[0]):
+        begin = begun if until is None else max(begun, until)
+        total += max((ended - begin).total_seconds(), 0.0)
+        until = ended if until is None else max(until, ended)
+    return total
+
+
+def _seconds_a_token(tokens: NDArray[np.float64], latency: NDArray[np.float64]) -> tuple[float, float]:
+    """Fit seconds a token by least squares, none below 0, so that all together take what they took."""
+    from scipy.optimize import nnls  # imported when needed: it takes a while
+
+    (prompt, completion), _residual = nnls(tokens, latency)
+    fitted = float(tokens.sum(axis=0) @ (prompt, completion))
+    scale = float(latency.sum()) / fitted if fitted > 0 else 0.0
+    return float(prompt) * scale, float(completion) * scale
+
+
+def _shares(attempts: Sequence[Attempt], endpoint: Endpoint) -> tuple[float, float]:
+    """What part of the bound of their tokens calls read and wrote; 1 where no call's question is there any more."""
+    read = written = most_read = most_written = 0
+    for attempt in attempts:
+        request: dict[str, Any] | None = attempt.call.request if attempt.call is not None else None
+        if request is None:
+            continue
+        limit = next((request["parameters"][name] for name in LIMITS if name in request["parameters"]), None)
+        bound = costs.bound(
+            messages=request["messages"], extra=request["schema"], completion=limit or endpoint.max_tokens
+        )
+        read += attempt.prompt_tokens or 0
+        written += attempt.completion_tokens or 0
+        most_read += bound.prompt
+        most_written += bound.completion
+    return (read / most_read if most_read else 1.0), (written / most_written if most_written else 1.0)
