@@ -1,8 +1,7 @@
-"""Krippendorff's alpha from value counts, fast enough to be resampled a thousand times (design 7.2).
+"""Krippendorff's alpha from value counts, with its interval over topics and coders (design 7.2).
 
-Every unit adds a small matrix of coincidences; alpha needs only their sum. A bootstrap over topics therefore
-sums one matrix a topic, weighted by how often the topic was drawn, instead of going back to the judgments. The
-ordinal distance depends on the marginals, so it is computed anew in every resample.
+Every unit adds a small matrix of coincidences; alpha needs only their sum. The interval follows from what each two
+judgments of a unit add to it (`analysis.stats.cluster_variance`).
 
 Reference: Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section C to E.
 """
@@ -13,9 +12,9 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
-from analysis.stats.bootstrap import Floats, Interval, bootstrap
+from analysis.stats.bootstrap import Floats, Interval
+from analysis.stats.cluster_variance import Terms, interval_of
 from analysis.stats.judgments import check
 
 Level = Literal["nominal", "ordinal", "interval"]
@@ -129,121 +128,124 @@ def alpha(counts: ArrayLike, *, level: Level = "ordinal", values: ArrayLike | No
 
 
 def alpha_interval(
-    counts: ArrayLike,
+    unit: ArrayLike,
+    coder: ArrayLike,
+    value: ArrayLike,
     topic: ArrayLike,
-    weights: Floats,
     *,
+    values: int,
+    drawn_coders: bool = True,
     level: Level = "ordinal",
-    values: ArrayLike | None = None,
+    domain: ArrayLike | None = None,
     coverage: float = 0.95,
 ) -> Interval:
-    """Alpha with its bootstrap interval over topics.
+    """Alpha with its interval over topics and coders.
 
     Parameters
     ----------
-    counts : array_like, shape (n_units, n_values)
-        How often each value was given to each unit.
-    topic : array_like of int, shape (n_units,)
-        The topic of each unit, from 0 to ``n_topics - 1``.
-    weights : ndarray of shape (resamples, n_topics)
-        From `analysis.stats.bootstrap.resample_weights`. A topic drawn twice counts as two topics: its units do not
-        pair with their copies.
-    level, values
-        As for `alpha`.
+    unit, coder, value, topic, values, drawn_coders, level, domain
+        As for `alpha_terms`.
     coverage : float
-        Share of resamples within the interval.
+        The share of studies whose interval is to hold the alpha of all topics and coders that might have been drawn.
 
     Returns
     -------
     Interval
-        Resamples in which alpha is undefined (no pairable values, no variation) are dropped and counted. Topics
-        without a unit in `counts` take part in the draws and add nothing.
+        No resamples are drawn. The ends are NaN with fewer than two topics, and where the judgments of no topic and
+        no coder would change alpha.
 
     Raises
     ------
     NoPairableValuesError, NoVariationError
-        If alpha of the data themselves is undefined.
+        If alpha is undefined.
+
+    Examples
+    --------
+    >>> found = alpha_interval([0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 0, 2], [0, 0, 1, 1, 1, 0], [0, 1, 2], values=2)
+    >>> round(found.estimate, 3), found.low < found.estimate < found.high < 1
+    (0.444, True)
     """
-    n = np.asarray(counts, dtype=np.float64)
-    alpha(n, level=level, values=values)  # raises, with the cure, where undefined
-    per_topic = topic_coincidences(n, topic, topics=weights.shape[1])
-    return bootstrap(lambda w: resampled_alpha(per_topic, w, level=level, values=values), weights, level=coverage)
+    found = alpha(
+        count_values(unit, coder, value, units=len(np.asarray(topic)), values=values), level=level, values=domain
+    )
+    terms = alpha_terms(unit, coder, value, topic, values=values, drawn_coders=drawn_coders, level=level, domain=domain)
+    low, high = interval_of(found, terms, level=coverage, most=1.0)
+    return Interval(found, low, high, coverage, 0, 0, terms.topics)
 
 
-def topic_coincidences(counts: ArrayLike, topic: ArrayLike, *, topics: int) -> Floats:
-    """What each topic adds to the matrix of coincidences: (n_topics, n_values, n_values)."""
-    parts = coincidences(counts)
-    index = np.asarray(topic, dtype=np.int64)
-    if index.shape != parts.shape[:1] or np.any(index < 0) or np.any(index >= topics):
-        msg = f"there must be one topic from 0 to {topics - 1} for each of the {parts.shape[0]} units"
-        raise ValueError(msg)
-    cells = parts.shape[1] * parts.shape[2]
-    place = index[:, None] * cells + np.arange(cells)
-    total = np.bincount(place.ravel(), weights=parts.ravel(), minlength=topics * cells).astype(np.float64)
-    return total.reshape(topics, *parts.shape[1:])
+def alpha_terms(
+    unit: ArrayLike,
+    coder: ArrayLike,
+    value: ArrayLike,
+    topic: ArrayLike,
+    *,
+    values: int,
+    drawn_coders: bool = True,
+    level: Level = "ordinal",
+    domain: ArrayLike | None = None,
+) -> Terms:
+    """The terms of alpha, one for each two judgments of a unit, to first order.
 
-
-def resampled_alpha(
-    per_topic: Floats, weights: Floats, *, level: Level = "ordinal", values: ArrayLike | None = None
-) -> Floats:
-    """Alpha in every resample of topics.
+    Alpha is a function of the matrix of coincidences, a sum over pairs of judgments; what a pair adds to alpha is its
+    coincidences times alpha's gradient.
 
     Parameters
     ----------
-    per_topic : ndarray of shape (n_topics, n_values, n_values)
-        From `topic_coincidences`.
-    weights : ndarray of shape (resamples, n_topics)
-        How often each topic was drawn.
-    level, values
-        As for `alpha`.
-
-    Returns
-    -------
-    ndarray of shape (resamples,)
-        NaN where alpha is undefined.
-    """
-    n_values = per_topic.shape[-1]
-    matrix = (weights @ per_topic.reshape(len(per_topic), -1)).reshape(-1, n_values, n_values)
-    return alpha_of(matrix, level=level, values=values)
-
-
-def heard_coincidences(
-    unit: ArrayLike, value: ArrayLike, heard: Floats, unit_weights: Floats, *, values: int
-) -> Floats:
-    """Matrices of coincidences where each resample hears other coders.
-
-    Parameters
-    ----------
-    unit, value : array_like of int, shape (n_judgments,)
-        As for `count_values`; nothing missing.
-    heard : ndarray of shape (n_judgments, resamples)
-        How often the coder of each judgment was drawn; 0: not heard. A coder drawn twice counts as two, whose judgments
-        do not pair with their copies, as topics drawn twice do not pair with theirs.
-    unit_weights : ndarray of shape (resamples, n_units)
-        How often the topic of each unit was drawn; 0 leaves a unit out.
+    unit, coder, value : array_like of int, shape (n_judgments,)
+        As for `count_values`; nothing missing. Units with one judgment add nothing.
+    topic : array_like of int, shape (n_units,)
+        The topic of each unit.
     values : int
         Number of values in the domain.
+    drawn_coders : bool
+        Whether the coders are draws, as workers are; not if they were chosen, as experts or a model.
+    level : {"ordinal", "nominal", "interval"}
+    domain : array_like, shape (n_values,), optional
+        The values themselves, as for `alpha`.
 
     Returns
     -------
-    ndarray of shape (resamples, n_values, n_values)
-        For `alpha_of`. A unit adds as much as it was heard: the divisor of its pairs is such that they sum to that.
+    Terms
+        For `analysis.stats.cluster_variance.interval_of`, with 1 as the most that alpha can be.
     """
-    units, resamples = unit_weights.shape[1], len(unit_weights)
-    cell = np.asarray(unit, dtype=np.int64) * values + np.asarray(value, dtype=np.int64)
-    count = len(cell)
-    into = sparse.coo_array((np.ones(count), (cell, np.arange(count))), shape=(units * values, count)).tocsr()
-    n = (into @ heard).reshape(units, values, resamples)
-    itself = (into @ np.square(heard)).reshape(units, values, resamples)
-    total = n.sum(axis=1)
-    pairs = np.square(total) - itself.sum(axis=1)
-    share = np.divide(total, pairs, out=np.zeros_like(total), where=pairs > 1e-9) * unit_weights.T
-    found = np.empty((resamples, values, values))
-    for one in range(values):
-        for other in range(values):
-            product = n[:, one] * n[:, other] - (itself[:, one] if one == other else 0.0)
-            found[:, one, other] = (share * product).sum(axis=0)
-    return found
+    u, c, v = (np.asarray(each, dtype=np.int64) for each in (unit, coder, value))
+    of_unit = np.asarray(topic, dtype=np.int64)
+    counts = count_values(u, c, v, units=len(of_unit), values=values)
+    gradient = _gradient(coincidences(counts).sum(axis=0), level, domain)
+    first, second = _pairs_of(u)
+    n = counts.sum(axis=1)[u[first]]
+    added = (gradient + gradient.T)[v[first], v[second]] / (n - 1)
+    if drawn_coders:
+        return Terms(of_unit[u[first]], c[first], c[second], added)
+    return Terms(of_unit[u[first]], None, None, added)
+
+
+def _gradient(matrix: Floats, level: Level, domain: ArrayLike | None) -> Floats:
+    """What alpha changes by with each cell of the matrix of coincidences, by central differences."""
+    size = len(matrix)
+    step = 1e-5 * max(float(matrix.sum()), 1.0)
+    moves = step * np.eye(size * size).reshape(-1, size, size)
+    # Cells are moved in symmetric pairs, as they come: alpha is a function of symmetric matrices.
+    moves = (moves + moves.transpose(0, 2, 1)) / 2
+    up, down = (alpha_of(matrix + sign * moves, level=level, values=domain) for sign in (1, -1))
+    slope: Floats = ((up - down) / (2 * step)).reshape(size, size)
+    return slope
+
+
+def _pairs_of(unit: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The places of every two judgments of a unit."""
+    order = np.argsort(unit, kind="stable")
+    sizes = np.bincount(unit)
+    begin = np.cumsum(sizes) - sizes
+    firsts, seconds = [], []
+    for size in np.unique(sizes[sizes > 1]).tolist():
+        one, other = np.triu_indices(size, 1)
+        places = begin[sizes == size][:, None]
+        firsts.append((places + one).ravel())
+        seconds.append((places + other).ravel())
+    if not firsts:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    return order[np.concatenate(firsts)], order[np.concatenate(seconds)]
 
 
 def alpha_of(coincidences: Floats, *, level: Level = "ordinal", values: ArrayLike | None = None) -> Floats:

@@ -13,7 +13,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analysis.stats.bootstrap import Floats, resample_weights
+from analysis.stats.bootstrap import Floats
 from analysis.stats.designs import HUMAN, MODEL, Competence, Design, Expectation, shifted
 from analysis.stats.labels import N
 from analysis.stats.planning import Effort, fit_agreement, fit_grades, fit_labels, gold_of
@@ -183,9 +183,8 @@ def found_in(study: Simulated, rng: np.random.Generator, effort: Effort) -> Foun
     topics, responses, dimensions = study.merit.shape
     merit = fit_grades(study, gold).merit.reshape(topics, dimensions, responses).transpose(0, 2, 1)
     topic = np.repeat(np.arange(topics), responses)
-    weights = resample_weights(topics, effort.resamples, rng)
     origin = np.tile(study.design.origin, topics)
-    return found(merit.reshape(-1, dimensions), topic, origin, gold, **fit_agreement(study, weights))
+    return found(merit.reshape(-1, dimensions), topic, origin, gold, **fit_agreement(study))
 
 
 def _simulated(design: Design, at: Expectation, seed: int, effort: Effort) -> Found | None:

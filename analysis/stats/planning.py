@@ -143,7 +143,7 @@ def analyse(study: Simulated, rng: np.random.Generator, *, effort: Effort | None
     """
     chosen = effort if effort is not None else Effort()
     weights = resample_weights(study.design.topics, chosen.resamples, rng)
-    found = dict.fromkeys(MEASURES, float("nan")) | fit_agreement(study, weights)
+    found = dict.fromkeys(MEASURES, float("nan")) | fit_agreement(study)
     posterior = fit_labels(study, rng, chosen)
     if posterior is None:
         return found
@@ -206,15 +206,14 @@ def fit_grades(study: Simulated, gold: Ints) -> bradley_terry.Grades:
     return bradley_terry.fit(tallies)
 
 
-def fit_agreement(study: Simulated, weights: Floats) -> dict[str, float]:
+def fit_agreement(study: Simulated) -> dict[str, float]:
     """Alpha and its interval's width, means over dimensions; nothing where alpha is undefined."""
     found = []
     for votes in study.label.T:
-        counts = agreement.count_values(
-            study.item, study.coder, votes, units=len(study.topic), values=len(labels.LABELS)
-        )
         try:
-            found.append(agreement.alpha_interval(counts, study.topic, weights))
+            found.append(
+                agreement.alpha_interval(study.item, study.coder, votes, study.topic, values=len(labels.LABELS))
+            )
         except agreement.AlphaUndefinedError:
             return {}
     return {

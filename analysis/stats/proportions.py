@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
 
 
@@ -94,6 +95,54 @@ def wilson(count: int, n: int, *, level: float = 0.95) -> Proportion:
     low = 0.0 if count == 0 else (middle - reach) / scale
     high = 1.0 if count == n else (middle + reach) / scale
     return Proportion(share, low, high, count, n)
+
+
+def effective_wilson(share: float, variance: float, freedom: float, *, level: float = 0.95) -> tuple[float, float]:
+    """The score interval of a share of things that go together, as a sample of as many independent ones would have it.
+
+    Parameters
+    ----------
+    share : float
+        From 0 to 1.
+    variance : float
+        Of the share, with what goes together counted together. At a share of 0 or 1, where none can be seen, the
+        clusters count as things.
+    freedom : float
+        Degrees of freedom of the variance; one less than the number of clusters.
+    level : float
+        Of the interval, 0.95 by default.
+
+    Returns
+    -------
+    low, high : float
+        NaN with less than one degree of freedom, or without a variance where the share is neither 0 nor 1.
+
+    References
+    ----------
+    Korn and Graubard, Confidence intervals for proportions with small expected number of positive counts estimated
+    from survey data (1998). Survey Methodology 24, 193-201, for the effective sample size; with Wilson's interval in
+    place of Clopper and Pearson's, as in Dean and Pagano, Evaluating confidence interval methods for binomial
+    proportions in clustered surveys (2015), Journal of Survey Statistics and Methodology 3, 484-503.
+    """
+    z = _quantile(level)
+    if not freedom >= 1 or not variance >= 0:
+        return float("nan"), float("nan")
+    spread = share * (1 - share)
+    if spread <= 0:
+        n = freedom + 1
+    elif variance > 0:
+        n = spread / variance
+    else:
+        return float("nan"), float("nan")
+    # Few clusters say little of the variance: what Student's quantile exceeds the normal one by makes the sample
+    # smaller.
+    n *= (z / float(scipy.stats.t.ppf(0.5 + level / 2, freedom))) ** 2
+    middle = share + z * z / (2 * n)
+    reach = z * math.sqrt(spread / n + z * z / (4 * n * n))
+    scale = 1 + z * z / n
+    low = 0.0 if share <= 0 else (middle - reach) / scale
+    high = 1.0 if share >= 1 else (middle + reach) / scale
+    return low, high
 
 
 def paired_difference(first: ArrayLike, second: ArrayLike, *, level: float = 0.95) -> PairedDifference:

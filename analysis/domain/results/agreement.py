@@ -1,37 +1,36 @@
-"""Agreement: Krippendorff's alpha by dimension, split and coders, with intervals over topics."""
+"""Agreement: Krippendorff's alpha by dimension, split and coders, with intervals over topics and judges."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.enums import Coders, Split
 from analysis.stats import agreement
-from analysis.stats.bootstrap import Floats, percentile_interval, resample_weights
+from analysis.stats.cluster_variance import Terms, combined, interval_of
 from analysis.stats.labels import differentiable
 
 from ..inputs import EXPERT, POINTWISE, Ints
-from .agreement_redrawn import Keep, keep_all, keep_trusted, keep_without_least_competent, resampled_alphas
 from .family import Analysed, Tables
 from .fitting import Fit, Fitted
-from .redrawing import Redrawn
 from .schema import NOTE, Row, number
-from .settings import Settings, stream
+from .settings import Settings
 
 Mask = NDArray[np.bool_]
+#: Coders who were chosen. All others are draws from many who might have been asked, so that intervals are over them
+#: too.
+CHOSEN = (Coders.EXPERT.value, Coders.MODEL.value)
 NO_ITEMS = "no presented pair that two people or more judged is in this split"
-ONE_TOPIC = "an interval over topics needs at least two topics"
+ONE_TOPIC = "an interval needs at least two topics, and judgments that differ between them"
 
 
 @dataclass
 class _Means:
-    """Alpha of each dimension in the same resamples, by split and coders, for the mean over dimensions."""
+    """Alpha of each dimension with its terms, by split and coders, for the mean over dimensions."""
 
     points: dict[tuple[str, str], list[float]] = field(default_factory=dict)
-    samples: dict[tuple[str, str], list[Floats]] = field(default_factory=dict)
-    clusters: dict[tuple[str, str], int] = field(default_factory=dict)
+    terms: dict[tuple[str, str], list[Terms]] = field(default_factory=dict)
 
 
 def family(analysed: Analysed) -> Tables:
@@ -39,16 +38,7 @@ def family(analysed: Analysed) -> Tables:
     rows: list[Row] = []
     means: list[Row] = []
     for fitted, coders, corrected, masks in _parts(analysed):
-        name = next(name for name, each in analysed.fitted.items() if each is fitted)
-        found = of_pairs(
-            fitted,
-            coders=coders,
-            corrected=corrected,
-            masks=masks,
-            settings=analysed.settings,
-            seed=analysed.seed,
-            redrawn=analysed.redrawn.get(name),
-        )
+        found = of_pairs(fitted, coders=coders, corrected=corrected, masks=masks, settings=analysed.settings)
         rows, means = rows + found[0], means + found[1]
     return {"agreement": rows, "agreement_means": means}
 
@@ -90,89 +80,75 @@ def of_pairs(
     corrected: str | None,
     masks: dict[str, Mask],
     settings: Settings,
-    seed: int,
-    redrawn: Redrawn | None = None,
 ) -> tuple[list[Row], list[Row]]:
     """Rows of one pool: its own coders and, if named, the corrected ones; and the means over dimensions."""
     if not fitted.fits:
         return [], []
-    topics, topic = np.unique(fitted.pool.topic, return_inverse=True)
-    if redrawn is None:
-        weights = resample_weights(len(topics), settings.resamples, stream(seed, f"topics of {coders}"))
-    else:
-        weights = redrawn.topics
     means = _Means()
     rows = []
-    for place, fit in enumerate(fitted.fits):
-        variants: list[tuple[str, Ints | None, Keep]] = [(coders, fit.counts, keep_all)]
+    for fit in fitted.fits:
+        everybody = np.ones(len(fit.unit), dtype=bool)
+        variants: list[tuple[str, Mask | None]] = [(coders, everybody)]
         if corrected:
-            kept = fit.counts_of(fit.trusted(settings.spam_threshold)) if fit.model else None
-            variants.append((corrected, kept, keep_trusted(fit, settings)))
+            variants.append((corrected, fit.trusted(settings.spam_threshold) if fit.model else None))
         if corrected == Coders.CORRECTED:
             quarter = (settings.least_competent, settings.kept_votes)
-            kept = fit.counts_of(fit.without_least_competent(*quarter)) if fit.model else None
-            variants.append((Coders.CORRECTED_QUARTER.value, kept, keep_without_least_competent(fit, settings)))
-        for name, counts, keep in variants:
-            again = {} if redrawn is None else resampled_alphas(fit, place, redrawn, keep, masks, topic, **_how(fit))
+            variants.append(
+                (Coders.CORRECTED_QUARTER.value, fit.without_least_competent(*quarter) if fit.model else None)
+            )
+        for name, keep in variants:
             for split, mask in masks.items():
                 key = {"dimension": fit.dimension.name, "split": split, "coders": name}
-                rows.append(key | _alpha(fit, counts, mask, topic, weights, means, (split, name), again.get(split)))
+                rows.append(key | _alpha(fit, keep, mask, fitted.pool.topic, means, (split, name)))
     return rows, _mean_rows(means)
 
 
-def _alpha(
-    fit: Fit,
-    counts: Ints | None,
-    mask: Mask,
-    topic: Ints,
-    weights: Floats,
-    means: _Means,
-    where: tuple[str, str],
-    samples: Floats | None,
-) -> Row:
-    """Alpha of some of the votes; `samples`: of the resamples, where more than the topics are drawn."""
-    if counts is None:
+def _alpha(fit: Fit, keep: Mask | None, mask: Mask, topic: Ints, means: _Means, where: tuple[str, str]) -> Row:
+    """Alpha of some of the votes (None: nobody's competence is known) on some of the units."""
+    if keep is None:
         return {"alpha": None, "low": None, "high": None, "items": 0, "judgments": 0, NOTE: fit.problem}
+    counts = fit.counts_of(keep)
     # What counts for alpha are units with at least two judgments; the figures say how many those are.
     pairable = mask & (counts.sum(axis=1) > 1)
     used = counts[pairable]
     sizes = {"items": len(used), "judgments": int(used.sum())}
-    how = _how(fit)
+    domain = _domain(fit)
     try:
-        point = agreement.alpha(used, **how)
+        point = agreement.alpha(used, values=domain)
     except agreement.AlphaUndefinedError as error:
         note = str(error) if mask.any() else NO_ITEMS
         return {"alpha": None, "low": None, "high": None, **sizes, NOTE: note}
-    if samples is None:
-        per_topic = agreement.topic_coincidences(used, topic[pairable], topics=weights.shape[1])
-        samples = agreement.resampled_alpha(per_topic, weights, **how)
-    clusters = len(np.unique(topic[pairable]))
-    interval = percentile_interval(point, samples, clusters=clusters)
+    heard = keep & pairable[fit.unit]
+    votes = (fit.unit[heard], fit.coder[heard], fit.value[heard])
+    terms = agreement.alpha_terms(
+        *votes, topic, values=counts.shape[1], drawn_coders=where[1] not in CHOSEN, domain=domain
+    )
     means.points.setdefault(where, []).append(point)
-    means.samples.setdefault(where, []).append(samples)
-    means.clusters[where] = max(clusters, means.clusters.get(where, 0))
-    row = {"alpha": number(point), "low": number(interval.low), "high": number(interval.high), **sizes}
+    means.terms.setdefault(where, []).append(terms)
+    low, high = interval_of(point, terms, most=1.0)
+    row = {"alpha": number(point), "low": number(low), "high": number(high), **sizes}
     return row if row["low"] is not None else row | {NOTE: ONE_TOPIC}
 
 
-def _how(fit: Fit) -> dict[str, Any]:
-    """How alpha counts distances: along A, N, B, or along the values of a rating."""
-    return {} if fit.dimension.is_preference else {"values": fit.dimension.domain}
+def _domain(fit: Fit) -> tuple[int, ...] | None:
+    """Along which values alpha counts distances: A, N, B (None), or those of a rating."""
+    return None if fit.dimension.is_preference else fit.dimension.domain
 
 
 def _mean_rows(means: _Means) -> list[Row]:
     """The mean over dimensions of each split and coders, with its interval, for pages at a glance."""
     rows = []
     for where, points in means.points.items():
-        samples = np.mean(means.samples[where], axis=0)
-        interval = percentile_interval(float(np.mean(points)), samples, clusters=means.clusters[where])
+        point = float(np.mean(points))
+        terms = combined(means.terms[where], [1 / len(points)] * len(points))
+        low, high = interval_of(point, terms, most=1.0)
         split, coders = where
         row: Row = {
             "split": split,
             "coders": coders,
-            "alpha": number(interval.estimate),
-            "low": number(interval.low),
-            "high": number(interval.high),
+            "alpha": number(point),
+            "low": number(low),
+            "high": number(high),
             "dimensions": len(points),
         }
         rows.append(row if row["low"] is not None else row | {NOTE: ONE_TOPIC})

@@ -6,8 +6,7 @@ label, is made of the analysed pool's votes alone.
 
 import numpy as np
 
-from analysis.stats.agreement import count_values
-from analysis.stats.bootstrap import Floats, weighted_mean
+from analysis.stats.bootstrap import Floats
 from analysis.stats.correlation import rho
 from analysis.stats.orientation import canonical
 
@@ -46,11 +45,11 @@ def _rows(judge: Judge, gold: Gold) -> list[Row]:
         other = next((each for asked, each in judge.said.items() if asked != way), None)
         found = {
             name: {
-                "alpha_orders": _between_orders(judged, name, judge.weights),
-                "alpha_gold": _with_gold(judged, name, gold.get(name, {}), judge.weights),
-                "alpha_inference": _between_inferences(judged, other, name, judge.weights),
+                "alpha_orders": _between_orders(judged, name),
+                "alpha_gold": _with_gold(judged, name, gold.get(name, {})),
+                "alpha_inference": _between_inferences(judged, other, name),
                 "mean_rho": _with_other_dimensions(judged, name, judge.weights),
-                "front_preference": _front(judged, name, judge.weights),
+                "front_preference": _front(judged, name),
             }
             for name in judged.labels
         }
@@ -72,7 +71,7 @@ def _row(key: Row, measures: dict[str, Estimate], items: int) -> Row:
     return noted(row, [measures[name].note for name in MEASURES])
 
 
-def _between_orders(judged: Judged, name: str, weights: Floats) -> Estimate:
+def _between_orders(judged: Judged, name: str) -> Estimate:
     """Two coders: the model with the lower response id left, and with it right; units are the two responses."""
     there = judged.labels[name] >= 0
     if not there.any():
@@ -83,23 +82,23 @@ def _between_orders(judged: Judged, name: str, weights: Floats) -> Estimate:
     both = np.bincount(pair)[pair] > 1
     if not both.any():
         return undefined(NO_REVERSE)
-    counts = count_values(pair[both], sides.flipped[both].astype(np.int64), label[both], units=pair.max() + 1, values=3)
-    topic = np.zeros(len(counts), dtype=np.int64)
+    topic = np.zeros(pair.max() + 1, dtype=np.int64)
     topic[pair] = judged.topic[there]
-    return estimates.alpha(counts, topic, weights)
+    votes = (pair[both], sides.flipped[both].astype(np.int64), label[both])
+    return estimates.alpha(votes, topic, values=3, drawn_coders=False)
 
 
-def _with_gold(judged: Judged, name: str, gold: dict[tuple[int, int], int], weights: Floats) -> Estimate:
+def _with_gold(judged: Judged, name: str, gold: dict[tuple[int, int], int]) -> Estimate:
     """Two coders: the model and the gold label; units are the presented pairs, each as it was presented."""
-    return two_coders(judged.labels[name], judged.beside(gold), judged.topic, weights, NO_GOLD)
+    return two_coders(judged.labels[name], judged.beside(gold), judged.topic, NO_GOLD)
 
 
-def _between_inferences(judged: Judged, other: Judged | None, name: str, weights: Floats) -> Estimate:
+def _between_inferences(judged: Judged, other: Judged | None, name: str) -> Estimate:
     """Two coders: the model asked in both ways; units are the presented pairs, each as it was presented."""
     if other is None or name not in other.labels:
         return undefined(NO_INFERENCE)
     label = judged.beside(other.by_pair(name))
-    return two_coders(judged.labels[name], label, judged.topic, weights, NO_INFERENCE)
+    return two_coders(judged.labels[name], label, judged.topic, NO_INFERENCE)
 
 
 def _with_other_dimensions(judged: Judged, name: str, weights: Floats) -> Estimate:
@@ -111,10 +110,9 @@ def _with_other_dimensions(judged: Judged, name: str, weights: Floats) -> Estima
     return estimates.mean(others) if others else undefined(ONE_DIMENSION)
 
 
-def _front(judged: Judged, name: str, weights: Floats) -> Estimate:
+def _front(judged: Judged, name: str) -> Estimate:
     """The share of choices for the response shown first."""
     label = judged.labels[name]
     chosen = (label >= 0) & (label != NEUTRAL)
     topic = judged.topic[chosen]
-    share = weighted_mean(label[chosen] == FRONT, topic, weights.shape[1])
-    return estimates.of_clusters(share, weights, topics=len(np.unique(topic)), n=int(chosen.sum()), problem=NO_CHOICE)
+    return estimates.share(label[chosen] == FRONT, topic, None, problem=NO_CHOICE)

@@ -77,13 +77,14 @@ def judges(analysed: Analysed) -> list[Judge]:
     return found
 
 
-def two_coders(first: Ints, second: Ints, topic: Ints, weights: Floats, nothing: str) -> Estimate:
+def two_coders(first: Ints, second: Ints, topic: Ints, nothing: str) -> Estimate:
     """Krippendorff's alpha of two labels of each pair (-1: none); `nothing` says why where no pair has both."""
     there = (first >= 0) & (second >= 0)
     if not there.any():
         return undefined(nothing)
-    counts = np.eye(3, dtype=np.int64)[first[there]] + np.eye(3, dtype=np.int64)[second[there]]
-    return estimates.alpha(counts, topic[there], weights)
+    pairs = int(there.sum())
+    votes = (np.tile(np.arange(pairs), 2), np.repeat([0, 1], pairs), np.concatenate([first[there], second[there]]))
+    return estimates.alpha(votes, topic[there], values=3, drawn_coders=False)
 
 
 def gold_labels(analysed: Analysed) -> Gold:

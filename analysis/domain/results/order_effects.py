@@ -5,25 +5,24 @@ crowdrag25, section 5.1, Table 5.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from analysis.stats.agreement import count_values
-from analysis.stats.bootstrap import Floats, resample_weights, weighted_mean
 from analysis.stats.labels import A, N
 from analysis.stats.orientation import canonical
 from analysis.stats.sides import side_test
 
 from ..inputs import EXPERT, Inputs, Ints
 from . import estimates
-from .agreement import coders_of
+from .agreement import CHOSEN, coders_of
 from .estimates import Estimate, noted, undefined
 from .family import Analysed, Tables
 from .fitting import Fit, Fitted
 from .schema import Row, number
-from .settings import Settings, stream
+from .settings import Settings
 
 ALL = "all"
 WITHIN, ACROSS = "within", "across"
@@ -58,20 +57,20 @@ class _Votes:
     pairs: int
     coders: int
 
-    def counts(self, keep: NDArray[np.bool_]) -> Ints:
-        """How often each pair was given each value by the votes to keep, each judge counted once."""
+    def alpha(self, keep: NDArray[np.bool_], topic: Ints, drawn: bool) -> Estimate:
+        """Alpha of the votes to keep, each judge counted once on a pair; `topic`: of each pair."""
         key = self.pair[keep] * self.coders + self.coder[keep]
         # Of somebody who judged both orders the canonical one stays: they would agree with themselves.
         order = np.lexsort((self.flipped[keep], key))
         once = order[np.unique(key[order], return_index=True)[1]]
-        votes = (each[keep][once] for each in (self.pair, self.coder, self.value))
-        return count_values(*votes, units=self.pairs, values=3)
+        votes = (self.pair[keep][once], self.coder[keep][once], self.value[keep][once])
+        return estimates.alpha(votes, topic, values=3, drawn_coders=drawn)
 
 
 def family(analysed: Analysed) -> Tables:
     """Agreement by order, differences between orders, and which side people prefer."""
-    inputs, settings, seed = analysed.inputs, analysed.settings, analysed.seed
-    parts = _by_order(inputs, analysed.main, settings, seed)
+    inputs = analysed.inputs
+    parts = _by_order(inputs, analysed.main, analysed.settings)
     return {
         "order_effects": [
             noted(
@@ -89,31 +88,17 @@ def family(analysed: Analysed) -> Tables:
 Parts = dict[tuple[str, str], dict[str, Estimate]]
 
 
-def _by_order(inputs: Inputs, main: Fitted, settings: Settings, seed: int) -> Parts:
+def _by_order(inputs: Inputs, main: Fitted, settings: Settings) -> Parts:
     """Alpha of each part by dimension and effect, and the means over dimensions."""
     found: Parts = {}
     if not main.fits:
         return found
     for effect, make in ((WITHIN, _within), (ACROSS, _across)):
-        topics, topic = _topics(main, effect)
-        weights = resample_weights(
-            max(1, topics), settings.resamples, stream(seed, f"topics of order effects {effect}")
-        )
         for fit in main.fits:
-            found[fit.dimension.name, effect] = make(inputs, main, fit, topic, weights, settings)
+            found[fit.dimension.name, effect] = make(inputs, main, fit, settings)
         own = [found[fit.dimension.name, effect] for fit in main.fits]
         found[ALL, effect] = {part: estimates.mean([each[part] for each in own]) for part in own[0]}
     return found
-
-
-def _topics(main: Fitted, effect: str) -> tuple[int, Ints]:
-    """How many topics are resampled, and the place among them of each unit's topic (0 where it plays no part)."""
-    there = np.ones(len(main.pool.units), dtype=bool)
-    if effect == WITHIN:
-        pair, _, sizes = _pairs(main)
-        there = (pair >= 0) & (sizes[pair] > 1)
-    used = np.unique(main.pool.topic[there])
-    return len(used), np.minimum(np.searchsorted(used, main.pool.topic), max(0, len(used) - 1))
 
 
 def _pairs(main: Fitted) -> tuple[Ints, NDArray[np.bool_], Ints]:
@@ -138,9 +123,7 @@ def _votes(main: Fitted, fit: Fit) -> _Votes:
     )
 
 
-def _within(
-    _inputs: Inputs, main: Fitted, fit: Fit, topic: Ints, weights: Floats, _settings: Settings
-) -> dict[str, Estimate]:
+def _within(inputs: Inputs, main: Fitted, fit: Fit, _settings: Settings) -> dict[str, Estimate]:
     """Each order of the pairs that were judged in both, and both pooled in the canonical orientation."""
     if not fit.dimension.is_preference or np.any(main.pool.right[fit.unit] < 0):
         return dict.fromkeys((FORWARD, REVERSE, BOTH), undefined(NOT_PREFERENCES))
@@ -150,14 +133,12 @@ def _within(
     if not both.any():
         return dict.fromkeys((FORWARD, REVERSE, BOTH), undefined(NO_PAIR))
     of_pair = np.zeros(votes.pairs, dtype=np.int64)
-    of_pair[votes.pair] = topic[fit.unit]
+    of_pair[votes.pair] = main.pool.topic[fit.unit]
     chosen = {FORWARD: both & ~votes.flipped, REVERSE: both & votes.flipped, BOTH: both}
-    return {part: estimates.alpha(votes.counts(keep), of_pair, weights) for part, keep in chosen.items()}
+    return {part: votes.alpha(keep, of_pair, coders_of(inputs.pool) not in CHOSEN) for part, keep in chosen.items()}
 
 
-def _across(
-    inputs: Inputs, main: Fitted, fit: Fit, topic: Ints, weights: Floats, settings: Settings
-) -> dict[str, Estimate]:
+def _across(inputs: Inputs, main: Fitted, fit: Fit, settings: Settings) -> dict[str, Estimate]:
     """The first items of the questionnaires against the later ones."""
     pool = main.pool
     counted = pool.first_votes(settings.k) & (pool.dimension == inputs.dimensions.index(fit.dimension))
@@ -168,8 +149,15 @@ def _across(
         FIRST: (position > 0) & (position <= settings.first_positions),
         SECOND: position > settings.first_positions,
     }
-    values = {} if fit.dimension.is_preference else {"values": fit.dimension.domain}
-    return {part: estimates.alpha(fit.counts_of(keep), topic, weights, **values) for part, keep in chosen.items()}
+    how: dict[str, Any] = {
+        "values": len(fit.dimension.domain),
+        "drawn_coders": coders_of(inputs.pool) not in CHOSEN,
+        "domain": None if fit.dimension.is_preference else fit.dimension.domain,
+    }
+    return {
+        part: estimates.alpha((fit.unit[keep], fit.coder[keep], fit.value[keep]), pool.topic, **how)
+        for part, keep in chosen.items()
+    }
 
 
 def _differences(parts: Parts) -> list[Row]:
@@ -209,11 +197,8 @@ def _front_preferences(analysed: Analysed) -> Iterator[Row]:
         if fitted is None or not fitted.fits:
             continue
         pair, _, sizes = _pairs(fitted)
-        rng = stream(analysed.seed, f"topics of front preference {name}")
-        topics, topic = np.unique(fitted.pool.topic, return_inverse=True)
-        weights = resample_weights(len(topics), analysed.settings.resamples, rng)
         for pairs, units in ((ALL, pair >= 0), (BOTH_ORDERS, sizes[pair] > 1)):
-            front = _Front(fitted, pair, units, topic, weights)
+            front = _Front(fitted, pair, units, coders_of(name) not in CHOSEN)
             yield from front.rows({"coders": coders_of(name), "pairs": pairs}, tests=pairs == BOTH_ORDERS)
 
 
@@ -224,8 +209,7 @@ class _Front:
     fitted: Fitted
     pair: Ints
     units: NDArray[np.bool_]
-    topic: Ints
-    weights: Floats
+    drawn: bool
 
     def rows(self, key: Row, *, tests: bool) -> list[Row]:
         """One row a dimension, and one for the choices on all of them."""
@@ -243,15 +227,11 @@ class _Front:
         unit = np.concatenate([fit.unit for fit in fits])
         value = np.concatenate([fit.value for fit in fits])
         choice = (value != NEUTRAL) & self.units[unit]
+        coder = np.concatenate([fit.coder for fit in fits])[choice]
         unit, first = unit[choice], value[choice] == FRONT
-        topic = self.topic[unit]
-        share = estimates.of_clusters(
-            weighted_mean(first, topic, self.weights.shape[1]),
-            self.weights,
-            topics=len(np.unique(topic)),
-            n=len(unit),
-            problem=NO_CHOICE if self.units.any() else NO_PAIR,
-        )
+        problem = NO_CHOICE if self.units.any() else NO_PAIR
+        topic = self.fitted.pool.topic[unit]
+        share = estimates.share(first, topic, coder if self.drawn else None, problem=problem)
         # The two responses of a pair in both orders: choices of the first less choices of the second.
         signs = np.where(first, 1, -1)
         excess = np.bincount(self.pair[unit], weights=signs, minlength=1).astype(np.int64)

@@ -64,8 +64,8 @@ def _preferences(
     label, said = judged.beside(gold), judged.labels[name]
     is_own = own[judged.left] != own[judged.right]
     agreements = {
-        "alpha_own": two_coders(np.where(is_own, said, -1), label, judged.topic, weights, NO_OWN_GOLD),
-        "alpha_others": two_coders(np.where(is_own, -1, said), label, judged.topic, weights, NO_OTHER_GOLD),
+        "alpha_own": two_coders(np.where(is_own, said, -1), label, judged.topic, NO_OWN_GOLD),
+        "alpha_others": two_coders(np.where(is_own, -1, said), label, judged.topic, NO_OTHER_GOLD),
     }
     there = is_own & (said >= 0) & (label >= 0)
     decided = there & (said != NEUTRAL) & (label != NEUTRAL)

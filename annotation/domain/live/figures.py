@@ -6,14 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.stats import mace
-from analysis.stats.agreement import AlphaUndefinedError, alpha_interval, count_values
-from analysis.stats.bootstrap import Floats, resample_weights
+from analysis.stats.agreement import AlphaUndefinedError, alpha_interval
 from analysis.stats.competence import spamming
 from analysis.stats.labels import first_votes
 
 from .judged import Judged
 
-RESAMPLES = 1000
 # Few: the figures are computed again as judgments come in; the analysis takes more.
 MACE = mace.Settings(restarts=5)
 
@@ -47,34 +45,25 @@ class Competence:
 
 def compute(found: Sequence[Judged], *, k: int, rng: np.random.Generator) -> tuple[list[Agreement], list[Competence]]:
     """Return the figures of all dimensions. The same judgments and generator give the same figures."""
-    draws, *starts = rng.spawn(1 + len(found))
-    # The same resamples of topics for every dimension: differences between dimensions then rest on the same draws.
-    topics = found[0].topics if found else 0
-    weights = resample_weights(topics, RESAMPLES, draws) if topics else None
     agreements, competences = [], []
-    for judged, start in zip(found, starts, strict=True):
-        agreements.append(agreement(judged, k=k, weights=weights))
+    for judged, start in zip(found, rng.spawn(len(found)), strict=True):
+        agreements.append(agreement(judged, k=k))
         competences += competence(judged, rng=start)
     return agreements, competences
 
 
-def agreement(judged: Judged, *, k: int, weights: Floats | None) -> Agreement:
-    """Return alpha with its interval over topics.
+def agreement(judged: Judged, *, k: int) -> Agreement:
+    """Return alpha with its interval over topics and judges.
 
     The first k judgments of an item count: items with known labels are judged by many more, and would drown the rest.
     """
     keep = first_votes(judged.unit, k)
-    counts = count_values(
-        judged.unit[keep], judged.coder[keep], judged.value[keep], units=len(judged.items), values=len(judged.domain)
-    )
-    pairable, n = int((counts.sum(axis=1) > 1).sum()), len(judged.unit)
-    undefined = Agreement(judged.dimension.pk, None, None, None, pairable, n)
-    if weights is None:
-        return undefined
+    votes = (judged.unit[keep], judged.coder[keep], judged.value[keep])
+    pairable, n = int((np.bincount(votes[0]) > 1).sum()), len(judged.unit)
     try:
-        found = alpha_interval(counts, judged.topic, weights, values=judged.domain)
+        found = alpha_interval(*votes, judged.topic, values=len(judged.domain), domain=judged.domain)
     except AlphaUndefinedError:
-        return undefined
+        return Agreement(judged.dimension.pk, None, None, None, pairable, n)
     return Agreement(judged.dimension.pk, found.estimate, _known(found.low), _known(found.high), pairable, n)
 
 
