@@ -82,14 +82,15 @@ def competence(judged: Judged, *, rng: np.random.Generator) -> list[Competence]:
         )
     except (mace.NoJudgmentsError, mace.SingleLabelError, mace.NoOverlapError):
         return []
-    sure = spamming(model, *votes)
+    sure = spamming(model, *votes, rng=rng, fixed=judged.known)
     return [
         Competence(
             participant=int(person),
             dimension=judged.dimension.pk,
             spam_probability=float(model.spam_probability[place]),
-            low=float(sure.low[place]),
-            high=float(sure.high[place]),
+            # The fit and the posterior may put the estimate apart: the interval says both.
+            low=float(min(sure.low[place], model.spam_probability[place])),
+            high=float(max(sure.high[place], model.spam_probability[place])),
             judgments=int(model.judgments[place]),
         )
         for place, person in enumerate(judged.people)
