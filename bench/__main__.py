@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import inspect
 import pkgutil
 import sys
 import time
@@ -45,7 +46,9 @@ def main() -> int:
     """Print the table; 1 if a ratio misses its target."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="name", help=f"one of: {', '.join(measurements())}")
-    names = parser.parse_args().names or measurements()
+    parser.add_argument("--replications", type=int, metavar="N", help="of measurements that simulate; 1,000 by default")
+    asked = parser.parse_args()
+    names = asked.names or measurements()
     unknown = sorted(set(names) - set(measurements()))
     if unknown:
         parser.error(f"no such measurement: {', '.join(unknown)}; there are {', '.join(measurements())}")
@@ -54,7 +57,8 @@ def main() -> int:
     for name in names:
         module = importlib.import_module(f"bench.{name}")
         print(f"\n{name}: {(module.__doc__ or '').strip().splitlines()[0]}", flush=True)
-        for row in module.run():
+        simulates = asked.replications is not None and "replications" in inspect.signature(module.run).parameters
+        for row in module.run(replications=asked.replications) if simulates else module.run():
             reached = row["ratio"] >= row["target"]
             missed += not reached
             sign = "ok    " if reached else "MISSED"

@@ -15,6 +15,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from analysis.stats.proportions import effective_wilson
+
 Floats = NDArray[np.float64]
 
 #: From weights of shape (resamples, n_clusters) to values of shape (resamples, ...).
@@ -23,7 +25,7 @@ Statistic = Callable[[Floats], Floats]
 
 @dataclass(frozen=True)
 class Interval:
-    """A point estimate with its percentile interval.
+    """A point estimate with its interval.
 
     Attributes
     ----------
@@ -31,7 +33,7 @@ class Interval:
         The statistic of the data and the ends of its interval. The ends are NaN where no interval can be said:
         with fewer than two clusters, or where the statistic is undefined in every resample.
     level : float
-        The share of resamples within the interval.
+        The share of studies whose interval is to hold the true value.
     resamples : int
         How many resamples were drawn.
     undefined : int
@@ -77,8 +79,15 @@ def resample_weights(clusters: int, resamples: int, rng: np.random.Generator) ->
     return rng.multinomial(clusters, np.full(clusters, 1.0 / clusters), size=resamples).astype(np.float64)
 
 
-def percentile_interval(estimate: float, samples: ArrayLike, *, clusters: int, level: float = 0.95) -> Interval:
-    """The percentile interval of a statistic from its values in the resamples.
+def percentile_interval(
+    estimate: float, samples: ArrayLike, *, clusters: int, level: float = 0.95, share: bool = False
+) -> Interval:
+    """The interval of a statistic from its values in the resamples, as wide as its number of clusters asks for.
+
+    Resampling n clusters understates the variance by the factor (n - 1) / n, and the percentiles are a normal
+    distribution's where Student's belongs. So percentiles further out are taken, as much further as makes up for both
+    (expanded percentiles). Of fewer than 15 clusters the resamples know too few values for that: the interval is
+    Student's, with the standard deviation of the resamples.
 
     Parameters
     ----------
@@ -88,9 +97,13 @@ def percentile_interval(estimate: float, samples: ArrayLike, *, clusters: int, l
         The statistic in each resample. NaN marks resamples in which it is undefined; they are dropped and counted.
     clusters : int
         How many clusters were resampled. One cluster resampled is always itself: the interval is then NaN, not a
-        point.
+        point. Where the statistic is the same in all resamples it is NaN too: what was never seen to vary tells nothing
+        of how much it could.
     level : float
-        The share of resamples within, 0.95 by default.
+        The share of studies whose interval is to hold the true value, 0.95 by default.
+    share : bool
+        Whether the statistic is a share, from 0 to 1. Its interval is then Wilson's, of as many independent things as
+        vary as much, and there is one where all or none are so.
 
     Returns
     -------
@@ -103,7 +116,8 @@ def percentile_interval(estimate: float, samples: ArrayLike, *, clusters: int, l
 
     References
     ----------
-    Efron and Tibshirani, An Introduction to the Bootstrap (1993), section 13.3.
+    Hesterberg, What teachers should know about the bootstrap (2015). The American Statistician 69, 371-386, section
+    5.3.
     """
     if not 0.0 < level < 1.0:
         msg = f"the level of an interval lies between 0 and 1, it is {level}"
@@ -111,10 +125,25 @@ def percentile_interval(estimate: float, samples: ArrayLike, *, clusters: int, l
     values = np.asarray(samples, dtype=np.float64)
     defined = values[~np.isnan(values)]
     low = high = float("nan")
-    if defined.size and clusters > 1:
-        tail = (1.0 - level) / 2.0
-        low, high = (float(end) for end in np.quantile(defined, [tail, 1.0 - tail]))
+    if defined.size and clusters > 1 and not np.isnan(estimate):
+        spread = float(defined.std())
+        if share:
+            low, high = effective_wilson(estimate, spread**2 * clusters / (clusters - 1), clusters - 1, level=level)
+        elif spread <= 1e-9 * max(1.0, abs(estimate)):
+            pass
+        elif clusters < _FEW:
+            reach = stretch(clusters, level=level) * scipy.stats.norm.ppf(0.5 + level / 2) * spread
+            low, high = float(estimate - reach), float(estimate + reach)
+        else:
+            tail = scipy.stats.norm.sf(stretch(clusters, level=level) * scipy.stats.norm.ppf(0.5 + level / 2))
+            low, high = (float(end) for end in np.quantile(defined, [tail, 1.0 - tail]))
+            # Of skewed resamples the estimate can stand at their edge: it is in its interval all the same.
+            low, high = min(low, float(estimate)), max(high, float(estimate))
     return Interval(float(estimate), low, high, level, values.size, values.size - defined.size, clusters)
+
+
+#: Of fewer clusters the resamples hold too few different values for their percentiles to be used.
+_FEW = 15
 
 
 def stretch(clusters: int, *, level: float = 0.95) -> float:
@@ -176,8 +205,8 @@ def resampled_mean(values: ArrayLike, cluster: ArrayLike, weights: Floats) -> Fl
     return means
 
 
-def bootstrap(statistic: Statistic, weights: Floats, *, level: float = 0.95) -> Interval:
-    """Estimate and percentile interval of a statistic of weighted clusters.
+def bootstrap(statistic: Statistic, weights: Floats, *, level: float = 0.95, share: bool = False) -> Interval:
+    """Estimate and interval of a statistic of weighted clusters.
 
     Parameters
     ----------
@@ -186,8 +215,8 @@ def bootstrap(statistic: Statistic, weights: Floats, *, level: float = 0.95) -> 
         at all-one weights is the estimate.
     weights : ndarray of shape (resamples, n_clusters)
         From `resample_weights`.
-    level : float
-        The share of resamples within, 0.95 by default.
+    level, share
+        As for `percentile_interval`.
 
     Returns
     -------
@@ -202,9 +231,23 @@ def bootstrap(statistic: Statistic, weights: Floats, *, level: float = 0.95) -> 
     >>> mean.estimate, bool(mean.low < 3.5 < mean.high), mean.clusters
     (3.5, True, 3)
     """
-    clusters = weights.shape[1]
-    estimate = statistic(np.ones((1, clusters)))[0]
-    return percentile_interval(estimate, statistic(weights), clusters=clusters, level=level)
+    estimate = statistic(np.ones((1, weights.shape[1])))[0]
+    clusters = _holding(statistic, weights.shape[1], estimate)
+    return percentile_interval(estimate, statistic(weights), clusters=clusters, level=level, share=share)
+
+
+def _holding(statistic: Statistic, clusters: int, estimate: float) -> int:
+    """How many clusters hold something: those that define the statistic alone, or else change it when left out."""
+    alone, changed = 0, 0
+    for begin in range(0, clusters, _AT_ONCE):
+        one = np.eye(clusters)[begin : begin + _AT_ONCE]
+        alone += int(np.count_nonzero(~np.isnan(statistic(one))))
+        changed += int(np.count_nonzero(statistic(1.0 - one) != estimate))
+    return alone or changed
+
+
+# So many clusters are left out at a time.
+_AT_ONCE = 500
 
 
 def weighted_mean(values: ArrayLike, cluster: ArrayLike, clusters: int) -> Statistic:

@@ -113,7 +113,7 @@ def combined(parts: Sequence[Terms], weights: Sequence[float]) -> Terms:
 
 
 def variance(terms: Terms) -> tuple[float, float]:
-    """The variance of a statistic over topics and judges, and its degrees of freedom (Satterthwaite).
+    """The variance of a statistic over topics and judges, and its degrees of freedom.
 
     Returns
     -------
@@ -123,10 +123,7 @@ def variance(terms: Terms) -> tuple[float, float]:
     """
     topics, judges = terms.over_topics(), terms.over_judges()
     both = max(topics + judges - terms.of_both(), topics)
-    if terms.first is None or not topics + judges > 0:
-        return both, terms.topics - 1.0
-    parts = topics**2 / (terms.topics - 1) + judges**2 / (terms.judges - 1)
-    return both, float((topics + judges) ** 2 / parts)
+    return both, min(terms.topics, terms.judges if terms.first is not None else terms.topics) - 1.0
 
 
 def interval_of(

@@ -46,7 +46,8 @@ def rank_rows(inputs: Inputs, found: Sequence[Facts], resampling: Resampling) ->
             is_cited[row, list(each.available)] = 0.0
             is_cited[row, list(each.cited)] = 1.0
         for rank in ranks:
-            interval = resampling.interval(weighted_mean(is_cited[:, rank], topic, resampling.topics))
+            probability = weighted_mean(is_cited[:, rank], topic, resampling.topics)
+            interval = resampling.interval(probability, share=True)
             key: Row = {"style": style, "origin": origin, "rank": rank}
             n = int(np.sum(~np.isnan(is_cited[:, rank])))
             rows.append(key | cells(interval, n, "probability"))

@@ -145,7 +145,7 @@ def mean(parts: Sequence[Estimate]) -> Estimate:
     terms = [each.terms for each in defined if each.terms is not None]
     if len(terms) == len(defined):
         whole = combined(terms, [1 / len(terms)] * len(terms))
-        return Estimate(point, np.zeros(0), topics, n, terms=whole, most=defined[0].most)
+        return Estimate(point, np.zeros(0), topics, n, terms=whole, most=defined[0].most, is_share=defined[0].is_share)
     samples: Floats = np.mean([each.samples for each in defined], axis=0)
     return Estimate(point, samples, topics, n)
 

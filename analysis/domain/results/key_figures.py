@@ -106,7 +106,7 @@ def _differentiable(inputs: Inputs, fitted: Fitted, masks: dict[str, Mask], sett
         return {"name": name, "value": None, "low": None, "high": None, "n": 0, NOTE: ONE_VOTE}
     weights = resample_weights(len(inputs.topics), settings.resamples, stream(seed, "topics of pairs"))
     values, topic = told_apart[said].astype(float), fitted.pool.topic[said]
-    share = bootstrap(weighted_mean(values, topic, len(inputs.topics)), weights)
+    share = bootstrap(weighted_mean(values, topic, len(inputs.topics)), weights, share=True)
     return {"name": name} | cells(share, len(values))
 
 

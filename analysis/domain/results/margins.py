@@ -17,7 +17,9 @@ from .settings import Settings, stream
 ALL = "all"
 #: The order in which origins stand, in tables and in the names of pairs of them.
 ORIGINS = ("human", "model", "system")
-ONE_TOPIC = "an interval needs at least two topics"
+ONE_TOPIC = "an interval needs at least two topics, and values that differ between them"
+NO_SPREAD = "no interval: that of a standard deviation would hold the true one too seldom"
+FEW_TOPICS = "no interval: with so few topics none would hold the true value often enough"
 NOTHING = "there is nothing to measure here"
 
 
@@ -53,9 +55,9 @@ class Resampling:
         """The topic of each response."""
         return np.array([self.topic[response.topic] for response in responses], dtype=np.int64)
 
-    def interval(self, statistic: Statistic) -> Interval:
-        """The statistic with its interval."""
-        return bootstrap(statistic, self.weights)
+    def interval(self, statistic: Statistic, *, share: bool = False) -> Interval:
+        """The statistic with its interval; `share`: whether it is a share."""
+        return bootstrap(statistic, self.weights, share=share)
 
 
 def cells(interval: Interval, n: int, name: str = "value") -> Row:
@@ -83,12 +85,33 @@ def groups(responses: Sequence[Response], styles: Sequence[str]) -> Iterator[tup
                 yield style, origin, chosen
 
 
+#: The parts of a distribution below which its quantiles lie.
+QUANTILES = {"p05": 0.05, "lower_quartile": 0.25, "median": 0.5, "upper_quartile": 0.75, "p95": 0.95}
+_TAIL = 0.025
+
+
+def with_reason(row: Row, name: str, topics: int) -> Row:
+    """A row of the statistic of a distribution; without its interval, and with the reason, where that would not cover.
+
+    An interval of a quantile lies between the smallest and the largest value, and so misses the true one wherever all
+    values are on one side of it: more often than one in forty times with fewer topics than log(0.025) / log(max(q, 1
+    - q)).
+    """
+    if row["low"] is None:
+        return row
+    if name == "sd":
+        return row | {"low": None, "high": None, NOTE: NO_SPREAD}
+    quantile = QUANTILES.get(name)
+    if quantile is not None and topics < np.log(_TAIL) / np.log(max(quantile, 1.0 - quantile)):
+        return row | {"low": None, "high": None, NOTE: FEW_TOPICS}
+    return row
+
+
 def statistics(values: Any, topic: Ints, resampling: Resampling) -> dict[str, Statistic]:
     """What is said of a distribution: mean, spread, and the quantiles that a box plot shows."""
     data = (values, topic, resampling.topics)
-    quantiles = {"p05": 0.05, "lower_quartile": 0.25, "median": 0.5, "upper_quartile": 0.75, "p95": 0.95}
     return {
         "mean": weighted_mean(*data),
         "sd": weighted_sd(*data),
-        **{name: weighted_quantile(*data, quantile) for name, quantile in quantiles.items()},
+        **{name: weighted_quantile(*data, quantile) for name, quantile in QUANTILES.items()},
     }

@@ -10,7 +10,7 @@ from analysis.stats.weighted import weighted_quantile
 from ..inputs import Inputs, Process
 from ..loading.processes import MEASURES
 from .family import Analysed, Tables
-from .margins import Resampling, cells, groups
+from .margins import Resampling, cells, groups, with_reason
 from .schema import NOTE, Row
 
 NOT_RECORDED = "the log does not record everything that this table holds"
@@ -58,7 +58,8 @@ def mean_rows(inputs: Inputs, processes: Sequence[Process], resampling: Resampli
             n = int(np.sum(~np.isnan(values)))
             for statistic, found in (("mean", weighted_mean(*data)), ("median", weighted_quantile(*data, 0.5))):
                 key: Row = {"style": style, "origin": origin, "measure": measure, "statistic": statistic}
-                rows.append(key | cells(resampling.interval(found), n))
+                interval = resampling.interval(found)
+                rows.append(with_reason(key | cells(interval, n), statistic, interval.clusters))
     return rows
 
 

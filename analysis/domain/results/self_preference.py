@@ -9,7 +9,7 @@ import numpy as np
 from analysis.stats.bootstrap import Floats, weighted_mean
 from analysis.stats.orientation import canonical
 
-from ..inputs import Inputs, Ints
+from ..inputs import Inputs
 from . import estimates
 from .estimates import Estimate, noted, undefined
 from .model_votes import Gold, Judge, Judged, two_coders
@@ -75,18 +75,12 @@ def _preferences(
     # The own response has the lower number, so that the canonical orientation puts it first on whichever side it stood.
     rank = np.where(own, 0, 1)
     sides = canonical(rank[judged.left[decided]], rank[judged.right[decided]])
-    chose = {
-        "model": (sides.labels(said[decided]) == OWN).astype(np.float64),
-        "gold": (sides.labels(label[decided]) == OWN).astype(np.float64),
-    }
-    chose["difference"] = chose["model"] - chose["gold"]
-    shares = {measure: _mean(values, judged.topic[decided], weights) for measure, values in chose.items()}
+    chose = {"model": sides.labels(said[decided]) == OWN, "gold": sides.labels(label[decided]) == OWN}
+    topic = judged.topic[decided]
+    shares = {measure: estimates.share(own, topic, None, problem=NO_OWN) for measure, own in chose.items()}
+    apart = weighted_mean(chose["model"].astype(float) - chose["gold"], topic, weights.shape[1])
+    shares["difference"] = estimates.of_clusters(apart, weights, topics=len(np.unique(topic)), n=n)
     return shares | agreements, undecided
-
-
-def _mean(values: Floats, topic: Ints, weights: Floats) -> Estimate:
-    share = weighted_mean(values, topic, weights.shape[1])
-    return estimates.of_clusters(share, weights, topics=len(np.unique(topic)), n=len(values))
 
 
 def _row(judge: str, way: str, name: str, shares: dict[str, Estimate], undecided: int) -> Row:

@@ -10,7 +10,7 @@ from analysis.stats.weighted import weighted_quantile, weighted_spearman
 
 from ..inputs import Inputs, Ints
 from .family import Analysed, Tables
-from .margins import Resampling, cells
+from .margins import Resampling, cells, with_reason
 from .schema import NOTE, Row
 
 #: A question with more different answers is no scale: its answers are not listed one by one.
@@ -70,7 +70,8 @@ def _together(
 
 
 def _row(name: str, resampling: Resampling, statistic: Statistic, n: int, about: Row) -> Row:
-    return {"name": name} | cells(resampling.interval(statistic), n) | about
+    interval = resampling.interval(statistic, share=about["statistic"] == "share")
+    return with_reason({"name": name} | cells(interval, n) | about, str(about["statistic"]), interval.clusters)
 
 
 def _by_question(inputs: Inputs) -> Answers:

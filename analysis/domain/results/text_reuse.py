@@ -87,6 +87,7 @@ def share_rows(inputs: Inputs, pairs: Pairs, limit: float, resampling: Resamplin
     rows = []
     for style, origin, chosen in groups(responses, inputs.styles):
         n = int((~np.isnan(below[chosen])).sum())
-        share = resampling.interval(weighted_mean(below[chosen], topic[chosen], resampling.topics))
+        found = weighted_mean(below[chosen], topic[chosen], resampling.topics)
+        share = resampling.interval(found, share=True)
         rows.append({"style": style, "origin": origin, "limit": limit} | cells(share, n, "share"))
     return rows

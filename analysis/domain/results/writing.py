@@ -8,7 +8,7 @@ from ..inputs import Inputs, Ints, Response
 from . import citing, facts
 from .facts import Facts
 from .family import Analysed, Tables
-from .margins import Resampling, cells, groups, statistics
+from .margins import Resampling, cells, groups, statistics, with_reason
 from .schema import NOTE, Row, number
 from .settings import Settings
 
@@ -125,6 +125,6 @@ def _flat(values: Sequence[Sequence[int]], topic: Ints) -> tuple[Sequence[float]
 def _distribution(key: Row, values: Sequence[float] | np.ndarray, topic: Ints, resampling: Resampling) -> list[Row]:
     n = int(np.sum(~np.isnan(np.asarray(values, dtype=np.float64))))
     return [
-        key | {"statistic": name} | cells(resampling.interval(statistic), n)
+        with_reason(key | {"statistic": name} | cells(found := resampling.interval(statistic), n), name, found.clusters)
         for name, statistic in statistics(values, topic, resampling).items()
     ]

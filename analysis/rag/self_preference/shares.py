@@ -83,7 +83,8 @@ class Means:
         statistic = weighted_mean([value for _question, value in there], places, len(self._place))
         questions = len(np.unique(places))
         point = float(statistic(np.ones((1, len(self._place))))[0])
-        found = percentile_interval(point, statistic(self._weights), clusters=questions)
+        is_share = all(value in {0.0, 1.0} for _question, value in there)
+        found = percentile_interval(point, statistic(self._weights), clusters=questions, share=is_share)
         return Mean(point, found.low, found.high, questions, len(there))
 
 

@@ -61,21 +61,25 @@ class Resampled:
         self._weights = resample_weights(queries, resamples, rng) if queries else np.empty((resamples, 0))
 
     def mean(self, values: ArrayLike) -> Mean:
-        """The mean of one value a query, shape (n_queries,); NaN ones are left out, of resamples as well."""
-        given = np.asarray(values, dtype=np.float64)
-        return self.ratio(given, np.where(np.isnan(given), np.nan, 1.0))
+        """The mean of one value a query, shape (n_queries,); NaN ones are left out, of resamples as well.
 
-    def ratio(self, above: ArrayLike, below: ArrayLike) -> Mean:
+        Where all are 0 or 1 it is a share.
+        """
+        given = np.asarray(values, dtype=np.float64)
+        there = given[~np.isnan(given)]
+        return self.ratio(given, np.where(np.isnan(given), np.nan, 1.0), share=bool(np.isin(there, (0.0, 1.0)).all()))
+
+    def ratio(self, above: ArrayLike, below: ArrayLike, *, share: bool = False) -> Mean:
         """The sum of one value a query over the sum of another; queries where either is NaN are left out.
 
-        A share of documents is such a ratio: queries with more documents count more. NaN where the sum below is 0.
+        A `share` of documents is such a ratio: queries with more documents count more. NaN where the sum below is 0.
         """
         a, b = (np.asarray(each, dtype=np.float64) for each in (above, below))
         there = ~(np.isnan(a) | np.isnan(b))
         n = int(there.sum())
         a, b, w = a[there], b[there], self._weights[:, there]
         estimate = _over(a.sum(keepdims=True), b.sum(keepdims=True))[0]
-        interval = percentile_interval(estimate, _over(w @ a, w @ b), clusters=n)
+        interval = percentile_interval(estimate, _over(w @ a, w @ b), clusters=n, share=share)
         return Mean(float(estimate), interval.low, interval.high, n)
 
     def differences(self, values: Mapping[str, Floats], baseline: Floats) -> dict[str, Difference]:
@@ -125,7 +129,7 @@ def shares(of: Sequence[Sequence[str]], kinds: Sequence[str], resampled: Resampl
         n is the number of queries that have a thing. NaN where there is none at all.
     """
     total = np.array([float(len(each)) or np.nan for each in of])
-    return {kind: resampled.ratio([float(list(each).count(kind)) for each in of], total) for kind in kinds}
+    return {kind: resampled.ratio([float(list(each).count(kind)) for each in of], total, share=True) for kind in kinds}
 
 
 def _over(above: Floats, below: Floats) -> Floats:

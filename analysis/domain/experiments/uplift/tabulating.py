@@ -205,7 +205,7 @@ class _Tables:
         """Precision and recall, each of the questions that have what it is a share of."""
         right, chosen, helpful = (_column(selections, name) for name in ("right", "chosen", "helpful"))
         below = (np.where(each > 0, each, np.nan) for each in (chosen, helpful))
-        precision, recall = (self.resampled.ratio(right, each) for each in below)
+        precision, recall = (self.resampled.ratio(right, each, share=True) for each in below)
         return precision, recall
 
     def transfer(self) -> list[Row]:

@@ -1,0 +1,85 @@
+"""Simulated studies of the published corpus's shape, whose truth is known, as inputs of an analysis."""
+
+# ruff: noqa: E402
+from __future__ import annotations
+
+import os
+
+import django
+import numpy as np
+
+# Analyses are of the product, whose settings ask for keys; nothing here is encrypted or stored.
+for _name in ("SECRET_KEY", "CROWDRAG_PSEUDONYM_KEY", "CROWDRAG_IDENTITY_KEY"):
+    os.environ.setdefault(_name, "simulated")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdrag.settings")
+django.setup()
+
+from analysis.domain.inputs import Dimension, Inputs, Pool, Response
+from analysis.stats import designs
+from analysis.stats.designs import HUMAN, Design, Expectation
+from analysis.stats.simulating import Simulated, simulate
+
+#: 65 topics, six responses, 15 pairs of which two in five are shown in both orders, five judges a pair.
+TOPICS, DIMENSIONS, PAIRS_A_SHEET = 65, 2, 15
+#: Spam probabilities as published: means of the dimensions from 0.53 to 0.64, standard deviations about 0.29.
+SPAM_MEAN, SPAM_SD = 0.58, 0.29
+STYLES = ("bullet", "essay", "news")
+DIFFICULTY = 0.6
+
+
+def design(topics: int = TOPICS, dimensions: int = DIMENSIONS) -> Design:
+    """The published design; the last dimension leaves no choice but a or b."""
+    return Design(
+        topics=topics, responses=6, styles=3, dimensions=dimensions, forced=1, k=5, both_orders=0.4, items=PAIRS_A_SHEET
+    )
+
+
+def expectation(rng: np.random.Generator, dimensions: int = DIMENSIONS) -> Expectation:
+    """People and merits as the published analysis found them."""
+    people = designs.competence(1 - SPAM_MEAN, SPAM_SD, dimensions=dimensions, rng=rng)
+    strategy = rng.dirichlet([3.0] * 3, people.spam.shape)
+    return Expectation(
+        designs.Competence(people.spam, strategy),
+        effect=1.8, spread=2.8, neutral=0.25, correlation=0.85, difficulty=DIFFICULTY,
+    )  # fmt: skip
+
+
+def draw(rng: np.random.Generator, topics: int = TOPICS, dimensions: int = DIMENSIONS) -> Simulated:
+    """A study with new topics, responses and people."""
+    return simulate(design(topics, dimensions), expectation(rng, dimensions), rng)
+
+
+def as_inputs(study: Simulated) -> Inputs:
+    """What an analysis reads of a simulated study: no texts, positions as they come."""
+    shape, size = study.design, study.design.responses
+    names = tuple(f"topic-{topic:04d}" for topic in range(shape.topics))
+    responses = tuple(
+        Response(
+            f"{names[topic]}-{place}", names[topic], STYLES[style], "human" if origin == HUMAN else "model",
+            f"writer-{'human' if origin == HUMAN else 'model'}-{style}", 100,
+        )
+        for topic in range(shape.topics)
+        for place, (origin, style) in enumerate(zip(shape.origin.tolist(), shape.style.tolist(), strict=True))
+    )  # fmt: skip
+    left, right = study.topic * size + study.first, study.topic * size + study.second
+    units = tuple((int(a), int(b), int(t), "") for a, b, t in zip(left, right, study.topic, strict=True))
+    dimensions = tuple(Dimension(f"d{d}", f"Dimension {d}", (-1, 0, 1)) for d in range(shape.dimensions))
+    number = np.arange(len(study.item))
+    same = np.ones_like(number)
+    vote, k, position = number % shape.k, same * shape.k, _positions(study)
+    rows = [
+        np.column_stack([study.item, study.coder, same * d, study.label[:, d], vote, k, position, number])
+        for d in range(shape.dimensions)
+    ]
+    pool = Pool(tuple(f"judge-{j:05d}" for j in range(shape.people)), units, *np.concatenate(rows).T)
+    return Inputs("crowd", names, STYLES, dimensions, responses, {"crowd": pool})
+
+
+def _positions(study: Simulated) -> np.ndarray:
+    """The place of each vote in its judge's questionnaire, from 1."""
+    order = np.lexsort((study.item, study.coder))
+    sizes = np.bincount(study.coder, minlength=study.design.people)
+    begin = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    position = np.empty(len(order), dtype=np.int64)
+    position[order] = np.arange(len(order)) - begin + 1
+    return position
