@@ -28,7 +28,8 @@ TABLES = {
         "agreement",
         _("Order effects"),
         _(
-            "Krippendorff's alpha (ordinal), with 95 % bootstrap intervals over topics. Within a pair: of pairs judged "
+            "Krippendorff's alpha (ordinal), with 95 % intervals over topics and judges. Within a pair: of pairs "
+            "judged "
             "in both orders, each order alone and both together, votes turned so that they mean the same response. "
             "Across the questionnaire: of its first {first_positions} items and of the later ones."
         ),
@@ -45,9 +46,9 @@ TABLES = {
         "agreement",
         _("Differences between orders"),
         _(
-            "Differences of Krippendorff's alpha, with 95 % intervals from the same resamples of topics. Largest: of "
+            "Differences of Krippendorff's alpha, with 95 % intervals over topics and judges. Largest: of "
             "both orders together from one of them, or of the first items from the later ones, whichever the sign; it "
-            "is never below 0, nor is its interval. Signed: one order less the other, the first items less the later "
+            "is never below 0 and has no interval. Signed: one order less the other, the first items less the later "
             "ones; an interval that holds 0 tells of no effect."
         ),
         (
@@ -62,8 +63,9 @@ TABLES = {
         "agreement",
         _("Preference for the response shown first"),
         _(
-            "Share of choices (neutral judgments left out) for the response shown first, with 95 % bootstrap intervals "
-            "over topics; n choices. Over all pairs it may come from which responses stood first; over pairs judged in "
+            "Share of choices (neutral judgments left out) for the response shown first, with 95 % intervals "
+            "over topics and judges; n choices. Over all pairs it may come from which responses stood first; "
+            "over pairs judged in "
             "both orders it cannot. There p is of a randomisation test that sides do not matter, also adjusted by "
             "Benjamini and Hochberg over the dimensions."
         ),
@@ -119,7 +121,7 @@ TABLES = {
         _(
             "Of presented pairs with one response of the model and one of somebody else's, on which both the model and "
             "the gold label of the people chose: the share of choices for the model's own response by each, and the "
-            "difference, with 95 % bootstrap intervals over topics. Undecided: pairs on which one of them is neutral. "
+            "difference, with 95 % intervals over topics. Undecided: pairs on which one of them is neutral. "
             "Agreement: Krippendorff's alpha of the model and the gold label on pairs with one response of its own, "
             "and on the others."
         ),
@@ -145,7 +147,7 @@ FIGURES = {
         "agreement",
         _("Order effects"),
         _(
-            "Krippendorff's alpha by dimension, with 95 % bootstrap intervals over topics: of pairs judged in both "
+            "Krippendorff's alpha by dimension, with 95 % intervals over topics and judges: of pairs judged in both "
             "orders, each order alone and both together; of the first {first_positions} items of a questionnaire and "
             "of the later ones."
         ),

@@ -18,8 +18,9 @@ TABLES = {
         "agreement",
         _("Agreement"),
         _(
-            "Krippendorff's alpha (ordinal) by dimension, split of the pairs and judges, with 95 % bootstrap "
-            "intervals over topics. Corrected: without judgments of people whose spam probability on the dimension "
+            "Krippendorff's alpha (ordinal) by dimension, split of the pairs and judges, with 95 % "
+            "intervals over topics and judges (of experts over topics). Corrected: without judgments of people "
+            "whose spam probability on the dimension "
             "exceeds {spam_threshold}. Without the least competent quarter: without this share ({least_competent}) of "
             "the people, the least competent on the dimension, but {kept_votes} judgments of each pair stay."
         ),
@@ -37,7 +38,7 @@ TABLES = {
     "agreement_means": Table(
         "agreement",
         _("Mean agreement"),
-        _("Mean of Krippendorff's alpha over dimensions, with 95 % bootstrap intervals over topics."),
+        _("Mean of Krippendorff's alpha over dimensions, with 95 % intervals over topics and judges."),
         (
             Column("split", _("Pairs"), words=SPLITS),
             Column("coders", _("Judges"), words=CODERS),
@@ -195,8 +196,8 @@ FIGURES = {
         "agreement",
         _("Agreement by dimension"),
         _(
-            "Krippendorff's alpha by dimension, judges and split of the pairs, with 95 % bootstrap intervals over "
-            "topics."
+            "Krippendorff's alpha by dimension, judges and split of the pairs, with 95 % intervals over topics "
+            "and judges."
         ),
         _("Points with intervals: alpha by dimension, one colour for each kind of judges, one panel for each split."),
     ),

@@ -260,8 +260,11 @@ def _intervals(facts: Facts) -> str:
         refitted = settings.bootstrap == REFIT
         how = f", {'with competences, labels and grades fitted anew in each' if refitted else CONDITIONAL}"
     return (
-        f"Intervals are 95 % percentile intervals over {settings.resamples:,} bootstrap resamples of the "
-        f"{drawn}{how} [@efron1993]."
+        f"Intervals are 95 % intervals: of agreement over topics and judges, from the variance of what each "
+        f"two judgments "
+        f"add [@cameron2011] [@aronow2015]; of shares by effective sample size [@korn1998]; of all else over "
+        f"{settings.resamples:,} bootstrap resamples of the {drawn}{how}, as wide as few topics ask for "
+        f"[@hesterberg2015]."
     )
 
 

@@ -63,7 +63,8 @@ def _sentences(run: Run, own: Parameters, rows: Mapping[str, list[Row]]) -> Iter
         "utility seen for the question in any ranking, the oracle's among them."
     )
     yield (
-        f"Intervals are 95 % percentile intervals over {own.resamples:,} resamples of questions [@efron1993]; utility "
+        f"Intervals are 95 % bootstrap intervals over {own.resamples:,} resamples of questions "
+        f"[@hesterberg2015]; utility "
         "by interval of disparity was compared with the deterministic ranking by Student's unpaired t-test, disparity "
         "between alphas by the paired one, and p-values were adjusted for the false discovery rate within each table "
         f"[@benjamini1995]. The seed was {run.seed}."

@@ -65,7 +65,8 @@ def _sentences(run: Run, own: Parameters, rows: Mapping[str, list[Row]]) -> Iter
     if rows.get("self_preference_perplexity"):
         yield f"{_perplexities(own)}; authors were compared by analysis of variance and Tukey's test [@tukey1949]."
     yield (
-        f"Intervals are 95 % percentile intervals over {own.resamples:,} resamples of questions [@efron1993]; p-values "
+        f"Intervals are 95 % bootstrap intervals over {own.resamples:,} resamples of questions "
+        f"[@hesterberg2015]; p-values "
         "were adjusted for the false discovery rate within each table [@benjamini1995], Tukey's for all pairs. "
         f"The seed was {run.seed}."
     )

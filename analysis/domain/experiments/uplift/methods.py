@@ -128,8 +128,9 @@ def _tested(own: Parameters) -> str:
     against += ["of ablations to the whole"] if own.ablations else []
     against += ["of answers with the other model's documents to those with a model's own"] if own.other else []
     return (
-        f"Differences {' and '.join(against)} are paired by question, with 95 % percentile intervals over "
-        f"{own.resamples:,} resamples of questions [@efron1993] and Wilcoxon's signed-rank test [@wilcoxon1945], which "
+        f"Differences {' and '.join(against)} are paired by question, with 95 % bootstrap intervals over "
+        f"{own.resamples:,} resamples of questions [@hesterberg2015] and Wilcoxon's signed-rank test "
+        f"[@wilcoxon1945], which "
         "of exact match is McNemar's [@mcnemar1947], as its differences are all of one size; p-values were adjusted "
         "for the false discovery rate within each table [@benjamini1995]. Intervals and tests are conditional on the "
         "trained rerankers, one a fold."
