@@ -23,15 +23,20 @@ def tables_of(settings, votes=None, seed=0):
 
 
 def without_ends(tables):
-    """Everything that is no interval."""
-    return {name: [{key: row[key] for key in row if key not in ENDS} for row in rows] for name, rows in tables.items()}
+    """Everything that is no interval, nor the reason why there is none."""
+    kept = {name: [[key for key in row if key not in ENDS | {"note"}] for row in rows] for name, rows in tables.items()}
+    return {
+        name: [{key: row[key] for key in keys} for row, keys in zip(rows, kept[name], strict=True)]
+        for name, rows in tables.items()
+    }
 
 
 @pytest.mark.parametrize("options", [REFIT, WORKERS, REFIT | WORKERS], ids=["refit", "workers", "both"])
 def test_options_change_intervals_and_nothing_else(options):
     plain, other = tables_of(QUICK), tables_of(replace(QUICK, **options))
     assert without_ends(other) == without_ends(plain)
-    assert other["agreement"] != plain["agreement"]
+    assert other != plain
+    assert other["agreement"] == plain["agreement"]  # over topics and judges whatever is chosen
     assert json.dumps(tables_of(replace(QUICK, **options))) == json.dumps(other)  # to the byte
 
 
@@ -40,20 +45,9 @@ def test_where_all_judges_agree_options_change_no_interval_of_grades():
     votes = votes_of(ORDERS)
     plain, other = (tables_of(replace(QUICK, resamples=400, **options), votes) for options in ({}, REFIT | WORKERS))
     for before, after in zip(plain["grade_means"], other["grade_means"], strict=True):
-        assert after["low"] == pytest.approx(before["low"], abs=0.3)
-        assert after["high"] == pytest.approx(before["high"], abs=0.3)
-
-
-def test_drawing_judges_widens_the_intervals_of_agreement():
-    """Four judges, one of whom contradicts: who is drawn matters more than which topic."""
-    votes = dict.fromkeys(votes_of(ORDERS), ("AAAB", "AAAB"))
-    votes |= dict.fromkeys(list(votes)[::3], ("BBBA", "BBBA"))
-    plain, drawn = (tables_of(replace(QUICK, resamples=300, **options), votes) for options in ({}, WORKERS))
-    widths = [
-        next(row["high"] - row["low"] for row in each["agreement"] if row["coders"] == "crowd")
-        for each in (plain, drawn)
-    ]
-    assert widths[1] > 2 * widths[0]
+        if before["low"] is not None and after["low"] is not None:
+            assert after["low"] == pytest.approx(before["low"], abs=0.3)
+            assert after["high"] == pytest.approx(before["high"], abs=0.3)
 
 
 @pytest.mark.parametrize("grades_from", ["gold", "votes"])
@@ -62,7 +56,8 @@ def test_grades_by_votes_and_by_labels_are_said_with_every_option(grades_from):
     for row in tables["leaderboard"]:
         assert row["low"] <= row["merit"] <= row["high"]
     for row in tables["grade_means"]:
-        assert row["low"] <= row["mean"] <= row["high"]
+        # Without an interval: the same in every resample.
+        assert row["low"] is None or row["low"] <= row["mean"] <= row["high"]
 
 
 def test_votes_are_weighted_by_competence():
