@@ -15,6 +15,7 @@ from tests.analysis import small_study
 from tests.analysis.test_grade_tests import ORDERS, row_of, votes_of
 from tests.analysis.test_pages import address, member_of
 from tests.factories import ParticipantFactory, ResponseFactory, StudyFactory, TopicFactory
+from writing.enums import Origin
 
 pytestmark = pytest.mark.django_db
 QUICK = {"resamples": 40, "restarts": 2, "refine": 0}
@@ -69,6 +70,32 @@ def test_the_leaderboard_shows_the_numbers_of_the_table():
     assert len(tests) == 3
     for row in tests:
         assert (marking.said(row["p"]) in text) if row["p"] is not None else (row["note"] in text)
+
+
+def test_grades_of_several_systems_are_shown_by_system_and_not_by_what_says_nothing(monkeypatch):
+    """All are systems: the mean of all responses of a topic is the same whatever they are like."""
+    monkeypatch.setattr(small_study, "ORIGINS", dict.fromkeys("xyz", Origin.SYSTEM))
+    monkeypatch.setattr(small_study, "STYLES", dict.fromkeys("xyz", "bullet"))
+    study, run = analysed(votes_of(("yxz", "yzx", "yxz")))
+    answer = member_of(study).get(address(study, "grades/"))
+    text = answer.content.decode()
+    assert answer.context["means"]["columns"] == []
+    assert "charts/grades.svg" not in text
+    assert "charts/grades_of_systems.svg" in text
+    systems = answer.context["systems"]["rows"]
+    assert [row["name"] for row in systems] == ["writer-y", "writer-x", "writer-z"]
+    row = row_of(rows_of(run, "leaderboard"), participant="writer-y", dimension="all")
+    assert systems[0]["cells"][0] == row
+    assert (row["mean_grade"], row["n"]) == (3.0, 3)
+    assert '<th scope="row" title="writer-y">writer-y</th>' in text
+    assert text.count(">writer-z</a>") == 3  # beside its response of each topic
+
+
+def test_one_model_among_people_is_told_by_origin_alone():
+    study, _run = analysed(votes_of(ORDERS[:2]))
+    answer = member_of(study).get(address(study, "grades/"))
+    assert answer.context["systems"]["rows"] == []
+    assert len(answer.context["means"]["columns"]) > 3
 
 
 def test_an_unknown_dimension_shows_all():

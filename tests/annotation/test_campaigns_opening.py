@@ -58,7 +58,7 @@ class TestOpening:
                 lambda: campaigns.build(campaign=campaign, now=NOW, seed=5),
                 lambda: campaigns.change_instructions(campaign=campaign, text="x", now=NOW),
                 lambda: campaigns.change_consent(
-                    campaign=campaign, text="x", text_licence="y", timing_licence="", now=NOW
+                    campaign=campaign, text="x", text_licence="CC0-1.0", timing_licence="", now=NOW
                 ),
                 lambda terms=terms: campaigns.change(
                     campaign=campaign, terms=terms, design=campaigns.Design(seed=5), now=NOW

@@ -210,6 +210,15 @@ FIGURES = {
         ),
         _("Histograms of the participants' spam probability, one for each dimension."),
     ),
+    "grades_of_systems": Figure(
+        "grades",
+        _("Mean grades of systems"),
+        _(
+            "Mean grade of each system within its topics (1 is the worst), by dimension, with 95 % bootstrap intervals "
+            "over topics. People are one row."
+        ),
+        _("Points with intervals, a row for each system, one colour for each origin, a panel for each dimension."),
+    ),
     "grades": Figure(
         "grades",
         _("Mean grades"),

@@ -43,7 +43,7 @@ THEMES = ("light", "dark")
 MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "json": "application/json"}
 VEGA_LITE = "6.4"
 #: Counted up when charts come to look otherwise, so that browsers fetch them again.
-DRAWING = 5
+DRAWING = 6
 
 
 @dataclass(frozen=True)
@@ -163,6 +163,7 @@ CHARTS: dict[str, Chart] = {
     "agreement": Chart(("agreement",), agreement.chart),
     "competence": Chart(("competence",), competence.chart),
     "grades": Chart(("grade_means",), grades.chart),
+    "grades_of_systems": Chart(("leaderboard",), grades.of_systems),
     "leaderboard": Chart(("leaderboard",), leaderboard.chart),
     "order_effects": Chart(("order_effects",), order_effects.chart),
     "interdependence": Chart(("interdependence",), interdependence.chart),

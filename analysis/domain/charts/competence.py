@@ -1,6 +1,6 @@
 """Competence of participants."""
 
-from .making import Labels, Spec, Tables, data, refuse_empty, spec
+from .making import Labels, Spec, Tables, refuse_empty, spec, whole_ticks, wrapped
 
 BINS = 20
 
@@ -22,14 +22,14 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
         {"dimension": name, "from": place / BINS, "to": (place + 1) / BINS, "participants": n}
         for (name, place), n in sorted(counts.items(), key=lambda item: (order.index(item[0][0]), item[0][1]))
     ]
+    ticks = whole_ticks(0, max(counts.values()), 4)
     bars = alt.Chart().mark_bar(binSpacing=1).encode(
         x=alt.X("from:Q", bin="binned", title="Spam probability", scale=alt.Scale(domain=[0, 1]),
                 axis=alt.Axis(values=[0, 0.5, 1])),
         x2="to:Q",
-        y=alt.Y("participants:Q", title="Participants", axis=alt.Axis(tickCount=3)),
+        y=alt.Y("participants:Q", title="Participants", axis=alt.Axis(values=ticks, format="d")),
     )  # fmt: skip
     limit = alt.Chart().mark_rule(strokeDash=[4, 3], strokeWidth=1.5, color=colours["b"])
     limit = limit.encode(x=alt.datum(parameters.get("spam_threshold", 0.7)))
-    facet = alt.Facet("dimension:N", sort=order, title=None)
     panel = (bars + limit).properties(width=140, height=90)
-    return spec(panel.facet(facet, columns=4, data=data(shown)))
+    return spec(wrapped(panel, "dimension", order, shown, columns=4))

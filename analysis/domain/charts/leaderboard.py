@@ -1,10 +1,12 @@
 """The leaderboard: ranks with their intervals."""
 
+import math
+
 from django.utils.translation import gettext
 
 from ..pages import words
 from ..results.schema import Row
-from .making import Labels, Spec, Tables, data, refuse_empty, spec
+from .making import Labels, Spec, Tables, refuse_empty, spec, whole_ticks, wrapped
 
 #: So many participants are shown: the best over all dimensions.
 MOST = 20
@@ -42,12 +44,12 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
     shape = alt.Shape("origin:N", scale=alt.Scale(domain=domain), title="Origin")
     base = alt.Chart().encode(y=alt.Y("participant:N", sort=order, title=None), color=color)
     scale = alt.Scale(domain=[1, max(last, 2)], nice=False)
-    axis = alt.Axis(tickMinStep=1, tickCount=5, format="d")
+    axis = alt.Axis(values=whole_ticks(1, max(math.ceil(last), 2)), format="d")
     rules = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title="Rank", scale=scale, axis=axis), x2="high:Q")
     rules = rules.transform_filter("datum.low != null")
     points = base.mark_point(filled=True, opacity=1, size=50).encode(x=alt.X("rank:Q", scale=scale), shape=shape)
     panel = (rules + points).properties(width=165, height=alt.Step(15))
-    return spec(panel.facet(alt.Facet("dimension:N", sort=panels, title=None), columns=4, data=data(shown)))
+    return spec(wrapped(panel, "dimension", panels, shown, columns=4))
 
 
 def names_of(participants: list[str]) -> dict[str, str]:

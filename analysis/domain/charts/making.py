@@ -42,6 +42,27 @@ def spec(chart: Any) -> Spec:
     return found | {"padding": {"left": 30, "right": 40, "top": 4, "bottom": 4}}
 
 
+def category(field: str, order: list[str], **axis: Any) -> Any:
+    """Vertical places of categories: all of `order`, also those without a value, so that panels agree on them."""
+    import altair as alt
+
+    return alt.Y(f"{field}:N", sort=order, scale=alt.Scale(domain=order), title=None, axis=alt.Axis(**axis))
+
+
+def wrapped(panel: Any, field: str, order: list[str], rows: list[Any], *, columns: int) -> Any:
+    """Panels in rows of so many. Each has its own axis: a shared one also stands where the last row has no panel."""
+    import altair as alt
+
+    facet = alt.Facet(f"{field}:N", sort=order, title=None)
+    return panel.facet(facet, columns=columns, data=data(rows)).resolve_axis(x="independent")
+
+
+def whole_ticks(low: int, high: int, most: int = 5) -> list[int]:
+    """At most `most` whole numbers for an axis, at equal distances, from `low` on."""
+    step = max(1, -(-(high - low) // max(most - 1, 1)))
+    return list(range(low, high + 1, step))
+
+
 def refuse_empty(rows: list[Any]) -> None:
     """Raise `EmptyChartError` if there is nothing to show."""
     if not rows:

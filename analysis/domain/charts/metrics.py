@@ -35,7 +35,7 @@ def text_reuse(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
         .mark_line()
         .encode(
             x=alt.X("bleu:Q", title=gettext("Sentence-BLEU"), axis=alt.Axis(tickCount=5)),
-            y=alt.Y("share:Q", title=gettext("Share of pairs"), axis=alt.Axis(format="%", tickCount=5)),
+            y=alt.Y("share:Q", title=gettext("Share of pairs"), axis=alt.Axis(format="~%", tickCount=5)),
             color=alt.Color(
                 "origin:N", scale=alt.Scale(domain=domain, range=[colours[name] for name in origins]), title=title
             ),

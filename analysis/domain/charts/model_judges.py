@@ -7,7 +7,8 @@ from django.utils.translation import gettext as _
 
 from ..captions import compared
 from ..pages import words
-from .making import Labels, Spec, Tables, data, refuse_empty, spec
+from ..results.schema import Row
+from .making import Labels, Spec, Tables, category, data, refuse_empty, spec
 
 PANEL = 150
 ROW = 30
@@ -15,6 +16,8 @@ ROW = 30
 TITLE = 20
 #: More models than these would make a chart that nobody can take in; the table has all.
 MOST_MODELS = 6
+#: The measure that compares both ways of asking.
+BOTH_WAYS = "alpha_inference"
 #: Where a measure says "nothing": no more agreement than chance, no side preferred.
 NOTHING = {"front_preference": 0.5}
 
@@ -28,27 +31,30 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
     inferences = [name for name in compared.INFERENCES if any(row["inference"] == name for row in rows)]
     panels: list[Any] = []
     for model in models:
-        across = [
-            _panel(
-                [row for row in rows if row["participant"] == model], measure, labels, colours, inferences, place == 0
-            )
-            for place, measure in enumerate(compared.MEASURES)
-        ]
-        drawn = [panel for panel in across if panel is not None]
+        own = [row for row in rows if row["participant"] == model]
+        order = list(dict.fromkeys(_name(row, labels) for row in own))
+        drawn: list[Any] = []
+        for measure in compared.MEASURES:
+            shown = _shown(own, measure, labels)
+            if not shown:
+                continue
+            y = category("dimension", order, labels=not drawn, ticks=not drawn)
+            drawn.append(_panel(shown, measure, colours, inferences, y, ROW * len(order)))
         if drawn:
             panels.append(alt.hconcat(*drawn, title=model).resolve_scale(x="independent"))
     refuse_empty(panels)
     return spec(alt.vconcat(*panels))
 
 
-def _panel(
-    rows: list[Any], measure: str, labels: Labels, colours: Spec, inferences: list[str], is_first: bool
-) -> Any | None:
-    import altair as alt
+def _name(row: Row, labels: Labels) -> str:
+    return _("Mean") if row["dimension"] == words.ALL else labels.dimension(row)
 
-    shown = [
+
+def _shown(rows: list[Row], measure: str, labels: Labels) -> list[Row]:
+    """What a measure says of each dimension and way of asking; what concerns both ways stands in the rows of either."""
+    found = [
         {
-            "dimension": _("Mean") if row["dimension"] == words.ALL else labels.dimension(row),
+            "dimension": _name(row, labels),
             "inference": str(compared.INFERENCES[row["inference"]]),
             "value": row[measure],
             "low": row[f"{measure}_low"],
@@ -57,16 +63,19 @@ def _panel(
         for row in rows
         if row[measure] is not None
     ]
-    if not shown:
-        return None
-    order = list(dict.fromkeys(row["dimension"] for row in shown))
-    if measure == "alpha_inference":  # of both ways of asking: the same in the rows of either
-        return _both_ways([row for row in shown if row["inference"] == shown[0]["inference"]], order, colours, is_first)
+    return list({row["dimension"]: row for row in reversed(found)}.values()) if measure == BOTH_WAYS else found
+
+
+def _panel(shown: list[Row], measure: str, colours: Spec, inferences: list[str], y: Any, height: int) -> Any:
+    import altair as alt
+
+    if measure == BOTH_WAYS:
+        return _both_ways(shown, colours, y, height)
     domain = [str(compared.INFERENCES[name]) for name in inferences]
     palette = [colours["a"], colours["b"]][: len(domain)]
     legend = alt.Legend(orient="bottom")
     base = alt.Chart(data(shown)).encode(
-        y=alt.Y("dimension:N", sort=order, title=None, axis=alt.Axis(labels=is_first, ticks=is_first)),
+        y=y,
         yOffset=alt.YOffset("inference:N", sort=domain),
         color=alt.Color("inference:N", scale=alt.Scale(domain=domain, range=palette), title=_("Asked"), legend=legend),
     )
@@ -77,7 +86,7 @@ def _panel(
     points = base.mark_point(filled=True, opacity=1, size=50).encode(x="value:Q", shape=shape)
     nothing = alt.Chart().mark_rule(strokeDash=[3, 3]).encode(x=alt.datum(NOTHING.get(measure, 0)))
     title = _title(measure)
-    return (nothing + rules + points).properties(width=PANEL, height=ROW * len(order), title=title)
+    return (nothing + rules + points).properties(width=PANEL, height=height, title=title)
 
 
 def _title(measure: str) -> list[str]:
@@ -85,18 +94,17 @@ def _title(measure: str) -> list[str]:
     return wrap(str(compared.MEASURES[measure]), width=TITLE)
 
 
-def _both_ways(shown: list[Any], order: list[str], colours: Spec, is_first: bool) -> Any:
+def _both_ways(shown: list[Row], colours: Spec, y: Any, height: int) -> Any:
     import altair as alt
 
-    y = alt.Y("dimension:N", sort=order, title=None, axis=alt.Axis(labels=is_first, ticks=is_first))
     base = alt.Chart(data(shown)).encode(y=y)
     x = alt.X("low:Q", title=None, axis=alt.Axis(tickCount=3, labelFlush=False))
     rules = base.mark_rule(strokeWidth=2, color=colours["system"]).encode(x=x, x2="high:Q")
     points = base.mark_point(filled=True, opacity=1, size=50, color=colours["system"], shape="triangle-up")
     nothing = alt.Chart().mark_rule(strokeDash=[3, 3]).encode(x=alt.datum(0))
-    title = _title("alpha_inference")
+    title = _title(BOTH_WAYS)
     made = nothing + rules + points.encode(x="value:Q")
-    return made.properties(width=PANEL, height=ROW * len(order), title=title)
+    return made.properties(width=PANEL, height=height, title=title)
 
 
 def own_responses(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
@@ -109,7 +117,7 @@ def own_responses(tables: Tables, labels: Labels, colours: Spec, parameters: Spe
     whose = {"model": _("The model chose"), "gold": _("The gold label")}
     shown = [
         {
-            "dimension": _("Mean") if row["dimension"] == words.ALL else labels.dimension(row),
+            "dimension": _name(row, labels),
             "panel": str(compared.INFERENCES[row["inference"]]),
             "model": row["participant"],
             "whose": said,
@@ -130,7 +138,7 @@ def own_responses(tables: Tables, labels: Labels, colours: Spec, parameters: Spe
         yOffset=alt.YOffset("whose:N", sort=domain),
         color=alt.Color("whose:N", scale=scale, title=None),
     )
-    axis = alt.Axis(format="%", tickCount=4)
+    axis = alt.Axis(format="~%", tickCount=4)
     x = alt.X("low:Q", title=_("Choices for the model's own response"), axis=axis, scale=alt.Scale(zero=False))
     rules = base.mark_rule(strokeWidth=2).encode(x=x, x2="high:Q")
     shape = alt.Shape("whose:N", scale=alt.Scale(domain=domain), title=None)

@@ -6,7 +6,8 @@ from django.utils.translation import gettext as _
 
 from ..captions import compared
 from ..pages import words
-from .making import Labels, Spec, Tables, data, refuse_empty, spec
+from ..results.schema import Row
+from .making import Labels, Spec, Tables, category, data, refuse_empty, spec
 
 #: Height of a dimension: its parts stand side by side in it, three in one panel, two in the other.
 ROW = 40
@@ -16,29 +17,29 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
     """Alpha with its interval by dimension, one colour for each part; a panel for each effect."""
     import altair as alt
 
-    order: list[str] = []
+    known = [row for row in tables["order_effects"] if row["alpha"] is not None]
+    order = list(dict.fromkeys(_name(row, labels) for row in known))
     panels: list[Any] = []
     for effect, parts in compared.PARTS.items():
-        rows = [row for row in tables["order_effects"] if row["effect"] == effect and row["alpha"] is not None]
         shown = [
             {
-                "dimension": _("Mean") if row["dimension"] == words.ALL else labels.dimension(row),
+                "dimension": _name(row, labels),
                 "part": str(parts[row["part"]]),
                 "alpha": row["alpha"],
                 "low": row["low"],
                 "high": row["high"],
             }
-            for row in rows
+            for row in known
+            if row["effect"] == effect
         ]
         if not shown:
             continue
-        order = list(dict.fromkeys([*order, *(row["dimension"] for row in shown)]))
         domain = [str(label) for label in parts.values()]
         palette = [colours["a"], colours["b"], colours["system"]][: len(domain)]
         legend = alt.Legend(orient="bottom", columns=1)
         colour = alt.Color("part:N", scale=alt.Scale(domain=domain, range=palette), title=None, legend=legend)
         base = alt.Chart(data(shown)).encode(
-            y=alt.Y("dimension:N", sort=order, title=None, axis=alt.Axis(labels=not panels)),
+            y=category("dimension", order, labels=not panels),
             yOffset=alt.YOffset("part:N", sort=domain),
             color=colour,
         )
@@ -50,3 +51,7 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
         panels.append(panel)
     refuse_empty(panels)
     return spec(alt.hconcat(*panels).resolve_scale(color="independent", shape="independent", yOffset="independent"))
+
+
+def _name(row: Row, labels: Labels) -> str:
+    return _("Mean") if row["dimension"] == words.ALL else labels.dimension(row)

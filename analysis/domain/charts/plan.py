@@ -56,7 +56,7 @@ def _panel(rows: list[Row], name: str, unit: str, colours: Spec) -> Any:
     palette = [colours[each] for each in ("human", "model", "system", "n")]
     domain = alt.Scale(domain=series, range=[palette[i % len(palette)] for i in range(len(series))])
     shapes = alt.Scale(domain=series, range=[SHAPES[i % len(SHAPES)] for i in range(len(series))])
-    axis = alt.Axis(format=",.0f", tickCount=5)
+    axis = alt.Axis(format=",~f", tickCount=5)
     base = alt.Chart(data(rows)).encode(
         x=alt.X("x:Q", title=unit, axis=axis, scale=alt.Scale(zero=False, nice=False, padding=14)),
         color=alt.Color("judges:N", scale=domain, title=gettext("Each pair by"), sort=series),

@@ -30,7 +30,7 @@ def pairs(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
         for name, said in measures.items()
     ]
     title = _("Share of readings")
-    return _points(shown, "measure", list(measures.values()), (colours["model"], colours["human"]), title, 0.5, "%")
+    return _points(shown, "measure", list(measures.values()), (colours["model"], colours["human"]), title, 0.5, "~%")
 
 
 def rating_tests(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
@@ -49,7 +49,7 @@ def rating_tests(tables: Tables, labels: Labels, colours: Spec, parameters: Spec
         if row["difference"] is not None
     ]
     title = _("Human less model")
-    return _points(shown, "measure", list(settings.values()), (colours["model"], colours["human"]), title, 0.0, "+.2f")
+    return _points(shown, "measure", list(settings.values()), (colours["model"], colours["human"]), title, 0.0, "+~f")
 
 
 def by_knowledge(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
@@ -67,7 +67,7 @@ def by_knowledge(tables: Tables, labels: Labels, colours: Spec, parameters: Spec
         for row in tables["self_preference_by_knowledge"]
         if row["factual"] is not None
     ]
-    return _points(shown, "measure", [measure], (colours["model"],), _("Share of readings"), 0.5, "%")
+    return _points(shown, "measure", [measure], (colours["model"],), _("Share of readings"), 0.5, "~%")
 
 
 def _points(
@@ -115,7 +115,7 @@ def scores(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> S
         .mark_bar()
         .encode(
             y=alt.Y("who:N", sort=list(dict.fromkeys(row["who"] for row in shown)), title=None),
-            x=alt.X("sum(share):Q", title=_("Share of passages"), axis=alt.Axis(format="%")),
+            x=alt.X("sum(share):Q", title=_("Share of passages"), axis=alt.Axis(format="~%")),
             color=alt.Color("rating:O", scale=scale, title=_("Rating"), legend=alt.Legend(orient="bottom")),
             order=alt.Order("rating:Q"),
         )

@@ -39,7 +39,7 @@ def survey(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> S
     refuse_empty(shown)
     answers = list(dict.fromkeys(row["answer"] for row in sorted(shown, key=lambda row: row["option"])))
     base = alt.Chart().encode(y=alt.Y("answer:N", sort=answers, title=None))
-    percent = alt.Axis(format="%", values=[0, 0.5, 1])
+    percent = alt.Axis(format="~%", values=[0, 0.5, 1])
     bars = base.mark_bar(color=colours["a"], opacity=0.8).encode(
         x=alt.X("share:Q", title=gettext("Share of answers"), axis=percent, scale=alt.Scale(domain=[0, 1]))
     )
@@ -48,7 +48,8 @@ def survey(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> S
     panel = (bars + rules).properties(width=140, height=alt.Step(16))
     header = alt.Header(labelExpr=f"split(datum.label, '{LINE}')", labelLimit=0)
     facet = alt.Facet("question:N", sort=questions, title=None, header=header)
-    return spec(panel.facet(facet, columns=3, data=data(shown)).resolve_scale(y="independent"))
+    made = panel.facet(facet, columns=3, data=data(shown))
+    return spec(made.resolve_scale(y="independent").resolve_axis(x="independent"))
 
 
 def _wrapped(question: str) -> str:
@@ -82,7 +83,7 @@ def writing_process(tables: Tables, labels: Labels, colours: Spec, parameters: S
     bars = alt.Chart().mark_bar(binSpacing=1, color=colours["a"]).encode(
         x=alt.X("from:Q", bin="binned", title=None, axis=alt.Axis(tickCount=4)),
         x2="to:Q",
-        y=alt.Y("share:Q", title=gettext("Share of logs"), axis=alt.Axis(format="%", tickCount=3)),
+        y=alt.Y("share:Q", title=gettext("Share of logs"), axis=alt.Axis(format="~%", tickCount=3)),
     )  # fmt: skip
     line = alt.Chart().mark_rule(strokeWidth=2, strokeDash=[4, 3], color=colours["b"]).encode(x="mean(median):Q")
     order = list(dict.fromkeys(str(row["measure"]) for row in shown))

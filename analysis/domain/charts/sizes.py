@@ -89,6 +89,8 @@ def _faceted(part: Spec, size: str, whole: Spec, room: float) -> Spec:
             part["columns"] = across
         else:  # rows and columns: they stay, with less room each
             across = count
+    if "columns" in part and count % across:  # a shared axis would also stand where the last row has no panel
+        part.setdefault("resolve", {}).setdefault("axis", {})["x"] = "independent"
     kept = labels * (across if own_axes else 1)
     part["spec"]["width"] = _bounded((room - kept - GAP * (across - 1)) / across)
     return part

@@ -39,7 +39,7 @@ def categories(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
     y = alt.Y("category:N", sort=[row["category"] for row in shown], title=None, axis=_axis())
     base = alt.Chart(data(shown)).encode(y=y)
     title = gettext("Share of documents")
-    x = alt.X("share:Q", title=title, axis=alt.Axis(format="%"))
+    x = alt.X("share:Q", title=title, axis=alt.Axis(format="~%"))
     bars = base.mark_bar(color=colours["human"], height=14).encode(x=x)
     rules = _with_ends(base.mark_rule(strokeWidth=1.5, color=colours["model"]), "low", "high", title)
     return spec((bars + rules).properties(width=2 * WIDTH, height=alt.Step(STEP)))
@@ -68,7 +68,7 @@ def thresholds(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
         color=alt.Color("measure:N", title=None, scale=scale, legend=legend),
     )
     bands = base.mark_area(opacity=0.2).encode(y=alt.Y("low:Q", title=up, scale=whole), y2="high:Q")
-    y = alt.Y("value:Q", title=up, scale=whole, axis=alt.Axis(format="%"))
+    y = alt.Y("value:Q", title=up, scale=whole, axis=alt.Axis(format="~%"))
     shape = alt.Shape("measure:N", title=None, scale=shapes, legend=legend)
     lines = base.mark_line().encode(y=y) + base.mark_point(filled=True, opacity=1, size=45).encode(y=y, shape=shape)
     least = tables["uplift_thresholds"][0]
@@ -103,7 +103,7 @@ def errors(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> S
         .mark_bar(height=14)
         .encode(
             y=alt.Y("method:N", sort=names, title=None, axis=_axis()),
-            x=alt.X("share:Q", stack=True, title=gettext("Share of worse answers"), axis=alt.Axis(format="%")),
+            x=alt.X("share:Q", stack=True, title=gettext("Share of worse answers"), axis=alt.Axis(format="~%")),
             color=colour,
             order=alt.Order("place:Q"),
         )
@@ -127,21 +127,22 @@ def _panels(rows: list[Row], column: str, value: str, low: str, high: str, colou
     import altair as alt
 
     panels: list[Any] = []
+    order = list(dict.fromkeys(_method(row, column) for row in rows))
     for metric in dict.fromkeys(row["metric"] for row in rows):
         own = [row for row in rows if row["metric"] == metric]
         at = next((row[value] for row in own if row[column] == rule), 0.0 if zero else None)
         shown = [{"name": _method(row, column), "value": row[value], "low": row[low], "high": row[high]} for row in own]
-        panels.append(_panel(shown, str(METRICS[metric]), at, colours, is_first=not panels))
+        panels.append(_panel(shown, str(METRICS[metric]), at, order, colours, is_first=not panels))
     return spec(alt.hconcat(*panels, spacing=20))
 
 
-def _panel(rows: list[Row], title: str, at: float | None, colours: Spec, *, is_first: bool) -> Any:
+def _panel(rows: list[Row], title: str, at: float | None, order: list[str], colours: Spec, *, is_first: bool) -> Any:
     import altair as alt
 
-    names = [row["name"] for row in rows]
     # Without labels, and not without an axis: below each other, on a telephone, every panel gets its own.
     axis = _axis() if is_first else _axis(labels=False)
-    base = alt.Chart(data(rows)).encode(y=alt.Y("name:N", sort=names, title=None, axis=axis))
+    y = alt.Y("name:N", sort=order, scale=alt.Scale(domain=order), title=None, axis=axis)
+    base = alt.Chart(data(rows)).encode(y=y)
     scale = alt.Scale(zero=False)
     rules = _with_ends(base.mark_rule(strokeWidth=1.5, color=colours["human"]), "low", "high", title)
     points = base.mark_point(filled=True, opacity=1, size=55, color=colours["human"]).encode(

@@ -124,7 +124,7 @@ def readability(tables: Tables, labels: Labels, colours: Spec, parameters: Spec)
         x=alt.X(
             "ease:Q", title=gettext("Flesch reading ease"), scale=alt.Scale(domain=[EASE_FROM, EASE_TO], nice=False)
         ),
-        y=alt.Y("share:Q", title=gettext("Share of responses"), axis=alt.Axis(format="%", tickCount=4), stack=None),
+        y=alt.Y("share:Q", title=gettext("Share of responses"), axis=alt.Axis(format="~%", tickCount=4), stack=None),
     )
     text = alt.Color("text:N", scale=scale, title=None)
     areas = _areas(base, "text", text, opacity=0.18, interpolate="monotone")

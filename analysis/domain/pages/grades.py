@@ -10,6 +10,8 @@ from writing.models import Response
 from .. import tables
 from ..analysing import State
 from ..captions import missing
+from ..results.grades import informative
+from ..results.leaderboard import systems
 from ..results.schema import Row
 from . import marking, words
 from .reasons import by_table
@@ -21,14 +23,15 @@ def grades(study: Study, state: State, *, topic: str, page: str | None) -> dict[
     """Return the means, and the grades of some topics' responses."""
     if state.run is None:
         return {}
-    found = tables.read(state.run, "grade_means", "grades", "grade_tests")
+    found = tables.read(state.run, "grade_means", "grades", "grade_tests", "leaderboard")
     labels, styles = words.dimensions(study), words.styles(study)
     dimensions = list(dict.fromkeys(row["dimension"] for row in found["grades"]))
     topics = list(dict.fromkeys(row["topic"] for row in found["grades"]))
     chosen = [topic] if topic in topics else topics
     shown = Paginator(chosen, TOPICS_PER_PAGE).get_page(page)
     return {
-        "means": _means(found["grade_means"], labels, words.styles(study), marking.marks(found["grade_tests"], styles)),
+        "means": _means(informative(found["grade_means"]), labels, styles, marking.marks(found["grade_tests"], styles)),
+        "systems": _systems(systems(found["leaderboard"]), labels),
         "no_intervals": missing.without_intervals(found),
         "notes": by_table(found, found),
         "tests": marking.tests(found["grade_tests"], labels, styles),
@@ -66,6 +69,25 @@ def _means(rows: list[Row], labels: dict[str, str], styles: dict[str, str], mark
     }
 
 
+def _systems(rows: list[Row], labels: dict[str, str]) -> dict[str, Any]:
+    """Rows by system, a cell for each dimension, all of them first."""
+    dimensions = sorted(dict.fromkeys(row["dimension"] for row in rows), key=lambda name: name != words.ALL)
+    cells = {(row["kind"], row["participant"], row["dimension"]): row for row in rows}
+    return {
+        "columns": [str(words.EVERY_DIMENSION) if name == words.ALL else labels.get(name, name) for name in dimensions],
+        "rows": [
+            {
+                "name": words.system(row),
+                "origin": row["origin"],
+                "origin_said": words.origin(row["origin"]),
+                "cells": [cells.get((row["kind"], row["participant"], name)) for name in dimensions],
+            }
+            for row in rows
+            if row["dimension"] == words.ALL
+        ],
+    }
+
+
 def _groups(study: Study, rows: list[Row], topics: list[str], dimensions: list[str]) -> list[dict[str, Any]]:
     """The responses of each topic with their grades, in the order of the dimensions."""
     by_topic: dict[str, dict[str, dict[str, Row]]] = {name: {} for name in topics}
@@ -78,7 +100,12 @@ def _groups(study: Study, rows: list[Row], topics: list[str], dimensions: list[s
     groups = []
     for topic, responses in by_topic.items():
         members: list[dict[str, Any]] = [
-            {"response": about[name], "cells": [own.get(dimension) for dimension in dimensions], "mean": _mean(own)}
+            {
+                "response": about[name],
+                "writer": words.writer(about[name]),
+                "cells": [own.get(dimension) for dimension in dimensions],
+                "mean": _mean(own),
+            }
             for name, own in responses.items()
             if name in about
         ]

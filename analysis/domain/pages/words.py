@@ -1,12 +1,14 @@
 """Names of what results hold, as people read them."""
 
+from typing import Any
+
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.models import Dimension
 from crowdrag.studies.models import Study
 from writing.enums import Origin
-from writing.models import Style
+from writing.models import Response, Style
 
 FIGURES = {
     "topics": gettext_lazy("Topics"),
@@ -86,6 +88,18 @@ def origin(name: str) -> str:
     if name == ALL:
         return _("all")
     return str(Origin[name.upper()].label) if name.upper() in Origin.names else name
+
+
+def system(row: dict[str, Any]) -> str:
+    """Return what a row of the leaderboard is about: a system by its name, all of an origin by what they are."""
+    return _("People") if row["kind"] == "origin" else str(row["participant"])
+
+
+def writer(response: Response) -> str:
+    """Return whose a response is: a model or system by its name, a person by the origin."""
+    if response.origin == Origin.HUMAN:
+        return str(response.get_origin_display())
+    return str(response.participant.external_id)
 
 
 def styles(study: Study) -> dict[str, str]:

@@ -204,6 +204,28 @@ def mean_rows(inputs: Inputs, graded: Graded, resampled: grading.Resampled) -> l
     return found
 
 
+def informative(rows: Sequence[Row]) -> list[Row]:
+    """Keep the means that say something of a style or an origin.
+
+    Grades are ranks within a topic, so that the mean of all responses of a topic is the same whatever they are like.
+    A group that is nobody's choice, because it holds all responses or is another group under a second name, goes.
+    """
+    whole = {row["dimension"]: row["n"] for row in rows if row["style"] == ALL and row["origin"] == ALL}
+    origins = {row["origin"] for row in rows} - {ALL}
+    styles = {row["style"] for row in rows} - {ALL}
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["style"], row["origin"]), []).append(row)
+    kept = {
+        (style, origin)
+        for (style, origin), group in groups.items()
+        if any(row["n"] != whole.get(row["dimension"]) for row in group)
+        and not (origin == ALL and len(origins) == 1)
+        and not (style == ALL and len(styles) == 1)
+    }
+    return [row for row in rows if (row["style"], row["origin"]) in kept]
+
+
 def _mean(graded: Graded, resampled: grading.Resampled, chosen: Ints) -> Interval:
     values = graded.grade if resampled.grade is None else resampled.grade
     samples = resampled_mean(values[chosen], resampled.topic[chosen], resampled.weights)

@@ -1,6 +1,6 @@
 """The leaderboard: participants, and origins, ranked by dimension (docs/methods/leaderboard.md)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from .schema import NOTE, Row, number
 
 ALL = "all"
 PARTICIPANT, ORIGIN = "participant", "origin"
+HUMAN = "human"
 NEVER = "never compared with anybody else: not ranked"
 ONE_TOPIC = "graded on one topic: nothing says what another would change"
 FEW = "graded on fewer topics than a rank asks for"
@@ -72,6 +73,21 @@ def boards(inputs: Inputs) -> tuple[Board, Board]:
         Board(PARTICIPANT, people, [origin_of[name] for name in people], by_person),
         Board(ORIGIN, origins, origins, by_origin),
     )
+
+
+def systems(rows: Sequence[Row]) -> list[Row]:
+    """The rows of each system by dimension: models and systems one by one, people together; none where all are one.
+
+    Systems that were graded stand in the order of their mean grade over all dimensions.
+    """
+    names = {row["participant"] for row in rows if row["kind"] == PARTICIPANT and row["origin"] != HUMAN}
+    together = {row["origin"] for row in rows if row["kind"] == ORIGIN and row["origin"] == HUMAN}
+    if len(names) < 2:
+        return []
+    found = [row for row in rows if row["participant"] in (names if row["kind"] == PARTICIPANT else together)]
+    means = {row["participant"]: row["mean_grade"] for row in found if row["dimension"] == ALL}
+    found = [row for row in found if means.get(row["participant"]) is not None]
+    return sorted(found, key=lambda row: (-means[row["participant"]], row["participant"]))
 
 
 def _name(graded: Graded, dimension: int) -> str:

@@ -9,9 +9,11 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from crowdrag.studies import codes
 from crowdrag.studies.models import ConsentText, Study
 from writing.domain import versions
 from writing.domain.imports import storing
+from writing.models import Style, Topic
 
 from ...enums import CampaignKind, CampaignState, Judges
 from ...models import Campaign, Instructions, Item
@@ -20,6 +22,8 @@ from .design import PICKED, Design, checked, read, written
 from .problems import BadCampaign, NotDraft
 
 CONSENT: Final = "judging"
+#: So many of what is unknown are named.
+MOST_SHOWN: Final = 5
 # What is asked of people as the paper did; a suggestion, for the platform (crowdrag25, 3.2.2).
 SUGGESTED: Final[Mapping[str, Any]] = {
     "languages": ["en"],
@@ -98,7 +102,7 @@ def draft(
     _set_terms(campaign, replace(asked, name=name), problems)
     if problems:
         raise BadCampaign(problems)
-    found = checked(design or Design())
+    found = _fitting(campaign, checked(design or Design()))
     campaign.design = written(found, {})
     storing.hold(study)  # versions are counted up one after the other, and names are looked at
     _refuse_taken(campaign)
@@ -177,7 +181,7 @@ def change_consent(*, campaign: Campaign, text: str, text_licence: str, timing_l
         "log_licence": "",
         "timing_licence": cleaning.line(timing_licence),
     }
-    problems = {}
+    problems = codes.unknown_licences(content)
     if not content["text"]:
         problems["text"] = _("Say what people agree to.")
     if not content["text_licence"]:
@@ -247,12 +251,11 @@ def _set_terms(campaign: Campaign, terms: Terms, problems: dict[str, str]) -> No
 
 def _eligibility(terms: Terms, problems: dict[str, str]) -> dict[str, Any]:
     given = {name: terms.eligibility.get(name) for name in SUGGESTED}
-    for name, length in (("languages", (2, 3)), ("countries", (2,))):
-        codes = given[name] or []
-        if any(len(code) not in length or not code.isascii() or not code.isalpha() for code in codes):
-            problems[name] = _("Codes of letters, with commas between them, as in %(codes)s.") % {
-                "codes": ", ".join(SUGGESTED[name][:2])
-            }
+    for name, is_known in (("languages", codes.is_language), ("countries", codes.is_country)):
+        if unknown := [code for code in given[name] or [] if not is_known(code)]:
+            problems[name] = _("Unknown: %(unknown)s. Enter ISO codes with commas between them, as in %(codes)s.") % {
+                "unknown": ", ".join(unknown), "codes": ", ".join(SUGGESTED[name][:2]),
+            }  # fmt: skip
     for name, most in (("approval_rate", 100), ("completed", 1_000_000)):
         number = given[name]
         if number is not None and not 0 <= number <= most:
@@ -276,7 +279,13 @@ def _refuse_taken(campaign: Campaign) -> None:
 
 
 def _fitting(campaign: Campaign, design: Design) -> Design:
-    """Return a design whose picked items are the source's."""
+    """Return a design whose topics and styles are the study's, and whose picked items are the source's."""
+    for name, model, column in (("topics", Topic, "external_id"), ("styles", Style, "name")):
+        asked = set(getattr(design, name))
+        rows = model.objects.filter(study=campaign.study, **{f"{column}__in": asked})
+        if unknown := sorted(asked - set(rows.values_list(column, flat=True))):
+            shown = ", ".join(unknown[:MOST_SHOWN]) + (" …" if len(unknown) > MOST_SHOWN else "")
+            raise BadCampaign({name: _("Not in this study: %(names)s.") % {"names": shown}})
     if design.rule != PICKED or campaign.source is None:
         return design
     there = set(Item.objects.filter(campaign=campaign.source, pk__in=design.picked).values_list("pk", flat=True))

@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.validators import UniqueValidator
 
+from crowdrag.studies import codes
 from crowdrag.studies.domain import studies
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
@@ -52,9 +53,15 @@ class NewStudy(Given):
     )
     title = serializers.CharField(max_length=200)
     description = serializers.CharField(required=False, allow_blank=True)
-    language = serializers.CharField(max_length=35, required=False, help_text="A BCP 47 tag.")
-    text_licence = serializers.CharField(max_length=100, required=False)
-    currency = serializers.RegexField("^[A-Z]{3}$", required=False, help_text="Three capital letters.")
+    language = serializers.CharField(
+        max_length=35, required=False, help_text="A BCP 47 tag.", validators=[codes.validate_language]
+    )
+    text_licence = serializers.CharField(
+        max_length=100, required=False, help_text="An SPDX licence expression.", validators=[codes.validate_licence]
+    )
+    currency = serializers.RegexField(
+        "^[A-Z]{3}$", required=False, help_text="An ISO 4217 code.", validators=[codes.validate_currency]
+    )
     llm_budget = serializers.IntegerField(
         min_value=0, max_value=10**15, required=False, allow_null=True, help_text="In minor units of the currency."
     )

@@ -6,6 +6,8 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from crowdrag.studies import codes
+
 from ..enums import TokenParameter
 
 # Only variables of this form are ever read, so that no endpoint can be pointed at another secret of the system.
@@ -60,7 +62,7 @@ class Endpoint(models.Model):
         default=0,
         validators=[MinValueValidator(0)],
     )
-    currency = models.CharField(_("currency"), max_length=3, default="USD")
+    currency = models.CharField(_("currency"), max_length=3, default="USD", validators=[codes.validate_currency])
     concurrency = models.PositiveSmallIntegerField(
         _("calls at once"), default=4, validators=[MinValueValidator(1), MaxValueValidator(1000)]
     )

@@ -1,13 +1,16 @@
 """Making and describing studies."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from django.db import transaction
 from django.utils import timezone
 
 from ..enums import Role
 from ..models import Membership, Study, User
+
+#: Fields whose values are codes of a standard.
+CODED: Final = {"language", "text_licence", "currency"}
 
 
 @transaction.atomic
@@ -21,9 +24,17 @@ def describe(*, study: Study, **fields: Any) -> Study:
 
 @transaction.atomic
 def create(*, slug: str, title: str, by: User | None, now: datetime | None = None, **fields: Any) -> Study:
-    """Make a study; whoever makes it owns it."""
+    """Make a study; whoever makes it owns it.
+
+    Raises
+    ------
+    ValidationError
+        for a language, licence or currency that no standard knows.
+    """
     now = now or timezone.now()
-    study = Study.objects.create(slug=slug, title=title, created_by=by, created_at=now, **fields)
+    study = Study(slug=slug, title=title, created_by=by, created_at=now, **fields)
+    study.clean_fields(exclude={field.name for field in Study._meta.fields} - CODED)
+    study.save(force_insert=True)
     if by is not None:
         Membership.objects.create(study=study, user=by, role=Role.OWNER, added_at=now, added_by=by)
     return study

@@ -3,6 +3,7 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from .. import codes
 from .participant import Participant
 from .versioned import Versioned
 
@@ -11,9 +12,13 @@ class ConsentText(Versioned):
     """A consent text in one version; it names what is recorded and the licences of release."""
 
     text = models.TextField(_("text, in Markdown"))
-    text_licence = models.CharField(_("licence of texts"), max_length=100)
-    log_licence = models.CharField(_("licence of writing logs"), max_length=100, blank=True)
-    timing_licence = models.CharField(_("licence of timing"), max_length=100, blank=True)
+    text_licence = models.CharField(_("licence of texts"), max_length=100, validators=[codes.validate_licence])
+    log_licence = models.CharField(
+        _("licence of writing logs"), max_length=100, blank=True, validators=[codes.validate_licence]
+    )
+    timing_licence = models.CharField(
+        _("licence of timing"), max_length=100, blank=True, validators=[codes.validate_licence]
+    )
 
     class Meta(Versioned.Meta):
         pass

@@ -7,6 +7,7 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from .. import codes
 from ..enums import Role
 from .counting import rows
 
@@ -52,10 +53,13 @@ class Study(models.Model):
     title = models.CharField(_("title"), max_length=200)
     description = models.TextField(_("description"), blank=True)
     language = models.CharField(
-        _("language"), max_length=35, default="en", help_text=_("Of its texts, as a BCP 47 tag.")
+        _("language"), max_length=35, default="en", validators=[codes.validate_language],
+        help_text=_("Of its texts, as a BCP 47 tag."),
+    )  # fmt: skip
+    text_licence = models.CharField(
+        _("licence of released texts"), max_length=100, default="CC-BY-4.0", validators=[codes.validate_licence]
     )
-    text_licence = models.CharField(_("licence of released texts"), max_length=100, default="CC-BY-4.0")
-    currency = models.CharField(_("currency"), max_length=3, default="USD")
+    currency = models.CharField(_("currency"), max_length=3, default="USD", validators=[codes.validate_currency])
     # Money in minor units; what a model may cost all told. None: no limit was set, and paid endpoints are refused.
     llm_budget = models.BigIntegerField(
         _("budget for models (minor units)"), null=True, blank=True, validators=[MinValueValidator(0)]

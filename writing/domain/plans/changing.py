@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from crowdrag.studies import codes
 from crowdrag.studies.models import ConsentText, Study
 
 from ...enums import SurveyKind
@@ -141,7 +142,7 @@ def change_consent(
         "log_licence": log_licence.strip(),
         "timing_licence": timing_licence.strip(),
     }
-    problems = {}
+    problems = codes.unknown_licences(content)
     if not content["text"]:
         problems["text"] = _("Say what people agree to.")
     if not content["text_licence"]:

@@ -1,0 +1,189 @@
+"""Every chart, read as a Vega-Lite specification: each value stands at its own category, and its axes can be read."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from analysis.domain import charts
+from analysis.domain.charts.making import Labels, whole_ticks
+from analysis.domain.charts.sizes import sized
+from analysis.domain.pages.questions import Questions
+from tests.analysis import chart_rows
+
+NAMES = {"clear": "Clearness", "deep": "Depth", "whole": "Completeness", "novel": "Novelty"}
+LABELS = Labels(NAMES, {"bullet": "Bullet points", "essay": "Essay"}, Questions())
+PARAMETERS = {"threshold": 0.5, "spam_threshold": 0.7, "reuse_limit": 20}
+MULTIPLE = ("hconcat", "vconcat", "concat", "layer")
+LETTER = 5.5
+
+
+@cache
+def on_paper(name: str) -> charts.Spec:
+    return charts._made(name, "light", chart_rows.tables_of(name), PARAMETERS, LABELS)
+
+
+def made(name: str, size: str = "paper") -> charts.Spec:
+    return sized(on_paper(name), size)
+
+
+def units(part: dict[str, Any], data: str = "", facets: tuple[str, ...] = (), level: dict[str, Any] | None = None,
+          titles: tuple[str, ...] = ()) -> Iterator[dict[str, Any]]:  # fmt: skip
+    """Every mark with its encoding, data, fields of panels, and the titles above it."""
+    data = part.get("data", {}).get("name", data)
+    encoding = {**(level or {}), **part.get("encoding", {})}
+    title = part.get("title")
+    title = title.get("text", "") if isinstance(title, dict) else title
+    titles = (*titles, " ".join(title) if isinstance(title, list) else title) if title else titles
+    facet = part.get("facet", {})
+    fields = [facet] if "field" in facet else list(facet.values())
+    facets += tuple(each["field"] for each in fields)
+    if "spec" in part:
+        yield from units(part["spec"], data, facets, encoding, titles)
+    for name in MULTIPLE:
+        for inner in part.get(name, ()):
+            yield from units(inner, data, facets, encoding, titles)
+    if "mark" in part:
+        yield {"data": data, "encoding": encoding, "facets": facets, "titles": titles, "mark": part["mark"]}
+
+
+def panels_beside(part: dict[str, Any]) -> Iterator[list[dict[str, Any]]]:
+    """Charts that stand beside each other, of which only the first may be labelled."""
+    if "hconcat" in part:
+        yield part["hconcat"]
+    for name in MULTIPLE:
+        for inner in part.get(name, ()):
+            yield from panels_beside(inner)
+
+
+def places(spec: charts.Spec, unit: dict[str, Any]) -> list[Any] | None:
+    """The categories of a mark's vertical axis from top to bottom, as Vega-Lite lays them out; None if it has none."""
+    y = unit["encoding"].get("y", {})
+    if y.get("type") != "nominal":
+        return None
+    present = {row.get(y["field"]) for row in spec["datasets"].get(unit["data"], [])}
+    domain = y.get("scale", {}).get("domain") or [name for name in y.get("sort") or () if name in present]
+    assert present - {None} <= set(domain)
+    assert len(domain) == len(set(domain))
+    return list(domain)
+
+
+@pytest.mark.parametrize("name", charts.CHARTS)
+def test_each_value_stands_at_its_own_category(name: str) -> None:
+    spec = made(name)
+    found = list(units(spec))
+    for unit in found:
+        order = places(spec, unit)
+        if order is None or unit["mark"].get("type") != "point":
+            continue
+        # No two values of one panel and series at one place: one of them would be another category's.
+        series = [unit["encoding"][each]["field"] for each in ("yOffset", "color", "shape")
+                  if "field" in unit["encoding"].get(each, {})]  # fmt: skip
+        fields = [unit["encoding"]["y"]["field"], *series, *unit["facets"]]
+        at = Counter(tuple(row.get(field) for field in fields) for row in spec["datasets"][unit["data"]])
+        assert at.most_common(1)[0][1] == 1, at.most_common(1)
+    for panels in panels_beside(spec):
+        shown = [[places(spec, unit) for unit in units(panel)] for panel in panels]
+        laid = [next((order for order in each if order is not None), None) for each in shown]
+        bare = [any(is_bare(unit) for unit in units(panel)) for panel in panels]
+        for order, without_labels in zip(laid, bare, strict=True):
+            assert not without_labels or order == laid[0], "a panel without labels is read by those of the first"
+        assert not bare[0], "the first panel has the labels"
+
+
+def is_bare(unit: dict[str, Any]) -> bool:
+    axis = unit["encoding"].get("y", {}).get("axis") or {}
+    return axis.get("labels") is False
+
+
+#: Of charts that show a table's estimates as they are: the table, its figures, and the keys that tell them apart.
+SHOWN = {
+    "agreement": (("alpha",), ("dimension",)), "model_judges": (
+        ("alpha_orders", "alpha_gold", "alpha_inference", "mean_rho", "front_preference"), ("dimension",)),
+    "grades": (("mean",), ("dimension", "style")), "order_effects": (("alpha",), ("dimension",)),
+    "reference_metrics": (("rho",), ("dimension",)), "model_self_preference": (("model", "gold"), ("dimension",)),
+    "leaderboard": (("rank",), ("dimension",)), "citation_rank_medians": (("median_rank",), ("style",)),
+    "grades_of_systems": (("mean_grade",), ("dimension",)),
+    "interdependence": (("tau",), ("dimension_1", "dimension_2")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_the_category_of_a_value_is_that_of_its_row_in_the_table(name: str) -> None:
+    figures, keys = SHOWN[name]
+    table = chart_rows.rows_of(charts.CHARTS[name].tables[0])
+    words = NAMES | LABELS.styles | {"all": None}
+    rows_with = {row[figure]: row for row in table for figure in figures if row[figure] is not None}
+    spec = made(name)
+    drawn = 0
+    for unit in units(spec):
+        for row in spec["datasets"].get(unit["data"], []):
+            for value in (value for value in row.values() if isinstance(value, float) and value in rows_with):
+                told = [words.get(rows_with[value][key]) for key in keys]
+                assert {said for said in told if said} <= set(map(str, row.values()))
+                drawn += 1
+    assert drawn
+
+
+@pytest.mark.parametrize("name", charts.CHARTS)
+def test_no_axis_stands_without_its_panel(name: str) -> None:
+    """Vega-Lite draws a shared axis below each column, also where the last row of panels has none."""
+    for spec in (made(name, size) for size in charts.SIZES):
+        for part in (each for each in faceted(spec) if "columns" in each and "field" in each["facet"]):
+            panels = {row.get(part["facet"]["field"]) for rows in spec["datasets"].values() for row in rows} - {None}
+            is_whole = len(panels) % part["columns"] == 0
+            own = [part.get("resolve", {}).get(each, {}).get("x") for each in ("axis", "scale")]
+            assert is_whole or "independent" in own
+
+
+def faceted(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if "facet" in part:
+        yield part
+    for name in MULTIPLE:
+        for inner in part.get(name, ()):
+            yield from faceted(inner)
+
+
+@pytest.mark.parametrize("size", ["wide", "narrow"])
+@pytest.mark.parametrize("name", charts.CHARTS)
+def test_labels_of_an_axis_are_different_and_do_not_touch(name: str, size: str) -> None:
+    for labels in axes_of(charts.draw(made(name, size), "svg").decode()):
+        said = [text for _x, _y, text, _anchor in labels]
+        assert len(said) == len(set(said)), said
+        ends = sorted(extent(*label) for label in labels if label[1] == labels[0][1])
+        for (_start, end), (start, _end) in pairwise(ends):
+            assert end <= start, said
+
+
+def axes_of(svg: str) -> Iterator[list[tuple[float, float, str, str]]]:
+    """The labels of each horizontal axis: x, y, text, anchor."""
+    space = "{http://www.w3.org/2000/svg}"
+    for group in ET.fromstring(svg).iter(f"{space}g"):
+        if "role-axis-label" in (group.get("class") or ""):
+            labels = []
+            for text in group.iter(f"{space}text"):
+                place = re.search(r"translate\(([-\d.]+),([-\d.]+)\)", text.get("transform") or "")
+                if place and text.get("opacity") != "0" and "rotate" not in text.get("transform", ""):
+                    labels.append(
+                        (float(place[1]), float(place[2]), "".join(text.itertext()), text.get("text-anchor") or "")
+                    )
+            if labels and len({y for _x, y, _text, _anchor in labels}) == 1:
+                yield labels
+
+
+def extent(x: float, _y: float, text: str, anchor: str) -> tuple[float, float]:
+    width = LETTER * len(text)
+    start = x - {"end": width, "middle": width / 2}.get(anchor, 0)
+    return start, start + width
+
+
+def test_ticks_of_ranks_and_counts_are_whole_and_different() -> None:
+    assert whole_ticks(1, 3) == [1, 2, 3]
+    assert whole_ticks(0, 1, 4) == [0, 1]
+    assert whole_ticks(1, 20) == [1, 6, 11, 16]
+    assert all(len(whole_ticks(1, last)) <= 5 for last in range(1, 300))
