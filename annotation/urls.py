@@ -75,6 +75,8 @@ DRAFT = [
     path("preview/", campaign_preview.preview, name="campaign_preview"),
     path("preview/<int:number>/", campaign_preview.questionnaire, name="campaign_try"),
     path("open/", campaign_drafts.opening, name="campaign_open"),
+    path("clone/", campaign_drafts.clone, name="campaign_clone"),
+    path("delete/", campaign_drafts.delete, name="campaign_delete"),
 ]
 # A campaign that runs.
 RUNNING = [
@@ -112,6 +114,7 @@ API: list[URLPattern | URLResolver] = [
     path("forecast/", launching.Forecast.as_view(), name="api_campaign_forecast"),
     path("draw/", launching.Drawn.as_view(), name="api_campaign_draw"),
     path("extension/", launching.Extended.as_view(), name="api_campaign_extension"),
+    path("clone/", api.Cloned.as_view(), name="api_campaign_clone"),
     path("open/", api.Opened.as_view(), name="api_campaign_open"),
     path("pause/", api.Paused.as_view(), name="api_campaign_pause"),
     path("close/", api.Closed.as_view(), name="api_campaign_close"),

@@ -140,7 +140,7 @@ class Campaigns(Listing):
 class OneCampaign(Endpoint):
     """One campaign."""
 
-    needs: ClassVar = {"GET": Need(Role.VIEWER), "PATCH": CHANGED}
+    needs: ClassVar = {"GET": Need(Role.VIEWER), "PATCH": CHANGED, "DELETE": CHANGED}
     serializer_class = CampaignRow
 
     def get(self, request: Request, study: str, campaign: int) -> Response:
@@ -155,6 +155,36 @@ class OneCampaign(Endpoint):
             terms = replace(campaigns.terms_of(held), **given)
             asking.asked(campaigns.change, campaign=held, terms=terms, now=timezone.now())
             return Response(_shown(self, campaign))
+
+    @extend_schema(request=None, responses={204: None})
+    def delete(self, request: Request, study: str, campaign: int) -> Response:
+        """Delete a draft that nobody saw, with all that was drawn for it."""
+        asking.asked(campaigns.delete, campaign=self.one(asking.of_people(self), pk=campaign))
+        return Response(status=204)
+
+
+class CopiedCampaign(Given):
+    """What a copy is to be called."""
+
+    name = serializers.CharField(
+        max_length=100, required=False, default="", allow_blank=True, help_text='Without one: the name with "(copy)".'
+    )
+
+
+class Cloned(Endpoint):
+    """A copy of a campaign."""
+
+    needs: ClassVar = {"POST": CHANGED}
+
+    @extend_schema(request=CopiedCampaign, responses={201: CampaignRow})
+    def post(self, request: Request, study: str, campaign: int) -> Response:
+        """Make a draft with the same terms, design, questions, texts and known labels."""
+        found = self.one(asking.of_people(self), pk=campaign)
+        made = asking.asked(
+            campaigns.clone, campaign=found, name=self.given(CopiedCampaign)["name"], now=timezone.now()
+        )
+        where = request.build_absolute_uri(reverse("api_campaign", args=[self.study.slug, made.pk]))
+        return Response(_shown(self, made.pk), status=201, headers={"Location": where})
 
 
 class Step(Endpoint):

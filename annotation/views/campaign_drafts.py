@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
 
 from crowdrag.studies.access import study_page
 from crowdrag.studies.enums import Role
@@ -96,6 +97,31 @@ def opening(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "section": SECTION,
     }
     return render(request, "annotation/campaigns/open.html", context)
+
+
+@of_people()
+@require_POST
+def clone(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Make a draft like this campaign."""
+    made = campaigns.clone(campaign=campaign, now=timezone.now())
+    messages.success(request, _("“%(name)s” is a copy. Nothing was drawn or judged yet.") % {"name": made.name})
+    return redirect("campaign_edit", campaign.study.slug, made.pk)
+
+
+@of_people()
+@require_POST
+def delete(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Delete a draft."""
+    try:
+        campaigns.delete(campaign=campaign)
+    except campaigns.BadCampaign as error:
+        messages.error(request, " ".join(error.problems.values()))
+    except campaigns.CampaignProblem as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, _("“%(name)s” was deleted.") % {"name": campaign.name})
+        return redirect("campaigns", campaign.study.slug)
+    return redirect("campaign", campaign.study.slug, campaign.pk)
 
 
 def put(form: forms.Form, error: campaigns.CampaignProblem) -> None:

@@ -136,8 +136,14 @@ class PlacesForm(forms.Form):
     to = forms.IntegerField(label=gettext_lazy("Places in all"), min_value=1, max_value=MOST_PLACES)
 
 
-class ApproveForm(forms.Form):
-    """Nothing to say: the reward is paid."""
+class ConfirmedForm(forms.Form):
+    """What costs money is confirmed: one click alone pays nobody."""
+
+    confirmed = forms.BooleanField(label=gettext_lazy("Yes, pay this"))
+
+
+class ApproveForm(ConfirmedForm):
+    """Nothing more to say: the reward is paid."""
 
 
 class RejectForm(forms.Form):
@@ -153,7 +159,7 @@ class RejectForm(forms.Form):
     )
 
 
-class BonusForm(forms.Form):
+class BonusForm(ConfirmedForm):
     """How much more is paid, and what for."""
 
     amount = forms.DecimalField(label=gettext_lazy("Bonus"), min_value=Decimal("0.01"), max_digits=10)
@@ -168,6 +174,7 @@ class BonusForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.study = study
         self.fields["amount"].label = f"{self.fields['amount'].label} ({study.currency})"
+        self.order_fields(["amount", "reason", "confirmed", "once"])
 
     def clean_amount(self) -> int:
         """Return it in minor units."""
@@ -177,8 +184,8 @@ class BonusForm(forms.Form):
             raise forms.ValidationError(_("This is finer than the currency is counted.")) from error
 
 
-class ScreenOutForm(forms.Form):
-    """Nothing to say: the fixed part is paid."""
+class ScreenOutForm(ConfirmedForm):
+    """Nothing more to say: the fixed part is paid."""
 
 
 def _names(text: str) -> list[str]:

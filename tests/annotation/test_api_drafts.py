@@ -199,3 +199,12 @@ def test_who_may_read_and_change_a_draft(study: Study, draft: str) -> None:
     for part in ("checks/", "forecast/"):
         assert (viewer.get(draft + part).status_code, reader.get(draft + part).status_code) == (403, 200), part
     assert reader.post(f"{draft}draw/").status_code == 403
+
+
+def test_a_draft_is_copied_and_deleted(client: APIClient, draft: str) -> None:
+    made = client.post(f"{draft}clone/", {"name": "again"}, format="json")
+    assert (made.status_code, made.json()["name"], made.json()["k"], made.json()["state"]) == (201, "again", 3, "DRAFT")
+    assert client.post(f"{draft}clone/", {"name": "again"}, format="json").status_code == 422
+    assert client.delete(draft).status_code == 204
+    assert client.get(draft).status_code == 404
+    assert client.get(made["Location"]).status_code == 200

@@ -31,8 +31,8 @@ NAMES = """
     writing_plan_consent writing_plan_questions writing_plan_style_new writing_plan_style
     review_next review_hold review_skip screening_next screening_hold screening_skip
     campaigns campaign_new campaign_edit campaign_questions campaign_instructions campaign_consent campaign_items
-    campaign_preview campaign_open campaign campaign_moving campaign_pause campaign_close campaign_reopen
-    campaign_extend campaign_checks campaign_checks_add
+    campaign_preview campaign_open campaign_clone campaign_delete campaign campaign_moving
+    campaign_pause campaign_close campaign_reopen campaign_extend campaign_checks campaign_checks_add
     model_judges model_judges_new model_judges_measure model_judges_run
     results analyse grades leaderboard pairs report report_pack report_file analyses compare_runs order_results
     model_judge_results writing_results reference_metrics bertscore_start result_chart

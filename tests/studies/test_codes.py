@@ -55,7 +55,12 @@ def test_a_study_takes_no_unknown_code(db: None, field: str, value: str) -> None
 
 @pytest.mark.parametrize(
     ("model", "field"),
-    [(ConsentText, "text_licence"), (ConsentText, "log_licence"), (ConsentText, "timing_licence"), (Endpoint, "currency")],
+    [
+        (ConsentText, "text_licence"),
+        (ConsentText, "log_licence"),
+        (ConsentText, "timing_licence"),
+        (Endpoint, "currency"),
+    ],
 )
 def test_models_state_it_so_that_every_form_refuses_it(model: type, field: str) -> None:
     with pytest.raises(ValidationError):

@@ -70,7 +70,10 @@ def _money(
     """Pay for one, with the platform's fee and tax, and for an hour."""
     pay = np.array([_major(wage.pay, currency) for wage in wages])
     charges = np.array([np.nan if wage.charges is None else _major(wage.charges, currency) for wage in wages])
-    hours = np.array([_or_nan(wage.seconds) / HOUR for wage in wages])
+    # No pay per hour follows from a few seconds of work.
+    hours = np.array([
+        np.nan if money.is_too_short(wage.seconds) else _or_nan(wage.seconds) / HOUR for wage in wages
+    ])  # fmt: skip
     clusters = resampling.topics
     yield _row(f"pay_per_{of_what}", weighted_mean(pay, topic, clusters), len(pay), currency, resampling)
     if n := int(np.sum(~np.isnan(charges))):

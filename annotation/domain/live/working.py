@@ -11,12 +11,12 @@ from statistics import median
 
 from analysis.stats.bootstrap import Interval
 from analysis.stats.proportions import Proportion, wilson
+from crowdrag.studies.domain import money
 from writing.domain.progress import wages
 
 from ...enums import AssignmentState
 from .rows import Row
 
-HOUR = 3600
 STANDS = (AssignmentState.SUBMITTED, AssignmentState.ACCEPTED)
 
 
@@ -24,6 +24,7 @@ STANDS = (AssignmentState.SUBMITTED, AssignmentState.ACCEPTED)
 class Work:
     """Time and pay of the questionnaires that stand; None where nothing is known. Wages in minor units an hour.
 
+    No wage is stated of a questionnaire that took less than a minute; `too_short` is how many did.
     `below` is how many of those with a known wage pay less than the floor; None without a floor.
     """
 
@@ -32,6 +33,7 @@ class Work:
     wage: Interval | None
     wage_of_whole: Interval | None
     below: Proportion | None
+    too_short: int = 0
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,7 @@ def stands(rows: Iterable[Row]) -> list[Row]:
 
 def wage(row: Row, seconds: float | None) -> float | None:
     """Return what a questionnaire pays an hour, if it took so long: what was paid, or was promised while it waits."""
-    pay = row.paid or row.pay
-    return pay * HOUR / seconds if pay and seconds else None
+    return money.hourly(row.paid or row.pay, seconds)
 
 
 def work(rows: Iterable[Row], floor: int | None) -> Work:
@@ -63,6 +64,7 @@ def work(rows: Iterable[Row], floor: int | None) -> Work:
         wage=_median(found, lambda row: wage(row, row.active_seconds)),
         wage_of_whole=_median(found, lambda row: wage(row, row.seconds)),
         below=None if floor is None else wilson(sum(each < floor for each in known), len(known)),
+        too_short=sum(money.is_too_short(row.active_seconds) for row in found),
     )
 
 

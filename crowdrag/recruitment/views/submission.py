@@ -31,6 +31,7 @@ def submission(request: HttpRequest, study: Study, purpose: str, session: str) -
     forms_here = _forms(request, study, kind)
     if request.method == "POST" and kind in forms_here and forms_here[kind].is_valid():
         try:
+            orders.check(found, OrderKind(kind))
             _order(request, found, kind, forms_here[kind].cleaned_data)
         except orders.OrderError as error:
             messages.error(request, str(error))
@@ -42,6 +43,7 @@ def submission(request: HttpRequest, study: Study, purpose: str, session: str) -
         "found": found,
         "forms": forms_here,
         "orders": PlatformOrder.objects.filter(submission=found).order_by("-created_at", "-pk"),
+        "possible": orders.possible(found),
         "screens_out": found.platform_study.screen_out_reward,
         "section": "recruitment",
     }
@@ -53,10 +55,10 @@ def _forms(request: HttpRequest, study: Study, kind: str) -> dict[str, forms.For
         return request.POST if request.method == "POST" and kind == name else None
 
     return {
-        OrderKind.APPROVE.value: ApproveForm(given(OrderKind.APPROVE)),
+        OrderKind.APPROVE.value: ApproveForm(given(OrderKind.APPROVE), auto_id="approve_%s"),
         OrderKind.REJECT.value: RejectForm(given(OrderKind.REJECT)),
         OrderKind.BONUS.value: BonusForm(study, given(OrderKind.BONUS), initial={"once": uuid4()}),
-        OrderKind.SCREEN_OUT.value: ScreenOutForm(given(OrderKind.SCREEN_OUT)),
+        OrderKind.SCREEN_OUT.value: ScreenOutForm(given(OrderKind.SCREEN_OUT), auto_id="screen_out_%s"),
     }
 
 

@@ -9,6 +9,11 @@ MINOR_DIGITS: Final = dict.fromkeys(
 ) | dict.fromkeys(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"), 3)
 
 
+#: Work that took less says nothing of an hour: a questionnaire clicked through in 5 seconds would pay thousands.
+LEAST_SECONDS: Final = 60
+_HOUR: Final = 3600
+
+
 class FineError(ValueError):
     """An amount is finer than the currency has coins."""
 
@@ -47,3 +52,15 @@ def to_minor(amount: Decimal, currency: str) -> int:
     if minor != minor.to_integral_value():
         raise FineError(f"{amount} is finer than {currency} is counted.")
     return int(minor)
+
+
+def is_too_short(seconds: float | None) -> bool:
+    """Say whether work took so little time that no pay per hour is stated of it."""
+    return seconds is not None and seconds < LEAST_SECONDS
+
+
+def hourly(amount: float | None, seconds: float | None) -> float | None:
+    """Return what an hour pays, in the unit of the amount; None if either is not known or the time is too short."""
+    if not amount or not seconds or is_too_short(seconds):
+        return None
+    return amount * _HOUR / seconds

@@ -42,6 +42,7 @@ class Overview:
     trials: Standing | None
     times: list[Time]
     wage: Interval | None
+    too_short: int
     share_below: float | None
     writers: list[wages.Writer]
     responses: list[wages.Response]
@@ -93,6 +94,7 @@ def overview(study: Study) -> Overview:
         trials=counting.trials(groups),
         times=_times(responses, styles),
         wage=wages.medians(each.wage for each in responses),
+        too_short=sum(money.is_too_short(each.seconds) for each in responses),
         share_below=wages.share_below(responses, floor),
         writers=wages.writers(found, responses, floor),
         responses=responses,

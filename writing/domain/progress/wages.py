@@ -42,9 +42,7 @@ class Response:
     @property
     def wage(self) -> float | None:
         """Pay an hour, in minor units."""
-        if self.pay is None or not self.seconds:
-            return None
-        return self.pay * HOUR / self.seconds
+        return money.hourly(self.pay, self.seconds)
 
 
 @dataclass
@@ -93,12 +91,13 @@ def responses(rows: Sequence[Row]) -> list[Response]:
 def writers(rows: Sequence[Row], found: Sequence[Response], floor: int | None) -> list[Writer]:
     """Return everybody who has taken a task, those who handed in most first."""
     people: dict[int, Writer] = {}
+    revised = {row.revises_id for row in rows if row.is_handed_in}  # counted with the text that took its place
     for row in rows:
         if row.participant_id is not None:
             writer = people.setdefault(
                 row.participant_id, Writer(row.participant_id, row.participant or "", floor=floor)
             )
-            if not row.is_erased:
+            if not row.is_erased and row.pk not in revised:
                 writer.counts[row.state] += 1
             writer.earned += row.paid
     for each in found:

@@ -1,11 +1,13 @@
 """What the platform is told: ordered here, sent by a worker, once in effect whatever is lost on the way."""
 
+from .possible import check, possible
 from .problems import (
     AlreadyOrderedError,
     BadAmountError,
     BadPlacesError,
     NoScreenOutError,
     NotFromPlatformError,
+    NotPossibleError,
     OrderError,
     ShortMessageError,
 )
@@ -17,12 +19,15 @@ __all__ = [
     "BadPlacesError",
     "NoScreenOutError",
     "NotFromPlatformError",
+    "NotPossibleError",
     "OrderError",
     "ShortMessageError",
     "approve",
     "bonus",
+    "check",
     "drop",
     "increase_places",
+    "possible",
     "reject",
     "retry",
     "screen_out",

@@ -2,6 +2,9 @@
 
 from django.utils.translation import gettext as _
 
+from ...enums import OrderKind
+from ...models import Submission
+
 LEAST_MESSAGE = 100
 MOST_MESSAGE = 2000
 
@@ -70,6 +73,17 @@ class NoScreenOutError(OrderError):
     def __init__(self) -> None:
         super().__init__(
             _("This study was made without pay for people who are screened out; pay them a bonus instead.")
+        )
+
+
+class NotPossibleError(OrderError):
+    """The visit's state does not allow it."""
+
+    def __init__(self, submission: Submission, kind: OrderKind) -> None:
+        status = submission.get_status_display() if submission.status else _("not known yet")
+        super().__init__(
+            _("The submission is %(status)s on Prolific, or this was ordered already. Nothing was sent: %(kind)s.")
+            % {"status": status, "kind": kind.label}
         )
 
 

@@ -1,0 +1,119 @@
+"""Copying a campaign, and deleting a draft: by the domain, the page and the API."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.domain import assignments, campaigns
+from annotation.domain.campaigns import questions
+from annotation.domain.checks import gold
+from annotation.enums import CampaignState
+from annotation.models import Campaign, GoldLabel, Item, TrainingItem
+from crowdrag.studies.enums import EntryKind, Role
+from crowdrag.studies.models import EntryLink, Study
+from tests.factories import NOW, CampaignFactory, MembershipFactory
+
+from .corpus_to_judge import corpus, draft
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study() -> Study:
+    return corpus(topics=4)
+
+
+def signed_in(study: Study, role: Role = Role.EDITOR) -> Client:
+    client = Client()
+    client.force_login(MembershipFactory(study=study, role=role).user)
+    return client
+
+
+def furnished(study: Study) -> Campaign:
+    """A drawn draft with an item whose label is known, which also teaches."""
+    campaign = draft(study, k=4, pay=321, items_per_questionnaire=7)
+    campaigns.change_instructions(campaign=campaign, text="Our own words.", now=NOW)
+    campaigns.build(campaign=campaign, now=NOW)
+    item = Item.objects.filter(campaign=campaign).first()
+    GoldLabel.objects.create(item=item, dimension=questions.of(campaign)[0], value=1, explanation="Because.")
+    TrainingItem.objects.create(campaign=campaign, item=item, position=0)
+    return Campaign.objects.get(pk=campaign.pk)
+
+
+def test_a_copy_asks_the_same_and_holds_nothing_that_was_drawn(study: Study) -> None:
+    campaign = furnished(study)
+    Campaign.objects.filter(pk=campaign.pk).update(state=CampaignState.CLOSED)
+    made = campaigns.clone(campaign=campaign, now=NOW)
+    assert made.state == CampaignState.DRAFT
+    assert made.name != campaign.name
+    assert (made.k, made.pay, made.design) == (4, 321, campaign.design)
+    assert (made.instructions, made.consent_text) == (campaign.instructions, campaign.consent_text)
+    assert questions.of(made) == questions.of(campaign)
+    assert not made.questionnaires.exists()
+    assert gold.kept_items(made).count() == made.items.count() == made.training.count() == 1
+    assert GoldLabel.objects.get(item__campaign=made).explanation == "Because."
+    again = campaigns.clone(campaign=campaign, now=NOW)
+    assert len({campaign.name, made.name, again.name}) == 3
+    with pytest.raises(campaigns.BadCampaign):
+        campaigns.clone(campaign=campaign, name=made.name, now=NOW)
+
+
+def test_a_draft_is_deleted_with_all_that_was_drawn(study: Study) -> None:
+    campaign = furnished(study)
+    other = campaigns.clone(campaign=campaign, now=NOW)
+    campaigns.delete(campaign=campaign)
+    assert list(Campaign.objects.filter(study=study)) == [other]
+    assert not Item.objects.filter(campaign=campaign.pk).exists()
+
+
+def test_what_was_opened_or_has_an_open_link_stays(study: Study) -> None:
+    campaign = furnished(study)
+    link = EntryLink.objects.create(
+        study=study, kind=EntryKind.OPEN, purpose=assignments.purpose(campaign), slug="judges", created_at=NOW
+    )
+    with pytest.raises(campaigns.BadCampaign):
+        campaigns.delete(campaign=campaign)
+    link.closed_at = NOW
+    link.save()
+    CampaignFactory(study=study, source=campaign)
+    with pytest.raises(campaigns.BadCampaign):
+        campaigns.delete(campaign=campaign)
+    campaigns.open(campaign=campaign, now=NOW)
+    with pytest.raises(campaigns.NotDraft):
+        campaigns.delete(campaign=campaign)
+    assert Campaign.objects.filter(pk=campaign.pk).exists()
+
+
+def test_pages_offer_both_to_editors_and_deletion_of_drafts_alone(study: Study) -> None:
+    campaign = furnished(study)
+    client = signed_in(study)
+    page = reverse("campaign", args=[study.slug, campaign.pk])
+    copy, end = (reverse(name, args=[study.slug, campaign.pk]) for name in ("campaign_clone", "campaign_delete"))
+    assert {copy, end} <= set(client.get(page).content.decode().split('"'))
+    assert copy not in signed_in(study, Role.VIEWER).get(page).content.decode()
+    made = client.post(copy)
+    assert made.status_code == 302
+    assert client.get(made.url).status_code == 200
+    assert client.post(end).url == reverse("campaigns", args=[study.slug])
+    assert Campaign.objects.filter(study=study).count() == 1
+    rest = Campaign.objects.get(study=study)
+    campaigns.open(campaign=rest, now=NOW)
+    end = reverse("campaign_delete", args=[study.slug, rest.pk])
+    assert end not in client.get(reverse("campaign", args=[study.slug, rest.pk])).content.decode()
+    client.post(end)
+    assert Campaign.objects.filter(pk=rest.pk).exists()
+
+
+@pytest.mark.parametrize("where", ["topics", "styles"])
+def test_topics_and_styles_that_the_study_lacks_are_refused(study: Study, where: str) -> None:
+    campaign = draft(study)
+    with pytest.raises(campaigns.BadCampaign) as refused:
+        campaigns.change(
+            campaign=campaign,
+            terms=campaigns.terms_of(campaign),
+            design=campaigns.Design(**{where: ("nope",)}),
+            now=NOW,
+        )
+    assert set(refused.value.problems) == {where}
+    with pytest.raises(campaigns.BadCampaign):
+        draft(study, "other", **{where: ("nope",)})
