@@ -16,6 +16,7 @@ from ..models import (
     ItemTime,
     Judgment,
     PlatformSubmission,
+    ShownFlag,
     TrainingAnswer,
 )
 from . import assignments, quoting
@@ -37,6 +38,7 @@ def erase(participant: Participant, now: datetime) -> None:
     Judgment.objects.filter(assignment__in=mine).update(justification="", judged_at=None, external_id="")
     CheckAnswer.objects.filter(assignment__in=mine).delete()
     ItemTime.objects.filter(assignment__in=mine).delete()
+    ShownFlag.objects.filter(assignment__in=mine).delete()
     TrainingAnswer.objects.filter(participant=participant).delete()
     PlatformSubmission.objects.filter(participant=participant).delete()
     # What was written to the judge, or why they gave something back, may say what they judged.

@@ -48,7 +48,8 @@ def needs(study: Study, purpose: str) -> Needs | None:
         return None
     places = Place.objects.filter(campaign=campaign)
     done = places.filter(holder__state__in=[AssignmentState.SUBMITTED, AssignmentState.ACCEPTED]).count()
-    return Needs(places.count() - done, dict(campaign.eligibility))
+    at_work = places.filter(holder__state=AssignmentState.ASSIGNED).count()
+    return Needs(places.count() - done, at_work, dict(campaign.eligibility))
 
 
 def here(study: Study, purpose: str, visits: Sequence[Visit]) -> dict[str, Here]:

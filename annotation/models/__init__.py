@@ -5,6 +5,7 @@ from .assignment import Assignment, AssignmentDecision, AssignmentPayment, Assig
 from .campaign import Campaign, CampaignDimension
 from .checks import AttentionCheck, CheckAnswer, GoldLabel, TrainingAnswer, TrainingItem
 from .dimension import Dimension
+from .flag import ShownFlag
 from .instructions import Instructions
 from .item import Item
 from .judgment import Judgment
@@ -42,6 +43,7 @@ __all__ = [
     "PlatformSubmission",
     "Questionnaire",
     "QuestionnaireItem",
+    "ShownFlag",
     "TrainingAnswer",
     "TrainingItem",
 ]

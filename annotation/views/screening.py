@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST
 from crowdrag.studies.access import concerns, shows, study_page
 from crowdrag.studies.domain import holding
 from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.forms import resent, typed
 from crowdrag.studies.models import Study
 
 from ..domain.screening import deciding, dossier, queue
@@ -105,6 +106,8 @@ def hold(request: HttpRequest, study: Study, campaign: int, assignment: str) -> 
     if "over" in request.POST:
         if queue.DESK.take_over(found, _user(request), now):
             messages.success(request, _("It is yours now. Tell the other reviewer if you can."))
+            if form := _decision(found, request.POST):
+                return _taken_over(request, study, find(study, campaign, assignment), form)
         return redirect(address("screening_assignment", found, request))
     mine = queue.DESK.hold(found, _user(request), now)
     if not mine:
@@ -146,11 +149,27 @@ def show(
         "pay": given.get("pay") or PayForm(currency),
         "reverse": given.get("reverse") or ReverseForm(),
         "opened": next(iter(given), request.GET.get("open", "")),
+        "typed": typed(next(iter(given.values()), None)),
+        "resent": resent(request.POST) if given else [],
         "held_until": found.reviewing_until if holding.is_held(found, now) else None,
         "query": _query(request),
         "section": "annotation",
     }
     return render(request, "annotation/screening/assignment.html", context, status=status)
+
+
+@shows(Shown.REVIEW)
+def _taken_over(request: HttpRequest, study: Study, found: Assignment, forms: Mapping[str, Any]) -> HttpResponse:
+    """Answer with what is the reviewer's now, and with what they had typed."""
+    return show(request, found, forms)
+
+
+def _decision(found: Assignment, data: Any) -> dict[str, Any]:
+    """Return the form of a decision that was refused because another reviewer had it open, as it was filled in."""
+    name = data.get("decision", "")
+    if name == "accept":
+        return {name: AcceptForm(data)}
+    return {name: reject_form(dossier.of(found), found, data)} if name == "reject" else {}
 
 
 def reject_form(known: dossier.Dossier, found: Assignment, data: Any = None) -> RejectForm:

@@ -29,9 +29,13 @@ class Heard:
 
 @dataclass(frozen=True)
 class Needs:
-    """What a way asks of the platform: how many more people, and which."""
+    """What a way asks of the platform: how many more people, and which.
+
+    `places` are those where nothing was handed in, `at_work` those of them that somebody works at now.
+    """
 
     places: int
+    at_work: int = 0
     eligibility: dict[str, Any] = field(default_factory=dict)
 
 

@@ -9,6 +9,7 @@ from django import forms
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.forms import AuthenticationForm
 from django.core.exceptions import ValidationError
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
@@ -299,3 +300,18 @@ class AmountField(forms.DecimalField):
             return money.to_minor(amount, self.currency)
         except money.FineError as error:
             raise forms.ValidationError(str(error)) from error
+
+
+def typed(form: forms.Form | None) -> list[tuple[str, str]]:
+    """Return what somebody typed into a form's texts, with each label: what must not be lost when it is refused."""
+    if form is None or not form.is_bound:
+        return []
+    texts = [field for field in form if isinstance(field.field.widget, forms.Textarea)]
+    return [(str(field.label), str(field.value())) for field in texts if field.value()]
+
+
+def resent(data: QueryDict) -> list[tuple[str, str]]:
+    """Return all that a form sent, to be sent along with another one."""
+    return [
+        (name, value) for name in data if name not in {"csrfmiddlewaretoken", "over"} for value in data.getlist(name)
+    ]

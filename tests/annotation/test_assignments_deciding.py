@@ -8,8 +8,8 @@ from annotation.domain.assignments import paying, problems
 from annotation.enums import AssignmentState as S
 from annotation.models import Assignment, AssignmentDecision, CheckAnswer, ItemTime, Judgment, Place
 from crowdrag.runs import duties
-from crowdrag.studies.domain import leaving
-from crowdrag.studies.enums import Verdict
+from crowdrag.studies.domain import enquiring, leaving
+from crowdrag.studies.enums import EnquiryKind, Verdict
 from tests.factories import NOW
 
 from .campaigns import World
@@ -69,7 +69,13 @@ def test_a_rejection_makes_room_for_somebody_else(here: World, done: Assignment)
 
 def test_a_rejection_is_reversed_while_its_place_is_free(here: World, done: Assignment) -> None:
     assignments.reject(assignment=done, reason="No.", by=here.member(), now=NOW)
+    about = {"participant": done.participant, "now": NOW, "text": "Look again."}
+    contest = enquiring.ask(kind=EnquiryKind.CONTEST, about=done.external_id, **about)
+    question = enquiring.ask(kind=EnquiryKind.QUESTION, about=done.external_id, **about)
     one = assignments.accept(assignment=done, by=here.member(), now=NOW, note="We were wrong.")
+    contest.refresh_from_db()
+    question.refresh_from_db()
+    assert (contest.answer, contest.answered_at, question.answered_at) == ("We were wrong.", NOW, None)
     assert (one.state, one.is_included, assignments.earned(done.participant)) == (S.ACCEPTED, True, 300)
     assert holders(here.questionnaires[0]) == {one.pk}
 

@@ -69,7 +69,12 @@ def test_a_draft_is_deleted_with_all_that_was_drawn(study: Study) -> None:
 def test_what_was_opened_or_has_an_open_link_stays(study: Study) -> None:
     campaign = furnished(study)
     link = EntryLink.objects.create(
-        study=study, kind=EntryKind.OPEN, purpose=assignments.purpose(campaign), slug="judges", created_at=NOW
+        study=study,
+        kind=EntryKind.OPEN,
+        purpose=assignments.purpose(campaign),
+        token="t",
+        token_hash=b"t",
+        created_at=NOW,
     )
     with pytest.raises(campaigns.BadCampaign):
         campaigns.delete(campaign=campaign)

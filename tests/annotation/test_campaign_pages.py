@@ -70,7 +70,7 @@ def test_a_campaign_is_made_set_up_drawn_and_opened(study: Study) -> None:
         ({"pay": "2.505"}, "decimal"),
         ({"k": "0"}, "greater than or equal to 1"),
         ({"minutes": "0"}, "greater than or equal to 1"),
-        ({"countries": "Germany"}, "Codes of letters"),
+        ({"countries": "Germany"}, "Germany"),
         ({"reverse_share": "101"}, "less than or equal to 100"),
         ({"items_per_questionnaire": "0"}, "greater than or equal to 1"),
         ({"remainder": "often"}, "often"),

@@ -233,6 +233,23 @@ def test_all_that_nothing_speaks_against_is_accepted(here: campaigns.World) -> N
     assert deciding.accept_clean(campaign=here.campaign, until=LATER, by=by, now=LATER).accepted == 0
 
 
+def test_a_flag_that_was_shown_stays_when_others_are_rejected() -> None:
+    here = wide(k=5)
+    by = here.member()
+    one = handed_in(here, values=lambda item, dimension: 2 * ((item + dimension) % 2) - 1)
+    others = [handed_in(here) for _ in range(3)]  # all of one mind, and never of the first's
+    shown = {row.assignment: row.proposal for row in queue.rows(queue.listed(here.campaign, "waiting"), LATER)}
+    assert "disagrees" in {signal.name for signal in shown[one].reasons}
+    for each in others:
+        deciding.reject(assignment=each, reason="Not read.", by=by, now=LATER)
+    assert "disagrees" not in {signal.name for signal in signals.of(evidence.works([one])[one.pk])}
+    assert deciding.accept_clean(campaign=here.campaign, until=LATER, by=by, now=LATER).accepted == 0
+    assert state(one) == S.SUBMITTED
+    assert [row.assignment for row in queue.proposing(here.campaign, Proposes.LOOK, LATER)] == [one]
+    deciding.accept(assignment=one, by=by, now=LATER)  # a person decides
+    assert state(one) == S.ACCEPTED
+
+
 def test_the_queue_gives_what_is_asked_for(here: campaigns.World) -> None:
     by, colleague = here.member(), here.member(Role.EDITOR)
     fast = handed_in(here, after=MINUTE)

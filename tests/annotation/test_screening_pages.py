@@ -133,7 +133,15 @@ def test_what_another_has_open_is_taken_over_by_a_clear_word(
     assert client.post(of("screening_decide", done), {"decision": "accept"}).status_code == 409
     assert state(done) is S.SUBMITTED
     assert f"{colleague} has this questionnaire open now" in text(client.post(of("screening_hold", done)))
-    client.post(of("screening_hold", done), {"over": "yes"})
+    given = {"decision": "reject", "reason": "My own words.", "pay": "none"}
+    refused = client.post(of("screening_decide", done), given)
+    assert refused.status_code == 409
+    assert refused.context["typed"] == [("Why", "My own words.")]
+    assert set(given.items()) <= set(refused.context["resent"])
+    assert "kept-words" in text(refused)
+    mine = client.post(of("screening_hold", done), {"over": "yes", **dict(refused.context["resent"])})
+    assert mine.context["reject"]["reason"].value() == "My own words."
+    assert mine.context["opened"] == "reject"
     assert "Accept, pay" in text(client.get(of("screening_assignment", done)))
     client.post(of("screening_skip", done))
     done.refresh_from_db()

@@ -106,6 +106,26 @@ def test_a_style_that_is_asked_for_no_more_is_called_as_its_first_proper_task(st
     assert [group.style_label for group in rows.groups(study)] == ["Old 1", "Old 2"]
 
 
+def test_a_few_seconds_pay_no_wage_and_are_said(study: Study) -> None:
+    task(study, TaskState.ACCEPTED, minutes=30, paid=1000)
+    task(study, TaskState.ACCEPTED, minutes=5 / 60, paid=1000)  # else 7,200 an hour
+    found = progress.overview(study)
+    assert found.wage is not None
+    assert (found.wage.estimate, found.wage.clusters, found.too_short) == (2000, 1, 1)
+
+
+def test_a_revised_text_is_counted_once(study: Study) -> None:
+    writer = ParticipantFactory(study=study)
+    first = task(study, TaskState.REVISION, minutes=30, participant=writer)
+    fresh = task(study, TaskState.SUBMITTED, minutes=10, participant=writer)
+    WritingTask.objects.filter(pk=fresh.pk).update(revises=first)
+    (person,) = progress.overview(study).writers
+    assert (person.handed_in, person.counts[TaskState.SUBMITTED], person.counts[TaskState.REVISION]) == (1, 1, 0)
+    WritingTask.objects.filter(pk=fresh.pk).update(state=TaskState.CLAIMED, submitted_at=None)
+    (person,) = progress.overview(study).writers
+    assert (person.handed_in, person.counts[TaskState.REVISION]) == (1, 1)
+
+
 def test_wages_by_response_and_writer(study: Study) -> None:
     quick, slow = ParticipantFactory.create_batch(2, study=study)
     task(study, TaskState.ACCEPTED, minutes=30, paid=1000, participant=quick)  # 20.00 an hour

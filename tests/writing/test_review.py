@@ -171,7 +171,10 @@ def test_what_another_has_open_is_said_and_taken_over_by_a_clear_word(member: An
     assert refused.status_code == 409
     assert WritingTask.objects.get(pk=task.pk).state == S.SUBMITTED
     assert f"{colleague} has this response open now" in client.post(at(task, "hold/")).content.decode()
-    client.post(at(task, "hold/"), {"over": "yes"})
+    refused = client.post(at(task, "decide/"), {"decision": "send_back", "note": "My own words."})
+    assert [words for _label, words in refused.context["typed"]] == ["My own words."]
+    mine = client.post(at(task, "hold/"), {"over": "yes", **dict(refused.context["resent"])})
+    assert mine.context["decisions"]["send_back"]["note"].value() == "My own words."
     assert "Accept, pay" in client.get(at(task)).content.decode()
     assert WritingTask.objects.get(pk=task.pk).reviewer == member.user
 

@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 from django.db import IntegrityError
 
-from crowdrag.studies.enums import Verdict
+from crowdrag.studies.domain import enquiring
+from crowdrag.studies.enums import EnquiryKind, Verdict
 from tests.factories import NOW, UserFactory
 from writing.domain import sittings, surveys
 from writing.domain.tasks import listing, moving, paying, problems, reviewing, steps, submitting
@@ -148,7 +149,11 @@ class TestRejecting:
     def test_a_reversed_rejection_is_paid_in_full_and_has_its_slot_again(self, here: World, response: Response) -> None:
         reviewer = here.reviewer()
         reviewing.reject(task=response.task, reason=REASON, pay_part=100, by=reviewer, now=NOW)
+        writer, about = response.task.participant, response.task.external_id
+        contest = enquiring.ask(participant=writer, kind=EnquiryKind.CONTEST, about=about, text="No.", now=NOW)
         task = reviewing.reverse(task=response.task, note="The source is passage 3.", by=reviewer, now=NOW + DAY)
+        contest.refresh_from_db()
+        assert (contest.answer, contest.answered_by) == ("The source is passage 3.", reviewer)
         assert reviewing.reverse(task=task, note="again", by=reviewer, now=NOW + DAY) == task
         response.refresh_from_db()
         assert (task.state, task.slot, response.is_included) == (TaskState.ACCEPTED, 0, True)

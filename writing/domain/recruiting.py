@@ -62,7 +62,8 @@ def needs(study: Study, purpose: str) -> Needs | None:
     if purpose != WAY or not WritingPlan.objects.filter(study=study).exists():
         return None
     rows = WritingTask.objects.filter(study=study, is_imported=False, is_trial=False)
-    return Needs(rows.filter(state__in=[TaskState.OPEN, TaskState.CLAIMED]).count())
+    at_work = rows.filter(state=TaskState.CLAIMED).count()
+    return Needs(rows.filter(state=TaskState.OPEN).count() + at_work, at_work)
 
 
 def here(study: Study, purpose: str, visits: Sequence[Visit]) -> dict[str, Here]:

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST
 
 from crowdrag.studies.access import concerns, shows, study_page
 from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.forms import resent, typed
 from crowdrag.studies.models import Study
 
 from ..domain import reading
@@ -83,11 +84,20 @@ def review_hold(request: HttpRequest, study: Study, task: str) -> HttpResponse:
     if "over" in request.POST:
         if queue.take_over(task=found, by=_user(request), now=now):
             messages.success(request, _("It is yours now. Tell the other reviewer if you can."))
+            name = request.POST.get("decision", "")
+            if name in DECISIONS:  # refused because another reviewer had it open: as it was filled in
+                return _taken_over(request, study, _task(study, task), {name: DECISIONS[name](found, request.POST)})
         return redirect(_address("review_task", study, task, request.GET))
     mine = queue.hold(task=found, by=_user(request), now=now)
     if not mine:
         found = _task(study, task)
     return render(request, "writing/review.html#hold", {"task": found, "lost": not mine, "study": study})
+
+
+@shows(Shown.REVIEW)
+def _taken_over(request: HttpRequest, study: Study, task: WritingTask, forms: Mapping[str, Any]) -> HttpResponse:
+    """Answer with what is the reviewer's now, and with what they had typed."""
+    return _show(request, task, forms)
 
 
 @study_page(Role.REVIEWER)
@@ -231,6 +241,8 @@ def _show(
         "pay": given.get("pay") or PayForm(task.study.currency),
         "reverse": given.get("reverse") or ReverseForm(),
         "opened": next(iter(given), request.GET.get("open", "")),
+        "typed": typed(next(iter(given.values()), None)),
+        "resent": resent(request.POST) if given else [],
         "query": _query(request.GET),
         "section": "review",
         **replay.shown(response),

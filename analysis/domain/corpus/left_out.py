@@ -31,6 +31,7 @@ MODELS: dict[str, str] = {
     "api.Allowance": SYSTEM,
     "annotation.LiveAgreement": LIVE,
     "annotation.LiveCompetence": LIVE,
+    "annotation.ShownFlag": "What reviewers saw while they decided: it follows from the judgments.",
     "analysis.LogMeasures": "What the writing logs say, computed once: it follows from them, and they are here.",
     "llm.Endpoint": GATEWAY,
     "llm.Call": GATEWAY,

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from django.db import transaction
 
+from crowdrag.studies.domain import enquiring
 from crowdrag.studies.domain.holding import LET_GO, held_by_another
 from crowdrag.studies.enums import Verdict
 from crowdrag.studies.models import User
@@ -142,6 +143,9 @@ def _reverse(assignment: Assignment, note: str, by: User, now: datetime) -> Assi
             assignment, S.SURPLUS, "rejection reversed, when its place was gone", note=note, by=by, now=now, **LET_GO
         )
     paying.pay_rest(assignment=assignment, reason=paying.REVERSED, by=by, now=now)
+    enquiring.settle_contests(
+        participant=assignment.participant, about=assignment.external_id, text=note, by=by, now=now
+    )
     _decide(assignment, Verdict.PAY, holds=True, reason=note, by=by, now=now)
     if counts:
         _decide(assignment, Verdict.INCLUDE, holds=True, reason=note, by=by, now=now)

@@ -17,7 +17,7 @@ from crowdrag.studies.models import User
 from ...enums import AssignmentState
 from ...models import Assignment, AssignmentDecision, AssignmentPayment, Campaign
 from .. import assignments
-from . import evidence, platform, problems, queue, signals
+from . import evidence, flags, platform, problems, queue
 from .signals import Proposes
 
 S = AssignmentState
@@ -124,7 +124,7 @@ def accept_clean(*, campaign: Campaign, until: datetime, by: User, now: datetime
 
 
 def _signals(assignment: Assignment) -> dict[str, Any]:
-    found = signals.of(evidence.works([assignment])[assignment.pk])
+    found = flags.of([assignment])[assignment.pk]
     return {signal.name: signal.evidence for signal in found}
 
 

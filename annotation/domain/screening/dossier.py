@@ -20,7 +20,7 @@ from ...models import (
     QuestionnaireItem,
 )
 from .. import assignments, reading
-from . import evidence, measures, platform, proposals, signals
+from . import evidence, flags, measures, platform, proposals
 from .measures import Work
 from .proposals import Proposal
 
@@ -129,7 +129,7 @@ def of(assignment: Assignment) -> Dossier:
     payments = list(assignment.payments.select_related("by").order_by("at", "id"))
     enquiries = Enquiry.objects.filter(participant=assignment.participant, about=assignment.external_id)
     return Dossier(
-        proposal=proposals.of(signals.of(work)),
+        proposal=proposals.of(flags.of([assignment])[assignment.pk]),
         work=work,
         pace=measures.pace(work),
         entries=_entries(assignment, work),

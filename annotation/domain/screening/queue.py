@@ -12,7 +12,7 @@ from crowdrag.studies.models import User
 
 from ...enums import AssignmentState
 from ...models import Assignment, AssignmentTransition, Campaign, Place
-from . import evidence, proposals, signals
+from . import flags, proposals
 from .proposals import Proposal
 from .signals import Proposes
 
@@ -81,10 +81,10 @@ def counts(campaign: Campaign, now: datetime) -> Counts:
 
 
 def rows(assignments: Iterable[Assignment], now: datetime) -> list[Row]:
-    """Return assignments with what speaks against each."""
+    """Return assignments with what speaks against each, which is kept as it is shown."""
     found = list(assignments)
-    known = evidence.works(found)
-    return [Row(each, proposals.of(signals.of(known[each.pk])), holding.is_held(each, now)) for each in found]
+    flagged = flags.show(found, now)
+    return [Row(each, proposals.of(flagged[each.pk]), holding.is_held(each, now)) for each in found]
 
 
 def proposing(campaign: Campaign, what: Proposes, now: datetime) -> list[Row]:

@@ -36,8 +36,6 @@ class Limits:
         with fewer answers nothing is said of how alike they are.
     same_share, same_run
         share of the commonest answer, and of all answers in the longest run of one.
-    others_same
-        not looked at where others gave the same answer this often.
     one_sided
         probability, without a leaning, of as uneven sides or more.
     least_items
@@ -58,7 +56,6 @@ class Limits:
     least_answers: int = 20
     same_share: float = 0.85
     same_run: float = 0.5
-    others_same: float = 0.7
     one_sided: float = 0.01
     least_items: int = 5
     better_than_chance: float = 0.67
@@ -156,13 +153,11 @@ def gold_missed(work: Work, limits: Limits) -> Signal | None:
 
 
 def straight_lining(work: Work, limits: Limits) -> Signal | None:
-    """Say so where nearly all answers are the same, or half of them in a row, and others did not answer so."""
+    """Say so where nearly all answers are the same, or half of them in a row. Only the judge's own answers decide."""
     found = measures.runs(work)
     if found is None or found.n < limits.least_answers:
         return None
     if found.share < limits.same_share and found.longest < limits.same_run * found.n:
-        return None
-    if found.others is not None and found.others >= limits.others_same:
         return None
     words = _("%(share)d %% of %(n)d answers are the same, %(longest)d of them in a row at most.")
     words %= {"share": round(found.share * 100), "n": found.n, "longest": found.longest}
@@ -175,14 +170,11 @@ def straight_lining(work: Work, limits: Limits) -> Signal | None:
 
 
 def one_sided(work: Work, limits: Limits) -> Signal | None:
-    """Say so where one side of the pairs is preferred more than chance explains, and others do not prefer it too."""
+    """Say so where one side of the pairs is preferred more than chance explains, by the judge's own answers alone."""
     found = measures.sides(work)
     if found is None or found.p >= limits.one_sided:
         return None
     n = found.items_left + found.items_right
-    favours_left = found.items_left > found.items_right
-    if found.others is not None and (found.others if favours_left else 1 - found.others) >= limits.others_same:
-        return None
     words = _(
         "Left in %(left)d, right in %(right)d of %(n)d items: %(share)d %% left, 95 %% interval %(low)d to %(high)d %%."
     ) % {

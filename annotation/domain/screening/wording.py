@@ -54,8 +54,7 @@ OF: Final[dict[str, Words]] = {
     "straight_lining": Words(
         gettext_lazy("Same answer all along"),
         gettext_lazy(
-            "Nearly all answers are one and the same, or half of them stand in one row, while others answered the same "
-            "questions differently."
+            "Nearly all answers are the same, or half of them stand in one row. Only this judge's own answers count."
         ),
         gettext_lazy(
             "Pairs that hardly differ, and somebody careful who therefore chose neither; one side that is better "

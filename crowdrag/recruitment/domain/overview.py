@@ -141,7 +141,8 @@ def summary(platform_study: PlatformStudy) -> dict[str, Any]:
         "submissions": sum(counted.values()),
         "waiting": sum(ordered[state] for state in _OPEN),
         "failed": ordered[OrderState.FAILED],
-        "still": needs.places if needs else None,
+        "still": needs.places - needs.at_work if needs else None,
+        "at_work": needs.at_work if needs else 0,
         "wanted": wanted,
         "more": max(wanted - platform_study.places, 0) if wanted else 0,
     }

@@ -53,6 +53,14 @@ def answer(*, enquiry: Enquiry, text: str, by: User, now: datetime) -> Enquiry:
     return held
 
 
+def settle_contests(*, participant: Participant, about: str, text: str, by: User, now: datetime) -> int:
+    """Answer the open messages that contest a decision which was just reversed; return how many there were."""
+    found = Enquiry.objects.filter(
+        participant=participant, about=about, kind=EnquiryKind.CONTEST, answered_at__isnull=True
+    )
+    return found.update(answer=_within(text, LONGEST), answered_at=now, answered_by=by) if about else 0
+
+
 def unanswered(study: Study) -> int:
     """Return how many wait for an answer."""
     return Enquiry.objects.filter(participant__study=study, answered_at__isnull=True).count()

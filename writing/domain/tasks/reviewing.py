@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from django.db import transaction
 
+from crowdrag.studies.domain import enquiring
 from crowdrag.studies.domain.holding import LET_GO, held_by_another
 from crowdrag.studies.enums import Verdict
 from crowdrag.studies.models import User
@@ -137,6 +138,8 @@ def reverse(*, task: WritingTask, note: str, by: User, now: datetime) -> Writing
     _decide(task.response, Verdict.PAY, holds=True, reason=note, by=by, now=now)
     if counts:
         _decide(task.response, Verdict.INCLUDE, holds=True, reason=note, by=by, now=now)
+    if task.participant is not None:
+        enquiring.settle_contests(participant=task.participant, about=task.external_id, text=note, by=by, now=now)
     return task
 
 
