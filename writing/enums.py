@@ -45,4 +45,5 @@ class AnswerOutcome(models.TextChoices):
     OVERLONG = "OVERLONG", _("too long")
     EMPTY = "EMPTY", _("empty")
     REFUSED = "REFUSED", _("refused")
+    BROKEN = "BROKEN", _("broken text")
     FAILED = "FAILED", _("no usable answer")

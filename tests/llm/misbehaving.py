@@ -88,7 +88,7 @@ class Handler(BaseHTTPRequestHandler):
         self.answer("and then", finish_reason="length")
 
     def words(self, number):
-        self.answer(" ".join(["word"] * (int(number or 40) - 1)) + " end [0].")
+        self.answer(" ".join(f"number-{place}" for place in range(int(number or 40) - 1)) + " end [0].")
 
     def document_of(self, _):
         said = {"text": "A claim that is long enough to be one.", "citations": [0]}

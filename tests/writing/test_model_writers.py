@@ -81,6 +81,7 @@ EXPECTED = {
     "bad_request": AnswerOutcome.FAILED,
     "fail,busy,words:45": AnswerOutcome.WRITTEN,
     "nul": AnswerOutcome.WRITTEN,
+    "ok:23a6a508e08782d5bbe9 [1, 2, 3] {3}": AnswerOutcome.BROKEN,
 }
 
 

@@ -188,7 +188,7 @@ def test_whoever_looks_at_a_free_one_holds_it_as_long_as_they_look(member: Any, 
     assert WritingTask.objects.get(pk=task.pk).reviewer is None  # looking alone changes nothing
     held = client.post(at(task, "hold/")).content.decode()
     assert "load," not in held
-    assert 'hx-trigger="every 120s"' in held
+    assert 'hx-trigger="every 20s"' in held
     assert WritingTask.objects.get(pk=task.pk).reviewer == member.user
 
 
@@ -300,6 +300,11 @@ def test_what_was_erased_is_paid_and_never_counts_again(member: Any, client: Cli
     Response.objects.filter(task=task).update(erased_at=timezone.now(), text="", words=0, is_included=False)
     page = client.get(at(task)).content.decode()
     assert "was erased at its writer's wish" in html.unescape(page)
+    assert list(queue.listed(member.study, "waiting", queue.Wanted())) == []
+    assert list(queue.listed(member.study, "erased", queue.Wanted())) == [task]
+    counted = queue.counts(member.study, timezone.now())
+    assert (counted.waiting, counted.erased) == (0, 1)
+    assert queue.take_next(study=member.study, by=member.user, now=timezone.now()) is None
     assert [f'data-review-panel="{key}"' in page for key in "evx"] == [False] * 3
     refused = client.post(at(task, "include/"), {"inclusion": "include", "why": "I liked it."})
     assert (refused.status_code, "erased at its writer" in said(refused)) == (409, True)

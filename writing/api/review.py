@@ -32,7 +32,7 @@ SHOWN = (
     "revision__external_id", "revision__revises_id",
 )  # fmt: skip
 SEEN = Need(Role.REVIEWER)
-HANDED_IN = [(state.value, state.label) for state in queue.LISTS.values()]
+HANDED_IN = [(state.value, state.label) for state in dict.fromkeys(queue.LISTS.values())]
 
 
 class HandedInRow(serializers.ModelSerializer[WritingTask]):

@@ -292,6 +292,7 @@ def _lists() -> list[tuple[str, str]]:
         ("accepted", _("Accepted")),
         ("rejected", _("Rejected")),
         ("revision", _("Sent back")),
+        ("erased", _("Erased while waiting")),
     ]
 
 

@@ -200,7 +200,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "participant": "Which model, with which prompt.",
             "topic": "On which topic.",
             "style": "In which style.",
-            "outcome": "WRITTEN, OVERLONG, EMPTY, REFUSED or FAILED (no usable answer).",
+            "outcome": "WRITTEN, OVERLONG, EMPTY, REFUSED, BROKEN (no prose) or FAILED (no usable answer).",
             "text": "What the model said.",
             "words": "Its words.",
             "response": "The response that it became; null: none.",

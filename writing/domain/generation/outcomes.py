@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from analysis.text import statements
+from analysis.text import degeneracy, statements
 from crowdrag.llm.domain.gateway import Answer
 
 from ...enums import AnswerOutcome
@@ -58,6 +58,8 @@ def judge(answer: Answer, *, slot: Slot, form: str, words: int, overlong: float 
         return _outcome(AnswerOutcome.EMPTY, text)
     if form == Form.TEXT and is_refusal(text, parsed):
         return _outcome(AnswerOutcome.REFUSED, text)
+    if degeneracy.is_degenerate(text):
+        return Outcome(AnswerOutcome.BROKEN, text, parsed.words)
     if answer.is_cut or parsed.words > overlong * words:
         return Outcome(AnswerOutcome.OVERLONG, text, parsed.words)
     return Outcome(AnswerOutcome.WRITTEN, text, parsed.words)

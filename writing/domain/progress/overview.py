@@ -121,8 +121,9 @@ def glance(study: Study) -> dict[str, Any]:
 
 
 def _waiting(groups: Iterable[Group]) -> int:
-    """Count what waits for a reviewer. What was erased waits too: it can still be paid."""
-    return sum(group.n for group in groups if group.state == TaskState.SUBMITTED and not group.is_imported)
+    """Count what waits for a reviewer, as the queue does: what was erased stands in a list of its own."""
+    waits = (group for group in groups if group.state == TaskState.SUBMITTED)
+    return sum(group.n for group in waits if not group.is_imported and not group.is_erased)
 
 
 def _asked(plan: WritingPlan | None) -> dict[str, tuple[str, int]]:

@@ -26,7 +26,11 @@ LISTS = {
     "accepted": TaskState.ACCEPTED,
     "rejected": TaskState.REJECTED,
     "revision": TaskState.REVISION,
+    "erased": TaskState.SUBMITTED,
 }
+#: What waits, and what waited when its writer had the text erased: nobody can review it, but it can still be paid.
+_WAITS: Final = Q(state=TaskState.SUBMITTED, response__erased_at__isnull=True)
+_ERASED: Final = Q(state=TaskState.SUBMITTED, response__erased_at__isnull=False)
 # What a row of a list shows: the responses' texts, which signals are made of, are fetched where none was made yet.
 SHOWN_WITH: Final = ("topic", "style", "participant", "reviewer", "response", "log")
 SHOWN: Final = (
@@ -56,19 +60,20 @@ class Counts:
     accepted: int
     rejected: int
     revision: int
+    erased: int = 0
 
 
 def listed(study: Study, name: str, wanted: Wanted) -> QuerySet[WritingTask]:
     """Return the tasks of one list: what waits, the oldest first; what was decided, the latest first."""
     order = ("submitted_at", "id") if name == "waiting" else ("-submitted_at", "-id")
-    found = _asked(study, wanted).filter(state=LISTS[name])
+    found = _asked(study, wanted).filter(_is_in(name))
     return found.select_related(*SHOWN_WITH).only(*SHOWN).order_by(*order)
 
 
 def counts(study: Study, now: datetime) -> Counts:
     """Count a study's responses by where they stand."""
-    sums = {name: Count("id", filter=Q(state=state)) for name, state in LISTS.items()}
-    held = Count("id", filter=Q(state=TaskState.SUBMITTED, reviewing_until__gt=now))
+    sums = {name: Count("id", filter=_is_in(name)) for name in LISTS}
+    held = Count("id", filter=_WAITS & Q(reviewing_until__gt=now))
     return Counts(**WritingTask.objects.filter(study=study, is_imported=False).aggregate(**sums, open=held))
 
 
@@ -88,7 +93,7 @@ def take_next(
     `after`: what they have just put aside; the search goes on behind it and comes back to the beginning in the end.
     """
     wanted = wanted or Wanted()
-    found = with_log(_asked(study, wanted))
+    found = with_log(_asked(study, wanted).filter(response__erased_at__isnull=True))
     return DESK.take_next(found, by, now, after=after, fits=lambda tasks: narrowed(tasks, wanted))
 
 
@@ -111,6 +116,10 @@ def with_log(tasks: QuerySet[WritingTask]) -> QuerySet[WritingTask]:
     """Fetch logs with their sittings along: what signals are made of."""
     sittings = Prefetch("log__sittings", Sitting.objects.order_by("number", "id"))
     return tasks.select_related("topic", "log").prefetch_related(sittings)
+
+
+def _is_in(name: str) -> Q:
+    return {"waiting": _WAITS, "erased": _ERASED}.get(name, Q(state=LISTS[name]))
 
 
 def _asked(study: Study, wanted: Wanted) -> QuerySet[WritingTask]:
