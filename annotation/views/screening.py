@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -100,7 +100,7 @@ def assignment(request: HttpRequest, study: Study, campaign: int, assignment: st
 
 @study_page(Role.REVIEWER)
 @require_POST
-def hold(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
+def hold(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponseBase:
     """Say that the reviewer still has it open; with `over`, take it from another."""
     found, now = find(study, campaign, assignment), timezone.now()
     if "over" in request.POST:

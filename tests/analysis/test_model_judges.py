@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from analysis.domain import inputs, loading
-from analysis.domain.results import compute
+from analysis.domain.results import compute, model_judges
 from analysis.domain.results.settings import Settings
 from annotation.models import Judgment
 from crowdrag.studies.models import Participant
@@ -221,3 +221,12 @@ def test_one_topic_has_no_interval():
 def test_without_models_there_is_nothing():
     found = tables_of(judged_both_ways.people())
     assert found["model_judges"] == found["model_self_preference"] == []
+
+
+def test_a_model_that_always_says_the_same_is_remarked():
+    study = judged_both_ways.people()
+    judged_both_ways.model(study, {pair: ("A", said[1]) for pair, said in MODEL.items()})
+    rows = {row["dimension"]: row for row in tables_of(study)["model_judges"]}
+    assert model_judges.ALL_EQUAL in rows["clear"]["note"]
+    assert model_judges.ALL_EQUAL not in rows["deep"].get("note", "")
+    assert model_judges.ALL_EQUAL not in rows["all"].get("note", "")

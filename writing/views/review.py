@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -77,7 +77,7 @@ def review_task(request: HttpRequest, study: Study, task: str) -> HttpResponse:
 
 @study_page(Role.REVIEWER)
 @require_POST
-def review_hold(request: HttpRequest, study: Study, task: str) -> HttpResponse:
+def review_hold(request: HttpRequest, study: Study, task: str) -> HttpResponseBase:
     """Say that the reviewer still has it open; with `over`, take it from another."""
     found = _task(study, task)
     now = timezone.now()

@@ -10,6 +10,7 @@ from analysis.stats.bootstrap import Floats
 from analysis.stats.correlation import rho
 from analysis.stats.orientation import canonical
 
+from ..inputs import Ints
 from . import estimates
 from .estimates import Estimate, noted, undefined
 from .family import Analysed, Tables
@@ -24,6 +25,9 @@ NO_GOLD = "no pair that the model judged on this dimension has a gold label: let
 NO_INFERENCE = "the model was asked in one way only: let it judge all dimensions at once and one at a time"
 ONE_DIMENSION = "the model judged no other dimension of these pairs"
 NO_CHOICE = "the model chose neither response in any pair"
+ALL_EQUAL = "all judgments of the model on this dimension are the same"
+#: One judgment is not remarkable for being like itself.
+FEWEST_EQUAL = 2
 MEASURES = ("alpha_orders", "alpha_gold", "alpha_inference", "mean_rho", "front_preference")
 SIZES = ("pairs_in_both_orders", "items_with_gold", "items_in_both_inferences")
 
@@ -57,18 +61,27 @@ def _rows(judge: Judge, gold: Gold) -> list[Row]:
         found[ALL] = {measure: estimates.mean([each[measure] for each in found.values()]) for measure in MEASURES}
         sizes[ALL] = max(sizes.values())
         key: Row = {"participant": judge.name, "inference": way}
-        rows += [_row(key | {"dimension": name}, measures, sizes[name]) for name, measures in found.items()]
+        rows += [
+            _row(key | {"dimension": name}, measures, sizes[name], _remark(judged.labels.get(name)))
+            for name, measures in found.items()
+        ]
     return rows
 
 
-def _row(key: Row, measures: dict[str, Estimate], items: int) -> Row:
+def _remark(labels: Ints | None) -> str:
+    """Say so where a model gave one answer to everything: then its figures tell of that answer, not of the texts."""
+    given = np.zeros(0, dtype=np.int64) if labels is None else labels[labels >= 0]
+    return ALL_EQUAL if len(given) >= FEWEST_EQUAL and len(np.unique(given)) == 1 else ""
+
+
+def _row(key: Row, measures: dict[str, Estimate], items: int, remark: str) -> Row:
     row = dict(key)
     for name in MEASURES:
         row |= measures[name].columns(name, f"{name}_low", f"{name}_high")
     row["items"] = items
     row |= {size: measures[measure].n for size, measure in zip(SIZES, MEASURES, strict=False)}
     row["choices"] = measures["front_preference"].n
-    return noted(row, [measures[name].note for name in MEASURES])
+    return noted(row, [remark, *(measures[name].note for name in MEASURES)])
 
 
 def _between_orders(judged: Judged, name: str) -> Estimate:
