@@ -178,9 +178,12 @@ def test_a_visit_is_decided_by_hand(there: Prolific, client_there: Client) -> No
     assert browser.post(url, {"kind": "DANCE"}).status_code == 422
     once = "11111111-1111-4111-8111-111111111111"
     for _again in range(2):
-        answer = browser.post(url, {"kind": "BONUS", "amount": "0.50", "reason": "x", "once": once})
+        given = {"kind": "BONUS", "amount": "0.50", "reason": "x", "once": once, "confirmed": "on"}
+        answer = browser.post(url, given)
         assert answer.status_code == 302
-    assert browser.post(url, {"kind": "SCREEN_OUT"}, follow=True).status_code == 200  # no code for it: said
+    assert (
+        browser.post(url, {"kind": "SCREEN_OUT", "confirmed": "on"}, follow=True).status_code == 200
+    )  # no code for it: said
     message = (
         "You finished without the code and without having written anything; we looked for your work and found none."
     )

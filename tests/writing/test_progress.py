@@ -121,7 +121,8 @@ def test_a_revised_text_is_counted_once(study: Study) -> None:
     WritingTask.objects.filter(pk=fresh.pk).update(revises=first)
     (person,) = progress.overview(study).writers
     assert (person.handed_in, person.counts[TaskState.SUBMITTED], person.counts[TaskState.REVISION]) == (1, 1, 0)
-    WritingTask.objects.filter(pk=fresh.pk).update(state=TaskState.CLAIMED, submitted_at=None)
+    lease = NOW + timedelta(days=1)
+    WritingTask.objects.filter(pk=fresh.pk).update(state=TaskState.CLAIMED, submitted_at=None, lease_until=lease)
     (person,) = progress.overview(study).writers
     assert (person.handed_in, person.counts[TaskState.REVISION]) == (1, 1)
 
