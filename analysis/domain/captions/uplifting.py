@@ -1,18 +1,15 @@
 """Tables and charts of uplift RAG experiments (uplift_rag, Tables 1 to 3, Figures 1, 2, 4 and 5)."""
 
+from dataclasses import replace
+
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
-from .describing import Column, Figure, Table, bounded, count, estimate
+from analysis.rag.uplift.baselines.catalogue import BASELINES, FORMS
 
-METHODS = {
-    "naive": _("Naive generation"),
-    "standard": _("Standard RAG"),
-    "cross_encoder": _("Cross-encoder"),
-    "aar": _("AAR"),
-    "replug": _("REPLUG"),
-    "skr": _("SKR"),
-    "adaptive": _("Adaptive-RAG"),
-    "dpa": _("DPA-RAG"),
+from .describing import Column, Figure, Table, Words, bounded, count, estimate
+
+_OURS: dict[str, Words] = {
     "uplift": _("Uplift RAG"),
     "without_point": _("without the pointwise loss"),
     "without_pair": _("without the pairwise loss"),
@@ -21,6 +18,12 @@ METHODS = {
     "without_reranking": _("without reranking"),
     "upper_bound": _("Upper bound"),
 }
+#: Labels of rows; those of baselines say which form of the method answered.
+METHODS: dict[str, Words] = {**{form.key: form.label for form in FORMS.values()}, **_OURS}
+#: What the form calls them, before it is known which form there will be.
+TITLES: dict[str, Words] = {**{each.name: each.title for each in BASELINES.values()}, **_OURS}
+#: A sentence of each caption of a table that sets methods beside each other.
+_AFTER = _("“After” a paper’s method stands for it with fewer or simpler parts, named in brackets.")
 METRICS = {"em": _("Exact match"), "f1": _("F1")}
 CATEGORIES = {
     "wrong_right": _("wrong without, right with it"),
@@ -342,3 +345,15 @@ FIGURES = {
         _("A panel for each metric with a row for each model and documents; the numbers stand in the table."),
     ),
 }
+
+
+def _with_after(caption: Words) -> Words:
+    said: Words = format_lazy("{caption} {after}", caption=caption, after=_AFTER)
+    return said
+
+
+for _name, _table in TABLES.items():
+    if METHOD in _table.columns or _name == "uplift_order":
+        TABLES[_name] = replace(_table, caption=_with_after(_table.caption))
+for _name in ("uplift_results", "uplift_errors"):
+    FIGURES[_name] = replace(FIGURES[_name], caption=_with_after(FIGURES[_name].caption))

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Callable, Iterable
 
+from analysis.rag.uplift.baselines.catalogue import BASELINES
+
 from .shape import Reference
 
 _CITED = re.compile(r"\[@([a-z0-9]+)\]")
@@ -89,31 +91,6 @@ _WORKS = (
                  "Yin, Dawei",
           title="{Uplift-RAG}: Uplift-Driven Knowledge Preference Alignment for Retrieval-Augmented Generation",
           year="2025", url="https://github.com/quchangle1/Uplift-RAG"),
-    _work("yu2023", "inproceedings",
-          author="Yu, Zichun and Xiong, Chenyan and Yu, Shi and Liu, Zhiyuan",
-          title="Augmentation-Adapted Retriever Improves Generalization of Language Models as Generic Plug-In",
-          booktitle="Proceedings of ACL 2023", pages="2421--2436", year="2023",
-          doi="10.18653/v1/2023.acl-long.136"),
-    _work("wang2023", "inproceedings",
-          author="Wang, Yile and Li, Peng and Sun, Maosong and Liu, Yang",
-          title="Self-Knowledge Guided Retrieval Augmentation for Large Language Models",
-          booktitle="Findings of EMNLP 2023", year="2023", url="https://aclanthology.org/2023.findings-emnlp.691/"),
-    _work("shi2024", "inproceedings",
-          author="Shi, Weijia and Min, Sewon and Yasunaga, Michihiro and Seo, Minjoon and James, Richard and "
-                 "Lewis, Mike and Zettlemoyer, Luke and Yih, Wen-tau",
-          title="{REPLUG}: Retrieval-Augmented Black-Box Language Models", booktitle="Proceedings of NAACL 2024",
-          year="2024", url="https://arxiv.org/abs/2301.12652"),
-    _work("jeong2024", "inproceedings",
-          author="Jeong, Soyeong and Baek, Jinheon and Cho, Sukmin and Hwang, Sung Ju and Park, Jong C.",
-          title="{Adaptive-RAG}: Learning to Adapt Retrieval-Augmented Large Language Models through Question "
-                "Complexity",
-          booktitle="Proceedings of NAACL 2024", year="2024", url="https://aclanthology.org/2024.naacl-long.389/"),
-    _work("dong2025", "inproceedings",
-          author="Dong, Guanting and Zhu, Yutao and Zhang, Chenghao and Wang, Zechen and Wen, Ji-Rong and "
-                 "Dou, Zhicheng",
-          title="Understand What {LLM} Needs: Dual Preference Alignment for Retrieval-Augmented Generation",
-          booktitle="Proceedings of the ACM Web Conference 2025", pages="4206--4225", year="2025",
-          url="https://arxiv.org/abs/2406.18676"),
     _work("diaz2020", "inproceedings",
           author="Diaz, Fernando and Mitra, Bhaskar and Ekstrand, Michael D. and Biega, Asia J. and Carterette, Ben",
           title="Evaluating Stochastic Rankings with Expected Exposure", booktitle="Proceedings of CIKM 2020",
@@ -138,7 +115,9 @@ _WORKS = (
           journal="Biometrika", volume="34", pages="28--35", year="1947"),
 )
 # fmt: on
-WORKS = {work.key: work for work in _WORKS}
+#: Those of the uplift experiment's baselines stand with these.
+_OF_BASELINES = (_work(each.work.key, each.work.kind, **each.work.fields) for each in BASELINES.values() if each.work)
+WORKS = {work.key: work for work in (*_WORKS, *_OF_BASELINES)}
 
 
 def cited(paragraphs: Iterable[str]) -> tuple[Reference, ...]:

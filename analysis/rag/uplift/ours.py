@@ -11,10 +11,10 @@ import numpy as np
 
 from ..shapes import Document, Generator, Query
 from . import apart, reranker, selecting, training
+from .baselines.asking import Answering, Asking, reading
+from .baselines.protocol import Answered, NotPossibleError, Settings, Training
 from .labels import Floats, Labelled
 from .losses import Weights
-from .methods.asking import Answering, Asking, reading
-from .methods.method import Answered, NotPossibleError, Settings, Training
 from .reranker import Reranker
 
 UPLIFT = "uplift"
@@ -83,7 +83,7 @@ VARIANTS: dict[str, Variant] = {
 
 
 class Uplift(Answering):
-    """Uplift RAG on the protocol of `methods.method`; `trained` may be shared with other variants."""
+    """Uplift RAG on the protocol of `baselines.protocol`; `trained` may be shared with other variants."""
 
     def __init__(self, settings: Settings | None = None, options: Options | None = None, variant: str = UPLIFT) -> None:
         self.settings = settings or Settings()
@@ -135,7 +135,7 @@ class Uplift(Answering):
         self.trained = reranker.load(folder / _FOLDER, device=self.settings.device)
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> Asking[Answered]:
-        """Ask with the documents that are believed to help. See `methods.method.Method`."""
+        """Ask with the documents that are believed to help. See `baselines.protocol.Method`."""
         return reading(query, self.select(query, documents), self.settings)
 
     def select(self, query: Query, documents: Sequence[Document]) -> tuple[Document, ...]:

@@ -11,9 +11,9 @@ from analysis.models import Generation
 from analysis.rag.generation import Options, warm
 from analysis.rag.generation.model import Model
 from analysis.rag.shapes import Message, NoLikelihoodsError, Prompt, Usage
-from analysis.rag.uplift.methods.replug import Replug
+from analysis.rag.uplift.baselines.replug import Replug
 from tests.analysis.rag import tiny
-from tests.analysis.rag.uplift.methods.known import Scripted, query
+from tests.analysis.rag.uplift.baselines.known import Scripted, query
 
 pytestmark = pytest.mark.django_db
 PROMPTS = [Prompt((Message("user", f"the cat {i}"),), max_tokens=6) for i in range(3)]

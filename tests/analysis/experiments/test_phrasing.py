@@ -1,16 +1,20 @@
 """Methods paragraphs name the model that was asked, and put counts and numbers as people write them."""
 
+import json
 import re
 from types import SimpleNamespace
 
 import pytest
 
 from analysis.domain import captions
+from analysis.domain.charts import uplift as uplift_charts
+from analysis.domain.charts.making import Labels
 from analysis.domain.experiments import phrasing
 from analysis.domain.experiments.fair import methods as fair
 from analysis.domain.experiments.self_preference import methods as self_preference
-from analysis.domain.experiments.uplift import methods as uplift
+from analysis.domain.experiments.uplift import methods_paragraph as uplift
 from analysis.domain.experiments.uplift.parameters import ABLATIONS
+from analysis.rag.uplift.baselines.catalogue import FORMS
 from crowdrag.llm.models import Endpoint
 
 WRITING = {"fair": fair, "uplift": uplift, "self_preference": self_preference}
@@ -104,3 +108,22 @@ def test_uplift_says_ablations_transfer_and_tests(local) -> None:
     assert "one part each: reranking (the retriever's order)." in inference
     assert "exchanged" not in inference
     assert "Ablations" not in said("uplift", ablations=[])
+
+
+def test_uplift_calls_a_baseline_by_its_papers_name_only_where_all_of_it_answered(local) -> None:
+    whole = said("uplift", {"uplift_results": [{"method": "replug_ensemble"}]}, methods=["replug"])
+    assert "standard RAG, REPLUG [@shi2024] with" in whole
+    assert FORMS["replug_votes"].departs not in whole
+    part = said("uplift", {"uplift_results": [{"method": "replug_votes"}]}, methods=["replug"])
+    assert f"{FORMS['replug_votes'].label} [@shi2024]" in part
+    assert FORMS["replug_votes"].departs in part
+
+
+@pytest.mark.parametrize("key", FORMS)
+def test_charts_and_tables_call_a_baseline_as_its_file_does(key) -> None:
+    assert captions.TABLES["uplift_results"].columns[0].words[key] == FORMS[key].label
+    made = uplift_charts.results(
+        {"uplift_results": [{"method": key, "metric": "f1", "value": 0.5, "low": 0.4, "high": 0.6}]},
+        Labels({}, {}), dict.fromkeys(("human", "model", "system", "n"), "#000"), {},
+    )  # fmt: skip
+    assert json.dumps(FORMS[key].label) in json.dumps(made)

@@ -13,9 +13,9 @@ torch = pytest.importorskip("torch", reason="the extra `neural` is not installed
 from analysis.domain.experiments import collecting, starting  # noqa: E402
 from analysis.domain.experiments.experiment import get  # noqa: E402
 from analysis.domain.experiments.uplift import keeping, questions, working  # noqa: E402
-from analysis.domain.experiments.uplift import methods as paragraph  # noqa: E402
+from analysis.domain.experiments.uplift import methods_paragraph as paragraph  # noqa: E402
 from analysis.domain.experiments.uplift.parameters import Parameters  # noqa: E402
-from analysis.rag.uplift.methods.method import Training  # noqa: E402
+from analysis.rag.uplift.baselines.protocol import Training  # noqa: E402
 from crowdrag.runs import kinds  # noqa: E402
 from crowdrag.runs.domain import executing, running  # noqa: E402
 from crowdrag.runs.models import Run  # noqa: E402

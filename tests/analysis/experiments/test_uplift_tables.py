@@ -14,8 +14,8 @@ from analysis.domain.experiments.uplift import counting, examples, outcomes, que
 from analysis.domain.experiments.uplift.parameters import Parameters  # noqa: E402
 from analysis.rag.generation import loading  # noqa: E402
 from analysis.rag.shapes import Document, Output, Prompt  # noqa: E402
+from analysis.rag.uplift.baselines import dpa_training  # noqa: E402
 from analysis.rag.uplift.labels import read  # noqa: E402
-from analysis.rag.uplift.methods import dpa_training  # noqa: E402
 from analysis.rag.uplift.prompts import reference  # noqa: E402
 from crowdrag.runs.domain import running  # noqa: E402
 from crowdrag.runs.models import Run  # noqa: E402

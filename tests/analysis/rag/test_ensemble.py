@@ -9,10 +9,10 @@ transformers = pytest.importorskip("transformers")
 from analysis.rag import generation  # noqa: E402
 from analysis.rag.generation import Options, ensemble  # noqa: E402
 from analysis.rag.shapes import Message, Prompt  # noqa: E402
-from analysis.rag.uplift.methods.method import Settings  # noqa: E402
-from analysis.rag.uplift.methods.replug import Replug, weigh  # noqa: E402
+from analysis.rag.uplift.baselines.protocol import Settings  # noqa: E402
+from analysis.rag.uplift.baselines.replug import Replug, weigh  # noqa: E402
 from tests.analysis.rag import tiny  # noqa: E402
-from tests.analysis.rag.uplift.methods.known import query  # noqa: E402
+from tests.analysis.rag.uplift.baselines.known import query  # noqa: E402
 
 torch.set_num_threads(1)
 MAKERS = {"t5": tiny.t5, "gpt2": tiny.gpt2, "llama": tiny.llama}

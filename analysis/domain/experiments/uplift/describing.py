@@ -3,11 +3,11 @@
 from django.utils.translation import gettext_lazy as _
 
 from ...captions.describing import Words
-from ...captions.uplifting import METHODS
+from ...captions.uplifting import TITLES
 from ..experiment import Experiment, Field, register
 from . import questions
 from .estimating import estimate
-from .methods import methods
+from .methods_paragraph import methods
 from .parameters import BOUNDS, LISTS, LONGEST, Parameters
 from .tabulating import NAMES, tables
 from .working import STAGES
@@ -19,7 +19,7 @@ def _number(name: str, label: Words, said: Words = "", *, is_whole: bool = True,
 
 
 def _several(name: str, label: Words, said: Words) -> Field:
-    return Field(name, label, "choices", said, choices=tuple((each, METHODS[each]) for each in LISTS[name]))
+    return Field(name, label, "choices", said, choices=tuple((each, TITLES[each]) for each in LISTS[name]))
 
 
 FIELDS = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 
 from analysis.rag.shapes import Collection, Query
+from analysis.rag.uplift.baselines.catalogue import BASELINES
 from analysis.rag.uplift.prompts import NAIVE, WITH_DOCUMENTS
 
 from ..experiment import Estimate
@@ -15,9 +16,6 @@ from .parameters import Parameters
 TOKENS_IN_A_WORD = 1.35
 #: Of a chat's frame around a prompt.
 FRAME = 20
-#: New prompts a question that a method asks at most, each with as many documents as are fed; naive generation and
-#: REPLUG ask what the labels asked. SKR looks at two answers, Adaptive-RAG may think three times.
-PROMPTS = {"naive": 0, "replug": 0, "skr": 1, "adaptive": 5}
 #: A training step on two cores with the bundled encoder takes about so long a token; of its other work little.
 SECONDS_PER_TOKEN = 1.5e-4
 
@@ -37,7 +35,9 @@ def estimate(collection: Collection, own: Parameters) -> Estimate:
     keeping.check(own)
     models = 2 if own.other else 1
     calls = prompt_tokens = trained = 0
-    answering = sum(PROMPTS.get(name, 1) for name in own.compared) + 1 + (3 if own.other else 0)
+    answering = (
+        sum(BASELINES[name].asks if name in BASELINES else 1 for name in own.compared) + 1 + (3 if own.other else 0)
+    )
     for query in taking:
         without, each = _tokens(query)
         documents = min(own.retrieve, len(query.documents))
@@ -46,7 +46,7 @@ def estimate(collection: Collection, own: Parameters) -> Estimate:
         prompt_tokens += round(answering * (without + min(own.feed, documents) * each))
         trained += round(documents * min(own.longest, without + each))
     rounds = 0 if own.trained else own.epochs * (own.splits - 1)
-    rerankers = sum(name not in PROMPTS and name not in {"standard", "aar"} for name in own.learning)
+    rerankers = sum(name not in BASELINES or BASELINES[name].trains for name in own.learning)
     return Estimate(
         calls=calls,
         prompt_tokens=prompt_tokens,

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from analysis.rag.shapes import Query
 from analysis.rag.uplift import apart, reranker
-from analysis.rag.uplift.methods.method import Method
+from analysis.rag.uplift.baselines.protocol import Method
 from analysis.rag.uplift.ours import Uplift
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Artifact, Run

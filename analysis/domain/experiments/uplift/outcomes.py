@@ -10,6 +10,7 @@ import numpy as np
 
 from analysis.rag.shapes import Document, Query
 from analysis.rag.uplift import selecting
+from analysis.rag.uplift.baselines import catalogue
 from analysis.rag.uplift.comparing import Floats
 from analysis.rag.uplift.labels import METRICS, Labelled
 
@@ -97,6 +98,13 @@ class Outcomes:
         key = f"{of}:{by}"
         texts = [said["transfer"][key]["text"] for said in self.answered]
         return _floats(METRICS[metric](text, one.query.answers) for text, one in zip(texts, self.labelled, strict=True))
+
+    def form(self, method: str) -> str:
+        """What rows of tables call a method: a baseline by the form that all of its answers have, others by name."""
+        if method not in catalogue.BASELINES:
+            return method
+        keys = {said[method].get("form", "") for said in self.answered if _is_there(said, method)}
+        return catalogue.least(method, keys).key
 
     def why_not(self, method: str) -> str:
         """Why a method was not possible, where it was not; the first reason. "" if it always was."""

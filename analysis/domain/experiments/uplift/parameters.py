@@ -9,10 +9,10 @@ from typing import Any, get_args
 
 from django.utils.translation import gettext as _
 
+from analysis.rag.uplift.baselines.catalogue import BASELINES
+from analysis.rag.uplift.baselines.protocol import Settings
 from analysis.rag.uplift.labels import METRICS, Metric
 from analysis.rag.uplift.losses import Weights
-from analysis.rag.uplift.methods.method import Settings
-from analysis.rag.uplift.methods.peers import PEERS
 from analysis.rag.uplift.ours import UPLIFT, VARIANTS, Options
 from analysis.rag.uplift.reranker import Precision
 
@@ -24,7 +24,7 @@ from ..given import Given
 STANDARD = "standard"
 ABLATIONS = tuple(name for name in VARIANTS if name != UPLIFT)
 PRECISIONS = get_args(Precision)
-LISTS = {"methods": tuple(PEERS), "ablations": ABLATIONS}
+LISTS = {"methods": tuple(BASELINES), "ablations": ABLATIONS}
 #: Numbers with their least and greatest value.
 BOUNDS: dict[str, tuple[float, float]] = {
     "retrieve": (1, 100),
@@ -65,7 +65,7 @@ class Parameters(Given):
     division : int
         Another number, another division into folds; the run's seed changes nothing of it.
     methods : tuple of str
-        Beside uplift RAG, of `peers.PEERS`; `standard` is always among them, as all are compared with it.
+        Beside uplift RAG, of `catalogue.BASELINES`; `standard` is always among them, as all are compared with it.
     ablations : tuple of str
         Of `ours.VARIANTS`.
     encoder : str
@@ -75,7 +75,7 @@ class Parameters(Given):
     cross_encoder : str
         A trained cross-encoder for the plain reranker; "": one is trained on the data.
     epochs, learning_rate, batch, longest, warm_up, patience : number
-        Of all rerankers that are trained, the peers' as well; a batch is of questions. With a patience one of the
+        Of all rerankers that are trained, the baselines' as well; a batch is of questions. With a patience one of the
         training folds is held out to stop early by; 0 trains all epochs.
     precision : "full" or "half"
         That rerankers are trained in; half is for CUDA devices.
@@ -99,7 +99,7 @@ class Parameters(Given):
     metric: Metric = "f1"
     splits: int = 5
     division: int = 0
-    methods: tuple[str, ...] = tuple(PEERS)
+    methods: tuple[str, ...] = tuple(BASELINES)
     ablations: tuple[str, ...] = ABLATIONS
     encoder: str = ""
     embedder: str = ""
@@ -126,9 +126,9 @@ class Parameters(Given):
 
     @property
     def compared(self) -> tuple[str, ...]:
-        """All methods, in the order of the tables: the peers, uplift RAG, and what it is without its parts."""
-        peers = [name for name in PEERS if name in {*self.methods, STANDARD}]
-        return (*peers, UPLIFT, *self.ablations)
+        """All methods, in the order of the tables: the baselines, uplift RAG, and what it is without its parts."""
+        baselines = [name for name in BASELINES if name in {*self.methods, STANDARD}]
+        return (*baselines, UPLIFT, *self.ablations)
 
     @property
     def learning(self) -> tuple[str, ...]:

@@ -64,7 +64,13 @@ def tables(job: Job) -> dict[str, list[Row]]:
         "uplift_counts": _counts(job, found),
         "uplift_answers": made.answers(),
     }
-    return {name: each for name, each in rows.items() if each or name != "uplift_transfer"}
+    forms = {name: found.form(name) for name in made.all}
+    return {name: _by_form(each, forms) for name, each in rows.items() if each or name != "uplift_transfer"}
+
+
+def _by_form(rows: Sequence[Row], forms: Mapping[str, str]) -> list[Row]:
+    """Call methods as their forms: a paper's name stands alone only where its whole method answered."""
+    return [row | ({"method": forms[str(row["method"])]} if "method" in row else {}) for row in rows]
 
 
 class _Tables:

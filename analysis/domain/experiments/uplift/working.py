@@ -14,10 +14,10 @@ from analysis.rag import checkpoints
 from analysis.rag.generation.batching import ModelMemoryError
 from analysis.rag.shapes import Collection, Generator, NoLikelihoodsError, Output, Prompt, Query
 from analysis.rag.uplift import labels, selecting
+from analysis.rag.uplift.baselines.asking import Asking, reading, together
+from analysis.rag.uplift.baselines.catalogue import BASELINES
+from analysis.rag.uplift.baselines.protocol import Answered, Method, NotPossibleError, Training
 from analysis.rag.uplift.labels import Labelled
-from analysis.rag.uplift.methods.asking import Asking, reading, together
-from analysis.rag.uplift.methods.method import Answered, Method, NotPossibleError, Training
-from analysis.rag.uplift.methods.peers import PEERS
 from analysis.rag.uplift.ours import UPLIFT, UPPER_BOUND, VARIANTS, Uplift, upper_bound
 from analysis.rag.uplift.training import TrainingMemoryError
 
@@ -88,7 +88,7 @@ def answer(job: Job) -> Mapping[str, Any]:
         labelled = questions.labelled(query, job.found_of(LABEL, query.id), own)
         for name in own.compared:
             asked[query.id, name] = _by_method(job, name, job.payload["split"], labelled)
-        asked[query.id, UPPER_BOUND] = _written(upper_bound(labelled, own.settings(job.run.seed)))
+        asked[query.id, UPPER_BOUND] = _written(upper_bound(labelled, own.settings(job.run.seed)), UPPER_BOUND)
         for (of, by), asking in _exchanged(job, query).items():
             (asked if by == OWN else of_other)[query.id, TRANSFER, f"{of}:{by}"] = asking
     said = _together(job, asked, job.generator)
@@ -107,7 +107,7 @@ def method(job: Job, name: str) -> Method:
     """Make a method with the run's settings."""
     own: Parameters = job.parameters
     settings = own.settings(job.run.seed)
-    return Uplift(settings, own.options, name) if name in VARIANTS else PEERS[name](settings)
+    return Uplift(settings, own.options, name) if name in VARIANTS else BASELINES[name].make(settings)
 
 
 def train_units(collection: Collection, own: Parameters) -> Iterable[Payload]:
@@ -168,7 +168,7 @@ def _by_method(job: Job, name: str, split: int, one: Labelled) -> Asking[dict[st
             made.believed = {asked.id: trained["believed"][asked.id]}
         else:
             made = keeping.loaded(job, name, split, method)
-        return (yield from _written(made.asking(asked, one.documents, job.generator)))
+        return (yield from _written(made.asking(asked, one.documents, job.generator), made.form))
     except _IMPOSSIBLE as error:
         return {"not_possible": str(error)}
 
@@ -183,7 +183,7 @@ def _exchanged(job: Job, query: Query) -> dict[tuple[str, str], Asking[dict[str,
     helpful = {
         name: selecting.oracle(questions.labelled(query, found, own, other=name == OTHER)) for name in (OWN, OTHER)
     }
-    return {(of, by): _written(reading(query, helpful[of], settings)) for of in helpful for by in helpful}
+    return {(of, by): _written(reading(query, helpful[of], settings), of) for of in helpful for by in helpful}
 
 
 def _together(
@@ -197,10 +197,11 @@ def _together(
     return dict(zip(asked, found, strict=True))
 
 
-def _written(asking: Asking[Answered]) -> Asking[dict[str, Any]]:
-    """An answer as it is stored."""
+def _written(asking: Asking[Answered], form: str) -> Asking[dict[str, Any]]:
+    """An answer as it is stored, with the form of the method that gave it."""
     found = yield from asking
     return {
+        "form": found.form or form,
         "text": found.text,
         "documents": list(found.documents),
         "prompt_tokens": found.prompt_tokens,

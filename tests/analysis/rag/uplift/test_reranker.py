@@ -12,9 +12,9 @@ from analysis.rag.checkpoints import BUNDLED  # noqa: E402
 from analysis.rag.generation.batching import ModelMemoryError  # noqa: E402
 from analysis.rag.shapes import Document, Query  # noqa: E402
 from analysis.rag.uplift import labels, ours, reranker, training  # noqa: E402
+from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings, Training  # noqa: E402
 from analysis.rag.uplift.labels import Labelled  # noqa: E402
 from analysis.rag.uplift.losses import Weights, losses  # noqa: E402
-from analysis.rag.uplift.methods.method import NotPossibleError, Settings, Training  # noqa: E402
 from analysis.rag.uplift.training import Schedule  # noqa: E402
 from tests.analysis.rag import tiny  # noqa: E402
 from tests.analysis.rag.uplift import planted  # noqa: E402

@@ -24,9 +24,10 @@ from .. import reranker, training
 from ..labels import Labelled
 from ..losses import Weights
 from .asking import Answering, Asking, reading
+from .baseline import Baseline, Form
 from .containment import contains_answer
 from .embedding import text
-from .method import Answered, NotPossibleError, Settings, Training
+from .protocol import Answered, NotPossibleError, Settings, Training
 
 Floats = NDArray[np.float64]
 _FOLDER = "cross_encoder"
@@ -76,7 +77,7 @@ class CrossEncoder(Answering):
             self._trained = reranker.load(folder / _FOLDER, device=self.settings.device)
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> Asking[Answered]:
-        """Ask with the first documents by relevance. See `method.Method`."""
+        """Ask with the first documents by relevance. See `protocol.Method`."""
         given: Sequence[Document] = ()
         if documents:
             order = np.argsort(-self.scores(query.question, documents), kind="stable")
@@ -188,3 +189,13 @@ def schedule(settings: Settings, is_watched: bool) -> training.Schedule:
         epochs=settings.epochs, learning_rate=settings.learning_rate, queries=settings.batch, warm_up=settings.warm_up,
         weights=Weights(point=1.0, pair=0.0, list=0.0), patience=settings.patience if is_watched else None,
     )  # fmt: skip
+
+
+BASELINE = Baseline(
+    name="cross_encoder",
+    title="Cross-encoder",
+    does="hands over the first documents by their relevance to the question",
+    make=CrossEncoder,
+    forms=(Form("cross_encoder", "Cross-encoder"),),
+    trains=True,
+)

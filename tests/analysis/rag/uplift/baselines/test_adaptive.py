@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
-from analysis.rag.uplift.methods import classifier
-from analysis.rag.uplift.methods.adaptive import Adaptive, Complexity
-from analysis.rag.uplift.methods.asking import together
-from analysis.rag.uplift.methods.method import NotPossibleError, Settings
-from tests.analysis.rag.uplift.methods.known import WRONG, Scripted, letters, query, training, words
+from analysis.rag.uplift.baselines import classifier
+from analysis.rag.uplift.baselines.adaptive import Adaptive, Complexity
+from analysis.rag.uplift.baselines.asking import together
+from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings
+from tests.analysis.rag.uplift.baselines.known import WRONG, Scripted, letters, query, training, words
 
 KINDS = {"zzz": Complexity.NONE, "aaa": Complexity.ONE, "mmm": Complexity.SEVERAL}
 PLACES = ["plain 0", "plain 1", "plain 2", "plain 3", "plain 4", "plain 5", "secret qqq"]

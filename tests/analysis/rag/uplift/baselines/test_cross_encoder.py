@@ -10,11 +10,11 @@ transformers = pytest.importorskip("transformers")
 
 from analysis.rag.generation.batching import ModelMemoryError  # noqa: E402
 from analysis.rag.shapes import Document  # noqa: E402
+from analysis.rag.uplift.baselines.cross_encoder import CrossEncoder, Ready, relevance, schedule  # noqa: E402
+from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings  # noqa: E402
 from analysis.rag.uplift.labels import Labelled  # noqa: E402
-from analysis.rag.uplift.methods.cross_encoder import CrossEncoder, Ready, relevance, schedule  # noqa: E402
-from analysis.rag.uplift.methods.method import NotPossibleError, Settings  # noqa: E402
 from tests.analysis.rag import tiny  # noqa: E402
-from tests.analysis.rag.uplift.methods.known import Scripted, query, training  # noqa: E402
+from tests.analysis.rag.uplift.baselines.known import Scripted, query, training  # noqa: E402
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from analysis.rag.uplift.baselines import catalogue
+from analysis.rag.uplift.baselines.baseline import Baseline, Form
+from analysis.rag.uplift.baselines.catalogue import BASELINES
 from analysis.rag.uplift.ours import VARIANTS
 from crowdrag.runs.models import Run
 
@@ -17,17 +20,6 @@ from . import questions
 from .parameters import STANDARD, Parameters
 
 METRICS = {"em": "exact match", "f1": "F1"}
-#: What is said of each method, and by whom it is.
-PEERS = {
-    "naive": "naive generation",
-    "standard": "standard RAG",
-    "cross_encoder": "a cross-encoder reranker of relevance",
-    "aar": "AAR [@yu2023]",
-    "replug": "REPLUG [@shi2024]",
-    "skr": "SKR [@wang2023]",
-    "adaptive": "Adaptive-RAG [@jeong2024]",
-    "dpa": "DPA-RAG [@dong2025]",
-}
 #: What each ablation leaves out.
 ABLATED = {
     "without_point": "the pointwise loss",
@@ -62,18 +54,34 @@ def _sentences(run: Run, own: Parameters, rows: Mapping[str, list[Row]]) -> Iter
         f"was answered by what the other folds trained{watched}."
     )
     yield from _strangers(run)
-    peers = [said for name, said in PEERS.items() if name in own.compared]
-    more = " (Adaptive-RAG with more where it retrieved several times)" if "adaptive" in own.compared else ""
+    forms = _forms(own, rows)
+    beside = [_cited(form, BASELINES[name]) for name, form in forms.items()]
+    more = " (more where documents were retrieved several times)" if "adaptive" in forms else ""
     yield (
         f"Documents with a probability above {phrasing.plainly(own.threshold)} were handed over, the likeliest first; "
-        f"where there was none, the prompt had no documents. Beside it stood {', '.join(peers)} with "
+        f"where there was none, the prompt had no documents. Beside it stood {', '.join(beside)} with "
         f"{phrasing.many(own.feed, 'document')} at most{more}, and the upper bound, which hands over exactly the "
         "documents with a positive uplift."
     )
+    yield from (f"{form.label[0].upper()}{form.label[1:]}: {form.departs}" for form in forms.values() if form.departs)
     yield _ablated(own)
     yield _exchanged(own)
     yield _tested(own)
     yield f"The seed was {run.seed}."
+
+
+def _forms(own: Parameters, rows: Mapping[str, list[Row]]) -> dict[str, Form]:
+    """The form in which each baseline answered, as the rows have it."""
+    keys = {str(row["method"]) for row in rows.get("uplift_results", [])}
+    found = {}
+    for name in own.compared:
+        if name in BASELINES:
+            found[name] = catalogue.least(name, keys & {form.key for form in BASELINES[name].forms})
+    return found
+
+
+def _cited(form: Form, baseline: Baseline) -> str:
+    return f"{form.in_sentence} [@{baseline.work.key}]" if baseline.work else form.in_sentence
 
 
 def _strangers(run: Run) -> Iterable[str]:
@@ -124,7 +132,7 @@ def _exchanged(own: Parameters) -> str:
 
 def _tested(own: Parameters) -> str:
     """What is held against what, and how it is tested."""
-    against = [f"to {PEERS[STANDARD]}"]
+    against = [f"to {BASELINES[STANDARD].forms[0].in_sentence}"]
     against += ["of ablations to the whole"] if own.ablations else []
     against += ["of answers with the other model's documents to those with a model's own"] if own.other else []
     return (

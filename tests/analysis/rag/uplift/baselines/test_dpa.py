@@ -13,12 +13,12 @@ torch = pytest.importorskip("torch", reason="the extra `neural` is not installed
 from analysis.rag.generation import warm  # noqa: E402
 from analysis.rag.uplift import reranker  # noqa: E402
 from analysis.rag.uplift import training as uplift_training  # noqa: E402
-from analysis.rag.uplift.methods import dpa_losses, dpa_training, min_norm  # noqa: E402
-from analysis.rag.uplift.methods.dpa import ALIGNMENT, Dpa, preferred  # noqa: E402
-from analysis.rag.uplift.methods.method import NotPossibleError, Settings  # noqa: E402
+from analysis.rag.uplift.baselines import dpa_losses, dpa_training, min_norm  # noqa: E402
+from analysis.rag.uplift.baselines.dpa import ALIGNMENT, Dpa, preferred  # noqa: E402
+from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings  # noqa: E402
 from analysis.rag.uplift.training import TrainingMemoryError  # noqa: E402
 from tests.analysis.rag import tiny  # noqa: E402
-from tests.analysis.rag.uplift.methods.known import Scripted, query, training, words  # noqa: E402
+from tests.analysis.rag.uplift.baselines.known import Scripted, query, training, words  # noqa: E402
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from ...shapes import Document, Generator, Query
 from .asking import Asking, reading
-from .method import Answered
+from .baseline import Baseline, Form
+from .protocol import Answered
 from .untrained import Untrained
 
 
@@ -16,5 +17,15 @@ class Naive(Untrained):
     name = "naive"
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> Asking[Answered]:
-        """Ask the question alone. See `method.Method`."""
+        """Ask the question alone. See `protocol.Method`."""
         return reading(query, (), self.settings)
+
+
+BASELINE = Baseline(
+    name="naive",
+    title="Naive generation",
+    does="asks without documents",
+    make=Naive,
+    forms=(Form("naive", "Naive generation"),),
+    asks=0,
+)

@@ -7,11 +7,11 @@ import pytest
 from scipy.optimize import approx_fprime
 
 from analysis.rag.shapes import Document
-from analysis.rag.uplift.methods import aar, adapter
-from analysis.rag.uplift.methods.aar import Aar, most_preferred
-from analysis.rag.uplift.methods.containment import contains_answer
-from analysis.rag.uplift.methods.method import NotPossibleError, Settings
-from tests.analysis.rag.uplift.methods.known import Scripted, letters, query, training
+from analysis.rag.uplift.baselines import aar, adapter
+from analysis.rag.uplift.baselines.aar import Aar, most_preferred
+from analysis.rag.uplift.baselines.containment import contains_answer
+from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings
+from tests.analysis.rag.uplift.baselines.known import Scripted, letters, query, training
 
 
 @pytest.fixture(scope="module")

@@ -24,9 +24,10 @@ from ..labels import Labelled
 from ..prompts import prompt
 from . import adapter
 from .asking import AT_ONCE, Answering, Asking, reading
+from .baseline import Baseline, Form, Work
 from .containment import contains_answer
 from .embedding import Embed, Floats, embedder, text
-from .method import Answered, NotPossibleError, Settings, Training
+from .protocol import Answered, NotPossibleError, Settings, Training
 
 #: How far W may leave the identity: the held-out queries choose; without any, the middle one.
 PENALTIES = (0.1, 1.0, 10.0)
@@ -92,7 +93,7 @@ class Aar(Answering):
         return [documents[place] for place in order]
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> Asking[Answered]:
-        """Ask with the first documents of the adapted retriever. See `method.Method`."""
+        """Ask with the first documents of the adapted retriever. See `protocol.Method`."""
         given = self.ranked(query, documents)[: self.settings.feed] if documents else ()
         return reading(query, given, self.settings)
 
@@ -158,3 +159,30 @@ def most_preferred(preferences: Floats, count: int) -> adapter.Bools:
         first = np.argsort(-preferences, kind="stable")[:count]
         chosen[first] = preferences[first] > preferences.mean()
     return chosen
+
+
+BASELINE = Baseline(
+    name="aar",
+    title="AAR",
+    does="hands over the first documents of a retriever that is adapted to what the generator prefers",
+    make=Aar,
+    forms=(
+        Form(
+            "aar",
+            "after AAR (linear adapter)",
+            "Of the encoder only a linear map of the question's vector was trained, in place of the whole encoder.",
+        ),
+    ),
+    work=Work(
+        "yu2023",
+        "inproceedings",
+        {
+            "author": "Yu, Zichun and Xiong, Chenyan and Yu, Shi and Liu, Zhiyuan",
+            "title": "Augmentation-Adapted Retriever Improves Generalization of Language Models as Generic Plug-In",
+            "booktitle": "Proceedings of ACL 2023",
+            "pages": "2421--2436",
+            "year": "2023",
+            "doi": "10.18653/v1/2023.acl-long.136",
+        },
+    ),
+)

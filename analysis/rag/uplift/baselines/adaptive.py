@@ -24,9 +24,10 @@ from ..labels import Labelled
 from ..prompts import QUESTION, reference
 from . import classifier
 from .asking import Answering, Asking, reading, together
+from .baseline import Baseline, Form, Work
 from .classifier import Classifier
 from .embedding import Embed, embedder, text
-from .method import Answered, NotPossibleError, Settings, Training
+from .protocol import Answered, NotPossibleError, Settings, Training
 
 THINK = (
     "Think about the question step by step, based on the given documents. Write the next thought only, as one short "
@@ -126,7 +127,7 @@ class Adaptive(Answering):
         return Complexity(int(self._fitted().classes(self._embed([question]))[0]))
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> Asking[Answered]:
-        """Ask with as many steps as the question seems to need. See `method.Method`."""
+        """Ask with as many steps as the question seems to need. See `protocol.Method`."""
         match self.complexity(query.question) if documents else Complexity.NONE:
             case Complexity.NONE:
                 return reading(query, (), self.settings)
@@ -189,3 +190,32 @@ class Adaptive(Answering):
         if self._classifier is None:
             raise NotPossibleError("Adaptive-RAG has learnt nothing yet: fit it first.")
         return self._classifier
+
+
+BASELINE = Baseline(
+    name="adaptive",
+    title="Adaptive-RAG",
+    does="hands over no documents, the first ones, or thinks and retrieves in turns, as the question seems to need",
+    make=Adaptive,
+    forms=(
+        Form(
+            "adaptive",
+            "after Adaptive-RAG (logistic regression)",
+            "The question's complexity was told by a logistic regression on its vector, in place of a language model.",
+        ),
+    ),
+    work=Work(
+        "jeong2024",
+        "inproceedings",
+        {
+            "author": "Jeong, Soyeong and Baek, Jinheon and Cho, Sukmin and Hwang, Sung Ju and Park, Jong C.",
+            "title": "{Adaptive-RAG}: Learning to Adapt Retrieval-Augmented Large Language Models through Question "
+            "Complexity",
+            "booktitle": "Proceedings of NAACL 2024",
+            "year": "2024",
+            "url": "https://aclanthology.org/2024.naacl-long.389/",
+        },
+    ),
+    prompts={"thought": THINK},
+    asks=5,
+)

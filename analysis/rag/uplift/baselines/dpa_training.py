@@ -14,7 +14,7 @@ from ..labels import Labelled
 from ..reranker import Encoded, Reranker, seeded
 from ..training import TrainingMemoryError
 from . import dpa_losses
-from .method import Settings
+from .protocol import Settings
 
 Report = Callable[[int, int, str], None]
 _CLIP = 1.0

@@ -9,12 +9,12 @@ pytest.importorskip("torch", reason="the extra `neural` is not installed")
 
 from analysis.rag import encoders
 from analysis.rag.shapes import Message, Prompt, Query
-from analysis.rag.uplift.methods import adaptive, embedding, skr
-from analysis.rag.uplift.methods.asking import together
-from analysis.rag.uplift.methods.method import Method, NotPossibleError, Settings
-from analysis.rag.uplift.methods.peers import PEERS
+from analysis.rag.uplift.baselines import adaptive, embedding, skr
+from analysis.rag.uplift.baselines.asking import together
+from analysis.rag.uplift.baselines.catalogue import BASELINES
+from analysis.rag.uplift.baselines.protocol import Method, NotPossibleError, Settings
 from tests.analysis.rag import tiny
-from tests.analysis.rag.uplift.methods.known import Scripted, query, training, words
+from tests.analysis.rag.uplift.baselines.known import Scripted, query, training, words
 
 LEARNING = ("cross_encoder", "aar", "skr", "adaptive", "dpa")
 GENERATOR = {"the night": "loud", "barks": "loud", "mat": "quiet"}
@@ -40,18 +40,18 @@ def settings(model) -> Settings:
 
 @pytest.fixture(scope="module")
 def fitted(settings) -> dict[str, Method]:
-    found = {name: make(settings) for name, make in PEERS.items()}
+    found = {name: each.make(settings) for name, each in BASELINES.items()}
     for method in found.values():
         method.fit(training(planted(8), Scripted(GENERATOR), held_out=planted(4, first=8)))
     return found
 
 
 def test_there_are_the_eight_of_the_paper_under_their_own_names(fitted):
-    assert list(PEERS) == ["naive", "standard", "cross_encoder", "aar", "replug", "skr", "adaptive", "dpa"]
-    assert [each.name for each in fitted.values()] == list(PEERS)
+    assert list(BASELINES) == ["naive", "standard", "cross_encoder", "aar", "replug", "skr", "adaptive", "dpa"]
+    assert [each.name for each in fitted.values()] == list(BASELINES)
 
 
-@pytest.mark.parametrize("name", PEERS)
+@pytest.mark.parametrize("name", BASELINES)
 def test_an_answer_does_not_depend_on_the_right_ones(fitted, name):
     for asked in planted(4, first=20):
         found = []
@@ -62,7 +62,7 @@ def test_an_answer_does_not_depend_on_the_right_ones(fitted, name):
         assert found[0] == found[1] == found[2]
 
 
-@pytest.mark.parametrize("name", PEERS)
+@pytest.mark.parametrize("name", BASELINES)
 def test_an_answer_does_not_depend_on_what_the_data_says_of_a_document(fitted, name):
     asked = planted(1, first=21)[0]
     found = [
@@ -74,7 +74,7 @@ def test_an_answer_does_not_depend_on_what_the_data_says_of_a_document(fitted, n
     assert len(set(found)) == 1
 
 
-@pytest.mark.parametrize("name", PEERS)
+@pytest.mark.parametrize("name", BASELINES)
 def test_documents_are_of_the_query_and_tokens_those_of_all_prompts(fitted, name):
     for asked in planted(4, first=30):
         found = fitted[name].answer(asked, asked.documents, Scripted(GENERATOR))
@@ -84,7 +84,7 @@ def test_documents_are_of_the_query_and_tokens_those_of_all_prompts(fitted, name
         assert found.error == ""
 
 
-@pytest.mark.parametrize("name", PEERS)
+@pytest.mark.parametrize("name", BASELINES)
 def test_many_together_are_answered_as_one_after_the_other(fitted, name):
     several = [*planted(5, first=50), query("bare", "is the dog", [])]
     alone, at_once = Scripted(GENERATOR), Scripted(GENERATOR)
@@ -120,12 +120,12 @@ def test_steps_of_several_go_on_side_by_side_so_many_at_once():
 def test_what_asks_while_it_learns_asks_for_many_questions_together(settings, name, waves):
     data = training(planted(8), Scripted(GENERATOR))
     data.generator.waves.clear()
-    PEERS[name](settings).fit(data)
+    BASELINES[name].make(settings).fit(data)
     assert 1 <= len(data.generator.waves) <= waves
     assert data.generator.waves[0] > 1
 
 
-@pytest.mark.parametrize("name", PEERS)
+@pytest.mark.parametrize("name", BASELINES)
 def test_without_documents_each_asks_the_question_alone(fitted, name):
     asked, generator = query("q", "is the dog", []), Scripted(GENERATOR)
     found = fitted[name].answer(asked, (), generator)
@@ -134,10 +134,10 @@ def test_without_documents_each_asks_the_question_alone(fitted, name):
     assert generator.asked == naive.asked
 
 
-@pytest.mark.parametrize("name", PEERS)
+@pytest.mark.parametrize("name", BASELINES)
 def test_what_was_learnt_is_kept_and_read_again(fitted, settings, name, tmp_path):
     fitted[name].save(tmp_path)
-    again = PEERS[name](settings)
+    again = BASELINES[name].make(settings)
     again.load(tmp_path)
     for asked in planted(4, first=40):
         first, second = (
@@ -147,9 +147,9 @@ def test_what_was_learnt_is_kept_and_read_again(fitted, settings, name, tmp_path
     assert not [path for path in tmp_path.rglob("*") if path.suffix in {".pkl", ".pickle", ".pt", ".bin"}]
 
 
-@pytest.mark.parametrize("name", PEERS)
+@pytest.mark.parametrize("name", BASELINES)
 def test_an_empty_training_split_is_refused_by_those_that_learn(settings, name):
-    method = PEERS[name](settings)
+    method = BASELINES[name].make(settings)
     empty = training([], Scripted(GENERATOR))
     if name not in LEARNING:
         method.fit(empty)
@@ -165,7 +165,7 @@ def test_training_queries_without_a_right_answer_teach_nothing(settings, name):
     data = training(planted(4), Scripted(GENERATOR))
     without = tuple(replace(each, query=replace(each.query, answers=())) for each in data.labelled)
     with pytest.raises(NotPossibleError):
-        PEERS[name](settings).fit(replace(data, labelled=without))
+        BASELINES[name].make(settings).fit(replace(data, labelled=without))
 
 
 @pytest.mark.parametrize("name", LEARNING)
@@ -174,7 +174,7 @@ def test_training_may_be_stopped_by_who_watches(settings, name):
         raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        PEERS[name](settings).fit(replace(training(planted(8), Scripted(GENERATOR)), report=stop))
+        BASELINES[name].make(settings).fit(replace(training(planted(8), Scripted(GENERATOR)), report=stop))
 
 
 def test_embeddings_are_of_length_one_and_none_of_no_text(model):

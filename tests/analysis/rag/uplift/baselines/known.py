@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from analysis.rag.shapes import Document, Floats, NoLikelihoodsError, Output, Prompt, Query
+from analysis.rag.uplift.baselines.protocol import Training
 from analysis.rag.uplift.labels import Labelled, label
-from analysis.rag.uplift.methods.method import Training
 
 WRONG = "no idea"
 

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from ...shapes import Document, Generator, Query
 from ..labels import METRICS
 from .asking import Answering, Asking, reading, together
+from .baseline import Baseline, Form, Work
 from .embedding import Embed, Floats, embedder
-from .method import Answered, NotPossibleError, Settings, Training
+from .protocol import Answered, NotPossibleError, Settings, Training
 
 Bools = NDArray[np.bool_]
 
@@ -109,7 +110,7 @@ class Skr(Answering):
         return wants_documents(self._helped[near], self._helped, threshold=self.threshold)
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> Asking[Answered]:
-        """Ask with the first documents or with none. See `method.Method`."""
+        """Ask with the first documents or with none. See `protocol.Method`."""
         given = documents[: self.settings.feed] if documents and self.retrieves(query.question) else ()
         return reading(query, given, self.settings)
 
@@ -164,3 +165,23 @@ def wants_documents(near: Bools, everyone: Bools, *, threshold: float = 1.0) -> 
         return bool(everyone.all())
     worse, better = int((~near).sum()), int(near.sum())
     return worse * int(everyone.sum()) <= threshold * better * int((~everyone).sum())
+
+
+BASELINE = Baseline(
+    name="skr",
+    title="SKR",
+    does="hands over the first documents, or none if documents harmed similar questions more often than others",
+    make=Skr,
+    forms=(Form("skr", "SKR"),),
+    work=Work(
+        "wang2023",
+        "inproceedings",
+        {
+            "author": "Wang, Yile and Li, Peng and Sun, Maosong and Liu, Yang",
+            "title": "Self-Knowledge Guided Retrieval Augmentation for Large Language Models",
+            "booktitle": "Findings of EMNLP 2023",
+            "year": "2023",
+            "url": "https://aclanthology.org/2023.findings-emnlp.691/",
+        },
+    ),
+)

@@ -25,7 +25,8 @@ from ..labels import Labelled
 from ..prompts import prompt
 from . import dpa_training
 from .asking import Answering, Asking
-from .method import Answered, NotPossibleError, Settings, Training, answered
+from .baseline import Baseline, Form, Work
+from .protocol import Answered, NotPossibleError, Settings, Training, answered
 
 ALIGNMENT = (
     "Some of the given documents may be wrong or beside the question. Rely on those that fit what you know, and on "
@@ -79,7 +80,7 @@ class Dpa(Answering):
         self._trained = reranker.load(folder / _FOLDER, device=self.settings.device)
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> Asking[Answered]:
-        """Ask with the first documents by preference. See `method.Method`."""
+        """Ask with the first documents by preference. See `protocol.Method`."""
         given: Sequence[Document] = ()
         if documents:
             order = np.argsort(-self._fitted().probabilities(query.question, documents), kind="stable")
@@ -103,3 +104,34 @@ def aligned(asked: Prompt) -> Prompt:
     """The prompt with `ALIGNMENT` after its instruction and documents."""
     system, *others = asked.messages
     return replace(asked, messages=(Message("system", f"{system.content}\n\n{ALIGNMENT}"), *others))
+
+
+BASELINE = Baseline(
+    name="dpa",
+    title="DPA-RAG",
+    does="hands over the first documents by what changed the generator's answers to other questions",
+    make=Dpa,
+    forms=(
+        Form(
+            "dpa",
+            "after DPA-RAG (reranker and an instruction)",
+            "Questions were not written anew, and the generator was told in its prompt to doubt documents, in place "
+            "of being trained to.",
+        ),
+    ),
+    work=Work(
+        "dong2025",
+        "inproceedings",
+        {
+            "author": "Dong, Guanting and Zhu, Yutao and Zhang, Chenghao and Wang, Zechen and Wen, Ji-Rong and "
+            "Dou, Zhicheng",
+            "title": "Understand What {LLM} Needs: Dual Preference Alignment for Retrieval-Augmented Generation",
+            "booktitle": "Proceedings of the ACM Web Conference 2025",
+            "pages": "4206--4225",
+            "year": "2025",
+            "url": "https://arxiv.org/abs/2406.18676",
+        },
+    ),
+    prompts={"alignment": ALIGNMENT},
+    trains=True,
+)

@@ -7,11 +7,11 @@ import pytest
 
 from analysis.rag.answers import normalised
 from analysis.rag.shapes import Document, Output
-from analysis.rag.uplift.methods.method import Settings
-from analysis.rag.uplift.methods.naive import Naive
-from analysis.rag.uplift.methods.replug import Replug, vote, weigh
-from analysis.rag.uplift.methods.standard import Standard
-from tests.analysis.rag.uplift.methods.known import WRONG, Scripted, query, words
+from analysis.rag.uplift.baselines.naive import Naive
+from analysis.rag.uplift.baselines.protocol import Settings
+from analysis.rag.uplift.baselines.replug import Replug, vote, weigh
+from analysis.rag.uplift.baselines.standard import Standard
+from tests.analysis.rag.uplift.baselines.known import WRONG, Scripted, query, words
 
 GENERATOR = {"gold": "yes", "fool": "no", "refuses": "FAIL"}
 

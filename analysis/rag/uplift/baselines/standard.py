@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from ...shapes import Document, Generator, Query
 from .asking import Asking, reading
-from .method import Answered
+from .baseline import Baseline, Form
+from .protocol import Answered
 from .untrained import Untrained
 
 
@@ -16,5 +17,14 @@ class Standard(Untrained):
     name = "standard"
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> Asking[Answered]:
-        """Ask with the first documents. See `method.Method`."""
+        """Ask with the first documents. See `protocol.Method`."""
         return reading(query, documents[: self.settings.feed], self.settings)
+
+
+BASELINE = Baseline(
+    name="standard",
+    title="Standard RAG",
+    does="hands over the retriever's first documents",
+    make=Standard,
+    forms=(Form("standard", "Standard RAG"),),
+)

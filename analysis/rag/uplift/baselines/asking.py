@@ -14,7 +14,7 @@ from typing import TypeVar
 from ... import shapes
 from ...shapes import Document, Output, Prompt, Query
 from ..prompts import prompt
-from .method import Answered, Settings, answered
+from .protocol import Answered, Settings, answered
 
 Found = TypeVar("Found")
 #: Yields prompts, is sent their outputs in their order, and returns what it was asked for.
@@ -26,12 +26,22 @@ AT_ONCE = 64
 class Answering(ABC):
     """A method that says what it asks, and so answers one question, or many of them together."""
 
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """See `protocol.Method`."""
+
+    @property
+    def form(self) -> str:
+        """See `protocol.Method`; a method with one form is called like it."""
+        return self.name
+
     @abstractmethod
     def asking(self, query: Query, documents: Sequence[Document], generator: shapes.Generator) -> Asking[Answered]:
-        """Say step by step what is asked to answer a query. See `method.Method`."""
+        """Say step by step what is asked to answer a query. See `protocol.Method`."""
 
     def answer(self, query: Query, documents: Sequence[Document], generator: shapes.Generator) -> Answered:
-        """Answer one query. See `method.Method`."""
+        """Answer one query. See `protocol.Method`."""
         (found,) = together([self.asking(query, documents, generator)], generator)
         return found
 

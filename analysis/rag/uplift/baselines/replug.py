@@ -11,6 +11,7 @@ Simplified: no training of the retriever by the generator (REPLUG LSR); AAR is t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import softmax
@@ -20,8 +21,12 @@ from ...generation.ensemble import Ensembling
 from ...shapes import Document, Floats, Generator, NoLikelihoodsError, Output, Prompt, Query
 from ..prompts import prompt
 from .asking import Asking, reading
-from .method import Answered, Settings
+from .baseline import Baseline, Form, Work
+from .protocol import Answered, Settings
 from .untrained import Untrained
+
+#: Its forms.
+ENSEMBLE, VOTES = "replug_ensemble", "replug_votes"
 
 
 class Replug(Untrained):
@@ -42,19 +47,19 @@ class Replug(Untrained):
         self.temperature = temperature
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> Asking[Answered]:
-        """Ask once a document. `prompt_tokens` is the sum over prompts. See `method.Method`."""
+        """Ask once a document. `prompt_tokens` is the sum over prompts. See `protocol.Method`."""
         given = documents[: self.settings.feed]
         if not given:
-            return (yield from reading(query, (), self.settings))
+            return replace((yield from reading(query, (), self.settings)), form=ENSEMBLE)
         asked = [prompt(query.question, [each], max_tokens=self.settings.max_tokens) for each in given]
         weights = weigh(given, temperature=self.temperature)
         ids = tuple(each.id for each in given)
         output = _ensemble(generator, asked, weights)
         if output is not None:
-            return Answered(output.text, ids, output.prompt_tokens, (output,), output.error)
+            return Answered(output.text, ids, output.prompt_tokens, (output,), output.error, ENSEMBLE)
         outputs = yield asked
         text, error = vote(outputs, weights)
-        return Answered(text, ids, sum(each.prompt_tokens for each in outputs), tuple(outputs), error)
+        return Answered(text, ids, sum(each.prompt_tokens for each in outputs), tuple(outputs), error, VOTES)
 
 
 def _ensemble(generator: Generator, asked: Sequence[Prompt], weights: Floats) -> Output | None:
@@ -116,3 +121,37 @@ def vote(outputs: Sequence[Output], weights: Floats) -> tuple[str, str]:
     best = max(sums, key=lambda answer: sums[answer])
     place = max((p for p in spoken if normalised(outputs[p].text) == best), key=lambda p: (weights[p], -p))
     return outputs[place].text, ""
+
+
+BASELINE = Baseline(
+    name="replug",
+    title="REPLUG",
+    does="asks with each of the first documents alone and weighs what is expected by the retriever's scores",
+    make=Replug,
+    forms=(
+        Form(ENSEMBLE, "REPLUG"),
+        Form(
+            VOTES,
+            "after REPLUG (votes of answers)",
+            "The generator does not say how likely its words are, so each document's answer had its document's weight.",
+        ),
+        Form(
+            "replug",
+            "after REPLUG (ensemble or votes)",
+            "The run does not say whether the generator's probabilities or its answers were weighed.",
+        ),
+    ),
+    work=Work(
+        "shi2024",
+        "inproceedings",
+        {
+            "author": "Shi, Weijia and Min, Sewon and Yasunaga, Michihiro and Seo, Minjoon and James, Richard and "
+            "Lewis, Mike and Zettlemoyer, Luke and Yih, Wen-tau",
+            "title": "{REPLUG}: Retrieval-Augmented Black-Box Language Models",
+            "booktitle": "Proceedings of NAACL 2024",
+            "year": "2024",
+            "url": "https://arxiv.org/abs/2301.12652",
+        },
+    ),
+    asks=0,
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .asking import Answering
-from .method import Settings, Training
+from .protocol import Settings, Training
 
 
 class Untrained(Answering):

@@ -115,6 +115,8 @@ class Answered:
         Of every call that the answer needed, those for deciding too: what the answer cost.
     error : str
         Why there is no text; "" where there is one.
+    form : str
+        Which form of the method gave it (`baseline.Form`), where that depends on the generator; "" for the method's.
     """
 
     text: str
@@ -122,6 +124,7 @@ class Answered:
     prompt_tokens: int
     outputs: tuple[Output, ...]
     error: str = ""
+    form: str = ""
 
 
 class NotPossibleError(Exception):
@@ -137,6 +140,11 @@ class Method(Protocol):
     @property
     def name(self) -> str:
         """Its short name, as tables show it: `standard`, `replug`. Unique in a comparison."""
+        ...
+
+    @property
+    def form(self) -> str:
+        """Which of its forms it has, as `baseline.Form` calls it; of what learns, after it has learnt."""
         ...
 
     def fit(self, training: Training) -> None:

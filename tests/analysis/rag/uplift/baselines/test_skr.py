@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from analysis.rag.uplift.methods.method import NotPossibleError, Settings
-from analysis.rag.uplift.methods.skr import Skr, nearest, wants_documents
-from tests.analysis.rag.uplift.methods.known import Scripted, letters, query, training
+from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings
+from analysis.rag.uplift.baselines.skr import Skr, nearest, wants_documents
+from tests.analysis.rag.uplift.baselines.known import Scripted, letters, query, training
 
 # Questions of `zzz` it knows, and documents only spoil them; questions of `aaa` it must read up.
 ANSWERS = {"zzz": "yes", "spoils": "no", "helps": "yes"}
