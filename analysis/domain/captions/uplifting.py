@@ -51,6 +51,8 @@ EXCHANGED = {
 UNITS = {"tokens": _("tokens"), "words": _("words")}
 COUNTS = {
     "questions": _("Questions that take part"),
+    "train": _("Questions for training"),
+    "dev": _("Questions for choosing an epoch"),
     "documents": _("Documents"),
     "one_document": _("Questions with one document"),
     "label_prompts": _("Prompts for the labels"),
@@ -82,7 +84,8 @@ TABLES = {
         "uplift",
         _("Answers by method"),
         _(
-            "Means over questions, each answered by what was trained on the other splits. Difference: to standard RAG, "
+            "Means over questions, each answered by what was trained on the other splits, or on the training questions "
+            "that the data names. Difference: to standard RAG, "
             "paired by question, with Wilcoxon's signed-rank test (of exact match, whose differences are all of one "
             "size, it is McNemar's), p adjusted for the false discovery rate over this table. In brackets 95 % "
             "intervals, questions resampled. Intervals and tests are conditional on the trained rerankers: one seed, "

@@ -27,7 +27,7 @@ from writing.models import Response, RetrievedPassage, Topic
 from . import reading, written
 from .reading import BadCollectionError
 
-__all__ = ["APART", "BadCollectionError", "collection", "digest", "of_run", "of_study", "path_of"]
+__all__ = ["APART", "NEAR", "BadCollectionError", "collection", "digest", "of_run", "of_study", "path_of"]
 
 STUDY = "study"
 #: The study's own responses, by author.
@@ -36,6 +36,8 @@ OF_STUDY = (STUDY, RESPONSES)
 #: Of the parameter `collection`: that the folds of an experiment have no document in common. Runs that were started
 #: before there was such a thing do not say so, and go on as they began.
 APART = "apart"
+#: Of the same: that nearly equal documents count as equal (analysis.rag.uplift.deduplication).
+NEAR = "near_duplicates"
 #: In which fold each question is tested, by its id.
 Folds = Callable[[Collection], Mapping[str, int]]
 #: What answers of a study's topics are measured by: they are long texts.
@@ -138,8 +140,17 @@ def path_of(run: Run) -> Path | None:
 
 def digest(found: Collection) -> str:
     """SHA-256 of all that a collection holds: equal ones ask the same."""
-    written = json.dumps(asdict(found) | {"name": ""}, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(written.encode()).hexdigest()
+    sha256 = hashlib.sha256()
+    # Question by question, as one JSON text of a large collection would take more memory than the collection.
+    sha256.update(f'{{"left_out":{_json(found.left_out)},"name":"","queries":['.encode())
+    for place, query in enumerate(found.queries):
+        sha256.update(("," * (place > 0) + _json(asdict(query))).encode())
+    sha256.update(b"]}")
+    return sha256.hexdigest()
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 _kept: OrderedDict[int, Collection] = OrderedDict()

@@ -1,6 +1,6 @@
 """What the units of an experiment found, as rows: kept once, read in a fixed order."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -49,6 +49,14 @@ def stream(run: Run, prefix: str = "") -> Iterator[tuple[str, Any]]:
         part = found[start : start + BATCH]
         data = dict(rows.filter(pk__in=[pk for _key, pk in part]))
         yield from ((key, data[key]) for key, _pk in part)
+
+
+def of_keys(run: Run, keys: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """Yield what was found under some keys, in their order; a key with nothing is left out."""
+    for start in range(0, len(keys), BATCH):
+        part = keys[start : start + BATCH]
+        data = dict(Finding.objects.filter(run=run, key__in=part).values_list("key", "data"))
+        yield from ((key, data[key]) for key in part if key in data)
 
 
 def one(run: Run, key: str) -> Any:

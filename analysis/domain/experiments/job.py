@@ -1,6 +1,6 @@
 """What a stage's work and the tables get: the questions, the parameters, who answers, what was found so far."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -165,6 +165,12 @@ class Job:
         prefix = f"{stage}:"
         kept = {key.removeprefix(prefix): data for key, data in findings.stream(self.run, prefix)}
         return {name: kept[name] for name in self.by_id if name in kept} | kept
+
+    def each_found(self, stage: str, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
+        """Yield names with what an earlier stage found under them, in the names' order, without holding all of it."""
+        prefix = f"{stage}:"
+        for key, data in findings.of_keys(self.run, [f"{prefix}{name}" for name in names]):
+            yield key.removeprefix(prefix), data
 
     def found_of(self, stage: str, key: str) -> Any:
         """Return one finding of an earlier stage; raises `LookupError` where there is none."""

@@ -22,8 +22,8 @@ from crowdrag.studies.models import Study, User
 from . import collecting, generating, pacing, partaking, staging
 from .experiment import COMMON, PREFIX, BadParameterError, Estimate, Experiment
 
-#: More questions than this need a number to be named: the whole collection is read at once.
-MOST_QUERIES = 20_000
+#: More questions than this need a number to be named.
+MOST_QUERIES = 200_000
 ENDPOINT = "endpoint"
 
 
@@ -71,9 +71,10 @@ def order(experiment: Experiment, study: Study, given: Mapping[str, Any], *, see
         said = _("%(title)s cannot be run on %(source)r; it takes %(known)s.")
         known = ", ".join(experiment.collections)
         raise BadParameterError(said % {"title": experiment.title, "source": collection.get("source"), "known": known})
-    collection.pop(collecting.APART, None)
-    if experiment.folds is not None:
-        collection[collecting.APART] = True
+    for mark in (collecting.APART, collecting.NEAR):
+        collection.pop(mark, None)
+        if experiment.folds is not None:
+            collection[mark] = True
     queries = given.get("queries") or 0
     if not isinstance(queries, int) or queries < 0:
         raise BadParameterError(_("queries is %(given)r; it is a whole number, 0 for all.") % {"given": queries})

@@ -161,17 +161,22 @@ def lines(path: Path) -> Iterator[Fields]:
     BadCollectionError
         If a line is no JSON object, or the file is cut off or not UTF-8.
     """
-    file, number = opened(path), 0
+    yield from lines_of(opened(path), path.name)
+
+
+def lines_of(file: BinaryIO, name: str) -> Iterator[Fields]:
+    """Read the objects of JSON lines from an open file, which is closed; `name` is what errors call it."""
+    number = 0
     try:
         with file:
             while line := file.readline(LONGEST_LINE + 1):
                 number += 1
                 if len(line) > LONGEST_LINE:
-                    raise BadCollectionError(path.name, f"line {number}", "", f"at most {LONGEST_LINE} bytes", "more")
+                    raise BadCollectionError(name, f"line {number}", "", f"at most {LONGEST_LINE} bytes", "more")
                 if line.strip():
-                    yield parsed(path.name, f"line {number}", line)
+                    yield parsed(name, f"line {number}", line)
     except (EOFError, gzip.BadGzipFile, OSError) as error:
-        raise BadCollectionError(path.name, f"line {number + 1}", "", "a whole gzip file", str(error)) from error
+        raise BadCollectionError(name, f"line {number + 1}", "", "a whole gzip file", str(error)) from error
 
 
 def parsed(file: str, place: str, line: bytes) -> Fields:

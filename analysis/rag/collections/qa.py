@@ -6,19 +6,25 @@ Candidate documents stand in the line, or are named by their ids in a corpus, or
 
 from __future__ import annotations
 
+import gzip
+import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from ..answers import METRICS
 from ..shapes import Collection, Document, Query
+from . import splits
 from .corpus import Corpus, document
-from .fields import BadCollectionError, Fields, lines
+from .fields import BadCollectionError, Fields, lines, lines_of
 
 #: Where documents may stand in a line: our name, DPR's, and that of FlashRAG's results (inside `output`).
 PLACES = ("documents", "ctxs", "retrieval_result")
 BLANK_ANSWER = "blank answer"
+#: In the order in which an archive is read.
+PARTS = (splits.TRAIN, splits.DEV, splits.TEST)
 TWICE = "document named twice for its question"
 
 
@@ -28,7 +34,8 @@ def read(path: Path | str, *, name: str = "", corpus: Corpus | None = None, metr
     Parameters
     ----------
     path : Path or str
-        JSON lines, gzipped or not. docs/guides/collections.md shows the fields.
+        JSON lines, gzipped or not, or a ZIP archive of `train`, `dev` and `test` files of these.
+        docs/guides/collections.md shows the fields.
     name : str, optional
         The collection's; by default the file's name up to its first dot.
     corpus : Corpus, optional
@@ -52,8 +59,8 @@ def read(path: Path | str, *, name: str = "", corpus: Corpus | None = None, metr
     seen: set[str] = set()
     left_out: Counter[str] = Counter()
     queries = []
-    for row in lines(path):
-        query = _query(row, corpus, metric, left_out)
+    for row, split in _rows(path):
+        query = _query(row, corpus, metric, left_out, split)
         if query.id in seen:
             raise row.wrong("id", "an id that no line before has")
         seen.add(query.id)
@@ -68,6 +75,7 @@ def write(queries: Sequence[Query]) -> Iterator[dict[str, Any]]:
     """Write questions with their documents as `read` reads them, one object a line."""
     for query in queries:
         row = {"id": query.id, "question": query.question, "golden_answers": list(query.answers)}
+        row |= {"split": splits.of(query)} if splits.of(query) else {}
         yield row | ({"metric": query.metric} if query.metric else {}) | {"documents": [*map(_row, query.documents)]}
 
 
@@ -77,7 +85,7 @@ def _row(found: Document) -> dict[str, Any]:
     return row | {name: value for name, value in known.items() if value is not None}
 
 
-def _query(row: Fields, corpus: Corpus | None, metric: str, left_out: Counter[str]) -> Query:
+def _query(row: Fields, corpus: Corpus | None, metric: str, left_out: Counter[str], split: str) -> Query:
     answers = row.texts("golden_answers")
     left_out[BLANK_ANSWER] += sum(not each for each in answers)
     own = row.optional_text("metric") or metric
@@ -89,7 +97,38 @@ def _query(row: Fields, corpus: Corpus | None, metric: str, left_out: Counter[st
         answers=tuple(each for each in answers if each),
         documents=_documents(row, corpus, left_out),
         metric=own,
+        facts={splits.FACT: part} if (part := _split(row) or split) else {},
     )
+
+
+def _split(row: Fields) -> str:
+    """The split that a line names; "" where it names none."""
+    named = row.optional_text("split").casefold()
+    if named and named not in splits.NAMES:
+        raise row.wrong("split", "train, dev or test")
+    return splits.NAMES[named] if named else ""
+
+
+def _rows(path: Path) -> Iterator[tuple[Fields, str]]:
+    """Lines with the split that their file is named for: those of a file, or of an archive of train, dev and test."""
+    if not zipfile.is_zipfile(path):
+        yield from ((row, "") for row in lines(path))
+        return
+    with zipfile.ZipFile(path) as pack:
+        names = {name: splits.of_file(name) for name in pack.namelist() if not name.startswith("__MACOSX/")}
+        parts = sorted((PARTS.index(split), name) for name, split in names.items() if split)
+        if len({place for place, _name in parts}) < len(parts) or not parts:
+            raise BadCollectionError(path.name, "", "", "one file for each of train, dev and test", ", ".join(names))
+        for place, name in parts:
+            try:
+                file = cast("BinaryIO", pack.open(name))
+            except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:  # locked with a password, say
+                raise BadCollectionError(path.name, name, "", "a file that can be unpacked", str(error)) from error
+            unpacked = cast("BinaryIO", gzip.GzipFile(fileobj=file)) if name.endswith(".gz") else file
+            try:
+                yield from ((row, PARTS[place]) for row in lines_of(unpacked, name))
+            except (zipfile.BadZipFile, zlib.error) as error:
+                raise BadCollectionError(path.name, name, "", "a whole archive", str(error)) from error
 
 
 def _documents(row: Fields, corpus: Corpus | None, left_out: Counter[str]) -> tuple[Document, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..shapes import Document, Generator, Query
-from . import apart, reranker, selecting, training
+from . import deduplication, reranker, selecting, training
 from .baselines.asking import Answering, Asking, reading
 from .baselines.protocol import Answered, NotPossibleError, Settings, Training
 from .labels import Floats, Labelled
@@ -166,7 +166,7 @@ class Uplift(Answering):
             "weights": {"point": weights.point, "pair": weights.pair, "list": weights.list},
             "trained_on": [each.query.id for each in split.labelled],
             "held_out": [each.query.id for each in split.held_out],
-            "documents": apart.digests((*split.labelled, *split.held_out)),
+            "documents": deduplication.digests((*split.labelled, *split.held_out)),
             "history": self.history.as_dict() if self.history else {},
         }
 

@@ -1,8 +1,9 @@
 """Folds of an uplift run have no document in common: strangers come from the fold, shared texts are not learnt from."""
 
+import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
 
 from analysis.domain.experiments import collecting, starting  # noqa: E402
-from analysis.domain.experiments.experiment import get  # noqa: E402
+from analysis.domain.experiments.experiment import BadParameterError, get  # noqa: E402
 from analysis.domain.experiments.uplift import keeping, questions, working  # noqa: E402
 from analysis.domain.experiments.uplift import methods_paragraph as paragraph  # noqa: E402
 from analysis.domain.experiments.uplift.parameters import Parameters  # noqa: E402
@@ -46,15 +47,24 @@ def handed_over(monkeypatch) -> Iterator[list[Training]]:
 def with_strangers(asked, tmp_path):  # noqa: F811
     """Make an order with strangers on questions of which two, tested in different splits, have one text."""
 
-    def _order(others: int = 3, n: int = 14, *, shared: bool = True, **given) -> starting.Order:
+    def _order(others: int = 3, n: int = 14, *, shared: bool = True, nearly: bool = False, **given) -> starting.Order:
         lines = [_line(query) for query in planted.queries(n, np.random.default_rng(3), documents=5)]
+        if nearly:
+            text = " ".join(f"word{i}" for i in range(40))
+            where = questions.fold_of(
+                replace_names([line["id"] for line in lines]), Parameters.from_dict({"splits": 2})
+            )
+            by_fold = [[line for line in lines if where[line["id"]] == fold] for fold in (0, 1)]
+            by_fold[0][0]["documents"][0]["text"] = text
+            by_fold[1][0]["documents"][0]["text"] = text.replace("word3 ", "changed ").upper()
+            by_fold[1][1]["documents"][0]["text"] = text[:120]
         if shared:
             where = questions.fold_of(
                 replace_names([line["id"] for line in lines]), Parameters.from_dict({"splits": 2})
             )
             first, second = (next(i for i, each in enumerate(lines) if where[each["id"]] == fold) for fold in (0, 1))
             lines[second]["documents"][0]["text"] = f" {lines[first]['documents'][0]['text']}\n"
-        path = tmp_path / f"strangers-{n}-{shared}.jsonl"
+        path = tmp_path / f"strangers-{n}-{shared}-{nearly}.jsonl"
         path.write_text("\n".join(map(json.dumps, lines)))
         made = asked(retriever="bm25", retrieve=10, **given)
         upload = starting.hand_in(made.study, path)
@@ -108,6 +118,65 @@ def test_nothing_that_is_trained_has_seen_a_text_of_what_it_is_tested_on(with_st
     assert (strangers["count"], strangers["note"]) == (3 * 14, "drawn among the questions of the same split")
     said = paragraph.methods(run, found).paragraphs[0]
     assert "3 documents of other questions, drawn at random among those of its own fold" in said
+
+
+def test_texts_that_are_nearly_equal_across_folds_are_not_learnt_from(with_strangers, handed_over) -> None:
+    made = with_strangers(others=0, shared=False, nearly=True, methods=["naive"], ablations=[])
+    found = rows(running.wait(starting.start(made)))
+    for each in handed_over:
+        texts = [text for text in learnt(each) if text.casefold().startswith("word0 word1")]
+        assert not texts
+    assert sum(row["left_out"] for row in found["uplift_training"] if row["method"] == "uplift") == 3
+
+    # A run that was started before this goes on with what it began with: these texts are not equal.
+    earlier = {name: value for name, value in made.parameters["collection"].items() if name != collecting.NEAR}
+    old = running.wait(starting.start(replace(made, parameters=made.parameters | {"collection": earlier})))
+    assert {row["left_out"] for row in rows(old)["uplift_training"]} == {0}
+
+
+def test_the_datas_own_splits_train_choose_and_test(asked, handed_over, tmp_path) -> None:  # noqa: F811
+    made = asked(methods=["naive", "cross_encoder"], ablations=[], epochs=3, patience=0)
+    parts = ["train"] * 6 + ["dev"] * 3 + ["test"] * 4
+    queries = planted.queries(len(parts), np.random.default_rng(3), documents=5)
+    path = tmp_path / "given.jsonl"
+    path.write_text(
+        "\n".join(json.dumps(_line(each) | {"split": part}) for each, part in zip(queries, parts, strict=True))
+    )
+    names = {part: {each.id for each, own in zip(queries, parts, strict=True) if own == part} for part in set(parts)}
+    upload = starting.hand_in(made.study, path)
+    given = made.parameters | {"collection": starting.of_upload(made.study, "qa", upload.pk)}
+    run = running.wait(starting.start(starting.order(get("uplift"), made.study, given)))
+    found = rows(run)
+    assert {row["query"] for row in found["uplift_answers"]} == names["test"]
+    assert one(found["uplift_results"], method="uplift", metric="em")["n"] == len(names["test"])
+    counts = {row["name"]: row["count"] for row in found["uplift_counts"]}
+    assert (counts["train"], counts["dev"], counts["questions"]) == (6, 3, 4)
+    assert counts["label_prompts"] == len(parts) * 6
+    assert len(handed_over) == len({row["method"] for row in found["uplift_training"]})  # each is trained once
+    for each in handed_over:
+        assert {one.query.id for one in each.labelled} <= names["train"]
+        assert {one.query.id for one in each.held_out} <= names["dev"]
+        assert each.held_out
+    trained = one(found["uplift_training"], method="uplift")
+    assert (trained["epochs"], trained["held_out"] is None) == (3, False)  # all epochs, of which dev chose
+    said = paragraph.methods(run, found).paragraphs[0]
+    assert "6 training questions, 3 development questions chose the epoch" in said
+
+    text = path.read_text().replace('"split": "test"', '"split": null')
+    path.write_text(text)
+    part = given | {"collection": starting.of_upload(made.study, "qa", starting.hand_in(made.study, path).pk)}
+    with pytest.raises(BadParameterError, match="has no split"):
+        starting.expect(starting.order(get("uplift"), made.study, part))
+    path.write_text(text.replace('"split": null', '"split": "dev"'))
+    part = given | {"collection": starting.of_upload(made.study, "qa", starting.hand_in(made.study, path).pk)}
+    with pytest.raises(BadParameterError, match="“test”"):
+        starting.expect(starting.order(get("uplift"), made.study, part))
+
+
+def test_the_digest_of_a_collection_is_that_of_all_of_it_as_one_text(with_strangers) -> None:
+    found = replace(with_strangers(shared=False).collection, left_out=(("blank answer", 2),))
+    whole = json.dumps(asdict(found) | {"name": ""}, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    assert collecting.digest(found) == hashlib.sha256(whole.encode()).hexdigest()
 
 
 def test_a_run_from_before_goes_on_with_the_documents_that_it_began_with_and_says_so(

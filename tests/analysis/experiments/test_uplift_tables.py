@@ -65,7 +65,7 @@ def test_refusals_of_both_models_are_counted_and_what_does_not_fit_keeps_no_othe
         word = "winter" if field is None else "silver"
         assert counts[name] == sum(each["refused"] for each in said) == _prompts_with(found, asked, word) > 0
     assert counts["refused_answers"] == sum(answered.values()) > 0
-    assert set(answered) == {"naive", "standard", "replug", "dpa", "uplift", "upper_bound"}
+    assert set(answered) == {"naive", "standard", "replug_votes", "dpa", "uplift", "upper_bound"}
     exchanged = [each for said in stored["answer"].values() for each in said["transfer"].values()]
     assert counts["refused_transfer"] == sum(each["refused"] for each in exchanged)
 

@@ -31,7 +31,9 @@ def estimate(collection: Collection, own: Parameters) -> Estimate:
         If there are fewer questions than splits, or the run that is to lend its rerankers cannot.
     """
     taking = questions.taking(collection)
-    questions.fold_of(collection, own)
+    questions.check_given(collection, own)
+    where = questions.fold_of(collection, own)
+    tested = set(questions.tested_folds(collection, own))
     keeping.check(own)
     models = 2 if own.other else 1
     calls = prompt_tokens = trained = 0
@@ -41,11 +43,14 @@ def estimate(collection: Collection, own: Parameters) -> Estimate:
     for query in taking:
         without, each = _tokens(query)
         documents = min(own.retrieve, len(query.documents))
-        calls += models * (documents + 1) + answering
+        calls += models * (documents + 1)
         prompt_tokens += round(models * ((documents + 1) * without + documents * each))
-        prompt_tokens += round(answering * (without + min(own.feed, documents) * each))
+        if where[query.id] in tested:
+            calls += answering
+            prompt_tokens += round(answering * (without + min(own.feed, documents) * each))
         trained += round(documents * min(own.longest, without + each))
-    rounds = 0 if own.trained else own.epochs * (own.splits - 1)
+    # Of each fold what the others trained; of the data's own splits what its training questions trained, once.
+    rounds = 0 if own.trained else own.epochs * max(1, len(tested) - 1)
     rerankers = sum(name not in BASELINES or BASELINES[name].trains for name in own.learning)
     return Estimate(
         calls=calls,

@@ -15,8 +15,9 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from analysis.rag.shapes import Query
-from analysis.rag.uplift import apart, reranker
+from analysis.rag.uplift import reranker
 from analysis.rag.uplift.baselines.protocol import Method
+from analysis.rag.uplift.deduplication import digest
 from analysis.rag.uplift.ours import Uplift
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Artifact, Run
@@ -125,7 +126,7 @@ def _refuse_known_documents(key: str, about: Mapping[str, Any], tested: Sequence
         said = _("The rerankers of the run %(key)s do not say from which documents they have learnt, as they were "
                  "trained before rerankers did: train them anew.")  # fmt: skip
         raise BadParameterError(said % {"key": key})
-    seen = {apart.digest(document) for query in tested for document in query.documents} & set(about["documents"])
+    seen = {digest(document) for query in tested for document in query.documents} & set(about["documents"])
     if seen:
         said = _("The rerankers of the run %(key)s have learnt from %(n)s documents of questions that they would be "
                  "tested on: train them anew.")  # fmt: skip

@@ -47,12 +47,7 @@ def _sentences(run: Run, own: Parameters, rows: Mapping[str, list[Row]]) -> Iter
         f"document's uplift is the {METRICS[own.metric]} of the answer with it less that of the answer without."
     )
     yield _trained(own)
-    waited = phrasing.many(own.patience, "epoch")
-    watched = f", one of which was held out to stop after {waited} without a lower loss" if own.patience else ""
-    yield (
-        f"Questions were divided into {own.splits} folds by a digest of their ids, before anything was trained; each "
-        f"was answered by what the other folds trained{watched}."
-    )
+    yield _divided(own, counts)
     yield from _strangers(run)
     forms = _forms(own, rows)
     beside = [_cited(form, BASELINES[name]) for name, form in forms.items()]
@@ -68,6 +63,26 @@ def _sentences(run: Run, own: Parameters, rows: Mapping[str, list[Row]]) -> Iter
     yield _exchanged(own)
     yield _tested(own)
     yield f"The seed was {run.seed}."
+
+
+def _divided(own: Parameters, counts: Mapping[str, int]) -> str:
+    """What was learnt from, what was held out, and what was tested."""
+    waited = phrasing.many(own.patience, "epoch")
+    if "train" in counts:
+        chosen = f"{phrasing.many(counts['dev'], 'development question')} chose the epoch" if counts["dev"] else ""
+        stopped = f" and stopped training after {waited} without a lower loss" if chosen and own.patience else ""
+        said = "The published division was kept: what is trained learnt from "
+        said += phrasing.many(counts["train"], "training question")
+        return (
+            f"{said}, {chosen}{stopped}, and test questions alone were answered."
+            if chosen
+            else (f"{said}, and test questions alone were answered.")
+        )
+    watched = f", one of which was held out to stop after {waited} without a lower loss" if own.patience else ""
+    return (
+        f"Questions were divided into {own.splits} folds by a digest of their ids, before anything was trained; each "
+        f"was answered by what the other folds trained{watched}."
+    )
 
 
 def _forms(own: Parameters, rows: Mapping[str, list[Row]]) -> dict[str, Form]:
@@ -92,7 +107,8 @@ def _strangers(run: Run) -> Iterable[str]:
     )
     if questions.is_apart(run):
         yield f"{beside} among those of its own fold." if beside else ""
-        yield "Documents whose text a tested question has, too, were left out of what was learnt for its fold."
+        nearly = ", or one with half of its 8-grams of words in common," if questions.is_near_apart(run) else ""
+        yield f"Documents whose text{nearly} a tested question has, too, were left out of what was learnt for its fold."
     elif beside:
         yield f"{beside} from all folds, so that documents of tested questions stood among those learnt from."
 

@@ -121,7 +121,8 @@ class Outcomes:
 def read(job: Job) -> Outcomes:
     """Read what the stages found."""
     where = questions.fold_of(job.collection, job.parameters)
-    labels, answers = job.found(LABEL), job.found(ANSWER)
+    answers = job.found(ANSWER)
+    labels = dict(job.each_found(LABEL, answers))
     believed: dict[str, dict[str, Sequence[float]]] = {}
     for key, found in job.found(TRAIN).items():
         believed.setdefault(key.split(":")[1], {}).update(found.get("believed", {}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -11,19 +11,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from django.utils.translation import gettext as _
 
-from analysis.rag.collections import folds
+from analysis.rag.collections import folds, splits
 from analysis.rag.retrieval.reading import NoDocumentsError
 from analysis.rag.shapes import Collection, Document, Query
-from analysis.rag.uplift import apart
+from analysis.rag.uplift.deduplication import KnownTexts, without
 from analysis.rag.uplift.labels import Labelled
 from crowdrag.runs.models import Run
 
 from .. import retrieving
-from ..collecting import APART, OF_STUDY, STUDY
+from ..collecting import APART, NEAR, OF_STUDY, STUDY
 from ..experiment import BadParameterError, Payload
 from ..job import Job
 from .parameters import Parameters
 
+#: Folds of data that says itself what is tested; nothing is tested by what has learnt from it or was chosen by it.
+TEST, TRAIN, DEV = 0, 1, 2
+PARTS = {splits.TEST: TEST, splits.TRAIN: TRAIN, splits.DEV: DEV}
 #: Why a question takes no part.
 NO_ANSWER, NO_DOCUMENTS = "no right answer", "no documents"
 
@@ -45,33 +48,87 @@ def left_out(collection: Collection) -> dict[str, int]:
 
 
 def fold_of(collection: Collection, own: Parameters) -> dict[str, int]:
-    """In which fold each query is tested; fixed by the queries' ids alone.
+    """In which fold each query is; fixed by the queries' ids alone, or as the data says: `TEST`, `TRAIN` or `DEV`.
 
     Raises
     ------
     BadParameterError
-        If there are fewer queries than folds.
+        If there are fewer queries than folds, or the data says it of some queries only.
     """
-    return _folds(tuple(query.id for query in taking(collection)), own.splits, own.division)
+    queries = taking(collection)
+    if is_given(collection):
+        return {query.id: _part(query) for query in queries}
+    return _folds(tuple(query.id for query in queries), own.splits, own.division)
+
+
+def is_given(collection: Collection) -> bool:
+    """Whether the data says which queries are for training and which for testing."""
+    return any(splits.of(query) for query in collection.queries)
+
+
+def tested_folds(collection: Collection, own: Parameters) -> range:
+    """The folds that are tested: all of them, or the data's test queries alone."""
+    return range(TEST, TEST + 1) if is_given(collection) else range(own.splits)
+
+
+def watched_fold(collection: Collection, own: Parameters, split: int) -> int | None:
+    """The fold that is held out to choose an epoch by while a fold is tested; None: there is none."""
+    if is_given(collection):
+        return DEV if DEV in fold_of(collection, own).values() else None
+    return (split + 1) % own.splits if own.patience else None
+
+
+def _part(query: Query) -> int:
+    """The fold that the data says.
+
+    Raises
+    ------
+    BadParameterError
+        If it says none, though it does of other queries.
+    """
+    if not splits.of(query):
+        said = _("The question %(id)s has no split, and others have: give each one of train, dev and test, or none.")
+        raise BadParameterError(said % {"id": query.id})
+    return PARTS[splits.of(query)]
+
+
+def check_given(collection: Collection, own: Parameters) -> None:
+    """Refuse splits of the data that leave nothing to learn from, or nothing to test.
+
+    Raises
+    ------
+    BadParameterError
+    """
+    parts = set(fold_of(collection, own).values())
+    for part, name in ((TRAIN, splits.TRAIN), (TEST, splits.TEST)):
+        if is_given(collection) and part not in parts:
+            said = _("No question of the split “%(name)s” takes part: add some, for training and for testing.")
+            raise BadParameterError(said % {"name": name})
 
 
 @lru_cache(maxsize=2)
-def _folds(names: tuple[str, ...], splits: int, division: int) -> dict[str, int]:
+def _folds(names: tuple[str, ...], n: int, division: int) -> dict[str, int]:
     try:
-        numbers = folds.numbers([Query(name, "", ()) for name in names], n=splits, seed=division)
+        numbers = folds.numbers([Query(name, "", ()) for name in names], n=n, seed=division)
     except folds.TooFewQueriesError as error:
         said = _("%(n)s questions take part, too few for %(splits)s splits: take more questions, or fewer splits.")
-        raise BadParameterError(said % {"n": len(names), "splits": splits}) from error
+        raise BadParameterError(said % {"n": len(names), "splits": n}) from error
     return {name: int(number) for name, number in zip(names, numbers, strict=True)}
 
 
-def some(most: int) -> Callable[[Collection, Parameters], Iterable[Payload]]:
-    """Units of so many queries of one fold at most, fold by fold: what a fold needs is loaded once."""
+def some(most: int, *, is_tested: bool = False) -> Callable[[Collection, Parameters], Iterable[Payload]]:
+    """Units of so many queries of one fold at most, fold by fold: what a fold needs is loaded once.
+
+    `is_tested`: of the folds that are tested alone.
+    """
 
     def units(collection: Collection, own: Parameters) -> Iterable[Payload]:
         where = fold_of(collection, own)
-        for split in range(own.splits):
-            names = [name for name in where if where[name] == split]
+        by_fold: dict[int, list[str]] = defaultdict(list)
+        for name, fold in where.items():
+            by_fold[fold].append(name)
+        for split in tested_folds(collection, own) if is_tested else sorted(by_fold):
+            names = by_fold[split]
             yield from ({"queries": names[at : at + most], "split": split} for at in range(0, len(names), most))
 
     return units
@@ -118,18 +175,30 @@ def training(job: Job, split: int) -> Learning:
     """What may be learnt from for a fold: neither its questions, nor any text that one of them has."""
     own: Parameters = job.parameters
     where = fold_of(job.collection, own)
-    watched = (split + 1) % own.splits if own.patience else None
-    tested = apart.keys(job.by_id[name] for name in where if where[name] == split) if is_apart(job.run) else set()
+    watched = watched_fold(job.collection, own, split)
+    tested = _tested(job, split)
     found = Learning([], [], 0)
-    for name, said in job.found("label").items():
-        if where[name] == split:
-            continue
+    for name, said in job.each_found("label", [name for name in where if where[name] != split]):
         whole = labelled(job.by_id[name], said, own)
-        one = apart.without(whole, tested)
+        one = without(whole, tested.__contains__)
         found = found._replace(left_out=found.left_out + len(whole.documents) - len(one.documents))
         if one.documents:
             (found.held_out if where[name] == watched else found.learnt).append(one)
     return found
+
+
+_known: dict[tuple[int, int], KnownTexts] = {}
+
+
+def _tested(job: Job, split: int) -> KnownTexts:
+    """The documents of a fold's questions; a process keeps the last fold's, which all methods train for in turn."""
+    if (job.run.pk, split) not in _known:
+        where = fold_of(job.collection, job.parameters) if is_apart(job.run) else {}
+        _known.clear()
+        _known[job.run.pk, split] = KnownTexts(
+            (job.by_id[name] for name in where if where[name] == split), nearly=is_near_apart(job.run)
+        )
+    return _known[job.run.pk, split]
 
 
 def is_apart(run: Run) -> bool:
@@ -138,6 +207,11 @@ def is_apart(run: Run) -> bool:
     It goes on as it began, so that all of its splits were trained alike, and its results say so.
     """
     return bool((run.parameters.get("collection") or {}).get(APART))
+
+
+def is_near_apart(run: Run) -> bool:
+    """Whether nearly equal documents count as equal; in a run that was started before they did, they do not."""
+    return bool((run.parameters.get("collection") or {}).get(NEAR))
 
 
 def is_of_people(run: Run) -> bool:

@@ -20,7 +20,7 @@ from ..job import Job
 from . import counting, examples, outcomes, questions
 from .outcomes import Outcomes
 from .parameters import STANDARD, Parameters
-from .working import OTHER, OWN, TRAIN, TRANSFER
+from .working import LABEL, OTHER, OWN, TRAIN, TRANSFER
 
 #: In the order of the report.
 NAMES = (
@@ -325,16 +325,26 @@ def _refused(own: Parameters, found: Outcomes) -> dict[str, int]:
     return counted
 
 
+def _given(where: Mapping[str, int], job: Job) -> dict[str, int]:
+    """How many questions the data gave for training and for choosing, where it says so."""
+    if not questions.is_given(job.collection):
+        return {}
+    folds = list(where.values())
+    return {"train": folds.count(questions.TRAIN), "dev": folds.count(questions.DEV)}
+
+
 def _counts(job: Job, found: Outcomes) -> list[Row]:
     """How many questions took part, what was asked to label them, and what they are like."""
     helpful = np.array([int(one.helpful.sum()) for one in found.labelled])
     documents = np.array([len(one.documents) for one in found.labelled])
+    where = questions.fold_of(job.collection, job.parameters)
     counted = {
         "questions": len(found.queries),
         "documents": int(documents.sum()),
         "one_document": int((documents == 1).sum()),
-        "label_prompts": int((documents + 1).sum()),
-        "refused": sum(each["refused"] for each in found.found),
+        **_given(where, job),
+        "label_prompts": sum(min(job.parameters.retrieve, len(job.by_id[name].documents)) + 1 for name in where),
+        "refused": sum(said["refused"] for _name, said in job.each_found(LABEL, where)),
         **_refused(job.parameters, found),
         "right_without": sum(METRICS["em"](one.without, one.query.answers) == 1 for one in found.labelled),
         "helpful": int(helpful.sum()),

@@ -107,14 +107,18 @@ def method(job: Job, name: str) -> Method:
     """Make a method with the run's settings."""
     own: Parameters = job.parameters
     settings = own.settings(job.run.seed)
+    if questions.is_given(job.collection) and questions.watched_fold(job.collection, own, questions.TEST) is not None:
+        # The data's own questions for choosing do choose: without a patience, among all epochs.
+        settings = replace(settings, patience=settings.patience or own.epochs)
     return Uplift(settings, own.options, name) if name in VARIANTS else BASELINES[name].make(settings)
 
 
 def train_units(collection: Collection, own: Parameters) -> Iterable[Payload]:
     """A unit for each split and each method that learns for itself."""
-    questions.fold_of(collection, own)
+    questions.check_given(collection, own)
     keeping.check(own)
-    return [{"split": split, "method": name} for split in range(own.splits) for name in own.learning]
+    folds = questions.tested_folds(collection, own)
+    return [{"split": split, "method": name} for split in folds for name in own.learning]
 
 
 def _said(generator: Generator, prompts: Mapping[str, Sequence[Prompt]]) -> dict[str, dict[str, Any]]:
@@ -145,10 +149,9 @@ def _train_ours(job: Job, made: Uplift, fold: Training, split: int) -> dict[str,
     else:
         made.fit(fold)
     believed = {}
-    for query_id, found in job.found(LABEL).items():
-        if where[query_id] == split:
-            documents = questions.labelled(job.by_id[query_id], found, own).documents
-            believed[query_id] = made.probabilities(job.by_id[query_id], documents).tolist()
+    for query_id, found in job.each_found(LABEL, [each for each in where if where[each] == split]):
+        documents = questions.labelled(job.by_id[query_id], found, own).documents
+        believed[query_id] = made.probabilities(job.by_id[query_id], documents).tolist()
     file = keeping.publish(job, made, name) if made.name == UPLIFT and not own.trained else ""
     history = made.history.as_dict() if made.history else {}
     return {"file": file, "history": history, "believed": believed}
@@ -214,5 +217,5 @@ def _written(asking: Asking[Answered], form: str) -> Asking[dict[str, Any]]:
 STAGES = (
     Stage(LABEL, gettext_lazy("What each document adds"), label, questions.some(TOGETHER[LABEL])),
     Stage(TRAIN, gettext_lazy("Training"), train, train_units),
-    Stage(ANSWER, gettext_lazy("Answering by all methods"), answer, questions.some(TOGETHER[ANSWER])),
+    Stage(ANSWER, gettext_lazy("Answering by all methods"), answer, questions.some(TOGETHER[ANSWER], is_tested=True)),
 )

@@ -1,37 +1,69 @@
 """AAR: a retriever that learns which documents a generator likes (Yu et al., ACL 2023).
 
-The augmentation-adapted retriever takes as positive what the source model prefers together with what people marked, as
-negative the hard ones among the rest, and trains a bi-encoder by contrast. The adapted retriever is then a plug-in
-before any generator.
+The augmentation-adapted retriever takes as positive what the source model prefers together with what is marked as
+relevant, as negative what it ranks high itself among the rest (ANCE, Xiong et al. 2021: the index is made anew as the
+encoder changes), and trains all of a bi-encoder by contrast. The adapted retriever is then a plug-in before any
+generator.
 
-Simplified: the preference is how well the generator answers with the document alone (the likelihood of the right
-answer where the generator gives likelihoods, else the answer's score) instead of the cross-attention of a T5 that reads
-all documents at once; people's marks are stood in for by documents that contain a right answer; negatives are the
-query's other candidates instead of those of a refreshed index; and of the bi-encoder only a linear map of the
-question's embedding is trained, from the identity: score(q, d) = q W d. The loss is convex in W, so nothing in it is
-random.
+A preference is how well the generator answers with the document alone: the likelihood of the right answer where it
+gives likelihoods, else the answer's score. (The authors read the cross-attention of a T5 that has all documents at
+once, which other generators do not have.) What is marked is what the data says, else what contains a right answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...shapes import Document, Generator, NoLikelihoodsError, Query
 from ..labels import Labelled
 from ..prompts import prompt
-from . import adapter
 from .asking import AT_ONCE, Answering, Asking, reading
 from .baseline import Baseline, Form, Work
-from .containment import contains_answer
-from .embedding import Embed, Floats, embedder, text
+from .bi_encoder import BiEncoder, Floats
+from .containment import contains_answer, is_relevant
+from .embedding import text
+from .fine_tuning import fine_tune
 from .protocol import Answered, NotPossibleError, Settings, Training
 
-#: How far W may leave the identity: the held-out queries choose; without any, the middle one.
-PENALTIES = (0.1, 1.0, 10.0)
-_FILE = "adapter.npy"
+if TYPE_CHECKING:
+    import torch
+
+Bools = NDArray[np.bool_]
+
+CONTRASTIVE = "aar_contrastive"
+#: What cosines are divided by.
+TEMPERATURE = 0.05
+#: Of the documents that the retriever ranks highest so many are hard negatives, of which some are drawn for a step.
+HARD = 50
+#: Questions that are held against the index at once.
+_BLOCK = 256
+_FOLDER = "aar"
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A question with what is to come first and what behind it, as texts: some of both.
+
+    Attributes
+    ----------
+    question : str
+    answers : tuple of str
+        The right ones: what contains one is no negative.
+    positives, others : tuple of str
+        Its candidates.
+    """
+
+    question: str
+    answers: tuple[str, ...]
+    positives: tuple[str, ...]
+    others: tuple[str, ...]
 
 
 class Aar(Answering):
@@ -40,22 +72,24 @@ class Aar(Answering):
     Parameters
     ----------
     settings : Settings
+        `embedder` is what the retriever starts from.
     preferred : int
         How many documents of a query the generator prefers (the paper's K).
-    embed : callable, optional
-        By default the sentence encoder that the settings name.
+    negatives : int
+        Hard negatives a positive and step.
     """
 
     name = "aar"
+    form = CONTRASTIVE
 
-    def __init__(self, settings: Settings | None = None, *, preferred: int = 2, embed: Embed | None = None) -> None:
+    def __init__(self, settings: Settings | None = None, *, preferred: int = 2, negatives: int = 4) -> None:
         self.settings = settings or Settings()
         self.preferred = preferred
-        self._embed = embed or embedder(self.settings.embedder, self.settings.device)
-        self._adapter: Floats | None = None
+        self.negatives = negatives
+        self.encoder: BiEncoder | None = None
 
     def fit(self, training: Training) -> None:
-        """Learn from each query that has a document to prefer and one to put behind it.
+        """Train the encoder on each query that has a document to prefer and one to put behind it.
 
         Raises
         ------
@@ -68,28 +102,28 @@ class Aar(Answering):
                 f"AAR learns from queries of which the generator prefers some documents to others, and there is none "
                 f"among {len(training.labelled)} training queries: train on more, or label more documents of each."
             )
-        held_out = self._contrasts(training.held_out, training)
-        penalties = PENALTIES if held_out else PENALTIES[1:2]
-        found = []
-        for done, penalty in enumerate(penalties):
-            found.append(adapter.fit(queries, penalty=penalty))
-            training.report(done + 1, len(penalties), "adapting")
-        losses = [adapter.contrast(each, held_out)[0] if held_out else 0.0 for each in found]
-        self._adapter = found[int(np.argmin(losses))]
+        watched = self._contrasts(training.held_out, training)
+        encoder = BiEncoder(self.settings.embedder, device=self.settings.device, longest=self.settings.longest)
+        index = _Index(encoder, queries, _texts(training.labelled), training.rng, self.negatives)
+        fine_tune(
+            encoder.model, len(index.pairs), index.loss, self.settings, rng=training.rng, report=training.report,
+            message="adapting", held_out=partial(held_out_loss, encoder, watched) if watched else None,
+            before_epoch=index.refresh,
+        )  # fmt: skip
+        self.encoder = encoder
 
     def save(self, folder: Path) -> None:
-        """Write the linear map."""
-        np.save(folder / _FILE, self._fitted(), allow_pickle=False)
+        """Write the encoder."""
+        self._fitted().save(folder / _FOLDER)
 
     def load(self, folder: Path) -> None:
         """Read what `save` wrote."""
-        self._adapter = np.load(folder / _FILE, allow_pickle=False)
+        self.encoder = BiEncoder(str(folder / _FOLDER), device=self.settings.device, longest=self.settings.longest)
 
     def ranked(self, query: Query, documents: Sequence[Document]) -> list[Document]:
         """The documents by the adapted retriever, the best first; equal ones as they came."""
-        learnt = self._fitted()
-        vectors = self._embed([query.question, *(text(each) for each in documents)])
-        order = np.argsort(-(vectors[0] @ learnt @ vectors[1:].T), kind="stable")
+        vectors = self._fitted().embed([query.question, *map(text, documents)])
+        order = np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")
         return [documents[place] for place in order]
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> Asking[Answered]:
@@ -97,7 +131,7 @@ class Aar(Answering):
         given = self.ranked(query, documents)[: self.settings.feed] if documents else ()
         return reading(query, given, self.settings)
 
-    def _contrasts(self, labelled: Sequence[Labelled], training: Training) -> list[adapter.Contrast]:
+    def _contrasts(self, labelled: Sequence[Labelled], training: Training) -> list[Contrast]:
         usable = [each for each in labelled if each.documents and each.query.answers]
         found = []
         for start in range(0, len(usable), AT_ONCE):
@@ -105,20 +139,91 @@ class Aar(Answering):
             for each, preferences in zip(some, _preferences(some, training.generator), strict=True):
                 positive = self._positive(each, preferences)
                 if positive.any() and not positive.all():
-                    vectors = self._embed([each.query.question, *(text(document) for document in each.documents)])
-                    found.append(adapter.Contrast(vectors[0], vectors[1:], positive))
+                    texts = np.array([text(document) for document in each.documents], dtype=object)
+                    sides = tuple(texts[positive].tolist()), tuple(texts[~positive].tolist())
+                    found.append(Contrast(each.query.question, each.query.answers, *sides))
         return found
 
-    def _positive(self, labelled: Labelled, preferences: Floats) -> adapter.Bools:
-        """What the generator prefers, or what contains a right answer."""
+    def _positive(self, labelled: Labelled, preferences: Floats) -> Bools:
+        """What the generator prefers, or what is marked as relevant."""
         liked = most_preferred(preferences, self.preferred)
-        marked = [contains_answer(each, labelled.query.answers) for each in labelled.documents]
+        marked = [is_relevant(each, labelled.query.answers) for each in labelled.documents]
         return np.asarray(liked | np.array(marked), dtype=np.bool_)
 
-    def _fitted(self) -> Floats:
-        if self._adapter is None:
+    def _fitted(self) -> BiEncoder:
+        if self.encoder is None:
             raise NotPossibleError("AAR has learnt nothing yet: fit it first.")
-        return self._adapter
+        return self.encoder
+
+
+class _Index:
+    """All training documents as the encoder sees them now, from which each question's hard negatives are drawn."""
+
+    def __init__(
+        self, encoder: BiEncoder, queries: list[Contrast], texts: list[str], rng: np.random.Generator, negatives: int
+    ) -> None:
+        self.encoder = encoder
+        self.queries = queries
+        self.texts = texts
+        #: Each positive of each query is an example.
+        self.pairs = [(place, positive) for place, each in enumerate(queries) for positive in each.positives]
+        self._rng = rng
+        self._negatives = negatives
+        self._hard: list[list[str]] = []
+
+    def refresh(self) -> None:
+        """Embed all documents anew, and rank them for each question."""
+        documents = self.encoder.embed(self.texts)
+        self._hard = []
+        for start in range(0, len(self.queries), _BLOCK):
+            some = self.queries[start : start + _BLOCK]
+            cosines = self.encoder.embed([each.question for each in some]) @ documents.T
+            self._hard += [self._negatives_of(each, row) for each, row in zip(some, cosines, strict=True)]
+
+    def loss(self, batch: Sequence[int]) -> torch.Tensor:
+        """The mean over examples of -log(exp(s+/t) / (exp(s+/t) + the sum of exp(s-/t) over drawn hard negatives))."""
+        rows = []
+        for query, positive in (self.pairs[place] for place in batch):
+            hard = self._hard[query]
+            drawn = self._rng.choice(len(hard), size=min(self._negatives, len(hard)), replace=False)
+            rows.append([self.queries[query].question, positive, *(hard[place] for place in drawn)])
+        return contrast(self.encoder, rows)
+
+    def _negatives_of(self, query: Contrast, cosines: Floats) -> list[str]:
+        """What stands highest of what is not positive and holds no right answer; its own other candidates at least."""
+        wanted = min(len(cosines), HARD + len(query.positives))
+        top = np.argpartition(-cosines, wanted - 1)[:wanted]
+        ranked = (self.texts[place] for place in top[np.argsort(-cosines[top], kind="stable")])
+        known = set(query.positives)
+        found = [
+            each for each in ranked
+            if each not in known and (each in query.others or not contains_answer(Document("", each), query.answers))
+        ]  # fmt: skip
+        return found or list(query.others)
+
+
+def contrast(encoder: BiEncoder, rows: Sequence[Sequence[str]]) -> torch.Tensor:
+    """The mean contrastive loss of rows of texts: a question, what is to come first, and what behind it."""
+    import torch
+
+    vectors = torch.split(encoder.vectors([each for row in rows for each in row]), [len(row) for row in rows])
+    logits = [(own[1:] @ own[0]) / TEMPERATURE for own in vectors]
+    losses = [torch.logsumexp(each, dim=0) - each[0] for each in logits]
+    return torch.stack(losses).mean()
+
+
+def held_out_loss(encoder: BiEncoder, queries: Sequence[Contrast]) -> float:
+    """The mean contrastive loss of positives against their query's other candidates, without gradients."""
+    import torch
+
+    rows = [[each.question, positive, *each.others] for each in queries for positive in each.positives]
+    with torch.no_grad():
+        return float(np.mean([float(contrast(encoder, [row])) for row in rows]))
+
+
+def _texts(labelled: Sequence[Labelled]) -> list[str]:
+    """All that may be a negative: every candidate of every training query, each text once."""
+    return list(dict.fromkeys(text(each) for one in labelled for each in (*one.documents, *one.query.documents)))
 
 
 def _preferences(some: Sequence[Labelled], generator: Generator) -> list[Floats]:
@@ -135,7 +240,7 @@ def _preferences(some: Sequence[Labelled], generator: Generator) -> list[Floats]
     return [each.scores_alone if np.isnan(own).any() else own for each, own in zip(some, likely, strict=True)]
 
 
-def most_preferred(preferences: Floats, count: int) -> adapter.Bools:
+def most_preferred(preferences: Floats, count: int) -> Bools:
     """Which documents are among the most preferred: at most `count`, all of them above the query's mean.
 
     Parameters
@@ -167,12 +272,14 @@ BASELINE = Baseline(
     does="hands over the first documents of a retriever that is adapted to what the generator prefers",
     make=Aar,
     forms=(
+        Form(CONTRASTIVE, "AAR"),
         Form(
             "aar",
             "after AAR (linear adapter)",
             "Of the encoder only a linear map of the question's vector was trained, in place of the whole encoder.",
         ),
     ),
+    trains=True,
     work=Work(
         "yu2023",
         "inproceedings",

@@ -1,16 +1,15 @@
 """Adaptive-RAG: a question's complexity decides between no, one and several retrieval steps (Jeong et al., NAACL 2024).
 
-A classifier of questions is trained on labels that nobody writes: the simplest of the three strategies whose answer to
-a training question is right; where none is, what the data set is made of (questions of one hop: one step).
+A language model is trained to tell questions by labels that nobody writes: the simplest of the three strategies whose
+answer to a training question is right (A, B, C); where none is, what the data set is made of (questions of one hop: one
+step). Several steps take turns of thinking and retrieving (IRCoT, Trivedi et al., ACL 2023).
 
-Simplified: a logistic regression on sentence embeddings instead of a fine-tuned T5-large. Several steps interleave
-thoughts and retrieval as in the paper, which takes IRCoT (Trivedi et al., ACL 2023), but retrieval is among the query's
-candidates, by embeddings, as a thought's words may ask for any of them and no corpus need be there.
+The authors' classifier is a T5; here it is the encoder that rerankers start from, with a logit for each label.
+Retrieval for a thought is among the query's candidates, by vectors of question and thought, as no corpus need be there.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import IntEnum
@@ -36,7 +35,8 @@ THINK = (
 )
 #: What a thought says that needs no further step.
 DONE = "the answer is"
-_FILE = "classifier.json"
+CLASSIFIER = "adaptive_classifier"
+_FOLDER = "adaptive"
 
 
 class Complexity(IntEnum):
@@ -45,6 +45,10 @@ class Complexity(IntEnum):
     NONE = 0
     ONE = 1
     SEVERAL = 2
+
+
+#: As the paper calls them.
+LABELS = ("A", "B", "C")
 
 
 class Adaptive(Answering):
@@ -58,13 +62,12 @@ class Adaptive(Answering):
         those of more; None leaves it out.
     steps : int
         The most thoughts of one question.
-    penalty : float
-        The classifier's ridge.
     embed : callable, optional
         By default the sentence encoder that the settings name.
     """
 
     name = "adaptive"
+    form = CLASSIFIER
 
     def __init__(
         self,
@@ -72,13 +75,11 @@ class Adaptive(Answering):
         *,
         otherwise: Complexity | None = Complexity.ONE,
         steps: int = 3,
-        penalty: float = 1.0,
         embed: Embed | None = None,
     ) -> None:
         self.settings = settings or Settings()
         self.otherwise = otherwise
         self.steps = steps
-        self.penalty = penalty
         self._embed = embed or embedder(self.settings.embedder, self.settings.device)
         self._classifier: Classifier | None = None
 
@@ -90,41 +91,28 @@ class Adaptive(Answering):
         NotPossibleError
             If no training question has a label.
         """
-        questions, labels = [], []
-        found = together(
-            map(self._labelling, training.labelled),
-            training.generator,
-            report=lambda done: training.report(done, len(training.labelled), "complexity"),
-        )
-        for each, label in zip(training.labelled, found, strict=True):
-            if label is not None:
-                questions.append(each.query.question)
-                labels.append(label)
+        questions, labels = self._labels(training.labelled, training)
         if not labels:
             raise NotPossibleError(
                 f"Adaptive-RAG learns from questions that a strategy answers right, and there is none among "
                 f"{len(training.labelled)} training questions: train on more, or name a label for the others."
             )
-        self._classifier = classifier.fit(
-            self._embed(questions), np.array(labels, dtype=np.int64), len(Complexity), penalty=self.penalty
-        )
+        watched = self._labels(training.held_out, training) if self.settings.patience else ([], [])
+        made = classifier.start(self.settings.encoder, LABELS, rng=training.rng, settings=self.settings)
+        made.train(questions, labels, self.settings, held_out=watched, rng=training.rng, report=training.report)
+        self._classifier = made
 
     def save(self, folder: Path) -> None:
         """Write the classifier."""
-        found = self._fitted()
-        intercepts = [each if np.isfinite(each) else None for each in found.intercepts.tolist()]
-        learnt = {"coefficients": found.coefficients.tolist(), "intercepts": intercepts}
-        (folder / _FILE).write_text(json.dumps(learnt), encoding="utf-8")
+        self._fitted().save(folder / _FOLDER)
 
     def load(self, folder: Path) -> None:
         """Read what `save` wrote."""
-        learnt = json.loads((folder / _FILE).read_text(encoding="utf-8"))
-        intercepts = [-np.inf if each is None else each for each in learnt["intercepts"]]
-        self._classifier = Classifier(np.array(learnt["coefficients"]), np.array(intercepts))
+        self._classifier = classifier.load(folder / _FOLDER, LABELS, self.settings)
 
     def complexity(self, question: str) -> Complexity:
         """How many steps the question seems to need."""
-        return Complexity(int(self._fitted().classes(self._embed([question]))[0]))
+        return Complexity(int(self._fitted().classes([question])[0]))
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> Asking[Answered]:
         """Ask with as many steps as the question seems to need. See `protocol.Method`."""
@@ -160,6 +148,15 @@ class Adaptive(Answering):
         last = yield from reading(query, given, self.settings)
         tokens = sum(each.prompt_tokens for each in outputs) + last.prompt_tokens
         return replace(last, prompt_tokens=tokens, outputs=(*outputs, *last.outputs))
+
+    def _labels(self, labelled: Sequence[Labelled], training: Training) -> tuple[list[str], list[int]]:
+        """Questions with the simplest strategy that is right; those without a label are left out."""
+        found = together(
+            map(self._labelling, labelled), training.generator,
+            report=lambda done: training.report(done, len(labelled), "complexity"),
+        )  # fmt: skip
+        known = [(each.query.question, label) for each, label in zip(labelled, found, strict=True) if label is not None]
+        return [question for question, _label in known], [int(label) for _question, label in known]
 
     def _labelling(self, labelled: Labelled) -> Asking[Complexity | None]:
         """The simplest strategy that is right: dearer ones are then not paid for."""
@@ -198,6 +195,7 @@ BASELINE = Baseline(
     does="hands over no documents, the first ones, or thinks and retrieves in turns, as the question seems to need",
     make=Adaptive,
     forms=(
+        Form(CLASSIFIER, "Adaptive-RAG"),
         Form(
             "adaptive",
             "after Adaptive-RAG (logistic regression)",

@@ -1,104 +1,138 @@
-"""Which of several classes a vector is of: multinomial logistic regression with a ridge."""
+"""A language model that reads a question and says which of several classes it is of: all of its weights are trained."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from functools import partial
+from logging import ERROR
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
-from scipy.special import log_softmax, softmax
 
-Floats = NDArray[np.float64]
+from ... import checkpoints
+from ...generation import warm
+from ..reranker import seeded
+from .fine_tuning import fine_tune
+from .protocol import Settings
+
+if TYPE_CHECKING:
+    import torch
+
 Ints = NDArray[np.int64]
+#: Questions that are read at once where nothing is learnt.
+AT_ONCE = 64
+#: In the model's settings: classes that training questions were of. Another one is never said.
+_SEEN = "seen_classes"
 
 
-class NotConvergedError(ArithmeticError):
-    """The coefficients did not settle."""
-
-
-@dataclass(frozen=True, eq=False)
 class Classifier:
-    """A linear classifier.
+    """An encoder with a logit for each class, on a device. Make one with `start` or `load`."""
 
-    Attributes
-    ----------
-    coefficients : ndarray, shape (n_dimensions, n_classes)
-    intercepts : ndarray, shape (n_classes,)
-        -inf for a class that no training vector is of: it is never said.
-    """
+    def __init__(self, name: str, labels: Sequence[str], *, device: str | None, longest: int) -> None:
+        try:
+            import torch
+            from transformers import AutoModelForSequenceClassification, AutoTokenizer
+            from transformers.utils import logging
+        except ImportError as error:
+            raise checkpoints.missing_parts() from error
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        before = logging.get_verbosity()
+        logging.set_verbosity(ERROR)  # that the new head is new is what we want
+        checkpoint = checkpoints.find(name)
+        try:
+            self.model = AutoModelForSequenceClassification.from_pretrained(
+                checkpoint.folder, num_labels=len(labels), use_safetensors=True, dtype=torch.float32,
+                ignore_mismatched_sizes=True, id2label=dict(enumerate(labels)),
+                label2id={label: place for place, label in enumerate(labels)},
+            )  # fmt: skip
+        finally:
+            logging.set_verbosity(before)
+        self._torch = torch
+        self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self.model.to(self.device).eval()
+        self.tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder)
+        positions = getattr(self.model.config, "max_position_embeddings", None) or longest + 2
+        self._longest = int(min(longest, positions - 2, self.tokenizer.model_max_length))
 
-    coefficients: Floats
-    intercepts: Floats
+    def logits(self, questions: Sequence[str]) -> torch.Tensor:
+        """Of each class for each question, shape (n_questions, n_classes), with gradients where torch keeps them."""
+        tokens = self.tokenizer(
+            list(questions), truncation=True, max_length=self._longest, padding=True, return_tensors="pt"
+        )
+        found: torch.Tensor = self.model(**tokens.to(self.device)).logits
+        return found
 
-    def probabilities(self, vectors: Floats) -> Floats:
-        """Of each class for each vector; shape (n, n_classes), rows sum to 1."""
-        return np.asarray(softmax(vectors @ self.coefficients + self.intercepts, axis=1))
+    def classes(self, questions: Sequence[str]) -> Ints:
+        """The likeliest of the trained classes for each question, shape (n_questions,); of equal ones the first."""
+        found = []
+        for start in range(0, len(questions), AT_ONCE):
+            with warm.one_job(self.device), self._torch.no_grad():
+                logits = self.logits(questions[start : start + AT_ONCE]) + self._mask()
+                found.append(logits.argmax(dim=1).cpu().numpy())
+        return np.concatenate(found).astype(np.int64) if found else np.zeros(0, dtype=np.int64)
 
-    def classes(self, vectors: Floats) -> Ints:
-        """The most probable class of each vector; of equally probable ones the first. Shape (n,)."""
-        return np.asarray(self.probabilities(vectors).argmax(axis=1), dtype=np.int64)
+    def train(
+        self,
+        questions: Sequence[str],
+        labels: Sequence[int],
+        settings: Settings,
+        *,
+        held_out: tuple[Sequence[str], Sequence[int]],
+        rng: np.random.Generator,
+        report: Callable[[int, int, str], None],
+    ) -> None:
+        """Train all weights down the cross-entropy of the labels.
+
+        Parameters
+        ----------
+        questions : sequence of str
+            One or more.
+        labels : sequence of int
+            Their classes.
+        settings : Settings
+            Epochs, learning rate with its warm-up, questions a step, patience.
+        held_out : (sequence of str, sequence of int)
+            Questions with their classes that are watched; may be empty.
+        rng : numpy.random.Generator
+        report : callable
+            Called after each epoch; it may raise to stop.
+        """
+        setattr(self.model.config, _SEEN, sorted(set(map(int, labels))))
+        fine_tune(
+            self.model, len(questions), lambda places: self._loss([questions[i] for i in places],
+                                                                  [labels[i] for i in places]),
+            settings, rng=rng, report=report, message="complexity",
+            held_out=partial(self._watch, *held_out) if len(held_out[0]) else None,
+        )  # fmt: skip
+
+    def save(self, folder: Path) -> None:
+        """Write it as any other library reads it: safetensors and tokenizer."""
+        self.model.save_pretrained(folder, safe_serialization=True)
+        self.tokenizer.save_pretrained(folder)
+
+    def _mask(self) -> torch.Tensor:
+        """0 for each class that was trained, else minus infinity, shape (n_classes,)."""
+        n = self.model.config.num_labels
+        seen = set(getattr(self.model.config, _SEEN, range(n)))
+        return self._torch.tensor([0.0 if place in seen else -np.inf for place in range(n)], device=self.device)
+
+    def _loss(self, questions: Sequence[str], labels: Sequence[int]) -> torch.Tensor:
+        wanted = self._torch.tensor(list(labels), device=self.device)
+        return self._torch.nn.functional.cross_entropy(self.logits(questions), wanted)
+
+    def _watch(self, questions: Sequence[str], labels: Sequence[int]) -> float:
+        with self._torch.no_grad():
+            return float(self._loss(questions, labels))
 
 
-def fit(vectors: Floats, labels: Ints, classes: int, *, penalty: float = 1.0) -> Classifier:
-    """Train a classifier: the sum of log losses plus half the penalty times the squared coefficients is least.
-
-    Parameters
-    ----------
-    vectors : ndarray, shape (n, n_dimensions)
-    labels : ndarray of int, shape (n,)
-        From 0 to `classes` - 1. If all are equal, this is what the classifier always says.
-    classes : int
-    penalty : float
-        Above 0, so that there is one solution (up to a constant in the intercepts, which are not penalised).
-
-    Returns
-    -------
-    Classifier
-
-    Raises
-    ------
-    ValueError
-        If there is nothing to learn from.
-    NotConvergedError
-        If the optimiser gave up.
-    """
-    if not len(labels):
-        raise ValueError("a classifier needs at least one vector with its class")
-    present = np.unique(labels)
-    place = np.searchsorted(present, labels)
-    width, n = vectors.shape[1], len(present)
-    found = scipy.optimize.minimize(
-        loss, np.zeros((width + 1) * n), args=(vectors, place, n, penalty), jac=True, method="L-BFGS-B",
-        options={"maxiter": 2000, "gtol": 1e-7, "ftol": 1e-14},
-    )  # fmt: skip
-    if not np.isfinite(found.fun) or np.abs(found.jac).max() > 1e-2:
-        raise NotConvergedError(f"the classifier did not settle: {found.message}. Raise the penalty.")
-    learnt = found.x.reshape(width + 1, n)
-    coefficients, intercepts = np.zeros((width, classes)), np.full(classes, -np.inf)
-    coefficients[:, present], intercepts[present] = learnt[:-1], learnt[-1]
-    return Classifier(coefficients, intercepts)
+def start(encoder: str, labels: Sequence[str], *, rng: np.random.Generator, settings: Settings) -> Classifier:
+    """An untrained classifier: a language model's weights under a new layer, drawn at random."""
+    with seeded(rng, settings.device):
+        return Classifier(encoder, labels, device=settings.device, longest=settings.longest)
 
 
-def loss(parameters: Floats, vectors: Floats, labels: Ints, classes: int, penalty: float) -> tuple[float, Floats]:
-    """The penalised loss and its gradient.
-
-    Parameters
-    ----------
-    parameters : ndarray, shape ((n_dimensions + 1) * n_classes,)
-        The coefficients row by row, the intercepts last.
-    vectors, labels, classes, penalty
-        As for `fit`.
-
-    Returns
-    -------
-    float, ndarray of the shape of `parameters`
-    """
-    learnt = parameters.reshape(-1, classes)
-    coefficients, intercepts = learnt[:-1], learnt[-1]
-    log_p = np.asarray(log_softmax(vectors @ coefficients + intercepts, axis=1))
-    error = np.exp(log_p)
-    error[np.arange(len(labels)), labels] -= 1
-    value = -log_p[np.arange(len(labels)), labels].sum() + penalty / 2 * (coefficients**2).sum()
-    gradient = np.vstack([vectors.T @ error + penalty * coefficients, error.sum(axis=0)])
-    return float(value), gradient.ravel()
+def load(folder: Path, labels: Sequence[str], settings: Settings) -> Classifier:
+    """Take up what `Classifier.save` wrote."""
+    return Classifier(str(folder), labels, device=settings.device, longest=settings.longest)

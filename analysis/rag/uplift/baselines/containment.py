@@ -30,3 +30,8 @@ def contains_answer(document: Document, answers: Sequence[str]) -> bool:
     """
     words = f" {normalised(text(document))} "
     return any(f" {wanted} " in words for wanted in map(normalised, answers) if wanted)
+
+
+def is_relevant(document: Document, answers: Sequence[str]) -> bool:
+    """Whether the data says that the document helps; where it says nothing, whether it contains a right answer."""
+    return contains_answer(document, answers) if document.is_helpful is None else document.is_helpful

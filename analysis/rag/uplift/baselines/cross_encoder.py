@@ -25,7 +25,7 @@ from ..labels import Labelled
 from ..losses import Weights
 from .asking import Answering, Asking, reading
 from .baseline import Baseline, Form
-from .containment import contains_answer
+from .containment import is_relevant
 from .embedding import text
 from .protocol import Answered, NotPossibleError, Settings, Training
 
@@ -176,11 +176,6 @@ def relevance(labelled: Labelled) -> Labelled | None:
         return None
     alone = tuple(right[0] if is_relevant(each, right) else "" for each in labelled.documents)
     return replace(labelled, query=replace(labelled.query, answers=right), without="", alone=alone, metric="em")
-
-
-def is_relevant(document: Document, answers: Sequence[str]) -> bool:
-    """Whether the data says that the document helps; where it says nothing, whether it contains a right answer."""
-    return contains_answer(document, answers) if document.is_helpful is None else document.is_helpful
 
 
 def schedule(settings: Settings, is_watched: bool) -> training.Schedule:

@@ -11,7 +11,6 @@ Simplified: no training of the retriever by the generator (REPLUG LSR); AAR is t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from scipy.special import softmax
@@ -41,6 +40,7 @@ class Replug(Untrained):
     """
 
     name = "replug"
+    form = ENSEMBLE
 
     def __init__(self, settings: Settings | None = None, *, temperature: float = 1.0) -> None:
         super().__init__(settings)
@@ -50,13 +50,13 @@ class Replug(Untrained):
         """Ask once a document. `prompt_tokens` is the sum over prompts. See `protocol.Method`."""
         given = documents[: self.settings.feed]
         if not given:
-            return replace((yield from reading(query, (), self.settings)), form=ENSEMBLE)
+            return (yield from reading(query, (), self.settings))
         asked = [prompt(query.question, [each], max_tokens=self.settings.max_tokens) for each in given]
         weights = weigh(given, temperature=self.temperature)
         ids = tuple(each.id for each in given)
         output = _ensemble(generator, asked, weights)
         if output is not None:
-            return Answered(output.text, ids, output.prompt_tokens, (output,), output.error, ENSEMBLE)
+            return Answered(output.text, ids, output.prompt_tokens, (output,), output.error)
         outputs = yield asked
         text, error = vote(outputs, weights)
         return Answered(text, ids, sum(each.prompt_tokens for each in outputs), tuple(outputs), error, VOTES)

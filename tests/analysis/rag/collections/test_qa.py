@@ -3,10 +3,11 @@
 import doctest
 import gzip
 import json
+import zipfile
 
 import pytest
 
-from analysis.rag.collections import corpus, qa
+from analysis.rag.collections import corpus, qa, splits
 from analysis.rag.collections.corpus import Corpus
 from analysis.rag.collections.fields import BadCollectionError
 from analysis.rag.shapes import Document
@@ -84,3 +85,39 @@ def test_a_corpus_has_each_id_once(tmp_path, monkeypatch):
         assert [opened.place(str(i)) for i in range(7)] == list(range(7))
     with pytest.raises(BadCollectionError, match="'3' twice"):
         Corpus.open(written(tmp_path, *PASSAGES, PASSAGES[3]))
+
+
+def test_a_line_may_say_its_split_and_what_is_written_says_it_again(tmp_path):
+    rows = [{"id": i, "question": "A?", "golden_answers": ["a"], "split": split}
+            for i, split in enumerate(["train", "validation", "test", None])]  # fmt: skip
+    found = qa.read(written(tmp_path, *rows))
+    assert [splits.of(each) for each in found.queries] == ["train", "dev", "test", ""]
+    assert [row.get("split") for row in qa.write(found.queries)] == ["train", "dev", "test", None]
+    with pytest.raises(BadCollectionError, match=r"line 1, split: train, dev or test expected"):
+        qa.read(written(tmp_path, {"id": 1, "question": "A?", "golden_answers": [], "split": "half"}))
+
+
+def test_an_archive_of_train_dev_and_test_is_read_as_they_are_published(tmp_path):
+    def line(name: str) -> bytes:
+        return json.dumps({"id": f"{name}_0", "question": "A?", "golden_answers": ["a"]}).encode()
+
+    path = tmp_path / "nq.zip"
+    with zipfile.ZipFile(path, "w") as pack:
+        pack.writestr("nq/README.md", "Questions")
+        pack.writestr("__MACOSX/nq/train.jsonl", "x")
+        pack.writestr("nq/test.jsonl", line("test"))
+        pack.writestr("nq/dev.jsonl.gz", gzip.compress(line("dev")))
+        pack.writestr("nq/train.jsonl", line("train"))
+    found = qa.read(path)
+    assert [(each.id, splits.of(each)) for each in found.queries] == [
+        ("train_0", "train"), ("dev_0", "dev"), ("test_0", "test"),
+    ]  # fmt: skip
+    with zipfile.ZipFile(tmp_path / "two.zip", "w") as pack:
+        pack.writestr("train.jsonl", line("a"))
+        pack.writestr("other/train.jsonl", line("b"))
+    with pytest.raises(BadCollectionError, match="one file for each"):
+        qa.read(tmp_path / "two.zip")
+    with zipfile.ZipFile(tmp_path / "none.zip", "w") as pack:
+        pack.writestr("questions.jsonl", line("a"))
+    with pytest.raises(BadCollectionError, match="one file for each"):
+        qa.read(tmp_path / "none.zip")

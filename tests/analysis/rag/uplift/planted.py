@@ -63,12 +63,12 @@ def queries(n: int, rng: np.random.Generator, *, documents: int = 6) -> list[Que
     return found
 
 
-def encoder(folder: Path, *, seed: int = 0, layers: int = 2, width: int = 48) -> Path:
-    """A BERT of random weights that knows these queries' words, and numbers by their digits."""
+def encoder(folder: Path, *, seed: int = 0, layers: int = 2, width: int = 48, words: Sequence[str] = ()) -> Path:
+    """A BERT of random weights that knows some words, by default these queries', and numbers by their digits."""
     import torch
     import transformers
 
-    words = " ".join([KNOWN, UNKNOWN, HELPS, MISLEADS, *FILLER]).split()
+    words = words or " ".join([KNOWN, UNKNOWN, HELPS, MISLEADS, *FILLER]).split()
     digits = [f"{mark}{digit}" for mark in ("", "##") for digit in range(10)]
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *dict.fromkeys(words), *digits]
     folder.mkdir(parents=True)

@@ -1,63 +1,64 @@
-"""AAR: its loss against a loop and finite differences, its optimum, and preferences that are planted."""
+"""AAR: its loss against a loop, hard negatives against a plain ranking, and preferences that are planted."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import approx_fprime
 
-from analysis.rag.shapes import Document
-from analysis.rag.uplift.baselines import aar, adapter
-from analysis.rag.uplift.baselines.aar import Aar, most_preferred
-from analysis.rag.uplift.baselines.containment import contains_answer
-from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings
-from tests.analysis.rag.uplift.baselines.known import Scripted, letters, query, training
+torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
+
+from analysis.rag.shapes import Document  # noqa: E402
+from analysis.rag.uplift.baselines import aar  # noqa: E402
+from analysis.rag.uplift.baselines.aar import Aar, most_preferred  # noqa: E402
+from analysis.rag.uplift.baselines.bi_encoder import BiEncoder  # noqa: E402
+from analysis.rag.uplift.baselines.containment import contains_answer  # noqa: E402
+from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings  # noqa: E402
+from tests.analysis.rag.uplift import planted as plants  # noqa: E402
+from tests.analysis.rag.uplift.baselines.known import Scripted, query, training  # noqa: E402
+
+WORDS = ["abc", "bcd", "cde", "zzz", "yes", "xxx", "bb", "cc"]
 
 
 @pytest.fixture(scope="module")
-def contrasts():
-    rng = np.random.default_rng(5)
-    return [
-        adapter.Contrast(rng.normal(size=4), rng.normal(size=(5, 4)), np.array([True, False, True, False, False]))
-        for _ in range(6)
-    ]
+def settings(tmp_path_factory) -> Settings:
+    model = str(plants.encoder(tmp_path_factory.mktemp("aar") / "bert", layers=1, width=32, words=WORDS))
+    return Settings(feed=1, embedder=model, device="cpu", epochs=4, learning_rate=3e-3, batch=4)
 
 
-def plainly(matrix, queries, temperature) -> float:
+@pytest.fixture(scope="module")
+def encoder(settings) -> BiEncoder:
+    return BiEncoder(settings.embedder, device="cpu")
+
+
+def test_the_loss_is_that_of_a_plain_loop(encoder):
+    rows = [["abc 1", "zzz 1", "bcd 1", "cde"], ["abc 2", "zzz 2", "bb"]]
     total = 0.0
-    for query_ in queries:
-        score = [query_.question @ matrix @ document / temperature for document in query_.documents]
-        positives = [s for s, is_positive in zip(score, query_.positive, strict=True) if is_positive]
-        negatives = [s for s, is_positive in zip(score, query_.positive, strict=True) if not is_positive]
-        each = [-math.log(math.exp(s) / (math.exp(s) + sum(map(math.exp, negatives)))) for s in positives]
-        total += sum(each) / len(each)
-    return total / len(queries)
+    for question, *documents in rows:
+        vectors = encoder.embed([question, *documents])
+        scores = [float(vectors[0] @ each) / aar.TEMPERATURE for each in vectors[1:]]
+        total -= math.log(math.exp(scores[0]) / sum(map(math.exp, scores)))
+    with torch.no_grad():
+        assert float(aar.contrast(encoder, rows)) == pytest.approx(total / 2, rel=1e-4)
 
 
-def test_the_loss_is_that_of_a_plain_loop(contrasts):
-    matrix = np.random.default_rng(6).normal(size=(4, 4))
-    assert adapter.contrast(matrix, contrasts, temperature=0.7)[0] == pytest.approx(plainly(matrix, contrasts, 0.7))
+def test_vectors_are_of_length_one_and_do_not_depend_on_what_stands_beside(encoder):
+    texts = ["abc 1", "zzz 1 bcd cde bb cc", ""]
+    together = encoder.embed(texts)
+    np.testing.assert_allclose(np.linalg.norm(together, axis=1), 1, atol=1e-6)
+    np.testing.assert_allclose(together, [encoder.embed([each])[0] for each in texts], atol=1e-5)
 
 
-def test_its_gradient_is_that_of_finite_differences(contrasts):
-    at = np.random.default_rng(7).normal(size=16)
-    numeric = approx_fprime(at, lambda x: adapter.contrast(x.reshape(4, 4), contrasts, temperature=0.7)[0], 1e-7)
-    np.testing.assert_allclose(adapter.contrast(at.reshape(4, 4), contrasts, temperature=0.7)[1].ravel(), numeric,
-                               atol=1e-5)  # fmt: skip
-
-
-def test_what_is_fitted_is_the_one_optimum(contrasts):
-    found = adapter.fit(contrasts, penalty=0.5, temperature=0.7)
-    slope = adapter.contrast(found, contrasts, temperature=0.7)[1] + 0.5 * (found - np.eye(4))
-    assert np.abs(slope).max() < 1e-4
-    # Gradient descent from elsewhere comes to the same.
-    other = np.random.default_rng(8).normal(size=(4, 4))
-    for _ in range(3000):
-        other -= 0.2 * (adapter.contrast(other, contrasts, temperature=0.7)[1] + 0.5 * (other - np.eye(4)))
-    np.testing.assert_allclose(found, other, atol=1e-3)
-    np.testing.assert_allclose(adapter.fit(contrasts, penalty=1e6), np.eye(4), atol=1e-3)
-    with pytest.raises(ValueError, match="at least one query"):
-        adapter.fit([], penalty=1.0)
+def test_hard_negatives_are_what_the_encoder_ranks_highest_now_but_no_right_answer(encoder, monkeypatch):
+    monkeypatch.setattr(aar, "HARD", 3)
+    own = aar.Contrast("abc 1", ("yes",), ("zzz 1",), ("bcd 1",))
+    texts = ["zzz 1", "bcd 1", "abc yes", "abc 1", "cde 1", "bb"]
+    index = aar._Index(encoder, [own], texts, np.random.default_rng(0), 2)
+    index.refresh()
+    vectors = encoder.embed([own.question, *texts])
+    ranked = [texts[place] for place in np.argsort(-(vectors[1:] @ vectors[0]))][:4]
+    assert index._hard == [[each for each in ranked if each not in ("zzz 1", "abc yes")]]
+    assert index.pairs == [(0, "zzz 1")]
 
 
 def planted(n: int, first: int = 0) -> list:
@@ -66,20 +67,44 @@ def planted(n: int, first: int = 0) -> list:
     for i in range(first, first + n):
         texts = [f"abc {i}", f"bcd {i}", f"cde {i}"]
         texts.insert(i % 4, f"zzz {i}")
-        found.append(query(str(i), f"abc {i}", texts))
+        found.append(query(str(i), f"cc abc {i}", texts))
     return found
 
 
+def first(method: Aar, asked: list) -> float:
+    """How often the planted document stands first."""
+    return float(np.mean([method.ranked(each, each.documents)[0].text.startswith("zzz") for each in asked]))
+
+
 @pytest.mark.parametrize("likes", [None, {"zzz": 2.0}])
-def test_planted_preferences_are_learnt_from_scores_and_from_likelihoods(likes):
+def test_planted_preferences_train_the_encoder_and_are_found_in_unseen_questions(settings, likes):
     generator = Scripted({"zzz": "yes"} if likes is None else {}, likes=likes)
-    method = Aar(Settings(feed=1), embed=letters)
-    before = sum(np.argmax(letters([q.question]) @ letters([d.text for d in q.documents]).T) == int(q.id) % 4
-                 for q in planted(8, first=40))  # fmt: skip
-    method.fit(training(planted(16), generator, held_out=planted(8, first=16)))
-    for each in planted(8, first=40):
-        assert method.answer(each, each.documents, generator).documents == (f"{each.id}-{int(each.id) % 4}",)
-    assert before == 0
+    method, unseen = Aar(settings), planted(12, first=40)
+    untrained = Aar(settings)
+    untrained.encoder = BiEncoder(settings.embedder, device="cpu")
+    method.fit(training(planted(24), generator, held_out=planted(8, first=24)))
+    assert first(untrained, unseen) < 0.5 < 0.9 < first(method, unseen)
+    for each in unseen[:2]:
+        found = method.answer(each, each.documents, generator)
+        assert found.documents == (f"{each.id}-{int(each.id) % 4}",)
+    before = untrained.encoder.model.state_dict()
+    moved = [name for name, now in method.encoder.model.state_dict().items() if not torch.equal(now, before[name])]
+    assert [name for name in moved if "attention" in name]
+    assert [name for name in moved if "word_embeddings" in name]
+
+
+def test_with_a_patience_the_best_epoch_of_what_is_held_out_is_taken(settings):
+    """What is held out prefers the opposite: the first epoch harms it least."""
+    generator = Scripted({"zzz": "yes"})
+    data = training(planted(16), generator)
+    other = Scripted({"bcd": "yes"})
+    data = replace(data, held_out=training(planted(8, first=16), other).labelled)
+    taken = []
+    for patience in (None, 1):
+        method = Aar(replace(settings, patience=patience, epochs=3))
+        method.fit(replace(data, rng=np.random.default_rng(0)))
+        taken.append(aar.held_out_loss(method.encoder, method._contrasts(data.held_out, data)))
+    assert taken[1] < taken[0]
 
 
 def test_likelihoods_of_many_queries_are_asked_together_and_each_gets_its_own():
@@ -100,13 +125,14 @@ def test_of_preferences_at_most_so_many_and_none_where_all_are_equal():
     assert most_preferred(np.zeros(0), 2).size == 0
 
 
-def test_what_contains_a_right_answer_counts_as_marked_by_people():
-    generator = Scripted({})  # likes nothing more than anything
-    method = Aar(Settings(feed=1), embed=letters)
-    data = [query(str(i), f"abc {i}", [f"bcd {i}", f"zzz yes {i}"]) for i in range(6)]
-    method.fit(training(data, generator))
-    asked = query("q", "abc 9", ["bcd 9", "zzz 9"])
-    assert [each.id for each in method.ranked(asked, asked.documents)] == ["q-1", "q-0"]
+def test_what_contains_a_right_answer_counts_as_marked_and_so_does_what_the_data_says(settings):
+    data = training([query("0", "abc", ["bcd", "zzz yes", "cde"])], Scripted({}))  # likes nothing more than anything
+    (found,) = Aar(settings)._contrasts(data.labelled, data)
+    assert (found.positives, found.others) == (("zzz yes",), ("bcd", "cde"))
+    (only,) = data.labelled
+    told = tuple(replace(each, is_helpful=each.text == "cde") for each in only.documents)
+    (found,) = Aar(settings)._contrasts([replace(only, documents=told)], data)
+    assert (found.positives, found.others) == (("cde",), ("bcd", "zzz yes"))
 
 
 @pytest.mark.parametrize(
@@ -125,11 +151,11 @@ def test_an_answer_is_contained_as_whole_words(text, answers, is_there):
     assert contains_answer(Document("d", "", title=text), answers) is is_there
 
 
-def test_nothing_to_prefer_is_said(tmp_path):
+def test_nothing_to_prefer_is_said(settings, tmp_path):
     same = [query(str(i), "abc", ["bcd", "cde"]) for i in range(3)]
     with pytest.raises(NotPossibleError, match="among 3"):
-        Aar(embed=letters).fit(training(same, Scripted({})))
+        Aar(settings).fit(training(same, Scripted({})))
     with pytest.raises(NotPossibleError, match="among 0"):
-        Aar(embed=letters).fit(training([], Scripted({})))
+        Aar(settings).fit(training([], Scripted({})))
     with pytest.raises(NotPossibleError, match="fit it first"):
-        Aar(embed=letters).save(tmp_path)
+        Aar(settings).save(tmp_path)

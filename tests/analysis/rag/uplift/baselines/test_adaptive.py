@@ -1,14 +1,16 @@
-"""Adaptive-RAG: its classifier against scikit-learn and finite differences, labels and steps on planted questions."""
+"""Adaptive-RAG: its classifier's loss, labels, routes and steps on planted questions."""
 
 import numpy as np
 import pytest
-from scipy.optimize import approx_fprime
 
-from analysis.rag.uplift.baselines import classifier
-from analysis.rag.uplift.baselines.adaptive import Adaptive, Complexity
-from analysis.rag.uplift.baselines.asking import together
-from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings
-from tests.analysis.rag.uplift.baselines.known import WRONG, Scripted, letters, query, training, words
+torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
+
+from analysis.rag.uplift.baselines import classifier  # noqa: E402
+from analysis.rag.uplift.baselines.adaptive import LABELS, Adaptive, Complexity  # noqa: E402
+from analysis.rag.uplift.baselines.asking import together  # noqa: E402
+from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings  # noqa: E402
+from tests.analysis.rag.uplift import planted as plants  # noqa: E402
+from tests.analysis.rag.uplift.baselines.known import WRONG, Scripted, letters, query, training, words  # noqa: E402
 
 KINDS = {"zzz": Complexity.NONE, "aaa": Complexity.ONE, "mmm": Complexity.SEVERAL}
 PLACES = ["plain 0", "plain 1", "plain 2", "plain 3", "plain 4", "plain 5", "secret qqq"]
@@ -36,46 +38,42 @@ def planted(n: int, first: int = 0) -> list:
 
 
 @pytest.fixture(scope="module")
-def data():
-    rng = np.random.default_rng(1)
-    vectors = rng.normal(size=(60, 4))
-    return vectors, np.argmax(vectors[:, :3] + rng.normal(scale=0.5, size=(60, 3)), axis=1)
+def settings(tmp_path_factory) -> Settings:
+    words = ["zzz", "aaa", "mmm", "www", "key"]
+    model = str(plants.encoder(tmp_path_factory.mktemp("adaptive") / "bert", layers=1, width=32, words=words))
+    return Settings(feed=4, encoder=model, device="cpu", epochs=12, learning_rate=1e-2, batch=4)
 
 
-def test_the_classifier_is_scikit_learns(data):
-    linear = pytest.importorskip("sklearn.linear_model")
-    vectors, labels = data
-    theirs = linear.LogisticRegression(C=1 / 0.7, tol=1e-9, max_iter=5000).fit(vectors, labels)
-    ours = classifier.fit(vectors, labels, 3, penalty=0.7)
-    np.testing.assert_allclose(ours.probabilities(vectors), theirs.predict_proba(vectors), atol=1e-4)
-
-
-def test_its_gradient_is_that_of_finite_differences(data):
-    vectors, labels = data
-    at = np.random.default_rng(2).normal(size=15)
-    numeric = approx_fprime(at, lambda x: classifier.loss(x, vectors, labels, 3, 0.7)[0], 1e-7)
-    np.testing.assert_allclose(classifier.loss(at, vectors, labels, 3, 0.7)[1], numeric, rtol=1e-3, atol=1e-4)
-
-
-def test_a_class_that_nothing_is_of_is_never_said(data):
-    vectors, _ = data
-    found = classifier.fit(vectors, np.where(vectors[:, 0] > 0, 2, 0), 3)
-    assert set(found.classes(vectors * 100).tolist()) == {0, 2}
-    assert np.all(found.probabilities(vectors)[:, 1] == 0)
-    assert set(classifier.fit(vectors, np.ones(60, dtype=np.int64), 3).classes(vectors * 9).tolist()) == {1}
-    with pytest.raises(ValueError, match="at least one"):
-        classifier.fit(np.zeros((0, 4)), np.zeros(0, dtype=np.int64), 3)
-
-
-def test_planted_complexities_are_labelled_routed_and_answered_right():
-    method, generator = Adaptive(Settings(feed=4), penalty=0.01, embed=letters), Stepping({})
+def test_planted_complexities_train_a_language_model_and_route_unseen_questions(settings, tmp_path):
+    method, generator = Adaptive(settings, embed=letters), Stepping({})
     method.fit(training(planted(24), generator))
     for each in planted(12, first=90):
         kind = KINDS[each.question.split()[0]]
         assert method.complexity(each.question) is kind
         found = method.answer(each, each.documents, generator)
         assert found.text == "yes"
+        # Of several hops: two thoughts with retrieval between them, then the answer.
         assert (len(found.documents), len(found.outputs)) == {0: (0, 1), 1: (4, 1), 2: (4, 3)}[int(kind)]
+    before = classifier.start(settings.encoder, LABELS, rng=np.random.default_rng(0), settings=settings)
+    weights = before.model.state_dict()
+    moved = [name for name, now in method._fitted().model.state_dict().items() if not torch.equal(now, weights[name])]
+    assert [name for name in moved if "encoder.layer" in name]
+    method.save(tmp_path)
+    again = Adaptive(settings, embed=letters)
+    again.load(tmp_path)
+    asked = [each.question for each in planted(12, first=90)]
+    assert [again.complexity(each) for each in asked] == [method.complexity(each) for each in asked]
+
+
+def test_its_loss_is_the_cross_entropy_of_the_labels(settings):
+    made = classifier.start(settings.encoder, LABELS, rng=np.random.default_rng(0), settings=settings)
+    with torch.no_grad():
+        logits = made.logits(["zzz", "aaa 1 mmm"]).double().numpy()
+    p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    expected = -np.log([p[0, 2], p[1, 0]]).mean()
+    with torch.no_grad():
+        assert float(made._loss(["zzz", "aaa 1 mmm"], [2, 0])) == pytest.approx(expected, rel=1e-5)
+    assert made.classes([]).size == 0
 
 
 def test_several_steps_read_what_thoughts_ask_for_and_count_all_prompts():
@@ -99,30 +97,31 @@ def test_steps_end_when_documents_or_thoughts_do(answers, thoughts):
     assert len(found.documents) == (3 if thoughts == 2 else 2)
 
 
-def test_what_no_strategy_answers_is_labelled_by_the_data_set_or_left_out():
+def test_what_no_strategy_answers_is_labelled_by_the_data_set_or_left_out(settings):
     hopeless = [query(str(i), f"www {i}", ["x"]) for i in range(4)]
     for otherwise in (Complexity.ONE, Complexity.SEVERAL):
-        method = Adaptive(otherwise=otherwise, embed=letters)
+        method = Adaptive(settings, otherwise=otherwise, embed=letters)
         method.fit(training(hopeless, Scripted({})))
-        assert method.complexity("anything") is otherwise
+        assert {method.complexity(each) for each in ("zzz", "aaa", "mmm 1")} == {otherwise}
     with pytest.raises(NotPossibleError, match="among 4"):
         Adaptive(otherwise=None, embed=letters).fit(training(hopeless, Scripted({})))
     with pytest.raises(NotPossibleError, match="among 0"):
         Adaptive(embed=letters).fit(training([], Scripted({})))
 
 
-def test_dearer_strategies_are_not_paid_for_where_simpler_ones_are_right():
+def test_dearer_strategies_are_not_paid_for_where_simpler_ones_are_right(settings):
     data = training([query("0", "zzz", ["x"])], Stepping({}))
-    Adaptive(embed=letters).fit(data)
+    Adaptive(settings, embed=letters).fit(data)
     assert len(data.generator.asked) == 2  # those of the labels
 
 
-def test_a_class_without_training_questions_survives_being_kept(tmp_path):
-    method = Adaptive(embed=letters)
+def test_a_class_without_training_questions_is_never_said(settings, tmp_path):
+    method = Adaptive(settings, embed=letters)
     method.fit(training(planted(3)[:1], Stepping({})))
     method.save(tmp_path)
-    other = Adaptive(embed=letters)
+    other = Adaptive(settings, embed=letters)
     other.load(tmp_path)
-    assert other.complexity("mmm") is Complexity.NONE
+    for found in (method, other):
+        assert {found.complexity(each) for each in ("zzz", "aaa", "mmm 1", "www")} == {Complexity.NONE}
     with pytest.raises(NotPossibleError, match="fit it first"):
         Adaptive(embed=letters).complexity("who")

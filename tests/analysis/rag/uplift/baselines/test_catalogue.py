@@ -19,6 +19,8 @@ STORED = {
     "replug_votes": "after REPLUG (votes of answers)",
     "skr": "SKR",
     "adaptive": "after Adaptive-RAG (logistic regression)",
+    "aar_contrastive": "AAR",
+    "adaptive_classifier": "Adaptive-RAG",
     "dpa": "after DPA-RAG (reranker and an instruction)",
 }
 
