@@ -197,10 +197,14 @@ class Scored:
         As `Generator.likelihoods` says.
     outputs : tuple of Output
         For each its tokens, cost, and whether it was stored; without a text.
+    tokens : tuple of ndarray of float64
+        For each continuation the log-likelihood of every token; empty where `values` is NaN. Of a generator that does
+        not say it token by token there are none at all.
     """
 
     values: Floats
     outputs: tuple[Output, ...]
+    tokens: tuple[Floats, ...] = ()
 
 
 @runtime_checkable

@@ -120,7 +120,7 @@ class Chat:
         pairs = {place: pair for place, pair in enumerate(zip(prompts, continuations, strict=True)) if pair[1].strip()}
         outputs = [Output("")] * len(prompts)
         if not pairs:
-            return Scored(found, tuple(outputs))
+            return Scored(found, tuple(outputs), (np.zeros(0),) * len(prompts))
         # The shortest tells whether the server can at all, before the others are asked and paid.
         first = min(pairs, key=lambda place: _length(*pairs[place]))
         [answer] = self._asked([_scored(*pairs[first])]) if self.endpoint.supports_logprobs else [None]
@@ -131,11 +131,13 @@ class Chat:
                 f"write themselves. vLLM does; so does a model in this process (“model:NAME”).{said}"
             )
         answers = self._asked(gateway.Made(list(pairs.values()), lambda pair: _scored(*pair)))
+        tokens = [np.zeros(0)] * len(prompts)
         for (place, (_prompt, text)), known in zip(pairs.items(), answers, strict=True):
-            found[place] = _mean(known.logprobs or [], text.strip())
+            tokens[place] = _spelling(known.logprobs or [], text.strip())
+            found[place] = tokens[place].mean() if tokens[place].size else np.nan
             # The first was paid when it was asked alone.
             outputs[place] = _taken(answer if place == first else known)
-        return Scored(found, tuple(outputs))
+        return Scored(found, tuple(outputs), tuple(tokens))
 
     def heard_by(self, heard: Callable[[int], None]) -> Chat:
         """The same generator, which tells of each answer when it has come; what is raised then ends the asking."""
@@ -164,21 +166,21 @@ def _length(prompt: Prompt, continuation: str) -> int:
     return len(continuation) + sum(len(message.content) for message in prompt.messages)
 
 
-def _mean(tokens: Sequence[Sequence[Any]], text: str) -> float:
-    """Mean log probability of the last tokens that spell a text; NaN where none do.
+def _spelling(tokens: Sequence[Sequence[Any]], text: str) -> Floats:
+    """Log probabilities of the last tokens that spell a text, in its order; none where none do.
 
     Examples
     --------
-    >>> _mean([["is", -3.0], [" Pa", -1.0], ["ris", -2.0]], "Paris")
-    -1.5
+    >>> _spelling([["is", -3.0], [" Pa", -1.0], ["ris", -2.0]], "Paris").tolist()
+    [-1.0, -2.0]
     """
     spelt, values = "", list[float]()
     for token, value in reversed(tokens):
         spelt = f"{token}{spelt}"
         values.append(-np.inf if value is None else value)
         if spelt.rstrip().endswith(text):
-            return float(np.mean(values))
-    return float("nan")
+            return np.array(values[::-1], dtype=np.float64)
+    return np.zeros(0)
 
 
 def _schema(choices: Sequence[str]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from analysis.rag.shapes import (
     Output,
     Prompt,
     Query,
+    Scored,
     Scoring,
     Usage,
 )
@@ -77,12 +78,22 @@ class CountedGenerator:
             found = self._generator.likelihoods(prompts, continuations)
             self._usage.calls += len(set(asked))
             return found
-        scored = self._generator.score(prompts, continuations)
+        return self._scored(self._generator, prompts, continuations).values
+
+    def score(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Scored:
+        """As `likelihoods`, with what it took; see `analysis.rag.shapes.Scoring`."""
+        if not isinstance(self._generator, Scoring):
+            raise NoLikelihoodsError(f"{self.name} does not say how likely a given text is.")
+        self._begin(len({pair for pair in zip(prompts, continuations, strict=True) if pair[1].strip()}))
+        return self._scored(self._generator, prompts, continuations)
+
+    def _scored(self, generator: Scoring, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Scored:
+        scored = generator.score(prompts, continuations)
         pairs = zip(prompts, continuations, scored.outputs, strict=True)
         # What occurs twice was asked once; an empty text, not at all.
         took = {(prompt, text): output for prompt, text, output in reversed([*pairs]) if text.strip()}
         self._usage.add(took.values())
-        return scored.values
+        return scored
 
     def ensemble(self, prompts: Sequence[Prompt], weights: Floats) -> Output:
         """Answer all prompts as one, where the generator can; see `analysis.rag.generation.ensemble`."""

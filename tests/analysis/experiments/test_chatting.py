@@ -110,6 +110,11 @@ def test_likelihoods_are_those_of_the_continuations_tokens(chat, server):  # noq
     assert body["messages"][-1] == {"role": "assistant", "content": "sat on it"}
     assert (body["prompt_logprobs"], body["continue_final_message"], body["add_generation_prompt"]) == (0, True, False)
     np.testing.assert_array_equal(chat().likelihoods(prompts, ["sat on it", "barks ", " "]), found)
+    assert [each.tolist() for each in chat().score(prompts, ["sat on it", "barks ", " "]).tokens] == [
+        [-3, -2, -2],
+        [-5],
+        [],
+    ]
     assert len(server.seen) == 2
 
 
@@ -131,7 +136,7 @@ def test_an_endpoint_without_log_probabilities_is_not_asked(chat, server, endpoi
 def test_what_is_rejected_or_not_spelt_has_no_likelihood(chat):
     found = chat().likelihoods([prompt("scored"), prompt("bad_request, at length")], ["b", "c"])
     np.testing.assert_array_equal(found, [-1.0, np.nan])
-    assert np.isnan(chatting._mean([["a", -1.0], ["�", -2.0]], "é"))
+    assert chatting._spelling([["a", -1.0], ["�", -2.0]], "é").size == 0
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 """REPLUG: each document in a prompt of its own, the answers weighed by how well the retriever likes it (NAACL 2024).
 
 Shi et al., section 3.2: p(y | q, D) = sum over d of lambda(q, d) p(y | d, q), lambda the softmax of retrieval scores,
-computed token by token. So a model in this process (`Ensembling`) answers. A chat server does not hand over what it
-expects at every token: there each document's answer has its document's weight, answers that are equal when normalised
-are one, and the one with the largest sum is given; this is the same sum, cut to the answers that were generated.
+computed token by token. So a model in this process (`Ensembling`) answers. A server that says how likely a given text
+is (`Scoring`, vLLM) scores each document's answer by the same mean. Of other servers each document's answer has its
+document's weight, answers that are equal when normalised are one, and the one with the largest sum is given.
 
 Simplified: no training of the retriever by the generator (REPLUG LSR); AAR is the method here that learns from it.
 """
@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import softmax
+from scipy.special import logsumexp, softmax
 
 from ...answers import normalised
 from ...generation.ensemble import Ensembling
-from ...shapes import Document, Floats, Generator, NoLikelihoodsError, Output, Prompt, Query
+from ...shapes import Document, Floats, Generator, NoLikelihoodsError, Output, Prompt, Query, Scoring
 from ..prompts import prompt
 from .asking import Asking, reading
 from .baseline import Baseline, Form, Work
@@ -25,7 +25,7 @@ from .protocol import Answered, Settings
 from .untrained import Untrained
 
 #: Its forms.
-ENSEMBLE, VOTES = "replug_ensemble", "replug_votes"
+ENSEMBLE, LIKELIHOODS, VOTES = "replug_ensemble", "replug_likelihoods", "replug_votes"
 
 
 class Replug(Untrained):
@@ -58,6 +58,11 @@ class Replug(Untrained):
         if output is not None:
             return Answered(output.text, ids, output.prompt_tokens, (output,), output.error)
         outputs = yield asked
+        found = by_likelihood(generator, asked, outputs, weights)
+        if found is not None:
+            text, scored = found
+            tokens = sum(each.prompt_tokens for each in outputs)
+            return Answered(text, ids, tokens, (*outputs, *scored), "", LIKELIHOODS)
         text, error = vote(outputs, weights)
         return Answered(text, ids, sum(each.prompt_tokens for each in outputs), tuple(outputs), error, VOTES)
 
@@ -70,6 +75,48 @@ def _ensemble(generator: Generator, asked: Sequence[Prompt], weights: Floats) ->
         return generator.ensemble(asked, weights)
     except NoLikelihoodsError:
         return None
+
+
+def by_likelihood(
+    generator: Generator, asked: Sequence[Prompt], outputs: Sequence[Output], weights: Floats
+) -> tuple[str, tuple[Output, ...]] | None:
+    """The generated answer that the ensemble expects most, of a generator that scores texts but writes alone.
+
+    Each answer is read after each document's prompt, and the documents' probabilities of every token are averaged by
+    weight: what the ensemble's own decoding would compare, over the answers that there are instead of all texts.
+
+    Parameters
+    ----------
+    generator : Generator
+    asked : sequence of Prompt
+        One a document.
+    outputs : sequence of Output
+        What was answered to each.
+    weights : ndarray, shape (n_documents,)
+        Of sum 1.
+
+    Returns
+    -------
+    (str, tuple of Output) or None
+        The answer whose mean log-likelihood a token is highest, of equal ones the first, and what asking took. None
+        where the generator does not say it token by token, its tokens are not the same after all prompts, or there is
+        no answer.
+    """
+    answers = list(dict.fromkeys(each.text for each in outputs if each.text.strip() and not each.error))
+    if not answers or not isinstance(generator, Scoring):
+        return None
+    pairs = [(prompt, answer) for answer in answers for prompt in asked]
+    try:
+        scored = generator.score([pair[0] for pair in pairs], [pair[1] for pair in pairs])
+    except NoLikelihoodsError:
+        return None
+    values = []
+    for place in range(len(answers)):
+        tokens = scored.tokens[place * len(asked) : (place + 1) * len(asked)]
+        if len({each.size for each in tokens}) != 1 or not tokens[0].size:
+            return None
+        values.append(float(logsumexp(np.stack(tokens), axis=0, b=weights[:, np.newaxis]).mean()))
+    return answers[int(np.argmax(values))], scored.outputs
 
 
 def weigh(documents: Sequence[Document], *, temperature: float = 1.0) -> Floats:
@@ -130,6 +177,12 @@ BASELINE = Baseline(
     make=Replug,
     forms=(
         Form(ENSEMBLE, "REPLUG"),
+        Form(
+            LIKELIHOODS,
+            "after REPLUG (likelihoods of generated answers)",
+            "The server does not write as an ensemble: of the answers to each document alone the one was taken that "
+            "the weighted mean of the documents' probabilities holds likeliest, token by token.",
+        ),
         Form(
             VOTES,
             "after REPLUG (votes of answers)",

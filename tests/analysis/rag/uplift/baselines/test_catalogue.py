@@ -16,6 +16,7 @@ STORED = {
     "aar": "after AAR (linear adapter)",
     "replug": "after REPLUG (ensemble or votes)",
     "replug_ensemble": "REPLUG",
+    "replug_likelihoods": "after REPLUG (likelihoods of generated answers)",
     "replug_votes": "after REPLUG (votes of answers)",
     "skr": "SKR",
     "adaptive": "after Adaptive-RAG (logistic regression)",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from analysis.rag.answers import normalised
-from analysis.rag.shapes import Document, Output
+from analysis.rag.shapes import Document, Output, Scored
 from analysis.rag.uplift.baselines.naive import Naive
 from analysis.rag.uplift.baselines.protocol import Settings
 from analysis.rag.uplift.baselines.replug import Replug, vote, weigh
@@ -99,3 +99,37 @@ def test_answers_of_equal_weight_are_decided_by_the_first():
 def test_what_fails_has_no_vote(error):
     outputs = [Output("", error=error), Output("Ada"), Output("", error=error)]
     assert vote(outputs, np.array([0.6, 0.1, 0.3])) == ("Ada", "")
+
+
+class Likely(Scripted):
+    """Says how likely each token of a text is: by its document's word and the text, three tokens each."""
+
+    def __init__(self, answers, chances) -> None:
+        super().__init__(answers)
+        self.chances = chances
+
+    def score(self, prompts, continuations) -> Scored:
+        tokens = []
+        for prompt, text in zip(prompts, continuations, strict=True):
+            word = next(word for word in self.answers if word in words(prompt))
+            tokens.append(np.log(self.chances[word, text]))
+        values = np.array([each.mean() for each in tokens])
+        return Scored(values, (Output(""),) * len(prompts), tuple(tokens))
+
+
+def test_of_a_server_that_scores_texts_the_ensemble_chooses_among_its_answers():
+    """One document's answer has most votes; the mean of probabilities token by token prefers the other's."""
+    chances = {("gold", "yes"): [0.5, 0.5], ("gold", "no"): [0.4, 0.4], ("lead", "yes"): [0.01, 0.01],
+               ("lead", "no"): [0.9, 0.9]}  # fmt: skip
+    generator = Likely({"gold": "yes", "lead": "no"}, chances)
+    asked = query("q", "who", ["gold", "lead"], scores=[np.log(0.6), np.log(0.4)])
+    found = Replug().answer(asked, asked.documents, generator)
+    assert (found.text, found.form) == ("no", "replug_likelihoods")
+    assert vote([Output("yes"), Output("no")], np.array([0.6, 0.4]))[0] == "yes"
+    best = {text: np.prod([0.6 * chances["gold", text][t] + 0.4 * chances["lead", text][t] for t in (0, 1)])
+            for text in ("yes", "no")}  # fmt: skip
+    assert max(best, key=best.get) == "no"
+    assert len(found.outputs) == 2 + 4
+    # Texts whose tokens differ between prompts cannot be averaged token by token.
+    generator.chances["lead", "yes"] = [0.01]
+    assert Replug().answer(asked, asked.documents, generator).form == "replug_votes"

@@ -1,0 +1,115 @@
+"""Memory and time of an uplift collection of the size of Natural Questions, from its file to what training is given.
+
+Nothing is generated: labels are made up. Each step is that of a run: read, digest, divide, plan, compare documents.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+#: Train, dev and test as published (uplift_rag, Table 5), and ten documents of a hundred words.
+PARTS = {"train": 79_168, "dev": 8_757, "test": 3_610}
+DOCUMENTS, WORDS, VOCABULARY = 10, 100, 20_000
+#: Of the training documents so many are copies of tested ones with some words changed.
+COPIES = 0.01
+MOST_BYTES, MOST_SECONDS = 4 << 30, 600
+
+
+def run() -> list[dict]:
+    """Measure in a process of its own, so that its peak of memory is that of this work."""
+    done = subprocess.run([sys.executable, "-m", "bench.uplift_size"], capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout.splitlines()[-1])
+    total = sum(PARTS.values())
+    return [
+        {
+            "name": f"{MOST_BYTES >> 30} GiB over the peak of memory, {total:,} questions of {DOCUMENTS} documents",
+            "ratio": MOST_BYTES / found["peak"],
+            "target": 1.0,
+            "detail": f"{found['peak'] / 2**30:.2f} GiB; the file has {found['file'] / 2**30:.2f} GiB",
+        },
+        {
+            "name": f"{MOST_SECONDS} s over reading, digest, division, plan and comparing documents",
+            "ratio": MOST_SECONDS / sum(found["seconds"].values()),
+            "target": 1.0,
+            "detail": ", ".join(f"{name} {value:.0f} s" for name, value in found["seconds"].items())
+            + f"; {found['left_out']:,} near-duplicates left out",
+        },
+    ]
+
+
+def _measure() -> dict[str, Any]:
+    from analysis.domain.experiments import collecting
+    from analysis.domain.experiments.uplift import questions, working
+    from analysis.domain.experiments.uplift.parameters import Parameters
+    from analysis.rag.collections import qa
+    from analysis.rag.uplift.deduplication import KnownTexts, without
+    from analysis.rag.uplift.labels import Labelled
+
+    own, seconds = Parameters(), {}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "nq.jsonl"
+        with path.open("w", encoding="utf-8") as file:
+            file.writelines(_lines())
+        size = path.stat().st_size
+        before = time.perf_counter()
+
+        def took(name: str) -> None:
+            nonlocal before
+            now = time.perf_counter()
+            seconds[name], before = now - before, now
+
+        collection = qa.read(path)
+        took("read")
+        collecting.digest(collection)
+        took("digest")
+        where = questions.fold_of(collection, own)
+        units = sum(len([*stage.units(collection, own)]) for stage in working.STAGES[::2])
+        took(f"plan of {units:,} units")
+        tested = KnownTexts(each for each in collection.queries if where[each.id] == questions.TEST)
+        left_out = 0
+        for query in collection.queries:
+            if where[query.id] != questions.TEST:
+                documents = tuple(query.documents)
+                one = without(Labelled(query, documents, "", ("",) * len(documents)), tested.__contains__)
+                left_out += len(documents) - len(one.documents)
+        took("compare")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return {"peak": peak, "file": size, "seconds": seconds, "left_out": left_out}
+
+
+def _lines() -> Iterator[str]:
+    rng = np.random.default_rng(0)
+    words = [f"word{i}" for i in range(VOCABULARY)]
+    copied: list[str] = []
+    for part in reversed(PARTS):
+        for number in range(PARTS[part]):
+            documents = []
+            for place, drawn in enumerate(rng.zipf(1.3, size=(DOCUMENTS, WORDS)) % VOCABULARY):
+                text = " ".join(words[each] for each in drawn.tolist())
+                if part == "test":
+                    copied.append(text)
+                elif rng.random() < COPIES:
+                    text = f"some words before {copied[rng.integers(len(copied))]}"
+                documents.append({"id": f"{place}", "text": text})
+            row = {"id": f"{part}_{number}", "question": f"who was the {number}th of them", "split": part}
+            yield json.dumps(row | {"golden_answers": ["an answer"], "documents": documents}) + "\n"
+
+
+if __name__ == "__main__":
+    import os
+
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdrag.settings")
+    django.setup()
+    print(json.dumps(_measure()))
