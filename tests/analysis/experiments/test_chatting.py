@@ -110,11 +110,8 @@ def test_likelihoods_are_those_of_the_continuations_tokens(chat, server):  # noq
     assert body["messages"][-1] == {"role": "assistant", "content": "sat on it"}
     assert (body["prompt_logprobs"], body["continue_final_message"], body["add_generation_prompt"]) == (0, True, False)
     np.testing.assert_array_equal(chat().likelihoods(prompts, ["sat on it", "barks ", " "]), found)
-    assert [each.tolist() for each in chat().score(prompts, ["sat on it", "barks ", " "]).tokens] == [
-        [-3, -2, -2],
-        [-5],
-        [],
-    ]
+    tokens = chat().score(prompts, ["sat on it", "barks ", " "]).tokens
+    assert [each.tolist() for each in tokens] == [[-3, -2, -2], [-5], []]
     assert len(server.seen) == 2
 
 

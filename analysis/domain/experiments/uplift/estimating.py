@@ -40,6 +40,7 @@ def estimate(collection: Collection, own: Parameters) -> Estimate:
     answering = (
         sum(BASELINES[name].asks if name in BASELINES else 1 for name in own.compared) + 1 + (3 if own.other else 0)
     )
+    learning = sum(BASELINES[name].asks_to_learn for name in own.learning if name in BASELINES)
     for query in taking:
         without, each = _tokens(query)
         documents = min(own.retrieve, len(query.documents))
@@ -48,6 +49,9 @@ def estimate(collection: Collection, own: Parameters) -> Estimate:
         if where[query.id] in tested:
             calls += answering
             prompt_tokens += round(answering * (without + min(own.feed, documents) * each))
+        if where[query.id] not in tested or len(tested) > 1:
+            calls += learning
+            prompt_tokens += round(learning * (without + min(own.feed, documents) * each))
         trained += round(documents * min(own.longest, without + each))
     # Of each fold what the others trained; of the data's own splits what its training questions trained, once.
     rounds = 0 if own.trained else own.epochs * max(1, len(tested) - 1)

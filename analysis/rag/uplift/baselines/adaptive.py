@@ -216,4 +216,5 @@ BASELINE = Baseline(
     ),
     prompts={"thought": THINK},
     asks=5,
+    asks_to_learn=5,
 )

@@ -83,6 +83,8 @@ class Baseline:
         `prompts.WITH_DOCUMENTS`.
     asks : int
         New prompts a question, at most: what labels have asked costs nothing again.
+    asks_to_learn : int
+        New prompts a question that is learnt from, at most.
     trains : bool
         Whether it trains a model on all labelled documents.
     """
@@ -95,4 +97,5 @@ class Baseline:
     work: Work | None = None
     prompts: Mapping[str, str] = field(default_factory=dict, hash=False)
     asks: int = 1
+    asks_to_learn: int = 0
     trains: bool = False

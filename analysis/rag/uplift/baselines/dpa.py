@@ -4,9 +4,9 @@ Dual preference alignment. Outside: documents that turn a wrong answer right are
 right one wrong unaligned; queries with either train a reranker by three objectives at once (point by point, pair by
 pair, by contrast), weighed by multiple-gradient descent. Inside: the generator learns which documents to trust.
 
-Simplified: outside without the five ways to write more questions by a large model (rephrasing, complexity,
-decomposition, constraint, SPARQL), and with pairs ordered by answer score alone, without a reward model beside the
-retriever's similarity; aligned and unaligned are by the comparison's metric. Inside, the authors fine-tune the
+Questions are written anew in five ways by the generator, so that the reranker learns from more of them. Pairs are
+ordered by answer score alone, without a reward model beside the retriever's similarity; aligned and unaligned are by
+the comparison's metric. What is missing is the inside: the authors fine-tune the
 generator in a stage in which it says which documents are aligned; a generator behind an interface is not ours to
 train, so its prompt says what this training is for: that documents may mislead, and that what it knows itself counts.
 """
@@ -23,7 +23,7 @@ from ...shapes import Document, Generator, Message, Prompt, Query
 from .. import reranker
 from ..labels import Labelled
 from ..prompts import prompt
-from . import dpa_training
+from . import dpa_augmentation, dpa_training
 from .asking import Answering, Asking
 from .baseline import Baseline, Form, Work
 from .protocol import Answered, NotPossibleError, Settings, Training, answered
@@ -33,6 +33,7 @@ ALIGNMENT = (
     "your own knowledge where none does."
 )
 _FOLDER = "dpa"
+RERANKER = "dpa_reranker"
 
 
 class Dpa(Answering):
@@ -43,12 +44,16 @@ class Dpa(Answering):
     settings : Settings
     self_alignment : bool
         Whether the prompt has `ALIGNMENT`. Without, the prompt is every other method's.
+    augments : bool
+        Whether the reranker learns from questions that are written anew, too.
     """
 
     name = "dpa"
+    form = RERANKER
 
-    def __init__(self, settings: Settings | None = None, *, self_alignment: bool = True) -> None:
+    def __init__(self, settings: Settings | None = None, *, self_alignment: bool = True, augments: bool = True) -> None:
         self.settings = settings or Settings()
+        self.augments = augments
         self.self_alignment = self_alignment
         self._trained: reranker.Reranker | None = None
 
@@ -66,9 +71,10 @@ class Dpa(Answering):
                 f"DPA-RAG learns from documents that change whether an answer is right, and there is none in "
                 f"{len(training.labelled)} training queries: train on more, or with another metric."
             )
+        more = dpa_augmentation.augmented(preferences, training.generator, training.report) if self.augments else []
         self._trained = reranker.start(self.settings.encoder, rng=training.rng, device=self.settings.device,
                                        longest=self.settings.longest, precision=self.settings.precision)  # fmt: skip
-        dpa_training.train(self._trained, preferences, self.settings, held_out=preferred(training.held_out),
+        dpa_training.train(self._trained, [*preferences, *more], self.settings, held_out=preferred(training.held_out),
                            rng=training.rng, report=training.report)  # fmt: skip
 
     def save(self, folder: Path) -> None:
@@ -113,6 +119,12 @@ BASELINE = Baseline(
     make=Dpa,
     forms=(
         Form(
+            RERANKER,
+            "after DPA-RAG (reranker only)",
+            "The reranker learnt from questions that were written anew in five ways, too, by three objectives at once; "
+            "the generator was told in its prompt to doubt documents, in place of being trained in two stages.",
+        ),
+        Form(
             "dpa",
             "after DPA-RAG (reranker and an instruction)",
             "Questions were not written anew, and the generator was told in its prompt to doubt documents, in place "
@@ -132,6 +144,7 @@ BASELINE = Baseline(
             "url": "https://arxiv.org/abs/2406.18676",
         },
     ),
-    prompts={"alignment": ALIGNMENT},
+    prompts={"alignment": ALIGNMENT} | dpa_augmentation.WAYS,
+    asks_to_learn=2 * len(dpa_augmentation.WAYS),
     trains=True,
 )

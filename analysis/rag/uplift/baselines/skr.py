@@ -184,4 +184,5 @@ BASELINE = Baseline(
             "url": "https://aclanthology.org/2023.findings-emnlp.691/",
         },
     ),
+    asks_to_learn=1,
 )

@@ -22,6 +22,7 @@ STORED = {
     "adaptive": "after Adaptive-RAG (logistic regression)",
     "aar_contrastive": "AAR",
     "adaptive_classifier": "Adaptive-RAG",
+    "dpa_reranker": "after DPA-RAG (reranker only)",
     "dpa": "after DPA-RAG (reranker and an instruction)",
 }
 

@@ -11,9 +11,10 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
 
 from analysis.rag.generation import warm  # noqa: E402
+from analysis.rag.shapes import Output  # noqa: E402
 from analysis.rag.uplift import reranker  # noqa: E402
 from analysis.rag.uplift import training as uplift_training  # noqa: E402
-from analysis.rag.uplift.baselines import dpa_losses, dpa_training, min_norm  # noqa: E402
+from analysis.rag.uplift.baselines import dpa_augmentation, dpa_losses, dpa_training, min_norm  # noqa: E402
 from analysis.rag.uplift.baselines.dpa import ALIGNMENT, Dpa, preferred  # noqa: E402
 from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings  # noqa: E402
 from analysis.rag.uplift.training import TrainingMemoryError  # noqa: E402
@@ -111,22 +112,70 @@ def test_an_objective_that_is_done_has_no_weight():
 
 def test_it_learns_planted_preferences_and_asks_with_a_doubt(encoder, tmp_path):
     generator = Scripted(GENERATOR)
-    method = Dpa(settings(encoder))
+    method = Dpa(settings(encoder), augments=False)
     method.fit(training(planted(8), generator))
     for each, best in zip(planted(2, first=50), ["50-1", "51-2"], strict=True):
         found = method.answer(each, each.documents, generator)
         assert (found.text, found.documents) == ("yes", (best,))
         assert ALIGNMENT in words(generator.asked[-1])
     method.save(tmp_path)
-    other = Dpa(settings(encoder), self_alignment=False)
+    other = Dpa(settings(encoder), augments=False, self_alignment=False)
     other.load(tmp_path)
     assert other.answer(each, each.documents, generator).documents == (best,)
     assert ALIGNMENT not in words(generator.asked[-1])
     assert other.answer(each, (), generator).documents == ()
 
 
+class Rewriting(Scripted):
+    """Writes a question anew by the way it is asked for, and says of one way that nothing follows."""
+
+    def _output(self, prompt):
+        text = words(prompt)
+        if prompt.choices:
+            return Output("no" if "SPARQL" in text.partition("Passage:")[2] else "yes")
+        way = next((way for way in dpa_augmentation.WAYS.values() if way in text), "")
+        if "Decompose" in way:
+            return Output("", error="refused")
+        question = text.partition("Question: ")[2]
+        if way:
+            return Output(question if "Rephrase" in way else f"{way.split()[-1]} {question}")
+        return super()._output(prompt)
+
+
+def test_questions_are_written_anew_in_five_ways_and_what_does_not_hold_is_left_out():
+    generator = Rewriting(GENERATOR)
+    data = training(planted(2), generator).labelled
+    generator.asked.clear()
+    found = dpa_augmentation.augmented(data, generator, lambda *_said: None)
+    asked = [each for each in generator.asked if not each.choices]
+    assert len(asked) == 5 * 2
+    assert len({words(each) for each in asked}) == 10
+    # Of rephrasing the same came back, decomposition was refused, and of SPARQL nothing follows.
+    assert [each.query.question.split()[0] for each in found] == ["question.", "question."] * 2
+    for place, each in enumerate(found):
+        original = data[place // 2]
+        assert each.query.question.endswith(original.query.question)
+        assert (each.documents, each.alone, each.query.answers) == (
+            original.documents, original.alone, original.query.answers,
+        )  # fmt: skip
+
+
+def test_the_reranker_learns_from_new_questions_too(encoder, monkeypatch):
+    seen: list[list[str]] = []
+    train = dpa_training.train
+    monkeypatch.setattr(
+        dpa_training, "train",
+        lambda model, labelled, *args, **named: seen.append([each.query.question for each in labelled])
+        or train(model, labelled, *args, **named),
+    )  # fmt: skip
+    generator = Rewriting(GENERATOR)
+    Dpa(settings(encoder, epochs=1)).fit(training(planted(2), generator))
+    assert len(seen[0]) == 2 + 4
+    assert [each.form for each in (Dpa(settings(encoder)),)] == ["dpa_reranker"]
+
+
 def test_the_epoch_that_held_out_queries_like_best_is_kept(encoder):
-    method, generator = Dpa(settings(encoder, epochs=6, patience=2)), Scripted(GENERATOR)
+    method, generator = Dpa(settings(encoder, epochs=6, patience=2), augments=False), Scripted(GENERATOR)
     data = training(planted(6), generator, held_out=planted(2))
     seen = []
     report = lambda done, total, _message: seen.append((done, total))  # noqa: E731
@@ -134,7 +183,7 @@ def test_the_epoch_that_held_out_queries_like_best_is_kept(encoder):
     assert seen[0] == (1, 6)
     watched = [dpa_training._example(method._fitted(), each) for each in data.held_out]
     kept = dpa_training.loss(method._fitted(), watched)
-    untrained = Dpa(settings(encoder, epochs=1, learning_rate=1e-12))
+    untrained = Dpa(settings(encoder, epochs=1, learning_rate=1e-12), augments=False)
     untrained.fit(training(planted(6), generator))
     assert kept < dpa_training.loss(untrained._fitted(), watched)
 
@@ -163,7 +212,7 @@ def fitted(encoder, monkeypatch, most: int, **more):
         return model
 
     monkeypatch.setattr(reranker, "start", small)
-    method = Dpa(settings(encoder, **{"epochs": 2, "batch": 4, **more}))
+    method = Dpa(settings(encoder, **{"epochs": 2, "batch": 4, **more}), augments=False)
     method.fit(training(planted(8), Scripted(GENERATOR), seed=3))
     monkeypatch.setattr(reranker, "start", start)
     return method._fitted()
@@ -189,24 +238,24 @@ def test_the_rate_and_the_end_of_training_are_those_that_are_set(encoder):
         learning.optimizer.step()
         learning.rate.step()
     assert rates == [0.0, 0.5, 1.0, 0.5]
-    method = Dpa(settings(encoder, epochs=1, longest=9))
+    method = Dpa(settings(encoder, epochs=1, longest=9), augments=False)
     method.fit(training(planted(4), Scripted(GENERATOR)))
     assert method._fitted().longest == 9
     seen: list[int] = []
     data = training(planted(4), Scripted(GENERATOR), held_out=planted(2))
     report = lambda done, _total, _message: seen.append(done)  # noqa: E731
     watching = type(data)(data.labelled, data.held_out, data.generator, np.random.default_rng(0), report)
-    Dpa(settings(encoder, epochs=5, learning_rate=1e-12, patience=1)).fit(watching)
+    Dpa(settings(encoder, epochs=5, learning_rate=1e-12, patience=1), augments=False).fit(watching)
     assert len(seen) < 5
     seen.clear()
-    Dpa(settings(encoder, epochs=5, learning_rate=1e-12)).fit(watching)
+    Dpa(settings(encoder, epochs=5, learning_rate=1e-12), augments=False).fit(watching)
     assert len(seen) == 5  # without patience all epochs
 
 
 def test_equal_seeds_train_equal_rerankers(encoder):
     asked, found = planted(1)[0], []
     for _ in range(2):
-        method = Dpa(settings(encoder, epochs=2))
+        method = Dpa(settings(encoder, epochs=2), augments=False)
         method.fit(training(planted(6), Scripted(GENERATOR), seed=9))
         found.append(method._fitted().probabilities(asked.question, asked.documents))
     np.testing.assert_array_equal(*found)
@@ -215,11 +264,11 @@ def test_equal_seeds_train_equal_rerankers(encoder):
 def test_documents_that_change_no_answer_teach_nothing(encoder, tmp_path):
     same = [query(str(i), "is the dog", ["a mat", "of"]) for i in range(3)]
     with pytest.raises(NotPossibleError, match="in 3 training"):
-        Dpa(settings(encoder)).fit(training(same, Scripted({})))
+        Dpa(settings(encoder), augments=False).fit(training(same, Scripted({})))
     with pytest.raises(NotPossibleError, match="in 0 training"):
-        Dpa(settings(encoder)).fit(training([], Scripted({})))
+        Dpa(settings(encoder), augments=False).fit(training([], Scripted({})))
     with pytest.raises(NotPossibleError, match="fit it first"):
-        Dpa(settings(encoder)).save(tmp_path)
+        Dpa(settings(encoder), augments=False).save(tmp_path)
     assert preferred([]) == []
 
 
@@ -244,7 +293,7 @@ def test_the_device_is_held_for_each_step_and_each_scoring(encoder, monkeypatch)
     free: list[bool] = []
     data = training(planted(4), Scripted(GENERATOR), held_out=planted(2))
     report = lambda *_said: free.append(not held)  # noqa: E731
-    method = Dpa(settings(encoder, epochs=2, patience=2))
+    method = Dpa(settings(encoder, epochs=2, patience=2), augments=False)
     method.fit(type(data)(data.labelled, data.held_out, data.generator, np.random.default_rng(0), report))
     own = reranker.start(encoder, rng=np.random.default_rng(0), device="cpu")
     uplift_training.train(own, data.labelled, rng=np.random.default_rng(0), held_out=data.held_out, report=report)
