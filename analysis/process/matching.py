@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis.process.thresholds import DEFAULTS
+from analysis.text.normalization import normalize
 
 _MARKER = re.compile(r"\[[0-9,;\s\u2013-]*\]")
 _TOKEN = re.compile(r"[^\W_]+")
@@ -96,7 +96,7 @@ class Sources:
 
 def tokens(text: str) -> list[str]:
     """Return a text's words without case and punctuation; letters where a script has no blanks."""
-    plain = unicodedata.normalize("NFKC", _MARKER.sub(" ", text[:LONGEST])).casefold()
+    plain = normalize("NFKC", _MARKER.sub(" ", text[:LONGEST])).casefold()
     found: list[str] = []
     for word in _TOKEN.findall(plain):
         if max(word) < _FIRST_UNSPACED:

@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
+# Longer texts have their n-grams counted: a bit for each of their places would take memory by the square of the length.
+_MOST_BITS = 4096
+
 
 class NoReferenceError(ValueError):
     """A text was to be compared with no text."""
@@ -138,12 +141,15 @@ class Bleu:
         if not references:
             msg = "BLEU compares a text with at least one reference; leave pairs without one out"
             raise NoReferenceError(msg)
-        own, theirs = self._words(candidate), self._placed(tuple(references))
-        correct = self._matches(own, theirs)
+        own, others = self._words(candidate), [self._words(text).tokens for text in references]
+        length = len(own.tokens)
+        if max(length, *map(len, others)) > _MOST_BITS:
+            correct = _counted_matches(own.tokens, others, self.max_order)
+        else:
+            correct = self._matches(own, self._placed(tuple(references)))
         if not correct:
             return 0.0
-        length = len(own.tokens)
-        return _bleu(correct, length, _nearest(length, theirs.lengths), min(self.max_order, length))
+        return _bleu(correct, length, _nearest(length, [len(words) for words in others]), min(self.max_order, length))
 
     def _words(self, text: str) -> _Words:
         if (found := self._texts.get(text)) is None:
@@ -242,6 +248,26 @@ def tokens(text: str) -> list[str]:
 def longest_common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
     """How many words two sequences have in common in the same order, gaps allowed."""
     return _common_length(first, _Places.read([second]))
+
+
+def _counted_matches(words: Sequence[str], others: Sequence[Sequence[str]], max_order: int) -> list[int]:
+    """How many of the n-grams of `words` are in the other texts, by order, until an order has none.
+
+    In time and memory proportional to the lengths of the texts, which bits for each place are not.
+    """
+    matches: list[int] = []
+    for order in range(1, min(max_order, len(words)) + 1):
+        most: Counter[tuple[str, ...]] = Counter()
+        for other in others:
+            most |= _ngrams(other, order)
+        if not (shared := (_ngrams(words, order) & most).total()):
+            break
+        matches.append(shared)
+    return matches
+
+
+def _ngrams(words: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
+    return Counter(zip(*(words[start:] for start in range(order)), strict=False))
 
 
 def _common_length(words: Iterable[str], other: _Places) -> int:

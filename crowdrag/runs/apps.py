@@ -1,5 +1,7 @@
 """The app's registration."""
 
+from datetime import timedelta
+
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
@@ -16,9 +18,16 @@ class RunsConfig(AppConfig):
         from crowdrag.studies import ways
         from crowdrag.studies.nav import register_card, register_tab
 
-        from .domain import erasing
+        from . import duties, kinds
+        from .domain import erasing, participant_erasure
         from .views.card import latest_runs
 
         register_tab(order=70, label=_("Runs"), url_name="runs", section="runs")
         register_card(order=70, template="runs/card.html", context=latest_runs)
+        # Registered first, called last: it starts once everything is erased.
+        ways.register_eraser(participant_erasure.start_vacuum)
         ways.register_eraser(erasing.erase)
+        ways.register_erasure_starter(participant_erasure.start)
+        for kind in participant_erasure.KINDS:
+            kinds.register(kind)
+        duties.register("runs.erasures", participant_erasure.restart, timedelta(minutes=1))

@@ -107,6 +107,7 @@ Leaving = Callable[[Participant, datetime], None]
 _providers: dict[str, Provider] = {}
 _leavers: list[Leaving] = []
 _erasers: list[Leaving] = []
+_erasure_starters: list[Leaving] = []
 
 
 def register_ways(prefix: str, provider: Provider) -> None:
@@ -194,6 +195,16 @@ def register_leaver(leaver: Leaving) -> None:
 def register_eraser(eraser: Leaving) -> None:
     """Add what is done when somebody has all that they gave erased; the leavers were called before."""
     _erasers.append(eraser)
+
+
+def register_erasure_starter(starter: Leaving) -> None:
+    """Add what starts an erasure that somebody asked for; it is called in the transaction that notes the request."""
+    _erasure_starters.append(starter)
+
+
+def erasure_starters() -> list[Leaving]:
+    """Return what starts an erasure that somebody asked for."""
+    return list(_erasure_starters)
 
 
 def leavers() -> list[Leaving]:

@@ -11,6 +11,7 @@ from annotation.domain.campaigns import texts
 from annotation.domain.screening import queue
 from annotation.models import Judgment
 from crowdrag.studies.models import Participant
+from tests import erasures
 from tests.annotation.campaigns import World, world
 from tests.annotation.judging import claim, hand_in
 from tests.factories import WritingTaskFactory
@@ -30,7 +31,9 @@ def withdraw_page(person: Participant, **data: str) -> str:
     client = Client()
     as_participant(client, person)
     address = reverse("work_withdraw", args=[person.study.slug])
-    return text(client.post(address, {"is_sure": "on", **data}) if data else client.get(address))
+    page = text(client.post(address, {"is_sure": "on", **data}) if data else client.get(address))
+    erasures.carry_out()
+    return page
 
 
 def text(answer: Any) -> str:

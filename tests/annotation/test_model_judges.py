@@ -287,7 +287,7 @@ def test_nothing_to_judge_is_refused(source, endpoint):
 def test_when_a_text_is_erased_the_words_about_it_go_with_the_calls_and_the_votes_stay(source, endpoint):
     shown = asked_again.pair(source, a="A secret text of somebody.")
     run = asked_again.judge(source, endpoint)
-    calls_erasing.erase(calls=Call.objects.holding(shown.a.text))
+    calls_erasing.erase_containing([shown.a.text])
     asked_again.erase(shown.a)
     assert {row.said for row in listing.told(listing.answers(run))} == {None}
     assert Judgment.objects.count() == 4

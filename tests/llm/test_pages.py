@@ -113,11 +113,8 @@ def test_erasing_leaves_the_digest_and_the_price(ask, server, study):
     schema = {"enum": ["never"]}
     ask('ok:Ünlikely"text"', "ok:other", "echo_key:quoted")
     ask('document:Ünlikely"text" more', schema=schema)
-    found = Call.objects.holding('Ünlikely"text"')
-    assert found.count() == 2
-    assert erasing.erase(calls=found, now=timezone.now()) == 2
-    assert erasing.erase(calls=found) == 0
-    assert not Call.objects.holding('Ünlikely"text"').exists()
+    assert erasing.erase_containing(['Ünlikely"text"'], now=timezone.now()) == 2
+    assert erasing.erase_containing(['Ünlikely"text"']) == 0
     for call in Call.objects.filter(erased_at__isnull=False):
         assert len(call.digest) == 64
         assert (call.request, call.text, call.data, call.refusal, call.error) == (None, None, None, None, "")

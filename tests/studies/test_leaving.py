@@ -22,6 +22,7 @@ from crowdrag.studies.access import PARTICIPANTS
 from crowdrag.studies.domain import enquiring, identity, leaving, links
 from crowdrag.studies.enums import EnquiryKind, Outcome, Verdict
 from crowdrag.studies.models import Arrival, Consent, Enquiry, EntryLink, Participant
+from tests import erasures
 from tests.factories import (
     JudgmentFactory,
     RetrievedPassageFactory,
@@ -317,6 +318,11 @@ def test_withdrawing_needs_the_personal_link_alone() -> None:
     assert made.key in refused.content.decode()
     done = client.post(reverse("withdraw"), {"key": made.key, "choice": "erase", "is_sure": "on"})
     assert done.status_code == 200
+    asked = Participant.objects.get()
+    assert (asked.withdrawn_at, asked.erased_at) == (asked.erasure_requested_at, None)
+    # Asked for twice, it is done once.
+    assert client.post(reverse("withdraw"), {"key": made.key, "choice": "erase", "is_sure": "on"}).status_code == 200
+    assert erasures.carry_out() == 1
     assert Participant.objects.get().erased_at
     assert client.post(reverse("withdraw"), {"key": made.key}).status_code == 422
     assert client.get(reverse("join", args=[made.key])).status_code == 404

@@ -17,7 +17,7 @@ from crowdrag.studies.enums import Role
 from crowdrag.studies.models import User
 from tests.factories import MembershipFactory, StudyFactory, StyleFactory, UserFactory
 from tests.submitted import pasted, submitted, typed
-from writing.domain.reviewing import dossier, evidence, queue
+from writing.domain.reviewing import evidence, queue, text_difference
 from writing.domain.tasks import reviewing
 from writing.enums import TaskState
 from writing.models import Response, TaskTransition, WritingTask
@@ -401,6 +401,6 @@ def test_signals_are_computed_once(member: Any, monkeypatch: pytest.MonkeyPatch)
 
 def test_differences_put_together_give_both_texts() -> None:
     before, after = "Leaves fall [0]. Snow melts.", "All leaves fall [0, 1]. Snow melts!"
-    parts = dossier.difference(before, after)
+    parts = text_difference.difference(before, after)
     assert "".join(part.text for part in parts if part.kind != "new") == before
     assert "".join(part.text for part in parts if part.kind != "gone") == after

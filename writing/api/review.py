@@ -17,7 +17,7 @@ from crowdrag.studies.enums import Role, Shown
 
 from ..domain import reading
 from ..domain.progress.rows import with_paid
-from ..domain.reviewing import dossier, evidence, queue
+from ..domain.reviewing import dossier, evidence, queue, text_difference
 from ..enums import SurveyKind
 from ..models import Response, ResponseDecision, TaskPayment, TaskTransition, WritingTask
 from .responses import ResponseRow
@@ -149,7 +149,7 @@ class RecordRow(serializers.Serializer[dossier.Record]):
         return [each.external_id for each in record.others]
 
 
-class PartRow(serializers.Serializer[dossier.Part]):
+class PartRow(serializers.Serializer[text_difference.Part]):
     """A part of what differs from the version before."""
 
     kind = serializers.ChoiceField(["same", "gone", "new"])

@@ -6,7 +6,6 @@ from datetime import datetime
 import pgtrigger
 
 from crowdrag.llm.domain import erasing as calls
-from crowdrag.llm.models import Call
 from crowdrag.studies.enums import Verdict
 from crowdrag.studies.models import Participant
 
@@ -23,6 +22,7 @@ from ..models import (
     WritingTask,
 )
 from .imports import importers
+from .reading import MARKERS
 from .tasks import moving, slots
 
 REASON = "Erased on the writer's wish."
@@ -31,7 +31,7 @@ REMOVED = "Words removed when the response was erased."
 # A text so short is in many calls by chance: erasing those would take away what others said.
 SHORTEST_IN_CALLS = 40
 # Between sentences, and where citations stand.
-_SENTENCE_END = re.compile(r"\s*\[[\d\s,;\u2013-]*\]|(?<=[.!?\u3002])\s+|[\r\n]+")
+_SENTENCE_END = re.compile(rf"{MARKERS.pattern}|(?<=[.!?\u3002])\s++|[\r\n]++")
 
 
 def erase(participant: Participant, now: datetime) -> None:
@@ -61,9 +61,7 @@ def _erase_calls(participant: Participant) -> None:
     """Erase the calls to models that held one of the texts or a part of one, whoever made them."""
     written = Response.objects.filter(participant=participant).values_list("text", "topic")
     begun = WritingTask.objects.filter(participant=participant).values_list("draft", "topic")
-    for text, topic in sorted({*written, *begun}):
-        if parts := _parts(text, topic):
-            calls.erase(calls=Call.objects.holding(*parts))
+    calls.erase_containing({part for text, topic in {*written, *begun} for part in _parts(text, topic)})
 
 
 def _parts(text: str, topic: int) -> list[str]:
@@ -73,7 +71,7 @@ def _parts(text: str, topic: int) -> list[str]:
     """
     passages = RetrievedPassage.objects.filter(topic=topic).values_list("passage__text", flat=True)
     shown = "\n".join(passages) if text else ""
-    sentences = {part.strip() for part in _SENTENCE_END.split(text)}
+    sentences = {part for each in _SENTENCE_END.split(text) if len(part := each.strip()) >= SHORTEST_IN_CALLS}
     own = {part for part in sentences if part not in shown}
     return sorted(part for part in own | {text.strip()} if len(part) >= SHORTEST_IN_CALLS)
 

@@ -9,7 +9,8 @@ from django.db.models.functions import Length
 from ..models import Citation, Response, Statement
 from ..models.response import ResponseQuerySet
 
-MARKERS = re.compile(r"\s*\[[\d\s,;\u2013-]*\]")
+# White space is looked at once: a match begins where a run of it begins.
+MARKERS = re.compile(r"(?<!\s)\s*+\[[\d\s,;\u2013-]*+\]")
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,18 @@
 """A survey's questions as a table that somebody edits: rows that come, go and move before anything is saved."""
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, TypeVar, cast
+
+from analysis.text.normalization import normalize
 
 from ..domain import surveys
 
 KINDS: Final = ("choice", "scale", "text")
 # How a button calls what it does: "up:q3".
 MOVES: Final = {"up": -1, "down": 1}
-_OPTION = re.compile(r"\s*(?:(-?\d+|[A-Za-z]\w*)\s*=\s*)?(.*?)\s*")
+_OPTION = re.compile(r"(?:(-?\d+|[A-Za-z]\w*+)\s*+=\s*+)?+(.*)")
 
 
 class Keyed(Protocol):
@@ -132,7 +133,7 @@ def options_of(written: str, *, usual: Sequence[str] = ()) -> list[dict[str, Any
 
 def _option(line: str, number: int) -> dict[str, Any]:
     """Read "1 = yes", or "yes", whose value is then its number."""
-    matched = _OPTION.fullmatch(line)
+    matched = _OPTION.fullmatch(line.strip())
     value, label = (matched[1], matched[2]) if matched else (None, line.strip())
     if value is None:
         return {"value": number, "label": label}
@@ -141,7 +142,7 @@ def _option(line: str, number: int) -> dict[str, Any]:
 
 def name_of(text: str, taken: set[str]) -> str:
     """Return a name made of a question's first words."""
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    plain = normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     words = re.findall(r"[a-z0-9]+", plain)[:5]
     name = "_".join(words)[:50].strip("_")
     name = name if name[:1].isalpha() else f"question_{name}".rstrip("_")

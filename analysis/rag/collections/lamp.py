@@ -74,7 +74,7 @@ TASKS = {
     for task in (
         Task(1, "which of two papers an author cites", "accuracy",
              _opening("For an author who has written the paper with the title"),
-             re.compile(r'\[1\]:\s*"(.*)"\s*\[2\]:\s*"(.*)"', re.DOTALL),
+             re.compile(r'\A(?>.*?\[1\]:\s*+")(.*)"\s*+\[2\]:\s*+"(.*)"', re.DOTALL),
              text="abstract", title="title", stated='"{title}"', joined="{input}"),
         Task(2, "a film's tag", "accuracy", _opening("Which tag does this movie relate to"),
              re.compile(r"description:(.*)", re.DOTALL), text="description", label="tag",

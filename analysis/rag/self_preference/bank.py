@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
 
+from analysis.text.occurrences import whole_words
+
 from ..answers import normalised
 from ..shapes import Document, Query
 
@@ -102,7 +104,7 @@ def stands(answer: str, text: str) -> bool:
     (True, False, False)
     """
     answer = _spaced(answer).strip(".")
-    return bool(answer) and re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", _spaced(text)) is not None
+    return next(whole_words(answer, _spaced(text)), None) is not None
 
 
 def are_distinct(one: str, other: str) -> bool:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from analysis.text.occurrences import whole_words
+
 from ..shapes import Document, Generator, Prompt, Query
 from . import prompts
 from .asking import ATTEMPTS, settle
@@ -24,7 +26,7 @@ FROM_QA = (50, 200)
 FALSE_ANSWER = 3
 # Quotation marks around all of it: a passage may begin with a title in quotes and end with another.
 _QUOTED = re.compile(r"""^["'“]([^"“”]*)["'”]$""", re.DOTALL)
-_HEADING = re.compile(r"^[^\n]{0,120}:\s*\n+(?=\S)")
+_HEADING = re.compile(r"^[^\n]{0,120}:\s*+(?<=\n)(?=\S)")
 _LABEL = re.compile(r"^(?:answer|passage|paragraph|false answer)\s*:\s*", re.IGNORECASE)
 
 
@@ -133,11 +135,23 @@ def falsified(query: Query, passage: Document, false_answer: str, author: str) -
         Dropped if a true answer stands in it all the same.
     """
     name = f"{author}_false" if passage.author == author else f"{passage.author}_false_{author}"
-    place = r"\s+".join(re.escape(word) for word in passage.answer.strip(". ").split())
-    text = re.sub(rf"(?<!\w){place}(?!\w)", lambda _found: false_answer, passage.text, flags=re.IGNORECASE)
+    text = _replaced(passage.answer.strip(". "), false_answer, passage.text)
     if any(stands(truth, text) for truth in query.answers):
         return Dropped(name, Flaw.TRUTH_LEFT, 1)
     return replace(passage, id=name, text=text, is_helpful=False, answer=false_answer)
+
+
+def _replaced(phrase: str, replacement: str, text: str) -> str:
+    """A text with a phrase replaced wherever it stands as whole words, in whatever case and white space."""
+    # The places of all characters but white space that follows other white space.
+    places = [at for at, letter in enumerate(text) if not (letter.isspace() and text[at - 1 : at].isspace())]
+    plain = "".join(" " if text[place].isspace() else text[place] for place in places)
+    pieces = []
+    position = 0
+    for start, end in whole_words(" ".join(phrase.split()), plain, ignore_case=True):
+        pieces += [text[position : places[start]], replacement]
+        position = places[end - 1] + 1
+    return "".join([*pieces, text[position:]])
 
 
 _FALSE = "false_answer"

@@ -13,12 +13,8 @@ from .knowledge import is_right
 #: What a model may reply to a request for a rating.
 RATINGS = tuple(f"###{number}***" for number in range(1, 6))
 _RATING = re.compile(r"###\s*<?\s*([1-5])\s*>?\s*\*\*\*\.?")
-_READING = re.compile(
-    r"Answer:\s*(?P<answer>.*?)\s*(?:;|\n)\s*"
-    r"Answer retrieved from which passage:\s*(?:Passage\s*)?(?P<passage>[12])\s*\.?",
-    re.IGNORECASE | re.DOTALL,
-)
-_ANSWER = re.compile(r"Answer:\s*(?P<answer>[^\n]+?)\s*;?", re.IGNORECASE)
+_ANSWER = "answer:"
+_PASSAGE = re.compile(r"Answer retrieved from which passage:\s*+(?:Passage\s*+)?([12])\s*+\.?\Z", re.IGNORECASE)
 
 
 class Problem(StrEnum):
@@ -114,16 +110,31 @@ def reading(text: str, pair: Pair) -> Reading:
     UnreadableError
         If the form is not kept, or the answer is that of neither passage, or of both.
     """
-    found = _READING.fullmatch(text.strip())
-    told = int(found["passage"]) if found else None
-    if pair.is_told:
-        if found is None:
-            raise UnreadableError(Problem.FORMAT)
-        return Reading(told == 1, found["answer"], told)
-    found = found or _ANSWER.fullmatch(text.strip())
-    if found is None or not any(map(str.isalnum, found["answer"])):
+    answer, told = _stated(text.strip())
+    if answer is None or (pair.is_told and told is None):
         raise UnreadableError(Problem.FORMAT)
-    return Reading(_states_first(found["answer"], pair.first.answer, pair.second.answer), found["answer"], told)
+    if pair.is_told:
+        return Reading(told == 1, answer, told)
+    if not any(map(str.isalnum, answer)):
+        raise UnreadableError(Problem.FORMAT)
+    return Reading(_states_first(answer, pair.first.answer, pair.second.answer), answer, told)
+
+
+def _stated(text: str) -> tuple[str | None, int | None]:
+    """The answer that a reply states, and the passage that it names; None for what is not in the form."""
+    if not text.lower().startswith(_ANSWER):
+        return None, None
+    named = _PASSAGE.search(text)
+    if named:
+        between = text[len(_ANSWER) : named.start()]
+        body = between.rstrip()
+        if body.endswith(";"):
+            return body[:-1].strip(), int(named[1])
+        if "\n" in between[len(body) :]:
+            return body.strip(), int(named[1])
+    answer = text[len(_ANSWER) :].strip()
+    answer = answer.removesuffix(";").rstrip() or answer
+    return (answer, None) if answer and "\n" not in answer else (None, None)
 
 
 def _states_first(answer: str, first: str, second: str) -> bool:

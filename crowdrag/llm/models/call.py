@@ -1,12 +1,10 @@
 """One question to a model, with its answer: stored once, whoever asks."""
 
-import json
 from datetime import datetime
 from uuid import UUID
 
 from django.db import models
 from django.db.models import Q
-from django.db.models.functions import Cast
 from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import Study
@@ -31,22 +29,6 @@ class CallQuerySet(models.QuerySet["Call"]):
         )
         free = Q(claimed_by=token) | Q(claimed_until__isnull=True) | Q(claimed_until__lt=now)
         return self.filter(unsettled & free)
-
-    def holding(self, *texts: str) -> "CallQuerySet":
-        """Keep those whose question or answer holds one of these, for its erasure. Reads every call: not for pages."""
-        holds = Q(pk__in=[])
-        for text in texts:
-            quoted = json.dumps(text, ensure_ascii=False)[1:-1]
-            holds |= (
-                Q(request_text__contains=quoted)
-                | Q(data_text__contains=quoted)
-                | Q(text__contains=text)
-                | Q(refusal__contains=text)
-                | Q(attempts__reply__contains=text)
-                | Q(attempts__error__contains=text)
-            )
-        asked = self.alias(request_text=Cast("request", models.TextField()), data_text=Cast("data", models.TextField()))
-        return asked.filter(holds).distinct()
 
 
 class Call(models.Model):

@@ -21,6 +21,21 @@ def withdraw(*, participant: Participant, now: datetime) -> Participant:
 
 
 @transaction.atomic
+def request_erasure(*, participant: Participant, now: datetime) -> Participant:
+    """Let somebody stop, and start the erasure of what they gave. Idempotent.
+
+    The erasure itself may take long and is done by a worker (`crowdrag.runs.domain.participant_erasure`).
+    """
+    held = withdraw(participant=participant, now=now)
+    if held.erasure_requested_at is None:
+        held.erasure_requested_at = now
+        held.save(update_fields=["erasure_requested_at"])
+        for start in ways.erasure_starters():
+            start(held, now)
+    return held
+
+
+@transaction.atomic
 def erase(*, participant: Participant, now: datetime) -> Participant:
     """Let somebody stop and erase what they gave; the participant's row stays as a tombstone, with its pseudonym.
 
@@ -38,7 +53,9 @@ def erase(*, participant: Participant, now: datetime) -> Participant:
     Arrival.objects.filter(participant=held).delete()
     EntryLink.objects.filter(participant=held).delete()
     held.erased_at = now
+    held.erasure_requested_at = held.erasure_requested_at or now
     held.identity = held.identity_hash = None
     held.platform_facts, held.specification = {}, {}
-    held.save(update_fields=["erased_at", "identity", "identity_hash", "platform_facts", "specification"])
+    fields = ["erased_at", "erasure_requested_at", "identity", "identity_hash", "platform_facts", "specification"]
+    held.save(update_fields=fields)
     return held

@@ -19,6 +19,10 @@ class ParticipantQuerySet(models.QuerySet["Participant"]):
         """Keep those of the given kinds."""
         return self.filter(kind__in=kinds)
 
+    def awaiting_erasure(self) -> "ParticipantQuerySet":
+        """Keep those who asked for an erasure that is not done."""
+        return self.filter(erasure_requested_at__isnull=False, erased_at__isnull=True)
+
 
 class Participant(models.Model):
     """One participant of one study.
@@ -40,6 +44,8 @@ class Participant(models.Model):
     created_at = models.DateTimeField()
     # Withdrawn: takes no further part. Erased: moreover, what they gave is gone and this row is the tombstone.
     withdrawn_at = models.DateTimeField(null=True, blank=True)
+    # Asked for: a worker erases it soon.
+    erasure_requested_at = models.DateTimeField(null=True, blank=True)
     erased_at = models.DateTimeField(null=True, blank=True)
 
     objects = ParticipantQuerySet.as_manager()

@@ -60,7 +60,7 @@ def _leave(request: HttpRequest, participant: Participant, choice: str) -> HttpR
     awaited, erasure = ways.awaited(participant), ways.erasure(participant)
     now = timezone.now()
     if choice == "erase":
-        leaving.erase(participant=participant, now=now)
+        leaving.request_erasure(participant=participant, now=now)
         forget(request, participant)
     else:
         leaving.withdraw(participant=participant, now=now)

@@ -17,8 +17,8 @@ _ID_NAMES = ("id", "docid", "_id", "segid", "doc_id")
 _TEXT_NAMES = ("text", "segment", "contents", "passage")
 _TOPIC_NAMES = ("topic", "topic_id", "qid", "id", "num", "number")
 _QUERY_NAMES = ("query", "title", "text", "topic_text")
-_TOP = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
-_TAG = re.compile(r"<(num|title|desc|narr)[^>]*>(.*?)(?=<(?:num|title|desc|narr|/)|\Z)", re.DOTALL | re.IGNORECASE)
+_TOP, _TOP_END = re.compile(r"<top>", re.IGNORECASE), re.compile(r"</top>", re.IGNORECASE)
+_TAG = re.compile(r"<(num|title|desc|narr)[^<>]*+>(.*?)(?=<(?:num|title|desc|narr|/)|\Z)", re.DOTALL | re.IGNORECASE)
 _LABEL = re.compile(r"\A\s*(?:number|topic|description|narrative)\s*:\s*", re.IGNORECASE)
 
 
@@ -229,9 +229,13 @@ def _json(member: Member, lines: list[tuple[int, str]], problems: Problems) -> I
 
 def _classic(member: Member, text: str, problems: Problems) -> Iterator[Query]:
     """Read `<top>` blocks; description and narrative together are the topic's narrative."""
-    for block in _TOP.finditer(text):
-        line = text.count("\n", 0, block.start()) + 1
-        tags = {tag.lower(): _LABEL.sub("", value).strip() for tag, value in _TAG.findall(block.group(1))}
+    line, counted_to = 1, 0
+    end: re.Match[str] | None = None
+    while (top := _TOP.search(text, end.end() if end else 0)) and (end := _TOP_END.search(text, top.end())):
+        line += text.count("\n", counted_to, top.start())
+        counted_to = top.start()
+        found = _TAG.findall(text, top.end(), end.start())
+        tags = {tag.lower(): _LABEL.sub("", value).strip() for tag, value in found}
         narrative = "\n\n".join(tags[tag] for tag in ("desc", "narr") if tags.get(tag))
         yield from _checked(member, line, tags.get("num", ""), tags.get("title", ""), narrative, problems)
 

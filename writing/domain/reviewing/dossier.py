@@ -1,7 +1,5 @@
 """All that a reviewer sees of a response beside its text: answers, history, the writer's record, an earlier version."""
 
-import difflib
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,8 +7,8 @@ from django.db.models import Count, Q, QuerySet
 
 from ...enums import SurveyKind, TaskState
 from ...models import ResponseDecision, SurveyAnswers, TaskTransition, WritingTask
+from .text_difference import Part, difference
 
-TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
 # So many of a writer's other responses are listed.
 OTHERS = 12
 
@@ -22,14 +20,6 @@ class Answer:
     kind: str
     question: str
     answer: str
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of the difference between two versions: `same`, `gone` or `new`."""
-
-    kind: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -78,21 +68,6 @@ def of(task: WritingTask) -> Dossier:
         earlier=earlier,
         changes=difference(earlier.response.text, task.response.text) if earlier is not None else [],
     )
-
-
-def difference(before: str, after: str) -> list[Part]:
-    """Return what changed between two texts, word by word."""
-    old, new = TOKEN.findall(before), TOKEN.findall(after)
-    parts: list[Part] = []
-    for kind, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind == "equal":
-            parts.append(Part("same", "".join(old[a:b])))
-            continue
-        if b > a:
-            parts.append(Part("gone", "".join(old[a:b])))
-        if d > c:
-            parts.append(Part("new", "".join(new[c:d])))
-    return parts
 
 
 def _lineage(task: WritingTask) -> list[int]:

@@ -66,9 +66,15 @@ class Blackout:
 
     def text(self, source: TextSource, row: int, text: str, field: str = "") -> str:
         """Return a text with what is to be blacked out blacked out; each character by one, so that spans still hold."""
-        for start, end in self._spans.get((source, row, field), ()):
-            text = text[:start] + BLACK * (end - start) + text[end:]
-        return text
+        pieces: list[str] = []
+        position = 0
+        for start, end in sorted(self._spans.get((source, row, field), ())):
+            # A span that begins within the one before it goes on from there.
+            start = max(start, position)
+            end = max(start, min(end, len(text)))
+            pieces += [text[position:start], BLACK * (end - start)]
+            position = end
+        return "".join([*pieces, text[position:]])
 
     def is_black(self, source: TextSource, row: int, field: str = "") -> bool:
         """Say whether something in a text is blacked out."""

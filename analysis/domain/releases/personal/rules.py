@@ -8,8 +8,11 @@ found only where somebody says their own: a list of names would be wrong about m
 import functools
 import ipaddress
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+
+from analysis.text.occurrences import whole_words
 
 from ....enums import PersonalKind
 
@@ -365,19 +368,22 @@ def find(
     _add(found, _answered(text, own))
     if known:
         _add(found, _known(text, known))
-    return sorted(found)
+    return found
 
 
 def _add(found: list[Match], more: Iterable[Match]) -> None:
+    """Add to matches, which stand in order and apart, those that overlap none of them."""
     for match in more:
-        if not any(match.start < other.end and other.start < match.end for other in found):
-            found.append(match)
+        index = bisect_left(found, match.start, key=lambda other: other.start)
+        is_free_before = index == 0 or found[index - 1].end <= match.start
+        if is_free_before and (index == len(found) or match.end <= found[index].start):
+            found.insert(index, match)
 
 
 def _answered(text: str, own: Iterable[str]) -> Iterator[Match]:
     for answer in own:
-        for match in re.finditer(rf"(?<!\w){re.escape(answer)}(?!\w)", text, re.IGNORECASE):
-            yield Match(match.start(), match.end(), PersonalKind.ANSWER)
+        for start, end in whole_words(answer, text, ignore_case=True):
+            yield Match(start, end, PersonalKind.ANSWER)
 
 
 _ID = re.compile(r"[0-9A-Za-z_-]{6,64}")

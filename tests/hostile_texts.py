@@ -1,0 +1,140 @@
+"""Everything that reads a text of a participant, of a model or of a file, and texts that are made to slow it down.
+
+`tests/test_linear_time.py` and `python -m bench attack` go through both lists. Add each new reader of texts here.
+"""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+from analysis.domain.releases.formats import cells, prose
+from analysis.domain.releases.personal import rules
+from analysis.domain.reports import as_latex
+from analysis.domain.typesetting import characters
+from analysis.process import matching
+from analysis.rag import answers
+from analysis.rag.collections import lamp
+from analysis.rag.self_preference import bank, building, replies
+from analysis.rag.shapes import Document, Query
+from analysis.text import overlap, readability, statements
+from analysis.text.occurrences import whole_words
+from annotation.domain import quoting, showing
+from annotation.domain.judging_models import attacks
+from annotation.domain.judging_models import prompts as judge_prompts
+from crowdrag.llm.domain import keys
+from crowdrag.llm.domain.erasing import container_test
+from crowdrag.studies.domain import markdown, platforms
+from writing.domain import erasing, reading
+from writing.domain.generation import outcomes
+from writing.domain.generation import prompts as writer_prompts
+from writing.domain.imports import reading as import_reading
+from writing.domain.imports import trec
+from writing.domain.imports.problems import Problems
+from writing.domain.reviewing.text_difference import difference
+from writing.forms import questions
+
+Reader = Callable[[str], object]
+
+
+def _file(text: str) -> Any:
+    content = text.encode()
+    return SimpleNamespace(name="topics.txt", size=len(content), open=lambda: io.BytesIO(content))
+
+
+def _reply(text: str) -> object:
+    passages = [Document(name, "x", is_helpful=True, author=name, answer=name) for name in ("ours", "theirs")]
+    return replies.reading(text, bank.Pair(Query("1", "q", ("ours",), tuple(passages)), *passages, is_ours_first=True))
+
+
+def _falsified(text: str) -> object:
+    query = Query("1", "q", ("a a",), ())
+    return building.falsified(query, Document("p", text, is_helpful=True, author="x", answer="a a"), "b", "x")
+
+
+def _sources(text: str) -> object:
+    return matching.Sources(["one two three four five six seven eight", text]).find(f"{text} and more")
+
+
+READERS: dict[str, Reader] = {
+    "as_latex.escape": as_latex.escape,
+    "answers.f1": lambda text: answers.f1(text, [text]),
+    "answers.number": answers.number,
+    "attacks.neutral_like": lambda text: attacks.neutral_like(text, Random(0)),
+    "attacks.planted": lambda text: attacks.planted(text, "insert", "middle"),
+    "bank.stands": lambda text: bank.stands("a a", text),
+    "bank.stands (long answer)": lambda text: bank.stands(text, f"x{text} {text}x"),
+    "building.falsified": _falsified,
+    "building.passage": lambda text: building._HEADING.search(text),
+    "cells.original": cells.original,
+    "cells.safe": cells.safe,
+    "characters.breakable": characters.breakable,
+    "characters.visible": characters.visible,
+    "erasing.parts": erasing._SENTENCE_END.split,
+    "erasing.container_test": lambda text: container_test([text, *(f"{text}{n}" for n in range(20))])(f"{text}x{text}"),
+    "import_reading.parsed": lambda text: import_reading.parsed(text, Problems(), file="f", line=1),
+    "keys": lambda text: keys._LIKE_A_KEY.sub("", text),
+    "lamp": lambda text: [task.sought.search(text) for task in lamp.TASKS.values()],
+    "markdown.render": markdown.render,
+    "matching.Sources.find": _sources,
+    "occurrences.whole_words": lambda text: list(whole_words(text[: len(text) // 2], f"x{text}x", ignore_case=True)),
+    "outcomes.cleaned": outcomes.cleaned,
+    "overlap.Bleu": lambda text: overlap.Bleu(max_order=8).score(text, [text[::-1], "a b"]),
+    "platforms": platforms._ID.fullmatch,
+    "prompts (judges)": judge_prompts.for_models,
+    "prompts (writers)": writer_prompts.for_models,
+    "prose.code": prose.code,
+    "prose.paragraphs": prose.paragraphs,
+    "questions.options_of": questions.options_of,
+    "quoting": lambda text: list(quoting._runs(text)),
+    "readability.count": readability.count,
+    "reading.markers": lambda text: reading.MARKERS.sub("", text),
+    "replies.rating": replies.rating,
+    "replies.reading": _reply,
+    "rules.find": rules.find,
+    "rules.find (answers)": lambda text: rules.find(text, own=("a a a", text[:1000]), known=frozenset({"abcdef"})),
+    "rules.may_hold": lambda text: rules.may_hold([text]),
+    "showing.blocks": showing.blocks,
+    "statements.parse": lambda text: statements.parse(text, passages=20),
+    "statements.without_markers": statements.without_markers,
+    "text_difference": lambda text: difference(text, f"{text[::-1]} more"),
+    "text_difference (shifted)": lambda text: difference(text, f"first {text} last"),
+    "trec.read_queries": lambda text: list(trec.read_queries(_file(text), Problems())),
+}
+
+#: What a hostile text repeats: spaces, stars, brackets, at-signs, quotes, digits, repeated words.
+UNITS = (" ", "\n", "*", "**a ", "[", "]", "[1", "@", "a@b.", '"', "'", "7", "7 ", "word ", "a")
+#: And all else that patterns may stumble over.
+MORE_UNITS = (
+    *("[ ", "a@", "a a "),
+    *("\n ", "\r\n", "\t", ".", ". ", "A.", "__a ", "_", "`", "<", "<top>", "<num", "<top><num>1<title>x", "{"),
+    *("(", "# ", "- ", "1. ", "> ", "![", "[](", ":", "://", "1-", "+1 ", "My name is ", "Aa ", "at ", "a dot "),
+    *("regards ", "phone ", "Answer: ", "=", "\\", "|", "\u0315", "\u0315\u0300", "\u3002", "\u4e2d", "é", "\x00"),
+)
+#: What it begins and ends with: many patterns only go back and forth behind the one, and where the other follows.
+BEGINNINGS = ("Answer:", "regards", "my name is", "phone", "1", "**", "[1", "<top>", '[1]: "', "a:", "x\n")
+ENDINGS = ("", "x")
+
+
+def text_of(size: int, *, unit: str, beginning: str = "", ending: str = "") -> str:
+    """A hostile text of so many bytes."""
+    count = size // len(unit.encode())
+    return beginning + unit * count + ending
+
+
+def marks(size: int) -> str:
+    """A letter with so many bytes of combining marks that stand in the wrong order."""
+    return "a" + "\u0315" * (size // 4) + "\u0300" * (size // 4)
+
+
+def seconds(reader: Reader, text: str) -> float:
+    """Processor time that a reader takes; what it refuses counts as read."""
+    start = time.process_time()
+    with suppress(ValueError, LookupError):
+        reader(text)
+    return time.process_time() - start

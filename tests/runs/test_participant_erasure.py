@@ -1,0 +1,93 @@
+"""An erasure that a participant asked for: a worker does it, it always ends, and the erased rows leave the tables."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from crowdrag.runs.domain import executing, participant_erasure, running
+from crowdrag.runs.enums import RunState
+from crowdrag.runs.models import Run
+from crowdrag.studies.domain import enquiring, leaving
+from crowdrag.studies.enums import EnquiryKind
+from crowdrag.studies.models import Participant
+from tests.factories import ParticipantFactory
+
+NOW = timezone.now()
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def person() -> Participant:
+    made = ParticipantFactory()
+    enquiring.ask(participant=made, kind=EnquiryKind.QUESTION, text="When am I paid?", now=NOW)
+    return made
+
+
+def requested(person: Participant) -> Run:
+    leaving.request_erasure(participant=person, now=NOW)
+    return Run.objects.get(kind=participant_erasure.ERASURE)
+
+
+def dead_rows(table: str) -> int:
+    """What the storage of a table still holds of rows that are gone."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_force_next_flush()")
+        cursor.execute("SELECT n_dead_tup FROM pg_stat_user_tables WHERE relname = %s", [table])
+        return int(cursor.fetchone()[0])
+
+
+def test_a_worker_erases_and_then_the_rows_leave_the_tables(person: Participant) -> None:
+    run = requested(person)
+    assert person.enquiries.exists()
+    while executing.work_next(run):
+        pass
+    person.refresh_from_db()
+    run.refresh_from_db()
+    assert (run.state, person.erased_at is None, person.enquiries.exists()) == (RunState.DONE, False, False)
+    vacuum = Run.objects.get(kind=participant_erasure.VACUUM)
+    assert dead_rows("studies_enquiry") > 0
+    while executing.work_next(vacuum):
+        pass
+    vacuum.refresh_from_db()
+    assert vacuum.state == RunState.DONE
+    assert dead_rows("studies_enquiry") == 0
+
+
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_an_erasure_that_was_cancelled_or_lost_is_begun_again(person: Participant, is_lost: bool) -> None:
+    run = requested(person)
+    if is_lost:
+        run.delete()
+    else:
+        running.cancel(run=run)
+    participant_erasure.restart(NOW + timedelta(minutes=1))
+    (again,) = Run.objects.filter(kind=participant_erasure.ERASURE).active()
+    while executing.work_next(again):
+        pass
+    person.refresh_from_db()
+    assert person.erased_at
+    participant_erasure.restart(NOW + timedelta(minutes=2))
+    assert not Run.objects.filter(kind=participant_erasure.ERASURE).active().exists()
+
+
+def test_an_open_transaction_that_may_read_erased_rows_is_waited_for(
+    person: Participant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leaving.erase(participant=person, now=NOW)
+    monkeypatch.setattr(participant_erasure, "WAIT", 1)
+    reader = connection.copy()
+    with reader.cursor() as cursor:
+        cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        cursor.execute("SELECT count(*) FROM studies_enquiry")
+        vacuum = Run.objects.get(kind=participant_erasure.VACUUM)
+        assert executing.work_next(vacuum)
+        unit = vacuum.units.get()
+        assert "TimeoutError" in unit.error
+        cursor.execute("ROLLBACK")
+    reader.close()
+    vacuum.units.update(due_at=NOW)
+    assert executing.work_next(vacuum)
+    vacuum.refresh_from_db()
+    assert vacuum.state == RunState.DONE
