@@ -10,6 +10,7 @@ from sacrebleu import sentence_bleu
 from sacrebleu.metrics import BLEU
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
+from analysis.text import overlap
 from analysis.text.overlap import Bleu, NoReferenceError, RougeL, longest_common_subsequence, tokens
 
 REAL = [
@@ -149,3 +150,11 @@ def test_bleu_is_its_definition(candidate, references):
         expected = 100 * min(1, math.exp(1 - nearest / length)) * math.exp(sum(logs) / len(logs))
     found = Bleu().score(" ".join(candidate), [" ".join(ref) for ref in references])
     assert found == pytest.approx(expected, abs=1e-9)
+
+
+@given(
+    st.lists(st.sampled_from("abc"), max_size=30), st.lists(st.lists(st.sampled_from("abc"), max_size=30), min_size=1)
+)
+def test_counting_ngrams_gives_what_their_bits_give(words, others):
+    by_bits = overlap.Bleu(max_order=8)._matches(overlap._Words.read(words), overlap._Places.read(others))
+    assert overlap._counted_matches(words, others, 8) == by_bits

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analysis.text import readability
 from analysis.text.readability import Counts, UnsupportedLanguageError, by_rules, count, flesch, syllables
 
 PLATYPUS = "The Australian platypus is seemingly a hybrid of a mammal and reptilian creature."
@@ -101,3 +102,12 @@ def test_sentences_add_up(parts):
     assert whole.words == sum(count(part).words for part in parts)
     assert whole.syllables == sum(count(part).syllables for part in parts)
     assert whole.sentences == len(parts)
+
+
+@given(st.text(alphabet="aB.!) \n\t", max_size=60))
+def test_lines_and_ends_are_those_of_the_plain_patterns(text):
+    assert readability._lines(text) == re.split(r"\s*\n\s*", text)
+    plain = re.compile(r"[.!?\u2026]+[\"'\u201d\u2019\u00bb)\]]*(?=\s|\Z)")
+    assert [found.span() for found in readability._END.finditer(text)] == [
+        found.span() for found in plain.finditer(text)
+    ]
