@@ -101,7 +101,8 @@ def work(work: Work) -> Callable[[], None]:
     participant = judge.participant(study=run.study, now=timezone.now())
     assignment_of = keeping.assignments(items=[call.item for call in calls], participant=participant)
     ready: list[Came] = []
-    done, kept_at = 0, time.monotonic()
+    done, began = 0, time.monotonic()
+    kept_at = began
     work.report(0, len(calls), forecasts.waiting(judge.endpoint))
 
     def heard(answer: gateway.Answer) -> None:
@@ -114,6 +115,12 @@ def work(work: Work) -> Callable[[], None]:
             work.keep(effect)
             kept_at = time.monotonic()
         work.report(done, len(calls), _about(call))
+
+    def check() -> None:
+        if done:
+            work.check()
+        else:
+            work.report(0, len(calls), forecasts.waiting(judge.endpoint, time.monotonic() - began))
 
     def effect() -> None:
         keeping.keep(run=run, participant=participant, assignment_of=assignment_of, came=ready, now=timezone.now())
@@ -134,7 +141,7 @@ def work(work: Work) -> Callable[[], None]:
             study=run.study,
             purpose=PURPOSE,
             on_answer=heard,
-            check=work.check,
+            check=check,
         )
     except gateway.GatewayError as error:
         work.keep(effect)

@@ -83,9 +83,12 @@ def forecast(
     return Forecast(len(requests) if wanted is None else wanted, estimate, seconds, left, problem, sampled)
 
 
-def waiting(endpoint: Endpoint) -> str:
-    """Say what a run does before the first answer comes."""
-    return _("Waiting for the first answer of %s") % endpoint
+def waiting(endpoint: Endpoint, seconds: float = 0.0) -> str:
+    """Say what a run does before the first answer comes, and for how long."""
+    if seconds < 1:
+        return _("Waiting for the first answer of %s") % endpoint
+    said = _("Waiting for the first answer of %(endpoint)s, for %(seconds)d s so far")
+    return said % {"endpoint": endpoint, "seconds": seconds}
 
 
 def check_answered(endpoint: Endpoint, answers: Sequence[gateway.Answer]) -> None:

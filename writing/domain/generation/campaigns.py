@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -128,6 +129,7 @@ def work(work: Work) -> None:
     writer = order.writer()
     wanted = _slots(work.unit.payload["slots"])
     total, done = len(wanted), 0
+    began = time.monotonic()
     work.report(0, total, forecasts.waiting(writer.endpoint))
 
     def heard(answer: gateway.Answer) -> None:
@@ -137,6 +139,12 @@ def work(work: Work) -> None:
             work.keep(partial(keep, wanted[answer.index], answer))
         done += 1
         work.report(done, total, _about(wanted))
+
+    def check() -> None:
+        if done:
+            work.check()
+        else:
+            work.report(0, total, forecasts.waiting(writer.endpoint, time.monotonic() - began))
 
     def keep(slot: Slot, answer: gateway.Answer) -> None:
         now = timezone.now()
@@ -158,7 +166,7 @@ def work(work: Work) -> None:
             study=run.study,
             purpose=PURPOSE,
             on_answer=heard,
-            check=work.check,
+            check=check,
         )
     except gateway.GatewayError as error:
         raise Rejected([{"message": str(error)}]) from error
