@@ -14,7 +14,9 @@ pytestmark = pytest.mark.django_db
 NOW = timezone.now().replace(microsecond=0)
 
 
-def answered(endpoint, *, start: float, seconds: float, prompt=400, completion=100, purpose="judge", asks=1):
+def answered(
+    endpoint, *, start: float, seconds: float, waited=0.0, prompt=400, completion=100, purpose="judge", asks=1
+):
     """A question of 2,000 bytes with an answer of at most 500 tokens, and what was sent for it."""
     request = {
         "messages": [{"role": "user", "content": "x" * 2_000}],
@@ -29,8 +31,8 @@ def answered(endpoint, *, start: float, seconds: float, prompt=400, completion=1
         begun = NOW + timedelta(seconds=start + n * seconds)
         Attempt.objects.create(
             call=call, endpoint=endpoint, number=n + 1, fence=0, state=AttemptState.ANSWERED, prompt_tokens=prompt,
-            completion_tokens=completion, bound=0, cost=0, currency="EUR", started_at=begun,
-            ended_at=begun + timedelta(seconds=seconds), latency=seconds,
+            completion_tokens=completion, bound=0, cost=0, currency="EUR",
+            started_at=begun - timedelta(seconds=waited), ended_at=begun + timedelta(seconds=seconds), latency=seconds,
         )  # fmt: skip
 
 
@@ -44,7 +46,7 @@ def test_a_local_model_that_answers_two_at_once_takes_as_long_for_the_next(endpo
     Endpoint.objects.filter(pk=endpoint.pk).update(is_local=True, concurrency=4)
     endpoint.refresh_from_db()
     for n in range(10):
-        answered(endpoint, start=20.0 * (n // 2), seconds=20.0)
+        answered(endpoint, start=20.0 * (n // 2), seconds=20.0, waited=5.0 * (n % 2))
     found = forecasts.forecast(study=study, endpoint=endpoint, requests=asked(40), purpose="judge")
     assert found.seconds == pytest.approx(400, rel=0.02)
     # Ten times as many tokens are allowed as are written: the bound says so, the time does not.

@@ -7,7 +7,7 @@ a token read and a token written take, how many calls were on their way at once,
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import numpy as np
@@ -81,7 +81,11 @@ def of(endpoint: Endpoint, purpose: str) -> Speed | None:
         return None
     tokens = np.array([(each.prompt_tokens, each.completion_tokens or 0) for each in attempts], dtype=np.float64)
     latency = np.array([each.latency for each in attempts], dtype=np.float64)
-    spans = [(each.started_at, each.ended_at) for each in attempts if each.ended_at is not None]
+    # An attempt begins when it is written down; sent it is when there is a place for it.
+    ends = [
+        (each.ended_at, each.latency) for each in attempts if each.ended_at is not None and each.latency is not None
+    ]
+    spans = [(ended - timedelta(seconds=latency), ended) for ended, latency in ends]
     # A clock may be set back, and servers answer in no time.
     busy = max(_busy(spans), float(latency.max()))
     prompt, completion = _seconds_a_token(tokens, latency)
