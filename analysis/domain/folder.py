@@ -8,15 +8,13 @@ from crowdrag.runs.models import Run
 from . import charts, reports, tables
 from .reports import exporting
 
-FIGURES = "figures"
-
 
 def write(run: Run, folder: Path) -> list[Path]:
     """Write the results of a finished run into a folder, which is made if need be; return the files.
 
     Files of the same names are overwritten; others are left alone.
     """
-    (folder / FIGURES).mkdir(parents=True, exist_ok=True)
+    (folder / exporting.FIGURES).mkdir(parents=True, exist_ok=True)
     # All are made before the first is written: what stands in the folder is of one run.
     files = {folder / name: content for name, content in _files(run)}
     for path, content in files.items():
@@ -30,8 +28,9 @@ def _files(run: Run) -> Iterator[tuple[str, bytes]]:
             yield f"{name}.{form}", exporting.table(run, name, form)
     for name, spec in charts.specifications(run):
         for form in charts.MEDIA_TYPES:
-            yield f"{FIGURES}/{name}.{form}", charts.draw(spec, form)
+            yield f"{exporting.FIGURES}/{name}.{form}", charts.draw(spec, form)
     report = reports.report(run)
+    yield "README.md", exporting.readme(report)
     for name, (written, _type) in exporting.WRITERS.items():
         yield name, written(report)
     yield "captions.json", exporting.captions(report)

@@ -120,7 +120,7 @@ class ExperimentForm(forms.Form):
         self.fields["source"].help_text = " ".join(f"{FORMATS[name].title}: {FORMATS[name].help}" for name in offered)
         styles = Style.objects.filter(study=self.study).order_by("name").values_list("name", "label").distinct()
         self._choices("style", [("", _("any style")), *styles])
-        stored = Upload.objects.filter(study=self.study).order_by("-uploaded_at", "-pk")[:SHOWN_UPLOADS]
+        stored = uploads.offered(self.study)[:SHOWN_UPLOADS]
         kept = [(each.pk, f"{each.name} · {filesizeformat(each.size)} · {each.sha256[:8]}") for each in stored]
         self._choices("upload", [("", _("none")), *kept])
         self._choices("generator", starting.offered())

@@ -39,7 +39,7 @@ def report_file(request: HttpRequest, study: Study, name: str) -> HttpResponse:
         raise Http404("A report has no such file.")
     write, media_type = exporting.WRITERS[name]
     response = HttpResponse(write(building.report(run)), content_type=media_type)
-    response["Content-Disposition"] = f'attachment; filename="{study.slug}-{name}"'
+    response["Content-Disposition"] = f'attachment; filename="{study.slug}-{str(run.key)[:8]}-{name}"'
     patch_cache_control(response, private=True, no_cache=True)
     return response
 

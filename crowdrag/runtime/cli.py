@@ -25,6 +25,8 @@ OFFLINE = {
     "--version",
 }
 
+UNDEFINED_TABLE = "42P01"  # as PostgreSQL calls it
+
 USAGE = """\
 crowdrag up                      start everything here, on http://localhost:8000/
 crowdrag demo                    the same, with the demo study and a login
@@ -74,7 +76,21 @@ def manage(given: list[str]) -> None:
         return
     with embedded.lent(folder) as variables:
         os.environ.update(variables)
+        _execute(given)
+
+
+def _execute(given: list[str]) -> None:
+    from django.core.management import execute_from_command_line
+    from django.db.utils import ProgrammingError
+
+    try:
         execute_from_command_line(["crowdrag", *given])
+    except ProgrammingError as error:
+        if getattr(error.__cause__, "sqlstate", "") != UNDEFINED_TABLE:
+            raise
+        raise Problem(
+            "The database has no tables yet, or older ones. Run `crowdrag up` or `crowdrag prepare` first."
+        ) from error
 
 
 def up(given: list[str]) -> None:

@@ -155,6 +155,9 @@ def test_command_writes_every_table_figure_and_what_made_them(tmp_path):
         assert (out / "figures" / f"{name}.svg").read_text().startswith("<svg")
     run = Run.objects.get()
     about = json.loads((out / "run.json").read_text())
+    readme = (out / "README.md").read_text()
+    assert "`agreement.csv`" in readme
+    assert all(f"`{path.stem}`" in readme for path in out.glob("*.csv"))
     assert about["inputs_digest"] == run.inputs_digest
     assert (about["seed"], about["parameters"]["resamples"]) == (5, 30)
     assert about["code_version"] == run.code_version

@@ -174,7 +174,7 @@ def test_a_rejected_run_shows_its_problems_as_a_table(editor: Client, study: Stu
     assert "The input has 3 problems; nothing was changed." in page
     assert page.count("a.jsonl") == 3
     assert '<th scope="col">Expected</th>' in page
-    assert "Resume" in page
+    assert url("run_resume", run) not in page  # the same input would be refused again
 
 
 def test_a_failed_run_shows_which_units_failed(editor: Client, study: Study) -> None:

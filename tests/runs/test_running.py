@@ -1,5 +1,6 @@
 """Start, cancel, resume; what becomes of a run whose work fails, is rejected, or ends."""
 
+import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from crowdrag.runs import kinds, tasks
-from crowdrag.runs.domain import claiming, concluding, executing, running, timing
+from crowdrag.runs.domain import claiming, concluding, executing, running, timing, uploads
 from crowdrag.runs.enums import RunState, UnitState
 from crowdrag.runs.models import Run, Unit, Upload
 from crowdrag.studies.models import Study
@@ -113,6 +114,38 @@ def test_rejected_input_is_final_and_its_problems_are_kept(study: Study) -> None
     assert run.problems[99] == {"file": "a.jsonl", "line": 100, "expected": "a number"}
     assert sorted(run.units.values_list("state", flat=True)) == ["CANCELLED", "CANCELLED", "FAILED"]
     assert max(run.units.values_list("attempts", flat=True)) == 1
+
+
+def test_a_run_whose_input_was_refused_is_not_resumed(study: Study) -> None:
+    run = exhaust(start(study, "rejecting", problems=1))
+    with pytest.raises(running.NotResumableError):
+        running.resume(run=run)
+    run.refresh_from_db()
+    assert (run.state, len(run.problems)) == (RunState.FAILED, 1)
+
+
+def test_a_file_is_offered_once_and_not_if_it_was_refused(study: Study, tmp_path: Path, settings) -> None:
+    settings.MEDIA_ROOT = tmp_path / "files"
+    made = {}
+    for name, content in (("first", "a"), ("again", "a"), ("bad", "b"), ("both", "c")):
+        (tmp_path / name).write_text(content)
+        made[name] = uploads.store(study=study, source=tmp_path / name)
+    exhaust(start(study, "rejecting", problems=1, inputs=[{"role": "file", "upload": made["bad"].pk}]))
+    exhaust(start(study, "rejecting", problems=1, inputs=[{"role": "file", "upload": made["both"].pk}]))
+    exhaust(start(study, "tiny", collection={"upload": made["both"].pk}))
+    assert [upload.name for upload in uploads.offered(study) if upload.name in made] == ["both", "again"]
+
+
+def test_a_command_that_is_ended_cancels_its_run(study: Study) -> None:
+    run = start(study, "tiny", units=3)
+
+    def end(_progress: object) -> None:
+        sys.exit(143)
+
+    with pytest.raises(SystemExit):
+        running.wait(run, report=end)
+    run.refresh_from_db()
+    assert run.state == RunState.CANCELLED
 
 
 def test_a_rejection_by_a_claim_that_was_taken_over_counts_for_nothing(study: Study) -> None:

@@ -13,6 +13,7 @@ from . import as_html, as_latex, as_pdf, building, citing
 from .shape import Report
 
 Files = Iterator[tuple[str, bytes]]
+FIGURES = "figures"
 TEX = "application/x-tex; charset=utf-8"
 TABLE_TYPES = {**tables.MEDIA_TYPES, "tex": TEX}
 #: The report's own files: how each is written, and what it is.
@@ -98,6 +99,21 @@ def _entry(name: str, at: datetime) -> zipfile.ZipInfo:
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.external_attr = 0o644 << 16
     return entry
+
+
+def readme(report: Report) -> bytes:
+    """Say where to begin: the main table of each part, then all tables and figures with their captions."""
+    main = [section.tables[0] for section in report.sections if section.tables]
+    lines = [f"# {report.title}", "", "Main table of each part:", ""]
+    lines += [f"- `{table.name}.csv`: {table.title}" for table in main]
+    lines += ["", "Each table is also there as `.json` and `.tex`. `report.html` and `report.pdf` hold all of them."]
+    lines += ["`run.json` says what made these results.", "", "## Tables", ""]
+    for table in report.tables:
+        lines += [f"- `{table.name}` ({table.size:,} rows): {table.title}. {table.caption}"]
+    if figures := list(report.charts):
+        lines += ["", "## Figures", ""]
+        lines += [f"- `{FIGURES}/{each.name}.svg`: {each.title}. {each.caption}" for each in figures]
+    return ("\n".join(lines) + "\n").encode()
 
 
 def captions(report: Report) -> bytes:

@@ -27,12 +27,10 @@ class Index:
         self.n = len(texts)
         if not self.n:
             raise NoDocumentsError("there is no document to index")
-        import bm25s
-
         tokens = words.tokens(texts, self.settings)
         self._bm25: Any = None
         if tokens.vocab:  # without any word bm25s divides by the mean length, 0
-            self._bm25 = bm25s.BM25(k1=self.settings.k1, b=self.settings.b, method=self.settings.formula)
+            self._bm25 = words.library().BM25(k1=self.settings.k1, b=self.settings.b, method=self.settings.formula)
             self._bm25.index(tokens, show_progress=False)
 
     def scores(self, question: str) -> Floats:

@@ -63,10 +63,18 @@ def version() -> str:
     return version("bm25s")
 
 
-def _tokenized(texts: Sequence[str], settings: Settings, *, ids: bool) -> Any:
+def library() -> Any:
+    """Return `bm25s`, which takes a second to load, and is quiet: it sets its own log to DEBUG."""
+    import logging
+
     import bm25s
 
-    return bm25s.tokenize(
+    logging.getLogger("bm25s").setLevel(logging.WARNING)
+    return bm25s
+
+
+def _tokenized(texts: Sequence[str], settings: Settings, *, ids: bool) -> Any:
+    return library().tokenize(
         list(texts),
         stopwords="en" if settings.stop_words else None,
         stemmer=_stemmer() if settings.stem else None,

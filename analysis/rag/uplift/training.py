@@ -205,7 +205,7 @@ class _Learning:
         for step in range(self.steps_an_epoch):
             chosen = order[step * self.schedule.queries : (step + 1) * self.schedule.queries]
             sums += self.step([self.examples[place] for place in chosen])
-            report(epoch * self.steps_an_epoch + step + 1, total, f"{epoch + 1}/{self.schedule.epochs}")
+            report(epoch * self.steps_an_epoch + step + 1, total, f"epoch {epoch + 1} of {self.schedule.epochs}")
         return [float(each) for each in sums / len(self.examples)]
 
     def step(self, batch: Sequence[_Example]) -> Floats:

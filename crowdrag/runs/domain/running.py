@@ -26,11 +26,13 @@ class NotActiveError(Exception):
 
 
 class NotResumableError(Exception):
-    """Only what failed or was cancelled can be resumed."""
+    """Only what failed or was cancelled can be resumed, unless its input was refused."""
 
     def __init__(self, run: Run):
         super().__init__(
-            f"This run is {run.get_state_display()}: only a run that failed or was cancelled can be resumed."
+            "The input of this run was refused. Start a new run with another input."
+            if run.is_rejected
+            else f"This run is {run.get_state_display()}: only a run that failed or was cancelled can be resumed."
         )
 
 
@@ -105,10 +107,10 @@ def resume(*, run: Run, by: User | None = None, now: datetime | None = None) -> 
     Raises
     ------
     NotResumableError
-        if it is at work, or done.
+        if it is at work, or done, or its input was refused.
     """
     run = concluding.locked(run.pk)
-    if run.state not in {RunState.FAILED, RunState.CANCELLED}:
+    if not run.is_resumable:
         raise NotResumableError(run)
     moment = timing.moment(now)
     again = run.units.filter(state__in=[UnitState.FAILED, UnitState.CANCELLED]).update(
@@ -150,12 +152,12 @@ def mark_stale(*, run: Run, reason: str, now: datetime | None = None) -> None:
 def wait(run: Run, report: waiting.Report | None = None) -> Run:
     """Wait until a run is over and return it as it is then; `report` gets a `Progress` now and then.
 
-    While no worker of the run's queue shows a sign of life, its units are executed in this process. Ctrl-C
-    cancels the run.
+    While no worker of the run's queue shows a sign of life, its units are executed in this process. Ctrl-C and SIGTERM,
+    which the command turns into an exit, cancel the run.
     """
     try:
         return waiting.follow(run, report=report)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):
         with suppress(NotActiveError):
             cancel(run=run)
         raise

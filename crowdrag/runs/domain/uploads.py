@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from crowdrag.studies.models import Study, User
 
-from ..models import Upload
+from ..enums import RunState
+from ..models import Run, Upload
 from . import storing
 
 
@@ -41,3 +42,26 @@ def store(
         uploaded_by=by,
         uploaded_at=now or timezone.now(),
     )
+
+
+def offered(study: Study) -> list[Upload]:
+    """Return the files of a study that another run may read, the latest first: each content once, and none refused."""
+    used: set[int] = set()
+    refused: set[int] = set()
+    for run in Run.objects.filter(study=study, state__in=[RunState.DONE, RunState.FAILED]).order_by("id"):
+        if run.state == RunState.DONE:
+            used |= _read_by(run)
+        elif run.is_rejected:
+            refused |= _read_by(run)
+    found: dict[str, Upload] = {}
+    for upload in Upload.objects.filter(study=study).order_by("-uploaded_at", "-pk"):
+        if upload.pk not in refused - used:
+            found.setdefault(upload.sha256, upload)
+    return list(found.values())
+
+
+def _read_by(run: Run) -> set[int]:
+    """Return the uploads that a run's parameters name."""
+    inputs = run.parameters.get("inputs") or []
+    collection = run.parameters.get("collection") or {}
+    return {given["upload"] for given in [*inputs, collection] if isinstance(given, dict) and given.get("upload")}

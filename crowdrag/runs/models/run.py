@@ -117,6 +117,16 @@ class Run(models.Model):
         return self.state in ACTIVE
 
     @property
+    def is_rejected(self) -> bool:
+        """Whether its input was refused: it would be refused again."""
+        return self.state == RunState.FAILED and bool(self.problems)
+
+    @property
+    def is_resumable(self) -> bool:
+        """Whether it can go on where it stopped."""
+        return self.state in {RunState.FAILED, RunState.CANCELLED} and not self.is_rejected
+
+    @property
     def duration(self) -> timedelta | None:
         """From start to end; None while one of them is missing."""
         return self.finished_at - self.started_at if self.started_at and self.finished_at else None

@@ -35,7 +35,7 @@ def page(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
         "result_url": _result_url(run),
         "parameters": _parameters(run),
         "may_change": request.study_role >= Role.EDITOR,  # type: ignore[attr-defined]
-        "resumable": run.state in {RunState.FAILED, RunState.CANCELLED},
+        "resumable": run.is_resumable,
     }
     return render(request, "runs/run.html", context)
 

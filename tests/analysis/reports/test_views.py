@@ -83,7 +83,7 @@ def test_files_of_a_report_are_sent_to_be_kept():
         answer = client.get(f"{address(study)}{name}?run={run.key}")
         assert answer.content.lstrip().startswith(start)
         assert answer["Content-Type"] == media
-        assert answer["Content-Disposition"] == f'attachment; filename="{study.slug}-{name}"'
+        assert answer["Content-Disposition"] == f'attachment; filename="{study.slug}-{str(run.key)[:8]}-{name}"'
 
 
 def test_there_are_no_other_files_nor_of_other_studies():

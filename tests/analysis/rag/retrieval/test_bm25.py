@@ -1,5 +1,6 @@
 """BM25 by the formula on paper, by hand, and by two routes: the library's index and the scan of a corpus."""
 
+import logging
 import math
 import os
 import re
@@ -155,3 +156,9 @@ def test_real_passages_by_both_routes():
         np.testing.assert_allclose(np.sort(scores)[::-1][:10], found.scores[i], rtol=2e-5)
         own += found.places[i][0] // 7 == i
     assert own >= 90  # the first one found is nearly always a question's own
+
+
+def test_the_library_is_quiet() -> None:
+    words.library()
+
+    assert logging.getLogger("bm25s").getEffectiveLevel() >= logging.WARNING
