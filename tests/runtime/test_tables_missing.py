@@ -8,7 +8,7 @@ from crowdrag.runtime import cli
 from crowdrag.runtime.problems import Problem
 
 
-class Cause(Exception):
+class DriverError(Exception):
     """What the driver says."""
 
     def __init__(self, sqlstate: str) -> None:
@@ -18,7 +18,7 @@ class Cause(Exception):
 
 def fail_with(monkeypatch: pytest.MonkeyPatch, sqlstate: str) -> None:
     def execute(_arguments: list[str]) -> None:
-        raise ProgrammingError("relation does not exist") from Cause(sqlstate)
+        raise ProgrammingError("relation does not exist") from DriverError(sqlstate)
 
     monkeypatch.setattr(django.core.management, "execute_from_command_line", execute)
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.rag.collections import banks
-from analysis.rag.retrieval import search
+from analysis.rag.retrieval import search, words
 from analysis.rag.retrieval.bm25 import BM25, Index
 from analysis.rag.retrieval.reading import NoDocumentsError
 from analysis.rag.retrieval.scanning import scan, weight
