@@ -26,7 +26,7 @@ def fail_with(monkeypatch: pytest.MonkeyPatch, sqlstate: str) -> None:
 def test_a_missing_table_is_a_problem_that_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     fail_with(monkeypatch, "42P01")
 
-    with pytest.raises(Problem, match="crowdrag prepare"):
+    with pytest.raises(Problem, match="crowdrag migrate"):
         cli._execute(["analyse"])
 
 
