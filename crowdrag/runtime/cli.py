@@ -89,7 +89,7 @@ def _execute(given: list[str]) -> None:
         if getattr(error.__cause__, "sqlstate", "") != UNDEFINED_TABLE:
             raise
         raise Problem(
-            "The database has no tables yet, or older ones. Run `crowdrag migrate`, or start it once with `crowdrag up`."
+            "The database has no tables yet, or older ones. Run `crowdrag migrate`, or start it with `crowdrag up`."
         ) from error
 
 
