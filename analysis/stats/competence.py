@@ -26,7 +26,7 @@ from analysis.stats.mace import Mace
 Ints = NDArray[np.int64]
 
 #: Sweeps of the sampler that are thrown away, and that are kept.
-WARM_UP, KEPT = 100, 300
+WARM_UP, KEPT = 150, 500
 # Spam probabilities drawn in each kept sweep: they differ by chance alone, and cost little.
 _EACH = 4
 # What spam probabilities may be distributed as between people: Beta distributions by their mean and concentration,

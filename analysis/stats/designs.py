@@ -208,6 +208,11 @@ class Expectation:
     difficulty : float
         How much harder some topics are to judge than others: standard deviation between topics of the log odds with
         which their pairs are spammed.
+    topic_effect, own_topic_effect : float
+        How much the effect differs between topics, as standard deviations: on all dimensions alike, and on each by
+        itself.
+    style_effect : float
+        How much the effect differs between styles and dimensions, the same on all topics: a standard deviation.
     """
 
     competence: Competence
@@ -216,13 +221,22 @@ class Expectation:
     neutral: float = 0.3
     correlation: float = 0.6
     difficulty: float = 0.0
+    topic_effect: float = 0.0
+    own_topic_effect: float = 0.0
+    style_effect: float = 0.0
 
     def __post_init__(self) -> None:
-        known = np.isfinite([self.effect, self.spread, self.difficulty]).all()
-        if not known or self.spread < 0 or self.difficulty < 0:
-            raise BadDesignError("effect is a number; spread and difficulty are numbers of at least 0")
+        spreads = (self.spread, self.difficulty, self.topic_effect, self.own_topic_effect, self.style_effect)
+        if not np.isfinite([self.effect, *spreads]).all() or min(spreads) < 0:
+            raise BadDesignError("effect is a number; spread, difficulty and variations of the effect are at least 0")
         if not 0 <= self.neutral < 1 or not 0 <= self.correlation <= 1:
             raise BadDesignError("neutral is a share below 1, and correlation lies between 0 and 1")
+
+
+def across(expected: Expectation) -> float:
+    """The standard deviation of merits in pairs of a person's and a model's response, the same for both."""
+    varied = expected.topic_effect**2 + expected.own_topic_effect**2 + expected.style_effect**2
+    return float(np.sqrt(expected.spread**2 + varied / 2))
 
 
 def threshold(design: Design, expected: Expectation) -> float:
@@ -234,14 +248,14 @@ def threshold(design: Design, expected: Expectation) -> float:
     if expected.neutral == 0:
         return 0.0
     models = int(design.origin.sum())
-    across = 2 * models * (design.responses - models) / (design.responses * (design.responses - 1))
+    mixed = 2 * models * (design.responses - models) / (design.responses * (design.responses - 1))
 
     def excess(t: float) -> float:
         within = _better(0.0, expected.spread, -t) - _better(0.0, expected.spread, t)
-        between = _better(expected.effect, expected.spread, -t) - _better(expected.effect, expected.spread, t)
-        return (1 - across) * within + across * between - expected.neutral
+        between = _better(expected.effect, across(expected), -t) - _better(expected.effect, across(expected), t)
+        return (1 - mixed) * within + mixed * between - expected.neutral
 
-    return float(scipy.optimize.brentq(excess, 0.0, _FAR + abs(expected.effect) + 12 * expected.spread))
+    return float(scipy.optimize.brentq(excess, 0.0, _FAR + abs(expected.effect) + 12 * across(expected)))
 
 
 def preferred(design: Design, expected: Expectation) -> float:
@@ -254,7 +268,8 @@ def preferred(design: Design, expected: Expectation) -> float:
     0.5
     """
     t = threshold(design, expected)
-    model, human = _better(expected.effect, expected.spread, t), _better(-expected.effect, expected.spread, t)
+    spread = across(expected)
+    model, human = _better(expected.effect, spread, t), _better(-expected.effect, spread, t)
     return model / (model + human)
 
 
@@ -266,7 +281,7 @@ def with_preferred(design: Design, expected: Expectation, share: float) -> Expec
     BadDesignError
         If the share is not between 0 and 1, or so close to either that no effect gives it.
     """
-    most = _FAR + 12 * expected.spread
+    most = _FAR + 12 * across(expected)
 
     def excess(effect: float) -> float:
         return preferred(design, replace(expected, effect=effect)) - share

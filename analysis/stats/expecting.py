@@ -7,19 +7,25 @@ what was found (indirect inference: Gourieroux, Monfort and Renault 1993).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from statistics import NormalDist
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
 
 from analysis.stats.bootstrap import Floats
-from analysis.stats.designs import HUMAN, MODEL, Competence, Design, Expectation, shifted
+from analysis.stats.designs import HUMAN, MODEL, Competence, Design, Expectation, across, shifted
 from analysis.stats.labels import N
 from analysis.stats.planning import Effort, fit_agreement, fit_grades, fit_labels, gold_of
 from analysis.stats.simulating import Simulated, simulate
 
-_ROUNDS = 12
+#: So many studies are simulated in each round, with the same draws: few while steps are long, then more.
+_ROUNDS = (2,) * 8 + (8,) * 4
+# The effect to begin with, on the log scale, for a difference of one grade; and what errors of labels leave of its
+# gain.
+_EFFECT, _LOST = 2.0, 0.7
 # Fitted merits grow less than the true ones: steps are longer than what is missing, short enough to settle.
 _STRETCH = 1.6
 _FURTHEST = 2.0  # no step is longer than this factor
@@ -41,7 +47,13 @@ class Found:
     spread : float
         Standard deviation of fitted merits between responses of one origin to a topic, on a dimension.
     difference : float
-        Mean fitted merit of models' responses less that of humans' to the same topic; 0 where only one kind wrote.
+        Mean grade of models' responses less that of humans' to the same topic; 0 where only one kind wrote.
+    by_topic, by_topic_all : float
+        Variance over topics of that difference on a dimension, mean over dimensions, and of its mean over dimensions:
+        what widths of intervals follow from. NaN where there are not two topics with both.
+    by_style : float
+        Variance of the difference between styles and dimensions, less what the topics leave open; not below 0. NaN of
+        one style.
     neutral : float
         Share of gold labels that are n, on dimensions on which any is.
     correlation : float
@@ -57,6 +69,9 @@ class Found:
     correlation: float
     alpha: float = float("nan")
     alpha_width: float = float("nan")
+    by_topic: float = float("nan")
+    by_topic_all: float = float("nan")
+    by_style: float = float("nan")
 
 
 def found(
@@ -65,6 +80,8 @@ def found(
     origin: ArrayLike,
     gold: ArrayLike,
     *,
+    grade: ArrayLike,
+    style: ArrayLike | None = None,
     alpha: float = float("nan"),
     alpha_width: float = float("nan"),
 ) -> Found:
@@ -78,6 +95,10 @@ def found(
         The topic of each, from 0, and who wrote it: 0 human, 1 model.
     gold : array_like of int, shape (n_items, n_dimensions)
         Gold labels: 0 a, 1 n, 2 b; negative where there is none.
+    grade : array_like, shape (n_responses, n_dimensions)
+        Grades; NaN where there is none.
+    style : array_like of int, shape (n_responses,), optional
+        The style of each; by default one.
     alpha, alpha_width : float, optional
         As in `Found`.
 
@@ -98,8 +119,9 @@ def found(
     if freedom < 1 or not np.any(labels >= 0):
         raise NothingFoundError("no topic has two graded responses of one origin: say what to expect instead")
     squares = float(np.nansum((m - means[group]) ** 2))
-    pairs = means.reshape(-1, 2, m.shape[1])
-    apart = pairs[:, MODEL] - pairs[:, HUMAN]
+    graded = np.asarray(grade, dtype=np.float64)
+    kind = np.zeros(len(m), dtype=np.int64) if style is None else np.asarray(style, dtype=np.int64)
+    apart = _apart(graded, group)
     return Found(
         spread=float(np.sqrt(squares / freedom)),
         difference=float(np.nanmean(apart)) if np.isfinite(apart).any() else 0.0,
@@ -107,6 +129,9 @@ def found(
         correlation=_correlation(labels),
         alpha=alpha,
         alpha_width=alpha_width,
+        by_topic=_mean_of(_variances(apart)),
+        by_topic_all=_mean_of(_variances(_row_means(apart)[:, None])),
+        by_style=_between_styles([_apart(graded[kind == one], group[kind == one]) for one in np.unique(kind)]),
     )
 
 
@@ -136,23 +161,34 @@ def calibrate(
     """
     chosen = effort if effort is not None else Effort(restarts=3)
     seed = int(rng.integers(2**63))
-    at = Expectation(people, like.difference, max(like.spread, 0.05), min(like.neutral, 0.95), _share(like.correlation))
-    for _round in range(_ROUNDS):
-        seen = _simulated(design, at, seed, chosen)
+    effect, spread = _EFFECT * like.difference, max(like.spread, 0.05)
+    at = Expectation(people, effect, spread, min(like.neutral, 0.95), _share(like.correlation))
+    for studies in _ROUNDS:
+        seen = _simulated(design, at, seed, chosen, studies)
         if seen is None:
             return at
-        at = _towards(_nearer(at, like, seen), like, seen, design.topics)
+        at = _towards(_nearer(design, at, like, seen), like, seen, design.topics)
     return at
 
 
-def _nearer(at: Expectation, like: Found, seen: Found) -> Expectation:
-    """A step towards merits and labels as they were found."""
-    gain = max(seen.spread / at.spread, 0.1)
+def _nearer(design: Design, at: Expectation, like: Found, seen: Found) -> Expectation:
+    """A step towards merits, grades and labels as they were found."""
+    # How much the mean grades move apart with the effect: of as many pairs as there are responses, each by the
+    # density of its lead.
+    spread = float(np.sqrt(2 * across(at) ** 2 + np.pi**2 / 3))
+    gain = design.responses * float(scipy.stats.norm.pdf(at.effect / spread)) / spread * _LOST
+    gain = max(gain, 0.1)
+    alike = _less(like.by_topic_all, seen.by_topic_all) / gain**2 / 2
+    own = _less(like.by_topic - like.by_topic_all, seen.by_topic - seen.by_topic_all) / gain**2 / 2 / 2
+    styles = _less(like.by_style, seen.by_style) / gain**2 / 2
     factor = float(np.clip((like.spread / max(seen.spread, 1e-6)) ** _STRETCH, 1 / _FURTHEST, _FURTHEST))
     return replace(
         at,
         spread=min(at.spread * factor, _LARGEST),
-        effect=float(np.clip(at.effect + _STRETCH * (like.difference - seen.difference) / gain, -_LARGEST, _LARGEST)),
+        effect=float(np.clip(at.effect + 0.7 * (like.difference - seen.difference) / gain, -_LARGEST, _LARGEST)),
+        topic_effect=_root(at.topic_effect**2 + alike),
+        own_topic_effect=_root(at.own_topic_effect**2 + own),
+        style_effect=_root(at.style_effect**2 + styles),
         neutral=float(np.clip(at.neutral + like.neutral - seen.neutral, 0.0, 0.95)),
         correlation=_share(at.correlation + _STRETCH * (like.correlation - seen.correlation)),
     )
@@ -174,6 +210,15 @@ def _towards(at: Expectation, like: Found, seen: Found, topics: int) -> Expectat
     return at
 
 
+def _less(like: float, seen: float) -> float:
+    """What is missing; 0 where either is not known."""
+    return like - seen if np.isfinite([like, seen]).all() else 0.0
+
+
+def _root(square: float) -> float:
+    return float(np.sqrt(np.clip(square, 0.0, _LARGEST**2)))
+
+
 def found_in(study: Simulated, rng: np.random.Generator, effort: Effort) -> Found | None:
     """Sum up a simulated study as `found` does a real one; None where MACE cannot be fitted."""
     posterior = fit_labels(study, rng, effort)
@@ -181,22 +226,66 @@ def found_in(study: Simulated, rng: np.random.Generator, effort: Effort) -> Foun
         return None
     gold = gold_of(posterior)
     topics, responses, dimensions = study.merit.shape
-    merit = fit_grades(study, gold).merit.reshape(topics, dimensions, responses).transpose(0, 2, 1)
+    fitted = fit_grades(study, gold)
+    merit, grade = (
+        each.reshape(topics, dimensions, responses).transpose(0, 2, 1).reshape(-1, dimensions)
+        for each in (fitted.merit, fitted.grade)
+    )
     topic = np.repeat(np.arange(topics), responses)
     origin = np.tile(study.design.origin, topics)
-    return found(merit.reshape(-1, dimensions), topic, origin, gold, **fit_agreement(study))
+    style = np.tile(study.design.style, topics)
+    return found(merit, topic, origin, gold, grade=grade, style=style, **fit_agreement(study))
 
 
-def _simulated(design: Design, at: Expectation, seed: int, effort: Effort) -> Found | None:
-    """What two studies give on average."""
+def _simulated(design: Design, at: Expectation, seed: int, effort: Effort, studies: int) -> Found | None:
+    """What some studies give on average."""
     seen = []
-    for number in range(2):
+    for number in range(studies):
         rng = np.random.default_rng([seed, number])
         one = found_in(simulate(design, at, rng), rng, effort)
         if one is None:
             return None
         seen.append([getattr(one, each.name) for each in fields(Found)])
     return Found(*np.mean(seen, axis=0).tolist())
+
+
+def _apart(values: Floats, group: np.ndarray) -> Floats:
+    """Models' mean less humans' by topic and dimension, (n_topics, n_dimensions); NaN where either is missing."""
+    if not len(values):
+        return np.empty((0, values.shape[1]))
+    pairs = _group_means(values, group)[0].reshape(-1, 2, values.shape[1])
+    difference: Floats = pairs[:, MODEL] - pairs[:, HUMAN]
+    return difference
+
+
+def _variances(values: Floats) -> Floats:
+    """The variance of each column over topics; NaN of fewer than two."""
+    known = np.isfinite(values)
+    n = known.sum(axis=0)
+    mean = np.where(known, values, 0.0).sum(axis=0) / np.maximum(n, 1)
+    squares = np.where(known, values - mean, 0.0) ** 2
+    return np.divide(squares.sum(axis=0), n - 1, out=np.full(values.shape[1], np.nan), where=n > 1)
+
+
+def _row_means(values: Floats) -> Floats:
+    known = np.isfinite(values)
+    n = known.sum(axis=1)
+    return np.divide(np.where(known, values, 0.0).sum(axis=1), n, out=np.full(len(values), np.nan), where=n > 0)
+
+
+def _mean_of(values: Floats) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if known.size else float("nan")
+
+
+def _between_styles(apart: Sequence[Floats]) -> float:
+    """The variance between styles and dimensions of the mean differences, less their sampling variance."""
+    means = np.concatenate([_row_means(each.T) for each in apart])
+    errors = np.concatenate([_variances(each) / np.maximum(np.isfinite(each).sum(axis=0), 1) for each in apart])
+    known = np.isfinite(means) & np.isfinite(errors)
+    if len(apart) < 2 or known.sum() < 2:
+        return float("nan")
+    return float(means[known].var(ddof=1) - errors[known].mean())
 
 
 def _group_means(values: Floats, group: np.ndarray) -> tuple[Floats, np.ndarray]:

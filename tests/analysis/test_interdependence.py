@@ -39,7 +39,7 @@ def test_tau_is_scipys_of_the_gold_labels_in_both_places_of_the_matrix():
             row = row_of(rows, dimension_1=one, dimension_2=other)
             assert row["tau"] == pytest.approx(expected, abs=1e-12)
             assert row["items"] == len(pairs)
-            assert row["low"] <= row["tau"] <= row["high"]
+            assert row["low"] is row["high"] is None  # none of resampled topics would cover
     assert row_of(rows, dimension_1="clear", dimension_2="wide")["items"] == 6
 
 
@@ -60,10 +60,3 @@ def test_a_dimension_alone_or_without_labels_says_so():
     row = row_of(tables_of(same, ("clear", "deep"))["interdependence"], dimension_1="clear", dimension_2="deep")
     assert row["tau"] is None
     assert "two labels" in row["note"]
-
-
-def test_one_topic_has_no_interval():
-    votes = {pair: letters for pair, letters in THREE.items() if pair[0].startswith("t1")}
-    row = row_of(tables_of(votes)["interdependence"], dimension_1="clear", dimension_2="deep")
-    assert (row["low"], row["high"]) == (None, None)
-    assert row["note"]

@@ -84,7 +84,7 @@ TABLES = {
         _("Interdependence of the dimensions"),
         _(
             "Kendall's tau-b between the gold labels of two dimensions on the same presented pairs, and the mean of "
-            "each dimension with all others, with 95 % bootstrap intervals over topics."
+            "each dimension with all others."
         ),
         (
             Column("dimension_1", _("Dimension"), words="dimension"),

@@ -160,10 +160,11 @@ def _found(used: inputs.Inputs, fits: list[Fit], found: dict[str, list[Row]]) ->
     names = {fit.dimension.name: column for column, fit in enumerate(fits)}
     graded = sorted({row["response"] for row in found["grades"]})
     place = {name: index for index, name in enumerate(graded)}
-    merit = np.full((len(graded), len(fits)), np.nan)
+    merit, grade = np.full((2, len(graded), len(fits)), np.nan)
     for row in found["grades"]:
         if row["dimension"] in names:
-            merit[place[row["response"]], names[row["dimension"]]] = row["merit"]
+            where = place[row["response"]], names[row["dimension"]]
+            merit[where], grade[where] = row["merit"], row["grade"]
     about = {response.name: response for response in used.responses}
     topic_of = {name: index for index, name in enumerate(used.topics)}
     alphas = [
@@ -177,6 +178,8 @@ def _found(used: inputs.Inputs, fits: list[Fit], found: dict[str, list[Row]]) ->
         np.array([topic_of[about[name].topic] for name in graded], dtype=np.int64),
         np.array([int(about[name].origin != HUMAN) for name in graded], dtype=np.int64),
         np.stack([_labels(fit) for fit in fits], axis=1),
+        grade=grade,
+        style=np.array([used.styles.index(about[name].style) if used.styles else 0 for name in graded], dtype=np.int64),
         alpha=float(np.mean([row["alpha"] for row in said])) if said else float("nan"),
         alpha_width=float(np.mean(wide)) if wide else float("nan"),
     )

@@ -1,13 +1,17 @@
 """How far the dimensions say the same: Kendall's tau between their gold labels (docs/methods/interdependence.md).
 
+Without intervals: judges whose errors go together on all dimensions move all labels, and resampled topics do not tell
+(docs/methods/intervals.md).
+
 crowdrag25, section 5.1, Table 6.
 """
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
-from analysis.stats.bootstrap import Floats, resample_weights
+from analysis.stats.bootstrap import Floats
 from analysis.stats.correlation import Correlation, CorrelationUndefinedError, cross_tables, of_tables, resampled, tau_b
 from analysis.stats.labels import LABELS, gold
 
@@ -17,7 +21,6 @@ from .estimates import Estimate, noted, undefined
 from .family import Analysed, Tables
 from .fitting import Fit, Fitted
 from .schema import Row
-from .settings import Settings, stream
 
 ALL = "all"
 ALONE = "there is no other dimension with gold labels"
@@ -25,7 +28,7 @@ ALONE = "there is no other dimension with gold labels"
 
 def family(analysed: Analysed) -> Tables:
     """Tau of every two dimensions, in both orders as a matrix has them, and the mean of each with the others."""
-    return {"interdependence": rows_of(analysed.main, settings=analysed.settings, seed=analysed.seed)}
+    return {"interdependence": rows_of(analysed.main)}
 
 
 def labels_of(fit: Fit) -> Ints:
@@ -51,19 +54,24 @@ def correlation(
     return Estimate(point, resampled(tables, weights, statistic), int(np.count_nonzero(by_topic)), n)
 
 
-def rows_of(main: Fitted, *, settings: Settings, seed: int) -> list[Row]:
+def _tau(first: Ints, second: Ints, topic: Ints) -> Estimate:
+    """Tau of two lists of codes, without an interval."""
+    found = correlation(first, second, topic, np.ones((1, int(topic.max(initial=0)) + 1)), tau_b)
+    return found if found.problem else replace(found, samples=np.zeros(0), has_interval=False)
+
+
+def rows_of(main: Fitted) -> list[Row]:
     """The rows of the matrix, dimensions in the order of the questionnaire; presented pairs are the units."""
     fits = [fit for fit in main.fits if fit.dimension.is_preference]
     if not fits:
         return []
-    topics, topic = np.unique(main.pool.topic, return_inverse=True)
-    weights = resample_weights(len(topics), settings.resamples, stream(seed, "topics of interdependence"))
+    topic = main.pool.topic
     labels = {fit.dimension.name: labels_of(fit) for fit in fits}
     problems = {fit.dimension.name: fit.problem for fit in fits}
     found: dict[tuple[str, str], Estimate] = {}
     for one, other in combinations(labels, 2):
         problem = problems[one] or problems[other]
-        tau = undefined(problem) if problem else correlation(labels[one], labels[other], topic, weights, tau_b)
+        tau = undefined(problem) if problem else _tau(labels[one], labels[other], topic)
         found[one, other] = found[other, one] = tau
     rows = []
     means = []

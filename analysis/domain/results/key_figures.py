@@ -14,11 +14,12 @@ from . import spending
 from .agreement import Mask
 from .family import Analysed, Tables
 from .fitting import Fitted
-from .margins import Resampling, cells
+from .margins import Resampling
 from .schema import NOTE, Row, number
 from .settings import Settings, stream
 
 COUNTS = "no interval: one count by another, of all that there are"
+JUDGES = "no interval: which judges met on a pair decides too, of which resampled topics tell nothing"
 ONE_VOTE = "no pair was judged by two people or more: one vote is always its own majority"
 
 
@@ -42,7 +43,7 @@ def key_figure_rows(
     rows = [
         *_writing(inputs, settings, seed),
         *spending.writing(inputs, resampling),
-        *_judging(inputs, fitted, masks, settings, seed),
+        *_judging(inputs, fitted, masks),
     ]
     return [row if "unit" in row else row | {"unit": ""} for row in rows]
 
@@ -68,7 +69,7 @@ def _writing(inputs: Inputs, settings: Settings, seed: int) -> Iterator[Row]:
         yield _mean_words(f"words_per_response_{origin}", [r for r in full if r.origin == origin], settings, seed)
 
 
-def _judging(inputs: Inputs, fitted: Fitted, masks: dict[str, Mask], settings: Settings, seed: int) -> Iterator[Row]:
+def _judging(inputs: Inputs, fitted: Fitted, masks: dict[str, Mask]) -> Iterator[Row]:
     counts = {name: inputs.counts.get(name) for name in ("expert", "model", "pointwise")}
     others = [_count(f"judgments_{name}", n) for name, n in counts.items() if n]
     if not fitted.fits:
@@ -88,7 +89,7 @@ def _judging(inputs: Inputs, fitted: Fitted, masks: dict[str, Mask], settings: S
         both = len(pairs) - len(set(zip(sides.low.tolist(), sides.high.tolist(), strict=True)))
         yield _count("pairs_in_both_orders", both)
     if Split.DIFFERENTIABLE in masks:
-        yield _differentiable(inputs, fitted, masks, settings, seed)
+        yield _differentiable(masks)
     yield _count("judges", judges)
     yield _count("judgments", votes)
     yield _count("judgments_surplus", len(pool.unit) - votes)
@@ -98,16 +99,14 @@ def _judging(inputs: Inputs, fitted: Fitted, masks: dict[str, Mask], settings: S
     yield from spending.judging(inputs, votes, labels)
 
 
-def _differentiable(inputs: Inputs, fitted: Fitted, masks: dict[str, Mask], settings: Settings, seed: int) -> Row:
+def _differentiable(masks: dict[str, Mask]) -> Row:
     """The share of differentiable pairs, of those that several people judged."""
     name, told_apart = "differentiable_share", masks[Split.DIFFERENTIABLE]
     said = told_apart | masks[Split.MINIMAL]
     if not said.any():
         return {"name": name, "value": None, "low": None, "high": None, "n": 0, NOTE: ONE_VOTE}
-    weights = resample_weights(len(inputs.topics), settings.resamples, stream(seed, "topics of pairs"))
-    values, topic = told_apart[said].astype(float), fitted.pool.topic[said]
-    share = bootstrap(weighted_mean(values, topic, len(inputs.topics)), weights, share=True)
-    return {"name": name} | cells(share, len(values))
+    value = float(np.mean(told_apart[said]))
+    return {"name": name, "value": value, "low": None, "high": None, "n": int(said.sum()), NOTE: JUDGES}
 
 
 def _count(name: str, value: int) -> Row:

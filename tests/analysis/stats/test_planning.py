@@ -145,13 +145,17 @@ def test_equal_seeds_give_equal_plans():
 
 def test_the_expectation_behind_a_study_is_found_again():
     rng = np.random.default_rng(2)
-    design = Design(topics=100, responses=6, dimensions=2, forced=0)
+    design = Design(topics=100, responses=6, styles=3, dimensions=2, forced=0)
     crowd = designs.competence(0.6, 0.2, dimensions=2, rng=rng)
-    truth = Expectation(crowd, effect=1.0, spread=1.5, neutral=0.25, correlation=0.7, difficulty=0.5)
+    truth = Expectation(
+        crowd, effect=1.0, spread=1.5, neutral=0.25, correlation=0.7, difficulty=0.5, topic_effect=1.5, style_effect=0.7
+    )
     like = expecting.found_in(simulate(design, truth, rng), rng, Effort())
     found = expecting.calibrate(design, crowd, like, rng=rng)
     assert found.effect == pytest.approx(truth.effect, abs=0.3)
     assert found.spread == pytest.approx(truth.spread, rel=0.15)
+    assert np.hypot(found.topic_effect, found.own_topic_effect) == pytest.approx(truth.topic_effect, rel=0.35)
+    assert found.style_effect == pytest.approx(0.7, abs=0.5)
     assert found.neutral == pytest.approx(truth.neutral, abs=0.04)
     assert found.correlation == pytest.approx(truth.correlation, abs=0.12)
     assert (1 - found.competence.spam).mean() == pytest.approx(0.6, abs=0.05)
@@ -160,8 +164,23 @@ def test_the_expectation_behind_a_study_is_found_again():
 
 def test_an_analysis_is_summed_up_by_hand():
     merit = [[0.0], [2.0], [1.0], [5.0]]  # two of a person, two of a model, one topic
-    found = expecting.found(merit, [0, 0, 0, 0], [0, 0, 1, 1], [[0], [1], [2], [1]])
+    grade = [[1.0], [3.0], [2.0], [6.0]]
+    found = expecting.found(merit, [0, 0, 0, 0], [0, 0, 1, 1], [[0], [1], [2], [1]], grade=grade)
     assert found.spread == pytest.approx(np.sqrt((1 + 1 + 4 + 4) / 2))
     assert (found.difference, found.neutral, found.correlation) == (2.0, 0.5, 0.0)
     with pytest.raises(expecting.NothingFoundError, match="say what to expect"):
-        expecting.found([[0.0], [1.0]], [0, 0], [0, 1], [[0]])
+        expecting.found([[0.0], [1.0]], [0, 0], [0, 1], [[0]], grade=[[1.0], [2.0]])
+
+
+def test_variances_of_differences_between_topics_and_styles_by_hand():
+    """Three topics, two styles, one response of either origin each: models' grades less people's."""
+    apart = np.array([[1.0, 3.0], [2.0, 5.0], [0.0, 4.0]])  # topics by styles
+    topic, style, origin = (each.ravel() for each in np.indices((3, 2, 2)))
+    grade = np.where(origin == 1, apart[topic, style], 0.0)[:, None]
+    found = expecting.found(grade, topic, origin, [[0], [2]], grade=grade, style=style)
+    means = apart.mean(axis=1)
+    assert found.difference == pytest.approx(apart.mean())
+    assert found.by_topic == pytest.approx(means.var(ddof=1))
+    assert found.by_topic_all == pytest.approx(means.var(ddof=1))
+    noise = apart.var(axis=0, ddof=1).mean() / 3
+    assert found.by_style == pytest.approx(apart.mean(axis=0).var(ddof=1) - noise)
