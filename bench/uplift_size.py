@@ -6,6 +6,7 @@ Nothing is generated: labels are made up. Each step is that of a run: read, dige
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -27,7 +28,14 @@ MOST_BYTES, MOST_SECONDS = 4 << 30, 600
 
 def run() -> list[dict]:
     """Measure in a process of its own, so that its peak of memory is that of this work."""
-    done = subprocess.run([sys.executable, "-m", "bench.uplift_size"], capture_output=True, text=True, check=True)
+    with tempfile.TemporaryDirectory(prefix="crowdrag-bench-") as data:
+        own = {"CROWDRAG_DATA_DIR": data, "HTTPS": "false", "DJANGO_SETTINGS_MODULE": "crowdrag.settings"}
+        # No database is asked, and nothing is signed or sealed: these only have to be there.
+        keys = dict.fromkeys(("SECRET_KEY", "CROWDRAG_PSEUDONYM_KEY", "CROWDRAG_IDENTITY_KEY"), "bench")
+        done = subprocess.run(
+            [sys.executable, "-m", "bench.uplift_size"], capture_output=True, text=True, check=True,
+            env={**os.environ, **keys, **own},
+        )  # fmt: skip
     found = json.loads(done.stdout.splitlines()[-1])
     total = sum(PARTS.values())
     return [
@@ -106,10 +114,7 @@ def _lines() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    import os
-
     import django
 
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdrag.settings")
     django.setup()
     print(json.dumps(_measure()))
