@@ -21,15 +21,18 @@ from ..models import (
 from . import showing
 
 SIDES = ("A", "B")
+# The letters that give a vote, beside its number: Response A, neither, Response B.
+VOTE_KEYS = {-1: "A", 0: "N", 1: "B"}
+DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One answer that can be given; `key` is the key that gives it, besides its letter."""
+    """One answer that can be given; `keys` are the keys that give it, the one that its label shows first."""
 
     value: int
     label: str
-    key: str
+    keys: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +249,9 @@ def _checks(found: Iterable[AttentionCheck], attended: dict[int, Answer]) -> dic
 
 
 def _options(options: list[dict[str, object]]) -> tuple[Option, ...]:
+    values = [int(str(one["value"])) for one in options]
+    letters = VOTE_KEYS if set(values) <= VOTE_KEYS.keys() else {}
     return tuple(
-        Option(value=int(str(one["value"])), label=str(one["label"]), key=str(n))
-        for n, one in enumerate(options, start=1)
+        Option(value, str(one["label"]), (*([letters[value]] if letters else []), *([str(n)] if n <= DIGITS else [])))
+        for n, (value, one) in enumerate(zip(values, options, strict=True), start=1)
     )

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 def questionnaire() -> dict[str, str]:
     """Return every message by its name."""
-    return {**_saving(), **_moving(), **_finishing()}
+    return {**_saving(), **_deadline(), **_moving(), **_finishing()}
 
 
 def _saving() -> dict[str, str]:
@@ -47,7 +47,21 @@ def _saving() -> dict[str, str]:
             "Your time for this questionnaire is over. Go on and hand it in: it is kept, and it counts if nobody "
             "else has taken your place."
         ),
-        "until": _("Yours until {time}, longer with every answer"),
+    }
+
+
+def _deadline() -> dict[str, str]:
+    return {
+        "due": _("Due {time}"),
+        "due.within": _("(in {left})"),
+        "due.minutes.one": _("{n} min"),
+        "due.minutes.other": _("{n} min"),
+        "due.hours.one": _("{n} h"),
+        "due.hours.other": _("{n} h"),
+        "due.over": _("Time is over"),
+        "due.soon": _("Your time for this questionnaire ends at {time}, in {left}. Do you need more time?"),
+        "due.kept": _("You have more time now. Due {time}."),
+        "due.failed": _("There is no connection to the server. Your time could not be extended. Try again."),
     }
 
 
@@ -69,6 +83,12 @@ def _finishing() -> dict[str, str]:
         "finish.ready": _("Every question is answered. You can look at each again before you hand in."),
         "finish.open.one": _("{n} question is still open. Answer it, then hand in:"),
         "finish.open.other": _("{n} questions are still open. Answer them, then hand in:"),
+        "finish.unfinished.one": _(
+            "Not submitted: {n} question has no complete answer yet. It is this one, in {name} {number}."
+        ),
+        "finish.unfinished.other": _(
+            "Not submitted: {n} questions have no complete answer yet. The first is this one, in {name} {number}."
+        ),
         "finish.of.one": _("{name} {number}: {n} question"),
         "finish.of.other": _("{name} {number}: {n} questions"),
         "finish.sending": _(

@@ -45,8 +45,8 @@ def test_a_whole_questionnaire_by_keyboard_alone(page: Page, live_server: Any) -
     page.keyboard.press("?")
     expect(page.locator("#help")).to_be_visible()
     page.keyboard.press("Escape")
-    page.keyboard.press("o")
     for number in range(3):
+        # Nothing has the focus yet: a key answers the question that is marked.
         for key in "anb1nbb":
             page.keyboard.press(key)
         # The last question asks why: its field has the focus, and letters are text there.
@@ -82,7 +82,7 @@ def test_keys_move_and_letters_can_be_switched_off(page: Page, live_server: Any)
         page.keyboard.press("r")
         expect(page.locator(f"#item-1-{part}")).to_be_focused()
     page.keyboard.press("?")
-    page.get_by_label("Single letters are keys").uncheck()
+    page.get_by_label("Use single letters and numbers as keys").uncheck()
     page.keyboard.press("Escape")
     page.keyboard.press("j")
     expect(titles).to_have_text("1 of 3")
@@ -92,7 +92,87 @@ def test_keys_move_and_letters_can_be_switched_off(page: Page, live_server: Any)
     expect(titles).to_have_text("1 of 3")
     page.reload()
     page.keyboard.press("j")
+    page.keyboard.press("a")
+    page.keyboard.press("1")
     expect(titles).to_have_text("1 of 3")
+    expect(page.locator(".asked-key:visible, [aria-keyshortcuts], .is-current")).to_have_count(0)
+    expect(page.locator("fieldset.asked input:checked")).to_have_count(0)
+
+
+def test_each_answer_shows_its_key_and_the_key_works_at_once(page: Page, live_server: Any) -> None:
+    at = sheets.make(items=2, checks=0, justified=True)
+    sheets.open_sheet(page, live_server.url, at)
+    assert page.evaluate("document.activeElement === document.body")
+    expect(page.locator("#q-1-1 .asked-key:visible")).to_have_text(["A", "N", "B"])
+    expect(page.locator("fieldset.is-current")).to_have_id("q-1-1")
+    page.keyboard.press("b")
+    expect(page.locator("#q-1-1 input").nth(2)).to_be_checked()
+    expect(page.locator("fieldset.is-current")).to_have_id("q-1-2")
+    # While a response is read, too, but never while somebody writes.
+    page.locator("#item-1-a").focus()
+    page.keyboard.press("2")
+    expect(page.locator("#q-1-2 input").nth(1)).to_be_checked()
+    page.locator("#q-1-7 textarea").focus()
+    page.keyboard.type("b1")
+    expect(page.locator("#q-1-7 textarea")).to_have_value("b1")
+    expect(page.locator("fieldset.asked input:checked")).to_have_count(2)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_an_answer_moves_nothing(page: Page, live_server: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    sheets.open_sheet(page, live_server.url, sheets.make(items=1, checks=1))
+    sheets.saved(page)
+    page.get_by_role("link", name="Hand in").first.click()
+    page.locator("#hand-in").click()  # what the button says about the first open question keeps its place, too
+    boxes = """[...document.querySelectorAll(".judged:not([hidden]) *, .judging-top *")]
+      .map((each) => each.getBoundingClientRect())
+      .map((box) => [box.x, box.y, box.width, box.height].map(Math.round).join())"""
+    sheets.questions(page).first.scroll_into_view_if_needed()
+    for question in sheets.questions(page).all():
+        for option in question.locator("label").all():
+            option.scroll_into_view_if_needed()
+            option.hover()
+            before = page.evaluate(boxes)
+            option.click()
+            sheets.saved(page)
+            after = page.evaluate(boxes)
+            # What counts the answers holds one more letter in the end.
+            assert sum(one != two for one, two in zip(before, after, strict=True)) <= 1
+
+
+def test_the_due_time_is_in_sight_and_a_warning_gives_more(page: Page, live_server: Any) -> None:
+    at = sheets.make(items=1, checks=0)
+    Assignment.objects.filter(pk=at.mine.pk).update(lease_until=timezone.now() + timedelta(minutes=8))
+    sheets.open_sheet(page, live_server.url, at)
+    expect(page.locator("#due")).to_be_visible()
+    before = page.locator("#due").inner_text()
+    warning = page.locator("#due-soon")
+    expect(warning).to_have_role("alert")
+    expect(warning).to_be_visible()
+    assert "8" in page.title()
+    warning.get_by_role("button").click()
+    expect(warning).to_be_hidden()
+    expect(page.locator("#due")).not_to_have_text(before)
+    at.mine.refresh_from_db()
+    assert at.mine.lease_until is not None
+    assert at.mine.lease_until > timezone.now() + timedelta(minutes=50)
+    assert "8" not in page.title()
+
+
+def test_a_time_that_runs_out_without_a_connection_is_told(page: Page, live_server: Any) -> None:
+    at = sheets.make(items=1, checks=0)
+    page.clock.install()
+    sheets.open_sheet(page, live_server.url, at)
+    page.context.set_offline(True)
+    page.clock.run_for(51 * 60_000)
+    expect(page.locator("#due-soon")).to_be_visible()
+    page.locator("#due-more").click()
+    expect(page.locator("#due-soon-words")).to_contain_text("no connection")
+    page.clock.run_for(10 * 60_000)
+    expect(page.locator("#due-soon")).to_be_hidden()
+    expect(page.locator("#late")).to_be_visible()
+    page.context.set_offline(False)
 
 
 def test_on_a_phone_both_texts_and_the_questions_are_a_press_away(browser: Browser, live_server: Any) -> None:
@@ -138,7 +218,6 @@ def test_a_scale_of_four_is_answered_by_its_numbers(page: Page, live_server: Any
     at = sheets.make(items=2, checks=0, kind=CampaignKind.POINTWISE)
     sheets.open_sheet(page, live_server.url, at)
     expect(page.locator("section.judged:not([hidden]) .judged-side")).to_have_count(1)
-    page.keyboard.press("o")
     for key in "1234b":  # a letter is no answer here
         page.keyboard.press(key)
     sheets.saved(page)
@@ -151,9 +230,14 @@ def test_what_is_open_is_listed_with_the_way_to_it(page: Page, live_server: Any)
     sheets.answer_item(page)
     page.get_by_role("link", name="Hand in").click()
     expect(page.locator("#finish-words")).to_have_text("14 questions are still open. Answer them, then hand in:")
+    # It leads to the first of them and says so there.
     page.get_by_role("button", name="Hand in").click()
+    expect(page.locator("#q-2-1 input").first).to_be_focused()
+    expect(page.locator("#q-2-1 .asked-note")).to_contain_text("14")
+    expect(page.locator("#announced")).to_contain_text("14")
+    page.locator("a[data-dot='finish']").click()
     link = page.get_by_role("link", name="Pair 2: 7 questions")
-    expect(link).to_be_focused()
+    link.focus()
     # What is saved meanwhile is told, and takes the focus from nobody.
     page.locator("#q-2-2 input").first.evaluate("option => option.click()")
     sheets.saved(page)

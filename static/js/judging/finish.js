@@ -3,7 +3,7 @@
 import { byId, debounced, make } from "../editor/dom.js";
 import { postAsWriter as post } from "../editor/log/requests.js";
 import { Backoff, Wake } from "../editor/log/wake.js";
-import { say } from "../editor/say.js";
+import { announce, say } from "../editor/say.js";
 
 const name = document.body.dataset.name ?? "";
 
@@ -86,8 +86,14 @@ export function start(items, outbox, times, kept) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (handing) return;
-    if (tell().length) {
-      list.querySelector("a")?.focus();
+    const open = tell();
+    if (open.length) {
+      for (const question of open) question.element.classList.add("is-wanted");
+      const text = say("finish.unfinished", { n: open.length, name, number: open[0].number });
+      open[0].tell(text);
+      items.go(open[0].number - 1, open[0]);
+      open[0].element.scrollIntoView({ block: "nearest" });
+      announce(text);
       return;
     }
     handing = true;

@@ -1,13 +1,12 @@
 /**
- * Keys of the page. Digits and A, N, B answer the question that has the focus; the rest are single letters, which can be
- * switched off (speech input types letters), and F keys, which cannot. The list is in the help dialog.
+ * Keys of the page. The key that a label shows answers the question that is marked: the one with the focus, or else the first
+ * open one of the item. Letters and digits can be switched off (speech input types letters; WCAG 2.1.4); F keys stay, and so
+ * do digits while a question has the focus. The list is in the help dialog.
  */
 
 import { byId } from "../editor/dom.js";
 
-const LETTERS = "crowdrag-judging-letters";
-/** @type {Record<string, number>} */
-const VOTES = { a: -1, n: 0, b: 1 };
+const STORED = "crowdrag-judging-letters";
 
 /** @typedef {import("./questions.js").Question} Question */
 
@@ -18,19 +17,45 @@ const VOTES = { a: -1, n: 0, b: 1 };
  */
 export function start(items, parts, changed) {
   const help = byId("help", HTMLDialogElement);
-  const letters = byId("letters", HTMLInputElement);
+  const singlesOn = byId("letters", HTMLInputElement);
+  /** Which keys give an answer: the server's own list, on each radio button. @type {Map<HTMLInputElement, string[]>} */
+  const keysOf = new Map();
+  for (const { options } of items.questions) {
+    for (const option of options) keysOf.set(option, (option.getAttribute("aria-keyshortcuts") ?? "").toLowerCase().split(" "));
+  }
   try {
-    letters.checked = localStorage.getItem(LETTERS) !== "off";
+    singlesOn.checked = localStorage.getItem(STORED) !== "off";
   } catch {
     // Storage may be forbidden: then it holds until the page is left.
   }
-  letters.addEventListener("change", () => {
+  const show = () => {
+    document.body.classList.toggle("has-no-letters", !singlesOn.checked);
+    for (const [option, keys] of keysOf) {
+      if (singlesOn.checked) option.setAttribute("aria-keyshortcuts", keys.join(" ").toUpperCase());
+      else option.removeAttribute("aria-keyshortcuts");
+    }
+    mark();
+  };
+  singlesOn.addEventListener("change", () => {
     try {
-      localStorage.setItem(LETTERS, letters.checked ? "on" : "off");
+      localStorage.setItem(STORED, singlesOn.checked ? "on" : "off");
     } catch {
       // As above.
     }
+    show();
   });
+
+  /** @returns {Question | undefined} the one with the focus */
+  const focused = () => items.asked.find((each) => each.element.contains(document.activeElement));
+  /** @returns {Question | undefined} the one that a key answers */
+  const current = () => focused() ?? (singlesOn.checked ? items.asked.find((each) => !each.isComplete) : undefined);
+  const mark = () => {
+    if (!items.shown) return; // nothing is shown yet
+    const marked = current();
+    for (const question of items.questions) question.element.classList.toggle("is-current", question === marked);
+  };
+  for (const type of ["focusin", "focusout", "change"]) document.addEventListener(type, () => queueMicrotask(mark));
+  items.watch(mark);
 
   /** @type {Record<string, (back: boolean) => void>} */
   const keys = {
@@ -48,11 +73,12 @@ export function start(items, parts, changed) {
     r: () => parts.cycle(1),
   };
 
-  /** @param {Question} question @param {string} key @returns {boolean} whether it was an answer */
-  const answers = (question, key) => {
-    const votes = question.options.every((option) => Math.abs(Number(option.value)) <= 1);
-    const letter = votes && letters.checked && key in VOTES ? question.options.find((each) => Number(each.value) === VOTES[key]) : undefined;
-    const option = letter ?? (/^[1-9]$/.test(key) ? question.options[Number(key) - 1] : undefined);
+  /** @param {string} key @returns {boolean} whether it was an answer */
+  const answers = (key) => {
+    const question = current();
+    if (!question || question.element.disabled) return false;
+    if (!singlesOn.checked && !/^[1-9]$/.test(key)) return false;
+    const option = question.options.find((each) => keysOf.get(each)?.includes(key));
     if (!option) return false;
     option.checked = true;
     option.focus();
@@ -77,13 +103,13 @@ export function start(items, parts, changed) {
     if (event.isComposing || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (document.querySelector("dialog[open]")) return;
     const writes = target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && target.type !== "radio");
-    const question = items.questions.find((each) => target instanceof Node && each.element.contains(target));
     const single = key.toLowerCase();
     if (key in keys) keys[key](event.shiftKey);
     else if (writes) return;
-    else if (question && !event.shiftKey && !question.element.disabled && answers(question, single)) event.preventDefault();
-    else if (letters.checked && single in singles) singles[single]();
+    else if (!event.shiftKey && answers(single)) event.preventDefault();
+    else if (singlesOn.checked && single in singles) singles[single]();
     else return;
     event.preventDefault();
   });
+  show();
 }

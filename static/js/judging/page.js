@@ -5,6 +5,7 @@ import { debounced } from "../editor/dom.js";
 import { announce, say } from "../editor/say.js";
 import { init as menus } from "../menus.js";
 import { init as theme } from "../theme.js";
+import { Deadline } from "./deadline.js";
 import { start as finish } from "./finish.js";
 import { Items } from "./items.js";
 import { Kept } from "./kept.js";
@@ -12,7 +13,7 @@ import { start as keys } from "./keys.js";
 import { Outbox } from "./outbox.js";
 import { start as parts } from "./parts.js";
 import { find } from "./questions.js";
-import { follow, tell } from "./saving.js";
+import { tell, tellLate } from "./saving.js";
 import { Times } from "./times.js";
 
 /** @typedef {import("./questions.js").Question} Question */
@@ -25,6 +26,13 @@ const kept = new Kept(assignment);
 const outbox = new Outbox(questions, { answer, check }, kept);
 const items = new Items(questions);
 const times = new Times(time, follow);
+const deadline = new Deadline(times, tellLate);
+
+/** What an acknowledgement says besides. @param {{lease_until?: string | null, late?: boolean}} facts */
+function follow({ lease_until: lease, late: isLate }) {
+  if (lease) deadline.move(lease);
+  if (isLate) tellLate();
+}
 
 /** Take what a question shows now. @param {Question} question */
 function changed(question) {
@@ -72,11 +80,13 @@ addEventListener("beforeunload", (event) => {
 });
 
 items.watch((shown) => times.show(shown));
+items.watch(() => questions.forEach((question) => question.tidy()));
 const moves = parts(items);
 keys(items, moves, changed);
 const tellOpen = finish(items, outbox, times, kept);
 outbox.addEventListener("state", () => items.shown === items.finish && tellOpen());
 times.start();
+deadline.start();
 items.start();
 state();
 void outbox.run();

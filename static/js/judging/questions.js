@@ -41,11 +41,20 @@ export class Question {
     return value !== null && !(this.asksWhy && !why.trim());
   }
 
-  /** @param {string} text nothing takes the note away */
+  /** @param {string} text nothing takes the note away, and leaves its place empty: nothing moves under a hand */
   tell(text) {
     if (!(this.note instanceof HTMLElement)) return;
+    this.note.classList.toggle("is-past", !text);
+    if (!text) return;
     this.note.textContent = text;
-    this.note.hidden = !text;
+    this.note.hidden = false;
+  }
+
+  /** Give the place of a note that is past back. */
+  tidy() {
+    if (!this.note?.classList.contains("is-past")) return;
+    this.note.textContent = "";
+    this.note.setAttribute("hidden", "");
   }
 
   focus() {

@@ -44,13 +44,10 @@ function close(state) {
 }
 
 const late = byId("late", HTMLElement);
-const until = byId("until", HTMLElement);
 
-/** What an acknowledgement says besides. @param {{lease_until?: string | null, late?: boolean}} facts */
-export function follow({ lease_until: lease, late: isLate }) {
-  if (isLate && late.hidden) {
-    byId("late-words", HTMLElement).textContent = say("late");
-    late.hidden = false;
-  }
-  if (lease) until.textContent = say("until", { time: new Date(lease).toLocaleString(document.documentElement.lang || [], { dateStyle: "medium", timeStyle: "short" }) });
+/** The time is over: say so, once. */
+export function tellLate() {
+  if (!late.hidden) return;
+  byId("late-words", HTMLElement).textContent = say("late");
+  late.hidden = false;
 }

@@ -87,6 +87,13 @@ export class Times {
     else for (const item of items) this.fresh.add(item);
   }
 
+  /** Tell the server that somebody is there, which moves the deadline. @returns {Promise<boolean>} whether it heard */
+  async renew() {
+    const { status, body } = await post(this.url, { visit: this.visit, times: [] });
+    if (status === 200) this.follow(body);
+    return status === 200;
+  }
+
   #count() {
     const now = performance.now();
     // A page that was asleep wakes up with a long gap: nobody looked at it then.
