@@ -148,7 +148,7 @@ def test_the_player_by_keyboard(page: Page, replayed: WritingTask) -> None:
     expect(page.locator("#passage-1")).to_have_class("passage is-open")
     expect(page.locator("#passage-1 .passage-now")).to_have_text("open")
     page.keyboard.press("w")
-    expect(page.locator("[data-replay-said]")).to_have_text("No later time away.")
+    expect(page.locator("[data-replay-said]")).to_contain_text("Another tab or window in front for 9 s")
     page.keyboard.press("Shift+W")
     expect(page.locator("[data-replay-said]")).to_contain_text("Another tab or window in front for 9 s")
     page.keyboard.press("r")
@@ -162,6 +162,19 @@ def test_the_player_by_keyboard(page: Page, replayed: WritingTask) -> None:
     before = page.evaluate(at)
     page.keyboard.press("0")
     assert page.evaluate(at) == before
+
+
+def test_the_next_paste_is_found_from_where_a_replay_opens(page: Page, replayed: WritingTask) -> None:
+    end = page.evaluate(f"{PLAYER}.log.end")
+    assert page.evaluate(f"{PLAYER}.t") == end
+    page.locator("[data-jump=arrival][data-way='1']").click()
+    expect(page.locator(".arrival--elsewhere")).to_be_visible()
+    arrivals = page.evaluate(
+        f"{PLAYER}.moments.filter((moment) => moment.kind === 'arrival').map((moment) => moment.t)"
+    )
+    assert page.evaluate(f"{PLAYER}.t") == pytest.approx(arrivals[0], abs=1)
+    page.locator("[data-jump=arrival][data-way='-1']").click()
+    assert page.evaluate(f"{PLAYER}.t") == pytest.approx(arrivals[-1], abs=1)
 
 
 def test_nothing_moves_until_it_is_played_and_then_it_ends_in_the_text(page: Page, replayed: WritingTask) -> None:

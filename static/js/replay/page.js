@@ -67,12 +67,7 @@ function keys(player, views, say) {
     9: () => player.seek(player.axis.total),
     r: () => views.show(!views.replaying),
   };
-  for (const [kind, name, key] of KINDS) {
-    found[key] = (event) => {
-      const moment = player.jump(kind, event.shiftKey ? -1 : 1);
-      say(moment ? moment.label : `No ${event.shiftKey ? "earlier" : "later"} ${name.toLowerCase()}.`);
-    };
-  }
+  for (const [kind, , key] of KINDS) found[key] = (event) => say(player.jump(kind, event.shiftKey ? -1 : 1));
   return found;
 }
 
@@ -162,8 +157,7 @@ function start(desk, log, passages) {
   });
   delegate(desk, "click", "[data-jump]", (pressed) => {
     const kind = /** @type {import("./moments.js").Kind} */ (pressed.dataset.jump);
-    const moment = player.jump(kind, pressed.dataset.way === "1" ? 1 : -1);
-    say(moment ? moment.label : "No further one.");
+    say(player.jump(kind, pressed.dataset.way === "1" ? 1 : -1));
   });
   delegate(document, "click", "[data-replay-at]", (pressed) => {
     player.pause();

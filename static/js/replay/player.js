@@ -106,13 +106,21 @@ export class Player extends EventTarget {
     this.seekReal(by < 0 || !index ? t : Math.max(t, this.t));
   }
 
-  /** @param {import("./moments.js").Kind} kind @param {1 | -1} way @returns {import("./moments.js").Moment | undefined} */
+  /**
+   * Go to the next moment of a kind, and around the end: a replay opens at its end.
+   * @param {import("./moments.js").Kind} kind
+   * @param {1 | -1} way
+   * @returns {string} what to say of it
+   */
   jump(kind, way) {
     const those = this.moments.filter((moment) => moment.kind === kind);
     const t = this.t;
-    const found = way > 0 ? those.find((moment) => moment.t > t + 1) : those.findLast((moment) => moment.t < t - 1);
-    if (found) this.seekReal(found.t);
-    return found;
+    const ahead = way > 0 ? those.find((moment) => moment.t > t + 1) : those.findLast((moment) => moment.t < t - 1);
+    const found = ahead ?? those.at(way > 0 ? 0 : -1);
+    if (!found) return "There is none in this text.";
+    this.seekReal(found.t);
+    if (ahead) return found.label;
+    return `${found.label}. Continued from the ${way > 0 ? "beginning" : "end"}.`;
   }
 
   toggle() {
