@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from crowdrag.studies.domain import leaving
-from crowdrag.studies.enums import Verdict
+from crowdrag.studies.domain import enquiring, leaving
+from crowdrag.studies.enums import EnquiryKind, Verdict
 from tests.factories import NOW, TopicFactory
 from writing.domain import codec, incoming, sittings
 from writing.domain.tasks import claiming, leases, listing, problems, reviewing, steps, submitting, trials
@@ -230,6 +230,34 @@ class TestTrial:
         with pytest.raises(problems.TrialEnded):
             here.claim(person)
         assert listing.overview(person).earned == 100
+
+    def test_a_contested_trial_is_not_over_until_it_is_answered(self) -> None:
+        here = world(trial=1)
+        person, reviewer = here.writer(), here.reviewer()
+        task = hand_in(here.claim(person)).task
+        reviewing.reject(task=task, reason="No source.", pay_part=0, by=reviewer, now=NOW)
+        about = {"kind": EnquiryKind.CONTEST, "about": task.external_id}
+        asked = enquiring.ask(participant=person, text="There is one.", now=NOW, **about)
+        with pytest.raises(problems.TrialContested):
+            here.claim(person)
+        enquiring.answer(enquiry=asked, text="We looked again.", by=reviewer, now=NOW)
+        with pytest.raises(problems.TrialEnded):
+            here.claim(person)
+
+    @pytest.mark.parametrize("late", [False, True])
+    def test_a_trial_of_which_a_part_is_in_revision_is_not_over(self, late: bool) -> None:
+        here = world(trial=2)
+        person, reviewer = here.writer(), here.reviewer()
+        first, second = (hand_in(here.claim(person)).task for _ in range(2))
+        reviewing.reject(task=first, reason="No source.", pay_part=0, by=reviewer, now=NOW)
+        revision = reviewing.send_back(task=second, note="Cite.", by=reviewer, now=NOW)
+        if late:
+            leases.expire(now=NOW + 30 * DAY)
+        found = claiming.obstacle(study=here.study, participant=person)
+        assert isinstance(found, problems.TrialInRevision)
+        revision.refresh_from_db()
+        reviewing.reject(task=hand_in(leases.resume(task=revision, now=NOW)).task, reason="No.", by=reviewer, now=NOW)
+        assert isinstance(claiming.obstacle(study=here.study, participant=person), problems.TrialEnded)
 
     def test_a_trial_that_was_sent_back_goes_on_in_its_revision(self) -> None:
         here = world(trial=1)

@@ -17,6 +17,13 @@ from . import holding, leases, moving, problems, slots, trials
 # How often another open task is tried where a unique constraint said no. It can only be so when something other than
 # a claim gave the person a task on the same topic in the same moment.
 TRIES = 5
+# What keeps tasks from somebody who is at a stage of the trial.
+_TRIAL_PROBLEMS = {
+    trials.Stage.ENDED: problems.TrialEnded,
+    trials.Stage.WAITING: problems.TrialWaits,
+    trials.Stage.CONTESTED: problems.TrialContested,
+    trials.Stage.REVISING: problems.TrialInRevision,
+}
 
 # The claim itself: one statement. Of the open tasks on topics that the person has not written on, in this order: low
 # slot numbers first, so that every topic and style gets its first response before any gets its second; then the style
@@ -104,10 +111,8 @@ def _admitted(study: Study, participant: Participant) -> tuple[WritingPlan, tria
     if not consenting.holds(participant=participant, text=plan.consent_text):
         raise problems.NeedsConsent
     where = trials.standing(plan, participant)
-    if where.stage is trials.Stage.ENDED:
-        raise problems.TrialEnded
-    if where.stage is trials.Stage.WAITING:
-        raise problems.TrialWaits
+    if where.stage in _TRIAL_PROBLEMS:
+        raise _TRIAL_PROBLEMS[where.stage]
     most = plan.tasks_per_person
     if where.may_write and most is not None and holding.written(participant) >= most:
         raise problems.EnoughWritten(most)

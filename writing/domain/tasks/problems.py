@@ -77,6 +77,22 @@ class TrialWaits(TaskProblem):
         super().__init__(_("Your trial responses are being read. You can go on when they are accepted."))
 
 
+class TrialContested(TaskProblem):
+    """A trial response was rejected, and its writer contested that."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            _("You asked the researchers to look at your trial again. Their answer will appear on your own page.")
+        )
+
+
+class TrialInRevision(TaskProblem):
+    """A trial response was sent back to its writer."""
+
+    def __init__(self) -> None:
+        super().__init__(_("A trial response was sent back to you. Revise it first. It is in your list."))
+
+
 class TrialEnded(TaskProblem):
     """A trial response was rejected."""
 

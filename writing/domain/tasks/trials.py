@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
+from django.db.models import QuerySet
+
+from crowdrag.studies.enums import EnquiryKind
 from crowdrag.studies.models import Participant
 
 from ...enums import TaskState
@@ -17,6 +20,8 @@ class Stage(Enum):
     NONE = "none"  # the plan has no trial
     WRITING = "writing"
     WAITING = "waiting"
+    REVISING = "revising"  # the writer has one to revise, whatever became of the others
+    CONTESTED = "contested"  # the writer asked to have a rejection looked at again
     PASSED = "passed"
     ENDED = "ended"
 
@@ -54,7 +59,7 @@ def standing(plan: WritingPlan, participant: Participant) -> Standing:
     states = list(rows.values_list("state", flat=True))
     accepted, waiting = states.count(TaskState.ACCEPTED), states.count(TaskState.SUBMITTED)
     if TaskState.REJECTED in states:
-        stage = Stage.ENDED
+        stage = _stage_of_rejected(participant, mine)
     elif accepted >= len(topics):
         stage = Stage.PASSED
     elif accepted + waiting >= len(topics):
@@ -62,6 +67,18 @@ def standing(plan: WritingPlan, participant: Participant) -> Standing:
     else:
         stage = Stage.WRITING
     return Standing(stage, len(topics), accepted, waiting)
+
+
+def _stage_of_rejected(participant: Participant, mine: QuerySet[WritingTask]) -> Stage:
+    """Return where a trial stands of which a response was rejected: over only when nothing about it is open."""
+    rejected = mine.filter(is_trial=True, state=TaskState.REJECTED).values("external_id")
+    contests = participant.enquiries.filter(kind=EnquiryKind.CONTEST, answered_at__isnull=True)
+    if contests.filter(about__in=rejected).exists():
+        return Stage.CONTESTED
+    revisions = mine.filter(is_trial=True, revises__isnull=False)
+    if revisions.filter(state__in=[TaskState.CLAIMED, TaskState.RETURNED]).exists():
+        return Stage.REVISING
+    return Stage.ENDED
 
 
 def next_task(plan: WritingPlan, participant: Participant, now: datetime) -> WritingTask | None:
