@@ -76,7 +76,6 @@ MIDDLEWARE = [
     "crowdrag.operations.views.health.probes",
     "crowdrag.operations.views.metrics.counted",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -129,7 +128,10 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "studies"
 LOGOUT_REDIRECT_URL = "login"
 
+# The pages' own words exist in English alone, so all of a page is English whatever a browser asks for: Django's words,
+# too. What a study's people wrote is marked with the study's language where it stands.
 LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English")]
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
