@@ -12,11 +12,13 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from tests.factories import NOW
+from tests.factories import NOW, ResponseFactory
 from writing.domain import codec, incoming, sittings
-from writing.domain.sittings import tokens
+from writing.domain.imports.fields import Text
+from writing.domain.sittings import receiving, tokens
 from writing.enums import TaskState
 from writing.models import LogBatch, Sitting, WritingTask
+from writing.models.response import LONGEST_TEXT
 
 from .typist import Editor, typed
 
@@ -107,9 +109,17 @@ def test_a_splice_beyond_the_text_is_refused_at_once(editor: Editor, splice: lis
 
 
 def test_a_text_may_be_very_long_but_not_endless(editor: Editor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(incoming, "MOST_CHARACTERS", 5)
+    monkeypatch.setattr(receiving, "LONGEST_TEXT", 5)
     assert editor.type("12345").status_code == 200
     assert editor.type("6").status_code == 400
+
+
+def test_the_limit_of_a_text_is_stated_once(editor: Editor) -> None:
+    assert editor.told["max_text"] == LONGEST_TEXT
+    assert Text().longest == LONGEST_TEXT
+    ResponseFactory(text="a" * LONGEST_TEXT)
+    with pytest.raises(IntegrityError, match="response_text_within_limit"):
+        ResponseFactory(text="a" * (LONGEST_TEXT + 1))
 
 
 def test_bad_shape_is_refused_with_its_place(editor: Editor) -> None:

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from operator import call
 from typing import Any, NoReturn
 
+from ..models.response import LONGEST_TEXT
 from . import events
 
 # A body above this is refused before it is read; the editor keeps its batches well below.
 MOST_BYTES = 256 * 1024
 MOST_EVENTS = 2000
-# The longest text that is taken in: far above any response, so that a whole book pasted by mistake loses nobody a word.
-MOST_CHARACTERS = 6_000_000
 MOST_TIME = 10**11  # milliseconds: three years
 MOST_NUMBER = 2**31 - 1
 
@@ -75,7 +74,7 @@ def _is_storable(text: str) -> bool:
 
 
 _FLAG = Rule(lambda value: value is True or value is False or (type(value) is int and value in (0, 1)), "0 or 1")
-_PLACE_IN_TEXT = _whole(0, MOST_CHARACTERS)
+_PLACE_IN_TEXT = _whole(0, LONGEST_TEXT)
 _HEX = frozenset("0123456789abcdef")
 TIME = _whole(0, MOST_TIME)
 _NUMBER = _whole(0, MOST_NUMBER)
@@ -83,7 +82,7 @@ _FIRST = _whole(0, MOST_NUMBER - MOST_EVENTS)
 FIELDS: dict[str, Rule] = {
     "position": _PLACE_IN_TEXT,
     "deleted": _PLACE_IN_TEXT,
-    "inserted": _text(MOST_CHARACTERS),
+    "inserted": _text(LONGEST_TEXT),
     "source": _one_of(events.SOURCES),
     "input_type": _text(50),
     "start": _PLACE_IN_TEXT,
@@ -92,14 +91,14 @@ FIELDS: dict[str, Rule] = {
     "held": _whole(0, MOST_TIME),
     "place": _whole(events.ELSEWHERE, 10_000),
     "cut": _FLAG,
-    "length": _whole(0, 10 * MOST_CHARACTERS),
+    "length": _whole(0, 10 * LONGEST_TEXT),
     "share": _whole(0, 100),
     "on": _FLAG,
     "rank": _whole(0, 10_000),
     "milliseconds": _whole(-MOST_TIME, MOST_TIME),  # a clock may be set back
     "percent": _whole(0, 100),
     "words": _text(500),
-    "hits": _whole(0, MOST_CHARACTERS),
+    "hits": _whole(0, LONGEST_TEXT),
     "way": _one_of(events.CITED_BY),
     "width": _whole(0, 100_000),
     "height": _whole(0, 100_000),

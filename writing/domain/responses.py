@@ -14,6 +14,7 @@ from crowdrag.studies.models import Participant, Study
 
 from ..enums import Origin
 from ..models import Citation, Response, RetrievedPassage, Statement, Style, Topic, WritingTask
+from ..models.response import LONGEST_TEXT
 from . import styles
 from .imports import storing
 from .imports.problems import Problems
@@ -114,6 +115,10 @@ def store(*, study: Study, responses: Sequence[ResponseInput], problems: Problem
             now=now,
         )
         new.append((row, parsed))
+        if len(parsed.text) > LONGEST_TEXT:
+            message = f"the text has {len(parsed.text)} characters"
+            expected = f"at most {LONGEST_TEXT} characters"
+            problems.add(file=given.file, line=given.line, field="text", expected=expected, message=message)
     problems.refuse_any()
     Response.objects.bulk_create([row for row, _ in new], batch_size=storing.BATCH)
     _store_statements(new, shelf.ranks)

@@ -1,7 +1,11 @@
 """A text for one topic in one style by one participant."""
 
+from typing import Final
+
 import pgtrigger
 from django.db import models
+from django.db.models.functions import Length
+from django.db.models.lookups import LessThanOrEqual
 from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import Decision, Participant, Study
@@ -10,6 +14,10 @@ from ..enums import Origin
 from .style import Style
 from .task import WritingTask
 from .topic import Topic
+
+# The longest text that is taken in, in code points, however it comes: written, imported, or a model's. Far above any
+# response, so that a book pasted by mistake loses nobody a word. The editor is told of it when it opens.
+LONGEST_TEXT: Final = 1_000_000
 
 
 class ResponseQuerySet(models.QuerySet["Response"]):
@@ -50,6 +58,9 @@ class Response(models.Model):
             models.UniqueConstraint(fields=["study", "external_id"], name="response_external_id_unique_per_study"),
             models.CheckConstraint(condition=models.Q(origin__in=Origin.values), name="response_origin_known"),
             models.CheckConstraint(condition=~models.Q(external_id=""), name="response_external_id_not_empty"),
+            models.CheckConstraint(
+                condition=LessThanOrEqual(Length("text"), LONGEST_TEXT), name="response_text_within_limit"
+            ),
             models.CheckConstraint(
                 condition=models.Q(erased_at__isnull=True) | models.Q(text=""), name="response_erased_has_no_text"
             ),

@@ -13,6 +13,7 @@ from crowdrag.studies.models import Participant
 
 from ..domain import incoming, sittings
 from ..models import WritingTask
+from ..models.response import LONGEST_TEXT
 from . import answers
 
 
@@ -33,6 +34,7 @@ def sitting(request: HttpRequest, participant: Participant, task: str) -> HttpRe
             "token": opened.token,
             "log_url": reverse("writing_log"),
             "text": opened.text,
+            "max_text": LONGEST_TEXT,
             "elapsed": opened.elapsed,
             "next_batch": opened.sitting.next_batch,
             "next_event": opened.sitting.next_event,

@@ -8,6 +8,7 @@ from analysis.text import degeneracy, statements
 from crowdrag.llm.domain.gateway import Answer
 
 from ...enums import AnswerOutcome
+from ...models.response import LONGEST_TEXT
 from .slots import Slot
 from .writers import Form
 
@@ -58,6 +59,8 @@ def judge(answer: Answer, *, slot: Slot, form: str, words: int, overlong: float 
         return _outcome(AnswerOutcome.EMPTY, text)
     if form == Form.TEXT and is_refusal(text, parsed):
         return _outcome(AnswerOutcome.REFUSED, text)
+    if len(text) > LONGEST_TEXT:
+        return _outcome(AnswerOutcome.FAILED, text)
     if degeneracy.is_degenerate(text):
         return Outcome(AnswerOutcome.BROKEN, text, parsed.words)
     if answer.is_cut or parsed.words > overlong * words:

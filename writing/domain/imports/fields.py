@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ...models.response import LONGEST_TEXT
 from .problems import shown
 
 # A name or id may be long, but a page has to show it and an index has to hold it.
 MAX_ID = 200
-MAX_TEXT = 1_000_000
 MAX_INTEGER = 2**31 - 1
 # The last millisecond that a datetime can hold: the end of the year 9999.
 MAX_MILLISECONDS = 253_402_300_799_999
@@ -44,13 +44,13 @@ class Text(Field):
     """A text that the database can hold: no NUL, no lone surrogate."""
 
     blank: bool = False
-    longest: int = MAX_TEXT
+    longest: int = LONGEST_TEXT
 
     @property
     def expected(self) -> str:  # type: ignore[override]
         """What a reader is told."""
         kind = "text" if self.blank else "a text that is not empty"
-        return kind if self.longest == MAX_TEXT else f"{kind}, at most {self.longest} characters"
+        return kind if self.longest == LONGEST_TEXT else f"{kind}, at most {self.longest} characters"
 
     def clean(self, value: Any) -> str:
         """Return the text as it is."""

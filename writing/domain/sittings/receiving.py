@@ -9,7 +9,8 @@ from psycopg.types.numeric import Int8
 from crowdrag import prepared
 
 from ...models import LogBatch, Sitting
-from .. import codec, incoming
+from ...models.response import LONGEST_TEXT
+from .. import codec
 from ..incoming import BadInputError, Batch, RefusedError
 from . import holding, tokens
 
@@ -138,7 +139,7 @@ def _append(
                 "count": Int8(len(batch.events)),
                 "needs": Int8(batch.extent.needs),
                 "grows": Int8(batch.extent.grows),
-                "most": Int8(incoming.MOST_CHARACTERS),
+                "most": Int8(LONGEST_TEXT),
                 "codec": codec.CODEC,
                 "payload": payload,
                 "digest": codec.digest(payload),
@@ -158,8 +159,8 @@ def _check_place(sitting: Sitting, batch: Batch) -> None:
         raise GapError(next_batch=sitting.next_batch, next_event=sitting.next_event)
     if batch.extent.needs > sitting.length:
         raise BadInputError(f"a splice lies beyond the end of the text of {sitting.length} characters", where="events")
-    if sitting.length + batch.extent.grows > incoming.MOST_CHARACTERS:
-        raise BadInputError(f"the text would have more than {incoming.MOST_CHARACTERS} characters", where="events")
+    if sitting.length + batch.extent.grows > LONGEST_TEXT:
+        raise BadInputError(f"the text would have more than {LONGEST_TEXT} characters", where="events")
 
 
 def _compare(sitting: Sitting, batch: Batch, payload: bytes) -> None:

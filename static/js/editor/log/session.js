@@ -29,8 +29,6 @@ const BEAT = 1000;
 const RESTART = 60_000;
 /** Longest text that a field of an event other than a change may have. */
 const LONGEST_FIELD = 200;
-/** Longest text that the server takes, where it does not say. */
-const LONGEST_TEXT = 1_000_000;
 
 /**
  * @typedef {"opening" | "writing" | "fenced" | "closed" | "expired"} Phase
@@ -87,6 +85,7 @@ export class Writing extends EventTarget {
     this.wake = new Wake();
     this.told = "";
     this.finishing = false;
+    this.stopping = new AbortController();
   }
 
   async start() {
@@ -204,7 +203,8 @@ export class Writing extends EventTarget {
     const { field } = this;
     field.value = opened.text;
     field.disabled = field.readOnly = false;
-    if (field.maxLength < 0) field.maxLength = opened.max_text ?? LONGEST_TEXT;
+    // The server counts code points, of which a text has no more than the units that the field counts.
+    field.maxLength = opened.max_text;
     /** @type {import("./store.js").Row} */
     const row = {
       home: this.urls.sitting,
@@ -365,6 +365,11 @@ export class Writing extends EventTarget {
     if (await this.open()) this.recorder?.replace(text, "restored");
   }
 
+  /** Go on writing instead: nothing more is asked of the server, and the field is open again. */
+  stopFinishing() {
+    this.stopping.abort();
+  }
+
   /**
    * Say that the text is done, once the server has all of it.
    * @returns {Promise<{next: string} | {problem: string}>}
@@ -373,7 +378,8 @@ export class Writing extends EventTarget {
     if (this.finishing || !this.outbox || this.phase !== "writing") return { problem: this.finishing ? "busy" : this.phase };
     this.finishing = true;
     this.field.readOnly = true;
-    const done = await finished(this);
+    this.stopping = new AbortController();
+    const done = await finished(this, this.stopping.signal);
     this.finishing = false;
     if ("next" in done) {
       this.close(done.next);
