@@ -132,6 +132,45 @@ def test_the_bracket_offers_the_passages(page: Page, at: Desk) -> None:
     assert {event[4] for event in recorded(at) if event[0] == "b"} == {"typed"}
 
 
+def test_words_in_a_bracket_find_a_passage(page: Page, at: Desk) -> None:
+    page.keyboard.type("Tides differ [harbour 12")
+    options = page.get_by_role("listbox", name="Passages to cite").get_by_role("option")
+    expect(options).to_have_count(1)
+    expect(options.locator("mark")).to_have_text("Harbour")
+    page.keyboard.press("Enter")
+    expect(field(page)).to_have_value("Tides differ [12]")
+    page.keyboard.press("Control+z")
+    expect(field(page)).to_have_value("Tides differ [harbour 12")
+    page.keyboard.press("End")
+    page.keyboard.type("345")
+    expect(options).to_have_count(0)
+    expect(page.locator("#suggestions-none")).to_contain_text("harbour 12345")
+    # What finds nothing is text like any other.
+    page.keyboard.type("] and [sic")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    expect(field(page)).to_have_value("Tides differ [harbour 12345] and [sic\n")
+    saved(page)
+    assert codec.final_text(recorded(at)) == field(page).input_value()
+
+
+def test_a_copied_passage_is_remarked(page: Page, at: Desk) -> None:
+    write(
+        page,
+        "My own words, as many as there are in a sentence of twenty or so, are mine, and nobody minds [3]. ",
+    )
+    passage = page.locator("#passage-3 .passage-text").inner_text()
+    write(page, " ".join(passage.split()[:19]) + " [3]. ")  # a fitting quotation
+    page.wait_for_timeout(1000)
+    expect(findings(page)).to_have_count(0)
+    write(page, passage + " [3]. ")
+    expect(findings(page)).to_have_count(1)
+    expect(findings(page)).to_contain_text("passage 3")
+    expect(page.locator("#announced")).to_contain_text("passage 3")
+    page.locator("#finish").click()
+    expect(page.locator("#finish-list")).to_contain_text("passage 3")
+
+
 def test_brackets_typed_straight_through_stay_as_typed(page: Page, at: Desk) -> None:
     typed = "One [3]. Two [3, 7]; three [Winter, 1997] four [25] [\nfive [] six [x] [1"
     frame = page.locator("#suggestions-frame")

@@ -18,20 +18,47 @@ def test_finishing_says_what_is_missing(page: Page, live_server: Any) -> None:
     finish.click()
     expect(dialog).to_contain_text("There is no text yet")
     expect(dialog.locator("#finish-confirm")).to_be_hidden()
-    dialog.get_by_role("button", name="Back to the text").click()
+    dialog.get_by_role("button", name="Keep writing").click()
     write(page, "Ten words are asked for, and here they are, all [30].")
     finish.click()
     expect(dialog.locator("#finish-lede")).to_have_text("Before you finish, 2 things are worth a look:")
     expect(dialog.locator("#finish-list li")).to_have_text(
         ["No passage is cited in the whole text.", "[30] cites a passage that is not there; the last is 19."]
     )
+    # To go on writing is what one is led to.
+    expect(dialog.get_by_role("button", name="Keep writing")).to_be_focused()
+    expect(dialog.locator(".button--main")).to_have_id("finish-keep")
     dialog.get_by_role("button", name="Show me").click()
     assert field(page).evaluate("text => text.value.slice(text.selectionStart, text.selectionStart + 2)") == "30"
     field(page).fill("Ten words are asked for, and here they are, all [3].")
     finish.click()
     expect(dialog).to_contain_text("10 words, and nothing to correct.")
+    expect(dialog.locator(".button--main")).to_have_id("finish-confirm")
     dialog.get_by_role("button", name="Finish").click()
     page.wait_for_url("**/exit/")
+
+
+def test_finishing_offline_is_told_and_can_be_stopped(page: Page, live_server: Any) -> None:
+    made = desk(target=10)
+    sit_down(page, live_server.url, made)
+    write(page, "Ten words are asked for, and here they are, all [3].")
+    saved(page)
+    page.context.set_offline(True)
+    page.locator("#finish").click()
+    page.locator("#finish-confirm").click()
+    progress = page.locator("#finish-progress")
+    expect(progress).to_contain_text("offline")
+    expect(progress).to_have_role("status")
+    page.locator("#finish-keep").click()
+    expect(field(page)).to_be_editable()
+    page.keyboard.type(" More.")
+    page.locator("#finish").click()
+    page.locator("#finish-confirm").click()
+    expect(progress).to_contain_text("offline")
+    page.context.set_offline(False)
+    page.wait_for_url("**/exit/")
+    made.task.refresh_from_db()
+    assert "More." in made.task.draft
 
 
 def test_the_state_of_saving_is_the_truth(page: Page, at: Desk) -> None:

@@ -1,6 +1,7 @@
 """The editor on every screen: by touch, narrow, zoomed, both themes; hostile texts; what it weighs; nothing moves."""
 
 import gzip
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.pages.desks import desk, leave, passage_text, sit_down, write
 from tests.pages.test_axe import violations
 from writing.domain.tasks import moving
 from writing.models import WritingTask
+from writing.models.response import LONGEST_TEXT
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("left")]
 
@@ -102,6 +104,33 @@ def test_on_a_phone_by_touch(phone: Page, live_server: Any) -> None:
     page.set_viewport_size({"width": 320, "height": 568})
     assert wide(page) == 320
     expect(page.get_by_role("button", name="Finish")).to_be_in_viewport(ratio=1)
+
+
+def test_with_a_keyboard_open_the_screen_is_the_text_s(phone: Page, live_server: Any) -> None:
+    """A phone of 390 x 780 with its keyboard open shows 390 x 400."""
+    sit_down(phone, live_server.url, desk())
+    text = phone.locator("#text")
+    assert text.evaluate("text => text.maxLength") == LONGEST_TEXT
+    text.tap()
+    phone.keyboard.insert_text("The tide follows the moon and the sun. " * 30)
+    phone.set_viewport_size({"width": 390, "height": 400})
+    expect(phone.locator("body")).to_have_class(re.compile("is-typing"))
+    lines = """text => {
+      const { paddingTop, lineHeight } = getComputedStyle(text);
+      return (text.clientHeight - 2 * parseFloat(paddingTop)) / parseFloat(lineHeight);
+    }"""
+    assert text.evaluate(lines) >= 8
+    for name in ("Finish", "Passages"):
+        expect(phone.get_by_role("button", name=name)).to_be_in_viewport(ratio=1)
+    assert wide(phone) == 390
+    assert phone.evaluate("document.documentElement.scrollHeight") <= 400
+    assert look(phone) == []
+    # A press that takes the focus away still meets its button.
+    phone.get_by_role("button", name="Passages").tap()
+    expect(phone.locator("#passage-list")).to_be_visible()
+    expect(phone.locator("body")).not_to_have_class(re.compile("is-typing"))
+    phone.get_by_role("button", name="Text", exact=True).tap()
+    expect(phone.locator(".topic")).to_be_visible()
 
 
 def test_what_to_revise_stands_above_the_text_on_a_phone_too(phone: Page, live_server: Any) -> None:

@@ -21,9 +21,16 @@ def _text() -> dict[str, str]:
         "words.long.one": _("{n} word; about {target} are asked for"),
         "words.long.other": _("{n} words; about {target} are asked for"),
         "preview.empty": _("What you write will be shown here as its readers will see it."),
-        "offered.one": _("{n} passage to cite. Enter cites it, Escape closes the list."),
-        "offered.other": _("{n} passages to cite. Arrow keys choose, Enter cites, Escape closes the list."),
+        "offered.one": _(
+            "{n} passage to cite. Type a number or a word to filter. Enter cites, Escape closes the list."
+        ),
+        "offered.other": _(
+            "{n} passages to cite. Type a number or a word. Arrow keys choose, Enter cites, Escape closes the list."
+        ),
+        "found.one": _("{n} passage found."),
+        "found.other": _("{n} passages found."),
         "none": _("There is no passage {number}; the last is {last}."),
+        "none.words": _("No passage contains “{words}”."),
         "cited.now": _("Passage {rank} is cited."),
         "cited.added": _("Passage {rank} is added to the citation."),
         "cited.already": _("Passage {rank} is cited here already."),
@@ -52,6 +59,7 @@ def _findings() -> dict[str, str]:
         "go": _("Go to it"),
         "findings.none": _("Nothing to correct: each citation has its passage."),
         "findings.empty": _("While you write, your citations are checked here."),
+        "finding.copied": _("This is copied from passage {rank}. Write it in your own words:"),
         "finding.missing": _("{marker} cites a passage that is not there; the last is {last}."),
         "finding.empty": _("These brackets cite nothing."),
         "finding.unclosed": _("This bracket is not closed:"),
@@ -105,8 +113,20 @@ def _finishing() -> dict[str, str]:
         "finish.further.one": _("And one more."),
         "finish.further.other": _("And {n} more."),
         "finish.yes": _("Finish"),
-        "finish.anyway": _("Finish as it is"),
+        "finish.anyway": _("Finish anyway"),
         "finish.sending": _("The last of your text is being sent. Please keep this page open."),
+        "finish.waits.offline": _(
+            "You are offline, so the text is not finished yet. It is kept on this device and finished when the "
+            "connection is back. Leave this page open, or keep writing."
+        ),
+        "finish.waits.problem": _(
+            "The server does not answer, so the text is not finished yet. The page tries again. Leave it open, or "
+            "keep writing."
+        ),
+        "finish.waits.expired": _(
+            "The server does not know this browser any more. Open your link in another tab. Then this page finishes "
+            "the text."
+        ),
         "finish.problem": _("It could not be finished just now. Your text is safe; try again in a moment."),
         "finish.problem.behind": _("Not all of your text had arrived. It is being sent; try again in a moment."),
         "finish.problem.differs": _(

@@ -5,17 +5,19 @@
  * paragraph or a list's point without a citation is worth a look, whatever a later paragraph cites.
  */
 
+import { copies } from "./copies.js";
 import { markers, stripped } from "./statements.js";
 
 /**
  * @typedef {object} Finding
- * @property {"missing" | "empty" | "unclosed" | "uncited" | "elsewhere"} kind
+ * @property {"missing" | "empty" | "unclosed" | "uncited" | "elsewhere" | "copied"} kind
  * @property {boolean} wrong
  * @property {number} start
  * @property {number} end
  * @property {string} about the number or the words that it is about
  * @property {number} [other] where the same claim stands, cited
  * @property {string} [cited] by which marker
+ * @property {number} [rank] the passage that it is copied from
  */
 
 /** @typedef {{start: number, end: number, marker: string}} Sentence */
@@ -133,9 +135,10 @@ function uncited(text, found, caret) {
  * @param {string} text
  * @param {number} passages
  * @param {number} [caret] where the writer is; -1: nowhere
+ * @param {import("./copies.js").Index} [sources] the passages' words
  * @returns {Finding[]} in order of the text
  */
-export function check(text, passages, caret = -1) {
+export function check(text, passages, caret = -1, sources = new Map()) {
   const found = markers(text, passages);
   /** @type {Finding[]} */
   const findings = [];
@@ -157,6 +160,7 @@ export function check(text, passages, caret = -1) {
   const brackets = [...found, ...findings].sort((a, b) => a.start - b.start);
   const known = new Set(elsewhere.map(({ end }) => end));
   const bare = uncited(text, brackets, caret).filter(({ end }) => !known.has(end));
-  findings.push(...elsewhere, ...bare);
+  const copied = copies(text, sources).map(({ start, end, rank }) => ({ start, end, rank, about: text.slice(start, end) }));
+  findings.push(...elsewhere, ...bare, ...copied.map((each) => ({ ...each, kind: /** @type {const} */ ("copied"), wrong: false })));
   return findings.sort((a, b) => a.start - b.start);
 }

@@ -64,22 +64,28 @@ export function citing(text, caret, rank, passages) {
   return { start, end: start, text: inserted, caret: start + inserted.length + (caret - start), merged: false };
 }
 
+/** Words behind a bracket, by which passages are searched: a letter first, so that a number stays a number. */
+const WORDS = /\[([ \t]*\p{L}[\p{L}\p{M}\p{N}' \u2019-]{0,39})$/u;
+
 /**
- * The marker that is being typed at the caret: "[", "[1", "[3, ".
+ * The marker that is being typed at the caret: "[", "[1", "[3, ", or words to find a passage by: "[tide".
  * @param {string} text
  * @param {number} caret
- * @returns {{open: number, digits: string, cited: number[]} | null}
+ * @returns {{open: number, digits: string, cited: number[], words: string} | null}
  */
 export function beingTyped(text, caret) {
   const match = /\[((?:[ \t]*\d+[ \t]*[,;])*)[ \t]*(\d*)$/.exec(text.slice(Math.max(0, caret - 120), caret));
-  if (!match) return null;
+  if (!match) {
+    const words = WORDS.exec(text.slice(Math.max(0, caret - 60), caret));
+    return words && { open: caret - words[0].length, digits: "", cited: [], words: words[1].trim() };
+  }
   const digits = match[2];
   const cited = [...match[1].matchAll(/\d+/g)].map(([number]) => Number(number));
-  return { open: caret - match[0].length, digits, cited };
+  return { open: caret - match[0].length, digits, cited, words: "" };
 }
 
 /**
- * Write the rest of a chosen number, and close the bracket where it is not closed yet.
+ * Write the rest of a chosen number, in place of the words that it was found by, and close the bracket where it is open.
  * @param {string} text
  * @param {number} caret
  * @param {number} rank
@@ -89,7 +95,8 @@ export function completing(text, caret, rank) {
   const typed = beingTyped(text, caret);
   if (!typed || !String(rank).startsWith(typed.digits)) return null;
   const closed = /^[ \t]*(?:[,;\d]|\])/.test(text.slice(caret, caret + 20));
+  const start = typed.words ? typed.open + 1 : caret;
   const inserted = `${String(rank).slice(typed.digits.length)}${closed ? "" : "]"}`;
   const beyond = closed && text[caret] === "]" ? 1 : 0;
-  return { start: caret, end: caret, text: inserted, caret: caret + inserted.length + beyond, merged: typed.cited.length > 0 };
+  return { start, end: caret, text: inserted, caret: start + inserted.length + beyond, merged: typed.cited.length > 0 };
 }

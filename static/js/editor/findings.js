@@ -1,6 +1,7 @@
 /** The list of what is worth a look, kept up to date quietly; each entry leads to its place in the text. */
 
 import { check } from "./check.js";
+import { index } from "./copies.js";
 import { byId, debounced, make } from "./dom.js";
 import { desk } from "./desk.js";
 import { show } from "./panes.js";
@@ -19,10 +20,13 @@ const figure = byId("findings-count", HTMLElement);
 /** @type {import("./check.js").Finding[]} */
 let findings = [];
 let drawn = "";
+/** @type {import("./copies.js").Index} */
+let sources = new Map();
+let copied = 0;
 
 /** @param {import("./check.js").Finding} finding @returns {string} */
 export function wording(finding) {
-  return say(`finding.${finding.kind}`, { marker: finding.cited ?? finding.about, last: desk.passages.length - 1 });
+  return say(`finding.${finding.kind}`, { marker: finding.cited ?? finding.about, last: desk.passages.length - 1, rank: finding.rank ?? 0 });
 }
 
 /** @param {string} text @returns {string} */
@@ -69,12 +73,16 @@ function draw() {
 }
 
 function look() {
-  findings = check(desk.text.value, desk.passages.length, document.activeElement === desk.text ? desk.text.selectionEnd : -1);
+  findings = check(desk.text.value, desk.passages.length, document.activeElement === desk.text ? desk.text.selectionEnd : -1, sources);
   draw();
+  // A passage that was just pasted is worth a word at once; other findings wait until somebody looks.
+  const all = findings.filter(({ kind }) => kind === "copied");
+  if (all.length > copied) announce(wording(all[0]));
+  copied = all.length;
 }
 
 /** @returns {import("./check.js").Finding[]} of the text as it is now, wherever the caret is */
-export const whole = () => check(desk.text.value, desk.passages.length);
+export const whole = () => check(desk.text.value, desk.passages.length, -1, sources);
 
 /** @param {number} by 1: the next from the caret on, -1: the one before; around the end */
 export function step(by) {
@@ -90,6 +98,7 @@ export function step(by) {
 }
 
 export function start() {
+  sources = index(desk.passages.map((_, rank) => desk.passageText(rank)));
   const idle = window.requestIdleCallback ?? ((/** @type {() => void} */ act) => setTimeout(act));
   const later = debounced(() => idle(look), QUIET);
   desk.watch(later);

@@ -3,6 +3,7 @@
 import { byId, make } from "./dom.js";
 import { desk } from "./desk.js";
 import { about, goTo, whole, wording } from "./findings.js";
+import { kindOf } from "./saving.js";
 import { say } from "./say.js";
 import { lengthOf } from "./words.js";
 
@@ -14,6 +15,7 @@ const list = byId("finish-list", HTMLElement);
 const progress = byId("finish-progress", HTMLElement);
 const confirm = byId("finish-confirm", HTMLButtonElement);
 const look = byId("finish-look", HTMLButtonElement);
+const keep = byId("finish-keep", HTMLButtonElement);
 
 let under = false;
 
@@ -30,6 +32,12 @@ function describe() {
   lede.textContent = length === "empty" ? say("finish.empty") : points.length ? say("finish.look", { n: points.length }) : say("finish.ready", { n });
   confirm.hidden = length === "empty";
   confirm.textContent = say(points.length ? "finish.anyway" : "finish.yes");
+  // A text with faults is better written on than handed in: that is the main button then, and has the focus.
+  const [main, other] = points.length || length === "empty" ? [keep, confirm] : [confirm, keep];
+  main.classList.add("button--main");
+  other.classList.remove("button--main");
+  keep.autofocus = main === keep;
+  confirm.autofocus = main === confirm;
   look.hidden = findings.length === 0;
   progress.textContent = "";
 }
@@ -47,10 +55,18 @@ function busy(on) {
   confirm.setAttribute("aria-busy", String(on));
 }
 
+/** What finishing waits for. @param {import("./log/session.js").State} state */
+export function tell(state) {
+  if (!under) return;
+  const kind = kindOf(state);
+  const text = say(kind === "offline" || kind === "problem" ? `finish.waits.${state.phase === "expired" ? "expired" : kind}` : "finish.sending");
+  if (progress.textContent !== text) progress.textContent = text;
+}
+
 async function send() {
   if (!desk.writing || under) return;
   busy(true);
-  progress.textContent = say("finish.sending");
+  tell(desk.writing.state);
   try {
     const done = await desk.writing.finish();
     if ("next" in done) {
@@ -58,7 +74,9 @@ async function send() {
       return;
     }
     const known = `finish.problem.${done.problem}`;
-    progress.textContent = say(known) === known ? say("finish.problem") : say(known);
+    // Whoever closed the dialog went back to writing, and knows it.
+    if (done.problem === "stopped") progress.textContent = "";
+    else progress.textContent = say(known) === known ? say("finish.problem") : say(known);
   } catch {
     progress.textContent = say("finish.problem");
   }
@@ -68,6 +86,10 @@ async function send() {
 export function start() {
   byId("finish", HTMLButtonElement).addEventListener("click", open);
   confirm.addEventListener("click", send);
+  dialog.addEventListener("close", () => {
+    if (under) desk.writing?.stopFinishing();
+    desk.text.focus({ preventScroll: true });
+  });
   look.addEventListener("click", () => {
     dialog.close();
     const [first] = whole();

@@ -7,8 +7,9 @@ import { closed, fenced, offer, resumed } from "./branches.js";
 import { desk } from "./desk.js";
 import { start as dwell } from "./dwell.js";
 import { start as findings } from "./findings.js";
-import { start as finish } from "./finish.js";
+import { start as finish, tell as tellFinish } from "./finish.js";
 import { cite, recordTyped } from "./inserting.js";
+import { start as keyboard } from "./keyboard.js";
 import { start as keys } from "./keys.js";
 import { startWriting } from "./log/session.js";
 import { start as lower } from "./lower.js";
@@ -28,6 +29,7 @@ let opened = false;
 /** @param {import("./log/session.js").State} state */
 function follow(state) {
   tellSaving(state);
+  tellFinish(state);
   if (state.phase === "fenced") fenced();
   else resumed();
   if (state.phase === "closed") closed(state.next);
@@ -39,7 +41,7 @@ function follow(state) {
 
 async function start() {
   for (const init of [theme, dialogs, menus]) init(document);
-  for (const each of [panes, dwell, search, suggest, findings, preview, lower, words, finish, keys, times]) each();
+  for (const each of [panes, dwell, search, suggest, findings, preview, lower, words, finish, keyboard, keys, times]) each();
   passages((rank) => cite(rank, "button"));
   recordTyped();
   const writing = await startWriting({ textarea: desk.text, urls: { sitting, finish: finishing }, task });

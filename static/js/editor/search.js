@@ -32,7 +32,7 @@ export function terms(typed) {
 }
 
 /** @param {string} text @param {RegExp[]} wanted @returns {[number, number][]} where the words are, without overlaps */
-function spans(text, wanted) {
+export function spans(text, wanted) {
   /** @type {[number, number][]} */
   const all = [];
   for (const term of wanted) {

@@ -1,5 +1,6 @@
 /**
- * Typing "[" offers the passages: digits filter, arrows choose, Enter or Tab cites, Escape or any other text lets it be.
+ * Typing "[" offers the passages: digits filter, words search, arrows choose, Enter or Tab cites, Escape or any other text
+ * lets it be.
  * The field keeps the focus (aria-activedescendant); whoever types "[3]" to its end notices nothing.
  */
 
@@ -9,10 +10,13 @@ import { desk } from "./desk.js";
 import { complete } from "./inserting.js";
 import { passageAtHand } from "./passages.js";
 import { placeOf } from "./place.js";
+import { spans, terms } from "./search.js";
 import { announce, say } from "./say.js";
 
 // So much of a passage is shown; the list's own box cuts it further.
 const BEGINNING = 120;
+// So much stands before a word that was searched.
+const BEFORE = 24;
 
 const box = byId("suggestions", HTMLElement);
 const none = byId("suggestions-none", HTMLElement);
@@ -23,6 +27,8 @@ let options = [];
 let active = -1;
 // Where the bracket is that Escape was pressed for: it is not offered again.
 let dismissed = -1;
+// How many were offered when it was last said.
+let lastOffered = 0;
 
 const isOpen = () => !frame.hidden;
 
@@ -68,6 +74,20 @@ function place(open) {
   frame.style.top = `${Math.max(top, 8 - field.top) + field.top - parent.top}px`;
 }
 
+/** @param {number} rank @param {string} words that were searched: it is shown from the longest of them */
+function excerpt(rank, words) {
+  const place = options[rank].querySelector(".suggestion-text");
+  if (!place) return;
+  const passage = desk.passageText(rank);
+  const [longest] = words.split(/\s+/).sort((one, two) => two.length - one.length);
+  const hits = longest ? spans(passage, terms(longest)) : [];
+  const [start, end] = hits[0] ?? [0, 0];
+  const from = start > BEFORE ? start - BEFORE : 0;
+  const before = `${from ? "\u2026" : ""}${passage.slice(from, start)}`;
+  const word = hits.length ? [make("mark", { text: passage.slice(start, end) })] : [];
+  place.replaceChildren(before, ...word, passage.slice(end, from + BEGINNING));
+}
+
 function update() {
   const { text } = desk;
   const typed = text.selectionStart === text.selectionEnd ? beingTyped(text.value, text.selectionEnd) : null;
@@ -77,8 +97,11 @@ function update() {
     return;
   }
   const { cited } = desk.reading();
+  const wanted = terms(typed.words);
   for (const [rank, option] of options.entries()) {
-    option.hidden = !String(rank).startsWith(typed.digits) || typed.cited.includes(rank);
+    const isMissed = wanted.length > 0 && !spans(desk.passageText(rank), wanted).length;
+    option.hidden = !String(rank).startsWith(typed.digits) || typed.cited.includes(rank) || isMissed;
+    if (!option.hidden) excerpt(rank, typed.words);
     const times = cited.get(rank) ?? 0;
     const count = option.querySelector(".suggestion-cited");
     if (count) count.textContent = times ? say("cited", { n: times }) : "";
@@ -88,13 +111,16 @@ function update() {
   frame.hidden = false;
   box.hidden = found.length === 0;
   none.hidden = found.length > 0;
-  none.textContent = found.length ? "" : say("none", { number: typed.digits, last: options.length - 1 });
+  const missing = typed.words ? say("none.words", { words: typed.words }) : say("none", { number: typed.digits, last: options.length - 1 });
+  none.textContent = found.length ? "" : missing;
   text.setAttribute("aria-controls", box.id);
   const exact = typed.digits ? Number(typed.digits) : passageAtHand();
-  const first = options[exact] && !options[exact].hidden ? exact : options.indexOf(found[0]);
+  const first = !typed.words && options[exact] && !options[exact].hidden ? exact : options.indexOf(found[0]);
   choose(found.length ? first : -1);
   place(typed.open);
   if (opened && found.length) announce(say("offered", { n: found.length }));
+  else if (typed.words && found.length !== lastOffered) announce(found.length ? say("found", { n: found.length }) : missing);
+  lastOffered = found.length;
 }
 
 /** @param {KeyboardEvent} event */

@@ -10,9 +10,11 @@ const ASK_AGAIN = 15_000;
 /**
  * Say that the text is done, however long it takes to be heard.
  * @param {import("./session.js").Writing} writing
+ * @param {AbortSignal} stop the writer would rather go on writing
  * @returns {Promise<{next: string} | {problem: string}>}
  */
-export async function finished(writing) {
+export async function finished(writing, stop) {
+  const stopped = new Promise((resolve) => stop.addEventListener("abort", resolve, { once: true }));
   const backoff = new Backoff();
   let repaired = false;
   for (;;) {
@@ -20,7 +22,9 @@ export async function finished(writing) {
     const { outbox } = writing;
     if (!outbox || !writing.clock || writing.phase !== "writing") return { problem: writing.state.phase };
     outbox.add(["h", writing.clock.now(), sha256(text).slice(0, 16)]);
-    await outbox.flushed();
+    writing.tell();
+    await Promise.race([outbox.flushed(), stopped]);
+    if (stop.aborted) return { problem: "stopped" };
     if (outbox.over) return { problem: "closed" };
     if (outbox !== writing.outbox) continue;
     const said = { sitting: outbox.row.sitting, events: outbox.events.end, digest: sha256(text) };
@@ -39,8 +43,9 @@ export async function finished(writing) {
     else {
       if (status === 403) writing.phase = "expired";
       writing.tell();
-      await writing.wake.sleep(after || (status === 403 ? ASK_AGAIN : backoff.next()));
+      await Promise.race([writing.wake.sleep(after || (status === 403 ? ASK_AGAIN : backoff.next())), stopped]);
       if (writing.phase === "expired") writing.phase = "writing";
+      if (stop.aborted) return { problem: "stopped" };
     }
   }
 }

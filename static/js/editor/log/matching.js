@@ -17,6 +17,19 @@ export function words(text) {
   return text.normalize("NFKC").toLowerCase().match(WORDS) ?? [];
 }
 
+/**
+ * Split a text into words with their places.
+ * @param {string} text
+ * @returns {{word: string, start: number, end: number}[]}
+ */
+export function tokens(text) {
+  return [...text.matchAll(WORDS)].map(({ 0: word, index }) => ({
+    word: word.normalize("NFKC").toLowerCase(),
+    start: index,
+    end: index + word.length,
+  }));
+}
+
 /** @param {string[]} all @param {number} run @returns {string[]} */
 function runs(all, run) {
   return all.slice(run - 1).map((_, at) => all.slice(at, at + run).join(" "));
