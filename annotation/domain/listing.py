@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from crowdrag.studies.domain import links
+from crowdrag.studies.enums import Outcome
 from crowdrag.studies.models import Arrival, Participant
 
 from ..enums import AssignmentState
@@ -13,6 +14,7 @@ from .checks import training
 
 S = AssignmentState
 LATE = (S.TIMED_OUT, S.RETURNED)
+DONE = frozenset({S.SUBMITTED, S.ACCEPTED, S.REJECTED, S.SURPLUS})
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,8 @@ class Row:
 class Overview:
     """All of somebody's questionnaires in a campaign, the latest first, and the sums: minor units.
 
-    `obstacle` is why they get no further one now; `payer` the platform that pays them, if one does.
+    `obstacle` is why they get no further one now; `payer` the platform that pays them, if one does; `way_back` how
+    they end their visit there, once there is nothing in hand and something is done, or nothing can be done.
     """
 
     rows: list[Row]
@@ -56,11 +59,7 @@ class Overview:
     obstacle: problems.AssignmentProblem | None
     is_trained: bool
     payer: str
-
-    @property
-    def has_finished(self) -> bool:
-        """Whether they have done all that is for them here."""
-        return isinstance(self.obstacle, problems.EnoughJudged)
+    way_back: links.WayBack | None
 
     @property
     def late(self) -> list[Row]:
@@ -71,14 +70,23 @@ class Overview:
 def overview(campaign: Campaign, participant: Participant) -> Overview:
     """Return what a judge reads of their questionnaires in a campaign."""
     found = of(campaign, participant)
+    visit = session(campaign, participant)
+    obstacle = assignments.obstacle(campaign=campaign, participant=participant, session=visit)
+    in_hand = next((row.assignment for row in found if row.assignment.state == S.ASSIGNED), None)
+    is_done = any(row.assignment.state in DONE and row.assignment.session == visit for row in found)
+    way_back = None
+    if in_hand is None and (is_done or obstacle):
+        outcome = Outcome.COMPLETED if is_done else Outcome.NO_WORK
+        way_back = links.way_back(participant=participant, outcome=outcome)
     return Overview(
         rows=found[::-1],
         earned=assignments.earned(participant, campaign),
         awaited=assignments.awaited(participant, campaign),
-        in_hand=next((row.assignment for row in found if row.assignment.state == S.ASSIGNED), None),
-        obstacle=assignments.obstacle(campaign=campaign, participant=participant),
+        in_hand=in_hand,
+        obstacle=obstacle,
         is_trained=is_trained(campaign, participant),
         payer=links.payer(participant),
+        way_back=way_back,
     )
 
 

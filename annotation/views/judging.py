@@ -12,7 +12,6 @@ from django.views.decorators.gzip import gzip_page
 
 from crowdrag.studies.access import consented_page, participant_page
 from crowdrag.studies.domain import links
-from crowdrag.studies.enums import Outcome
 from crowdrag.studies.models import Participant
 from writing.forms.survey import ReturnForm
 
@@ -23,7 +22,6 @@ from ..models import Assignment, Campaign
 from . import judging_wording
 
 S = AssignmentState
-DONE = {S.SUBMITTED, S.ACCEPTED, S.REJECTED, S.SURPLUS}
 # A campaign's way, by what the address says.
 judging_page = consented_page("judging-{campaign}")
 
@@ -36,7 +34,6 @@ def start(request: HttpRequest, participant: Participant, campaign: int) -> Http
     if request.method == "POST":
         return _claim(request, found, participant)
     overview = listing.overview(found, participant)
-    outcome = Outcome.COMPLETED if overview.has_finished else Outcome.NO_WORK
     context = {
         "offer": offering.offer(found),
         "overview": overview,
@@ -44,7 +41,6 @@ def start(request: HttpRequest, participant: Participant, campaign: int) -> Http
         "hourly": offering.hourly(found),
         "has_checks": offering.has_checks(found),
         "least_minutes": offering.least_minutes(found),
-        "way_back": overview.obstacle and links.way_back(participant=participant, outcome=outcome),
     }
     return _page(request, participant, found, "start", context)
 
@@ -57,7 +53,7 @@ def questionnaire(request: HttpRequest, participant: Participant, campaign: int,
     found = own(participant, campaign, assignment)
     if request.method == "POST":
         return _resume(request, found)
-    if found.state in DONE:
+    if found.state in listing.DONE:
         return _to("judging_done", found)
     if found.state == S.WITHDRAWN:
         return redirect("work", participant.study.slug)
@@ -72,7 +68,7 @@ def questionnaire(request: HttpRequest, participant: Participant, campaign: int,
 def done(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
     """Say that all is there, what happens next, and when it is paid."""
     found = own(participant, campaign, assignment)
-    if found.state not in DONE:
+    if found.state not in listing.DONE:
         return _to("judging_questionnaire", found)
     place = found.questionnaire.campaign
     context = {
@@ -80,7 +76,6 @@ def done(request: HttpRequest, participant: Participant, campaign: int, assignme
         "row": listing.row(found),
         "overview": listing.overview(place, participant),
         "payer": links.payer(participant),
-        "way_back": links.way_back(participant=participant, outcome=Outcome.COMPLETED),
     }
     return _page(request, participant, place, "done", context)
 

@@ -16,13 +16,15 @@ class RecruitmentConfig(AppConfig):
     def ready(self) -> None:
         """Register the pages, what is done from time to time, and what goes when somebody has everything erased."""
         from crowdrag.recruitment import tasks
-        from crowdrag.recruitment.domain import erasing
+        from crowdrag.recruitment.domain import drafts, erasing
         from crowdrag.runs import duties
         from crowdrag.studies import ways
+        from crowdrag.studies.domain import devices
         from crowdrag.studies.enums import Role
         from crowdrag.studies.nav import register_tab
 
         register_tab(order=55, label=_("Recruitment"), url_name="recruitments", role=Role.EDITOR, section="recruitment")
         ways.register_eraser(erasing.erase)
+        devices.register(drafts.devices)
         # The sweep only wakes a worker: a platform that answers slowly must keep nobody waiting.
         duties.register("recruitment", tasks.wake, timedelta(seconds=15))

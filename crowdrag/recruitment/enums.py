@@ -68,14 +68,6 @@ class RejectionCategory(models.TextChoices):
     OTHER = "OTHER", _("other")
 
 
-class Device(models.TextChoices):
-    """On what people may take part."""
-
-    DESKTOP = "desktop", _("desktop")
-    TABLET = "tablet", _("tablet")
-    MOBILE = "mobile", _("mobile")
-
-
 class Here(models.TextChoices):
     """How somebody's work stands in this system, as the app that owns the way says."""
 

@@ -8,11 +8,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from crowdrag.studies.domain import money
+from crowdrag.studies.enums import Device
 from crowdrag.studies.models import Study
 
 from .domain.drafts import LONGEST_NAME, MOST_MINUTES, MOST_PLACES, Terms
 from .domain.orders.problems import LEAST_MESSAGE, MOST_MESSAGE
-from .enums import Device, RejectionCategory
+from .enums import RejectionCategory
 
 
 class DraftForm(forms.Form):

@@ -52,6 +52,15 @@ class Outcome(models.TextChoices):
     NO_CONSENT = "NO_CONSENT", _("did not agree")
     NO_WORK = "NO_WORK", _("found no work left")
     WITHDRAWN = "WITHDRAWN", _("withdrew")
+    BAD_DEVICE = "BAD_DEVICE", _("came with a device that cannot be used")
+
+
+class Device(models.TextChoices):
+    """On what people may take part."""
+
+    DESKTOP = "desktop", _("desktop")
+    TABLET = "tablet", _("tablet")
+    MOBILE = "mobile", _("mobile")
 
 
 class Shown(models.TextChoices):

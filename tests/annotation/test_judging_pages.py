@@ -128,7 +128,7 @@ def test_known_items_look_like_any_other() -> None:
     before = client.get(address(here, mine)).content
     mine.questionnaire.entries.update(is_gold=True)
     after = client.get(address(here, mine)).content
-    token = re.compile(rb'"X-CSRFToken": "\w+"|name="csrfmiddlewaretoken" value="\w+"')
+    token = re.compile(rb'"X-CSRFToken": "\w+"|name="csrfmiddlewaretoken" value="\w+"|data-now="[^"]+"')
     assert token.sub(b"", before) == token.sub(b"", after)
 
 
@@ -204,6 +204,47 @@ def test_handing_in_leads_to_the_end_and_the_platform_only_when_all_is_stored() 
     # The campaign gives one questionnaire a person: the start leads to the same end.
     again = client.get(start_of(here))
     assert "cc=DONE" in again.content.decode()
+
+
+def test_a_visit_from_a_platform_ends_with_its_one_questionnaire() -> None:
+    """The campaign gives many questionnaires, and a visit stands for one: no page offers another, all lead back."""
+    here = world(questionnaires_per_person=None)
+    judge = here.judge()
+    codes = {"COMPLETED": "DONE1234", "NO_WORK": "NONE1234"}
+    link = links.create_platform(
+        study=here.study, purpose=here.purpose, label="", platform="prolific",
+        parameters={"participant": "PROLIFIC_PID", "session": "SESSION_ID"},
+        completion={name: f"https://app.example.org/complete?cc={code}" for name, code in codes.items()},
+        by=None, now=timezone.now(),
+    )  # fmt: skip
+    arrival = link.arrivals.create(
+        participant=judge, session="visit-1", arrived_at=timezone.now(), last_at=timezone.now()
+    )
+    client = client_of(judge)
+    own = reverse("work", args=[here.study.slug])
+    assert "completion-code" not in client.get(own).content.decode()
+    client.post(start_of(here))
+    mine = Assignment.objects.get(participant=judge)
+    answer_all(mine, timezone.now())
+    client.post(address(here, mine, "submit"))
+    begins = f'action="{start_of(here)}"'
+    for page in (address(here, mine, "done"), start_of(here), own):
+        source = client.get(page).content.decode()
+        assert f'href="https://app.example.org/complete?cc={codes["COMPLETED"]}"' in source, page
+        assert f'<code class="mono completion-code">{codes["COMPLETED"]}</code>' in source, page
+        assert begins not in source, page
+        assert f'class="button button--main" href="{start_of(here)}"' not in source, page
+    assert client.post(start_of(here)).status_code == 302
+    assert Assignment.objects.filter(participant=judge).count() == 1
+    # It stays so when the campaign closes, and another visit is another questionnaire.
+    here.change(state="CLOSED", closed_at=timezone.now())
+    assert codes["COMPLETED"] in client.get(start_of(here)).content.decode()
+    here.change(state="OPEN", closed_at=None)
+    arrival.session = "visit-2"
+    arrival.save()
+    source = client.get(start_of(here)).content.decode()
+    assert "button--main" in source
+    assert "completion-code" not in source
 
 
 def test_several_questionnaires_one_after_the_other() -> None:

@@ -5,14 +5,16 @@ from typing import Any
 import pytest
 from django.urls import reverse
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
+from crowdrag.recruitment.domain import codes, drafts
 from crowdrag.studies.domain import keys, links
 from crowdrag.studies.enums import EnquiryKind
 from crowdrag.studies.models import Enquiry, Participant
 from tests.factories import MembershipFactory
 from tests.pages.furnished_people import furnish_people
 from tests.pages.test_axe import SCREENS, TWO, faults
+from tests.recruitment.conftest import TERMS
 from tests.studies.offered import (
     door,
     offered_study,
@@ -20,6 +22,7 @@ from tests.studies.offered import (
     personal_link,
     platform_link,
 )
+from tests.studies.test_entering import MAC
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -121,8 +124,29 @@ def test_declining_leads_to_a_page_and_back_to_the_platform(page: Page, live_ser
     page.goto(live_server.url + door(platform_link(study, completion={"NO_CONSENT": end})))
     page.get_by_role("button", name="Read what is recorded").click()
     page.get_by_role("button", name="I do not agree").click()
-    expect(page.get_by_role("link", name="Back to the platform")).to_have_attribute("href", end)
+    expect(page.get_by_role("link", name="Return to Prolific")).to_have_attribute("href", end)
     assert look(page) == []
+
+
+def test_a_tablet_that_calls_itself_a_desktop_is_met_by_the_page(browser: Browser, live_server: Any) -> None:
+    terms = drafts.Terms(**{**TERMS.__dict__, "devices": ["desktop"]})
+    made = drafts.prepare(study=offered_study(), purpose="writing", terms=terms, by=None, now=timezone.now())
+    screen = {"width": 820, "height": 1180}
+    tablet = browser.new_context(user_agent=MAC, viewport=screen, screen=screen, has_touch=True, is_mobile=True)
+    page = tablet.new_page()
+    page.goto(live_server.url + door(made.link))
+    expect(page.locator("#bad-device")).to_be_visible()
+    expect(page.locator("#bad-device-title")).to_be_focused()
+    expect(page.locator("#bad-device .completion-code")).to_have_text(made.codes[codes.BAD_DEVICE])
+    expect(page.locator("#come-in")).to_have_count(0)
+    assert look(page) == []
+    tablet.close()
+    desktop = browser.new_context(user_agent=MAC)
+    page = desktop.new_page()
+    page.goto(live_server.url + door(made.link))
+    expect(page.locator("#bad-device")).to_be_hidden()
+    expect(page.locator("#come-in")).to_be_visible()
+    desktop.close()
 
 
 def test_the_key_is_in_no_referer(page: Page, live_server: Any) -> None:

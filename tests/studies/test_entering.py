@@ -13,8 +13,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from crowdrag.studies.access import PARTICIPANTS
-from crowdrag.studies.domain import entering, identity, keys, links
-from crowdrag.studies.enums import EntryKind
+from crowdrag.studies.domain import devices, entering, identity, keys, links
+from crowdrag.studies.enums import Device, EntryKind
 from crowdrag.studies.models import Arrival, EntryLink, Participant
 from tests.factories import ParticipantFactory
 from tests.participants import as_participant
@@ -62,6 +62,31 @@ def test_the_page_says_what_it_pays_before_anything_is_written(client: Client, k
     assert settings.SESSION_COOKIE_NAME not in client.cookies
     assert "no-store" in page["Cache-Control"]
     assert page["Referrer-Policy"] == "same-origin"
+
+
+MOZILLA, APPLE = "Mozilla/5.0", "AppleWebKit/605.1.15 (KHTML, like Gecko)"
+CHROME = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0"
+IPHONE = f"{MOZILLA} (iPhone; CPU iPhone OS 18_0 like Mac OS X) {APPLE} Version/18.0 Mobile/15E148 Safari/604.1"
+PIXEL = f"{MOZILLA} (Linux; Android 10; K) {CHROME} Mobile Safari/537.36"
+GALAXY_TAB = f"{MOZILLA} (Linux; Android 10; K) {CHROME} Safari/537.36"
+IPAD = f"{MOZILLA} (iPad; CPU OS 12_5 like Mac OS X) {APPLE} Mobile/15E148 Safari/604.1"
+MAC = f"{MOZILLA} (Macintosh; Intel Mac OS X 10_15_7) {APPLE} Version/18.0 Safari/605.1.15"
+
+
+@pytest.mark.parametrize(
+    ("headers", "device"),
+    [
+        ({"User-Agent": IPHONE}, Device.MOBILE),
+        ({"User-Agent": PIXEL, "Sec-CH-UA-Mobile": "?1"}, Device.MOBILE),
+        ({"User-Agent": GALAXY_TAB}, Device.TABLET),
+        ({"User-Agent": IPAD}, Device.TABLET),
+        ({"User-Agent": MAC, "Sec-CH-UA-Mobile": "?0"}, Device.DESKTOP),
+        ({"User-Agent": MAC, "Sec-CH-UA-Mobile": "?1"}, Device.MOBILE),
+        ({}, Device.DESKTOP),
+    ],
+)
+def test_a_device_is_told_by_its_headers(headers: dict[str, str], device: Device) -> None:
+    assert devices.of(headers) == device
 
 
 def test_entering_leads_to_consent_and_again_to_the_own_page(client: Client) -> None:

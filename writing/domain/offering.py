@@ -6,6 +6,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from crowdrag.studies.domain import links
+from crowdrag.studies.enums import Outcome
 from crowdrag.studies.models import Participant, Study
 from crowdrag.studies.ways import Offer
 
@@ -50,6 +51,11 @@ def part(participant: Participant) -> dict[str, Any]:
         "obstacle": obstacle,
         "participant": participant,
         "payer": links.payer(participant),
+        "way_back": (
+            links.way_back(participant=participant, outcome=Outcome.COMPLETED)
+            if found.has_submitted and not found.in_hand
+            else None
+        ),
     }
 
 

@@ -39,11 +39,13 @@ def start(request: HttpRequest, participant: Participant) -> HttpResponse:
         return _to(task)
     plan = WritingPlan.objects.filter(study=participant.study).select_related("instructions").first()
     obstacle = claiming.obstacle(study=participant.study, participant=participant)
+    overview = listing.overview(participant)
+    outcome = Outcome.COMPLETED if overview.has_submitted else Outcome.NO_WORK
     context = {
         "plan": plan,
-        "overview": listing.overview(participant),
+        "overview": overview,
         "obstacle": obstacle,
-        "way_back": obstacle and links.way_back(participant=participant, outcome=Outcome.NO_WORK),
+        "way_back": obstacle and links.way_back(participant=participant, outcome=outcome),
     }
     return _page(request, participant, "start", context)
 

@@ -8,6 +8,7 @@ import secrets
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from crowdrag.studies.domain import platforms
 from crowdrag.studies.enums import Outcome
 
 COMPLETED: Final = "COMPLETED"
@@ -25,6 +26,7 @@ BY_OUTCOME: Final = {
     Outcome.NO_CONSENT: NO_CONSENT,
     Outcome.NO_WORK: NO_WORK,
     Outcome.WITHDRAWN: WITHDRAWN,
+    Outcome.BAD_DEVICE: BAD_DEVICE,
 }
 # Nobody is paid without a person who decides; who did not agree or found no work is asked to return the place, which
 # costs them nothing and frees it.
@@ -50,7 +52,12 @@ def draw(*, screens_out: bool) -> dict[str, str]:
 
 def completion(codes: dict[str, str]) -> dict[str, str]:
     """Return where people are led, by how their visit ended."""
-    return {outcome: f"{RETURN_TO}?{urlencode({'cc': codes[kind]})}" for outcome, kind in BY_OUTCOME.items()}
+    return {outcome: address(codes[kind]) for outcome, kind in BY_OUTCOME.items()}
+
+
+def address(code: str) -> str:
+    """Return the address that carries a code back to the platform."""
+    return f"{RETURN_TO}?{urlencode({platforms.CODE: code})}"
 
 
 def told(codes: dict[str, str], *, screen_out_reward: int | None, places: int) -> list[dict[str, Any]]:

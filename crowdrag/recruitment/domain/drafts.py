@@ -11,10 +11,11 @@ from django.utils.translation import gettext as _
 
 from crowdrag.studies import ways
 from crowdrag.studies.domain import links, platforms
-from crowdrag.studies.models import Study, User
+from crowdrag.studies.enums import Device
+from crowdrag.studies.models import EntryLink, Study, User
 
 from .. import listening
-from ..enums import Device, StudyStatus
+from ..enums import StudyStatus
 from ..models import PlatformStudy
 from . import codes, eligibility, listings
 from .prolific import api
@@ -64,6 +65,12 @@ def proposed(study: Study, purpose: str) -> Terms | None:
         minutes=offer.minutes,
         eligibility=dict(needs.eligibility) if needs else {},
     )
+
+
+def devices(link: EntryLink) -> list[str]:
+    """Return the devices on which people may take part whom the platform sends by a link; none where it is not ours."""
+    found = PlatformStudy.objects.filter(link=link).values_list("devices", flat=True).first()
+    return found or []
 
 
 @transaction.atomic

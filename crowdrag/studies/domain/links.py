@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
 from django.db import transaction
@@ -125,23 +126,39 @@ def find_personal(given: str) -> EntryLink | None:
     return link if link and link.kind == EntryKind.PERSONAL else None
 
 
-def way_back(*, participant: Participant, outcome: Outcome) -> str:
-    """Return where somebody goes at the end of their visit: an address of the link by which they last came, or none."""
-    arrivals = Arrival.objects.filter(participant=participant, link__kind=EntryKind.PLATFORM)
-    last = arrivals.select_related("link").order_by("-last_at", "-pk").first()
-    address = str(last.link.completion.get(outcome, "")) if last else ""
+@dataclass(frozen=True)
+class WayBack:
+    """How somebody ends their visit on the platform that sent them: an address, and the code in it where it has one."""
+
+    platform: str
+    address: str
+    code: str
+    is_completed: bool
+
+
+def ending(link: EntryLink, outcome: Outcome) -> WayBack | None:
+    """Return where people go at the end of a visit by this link; None where it names no address for the outcome."""
+    given = str(link.completion.get(outcome, "")) if link.kind == EntryKind.PLATFORM else ""
     try:
-        return addresses.checked(address) if address else ""
+        address = addresses.checked(given)
     except addresses.AddressError:
         # Whatever got into the table by another way than `create_platform` is not led to.
-        return ""
+        return None
+    code = parse_qs(urlsplit(address).query).get(platforms.CODE, [""])[0]
+    return WayBack(_name(link.platform), address, code, outcome == Outcome.COMPLETED)
+
+
+def way_back(*, participant: Participant, outcome: Outcome) -> WayBack | None:
+    """Return where somebody goes at the end of their visit: by the link by which they last came; None for none."""
+    arrivals = Arrival.objects.filter(participant=participant, link__kind=EntryKind.PLATFORM)
+    last = arrivals.select_related("link").order_by("-last_at", "-pk").first()
+    return ending(last.link, outcome) if last else None
 
 
 def payer(participant: Participant) -> str:
     """Return the name of the platform by which somebody came last, which pays them; empty where the researchers do."""
     arrivals = Arrival.objects.filter(participant=participant, link__kind=EntryKind.PLATFORM)
-    name = arrivals.order_by("-last_at", "-pk").values_list("link__platform", flat=True).first() or ""
-    return name[:1].upper() + name[1:]
+    return _name(arrivals.order_by("-last_at", "-pk").values_list("link__platform", flat=True).first() or "")
 
 
 @dataclass(frozen=True)
@@ -162,6 +179,11 @@ def funnels(study: Study) -> dict[int, Funnel]:
         counts[0] += 1
         counts[1] += person in agreed
     return {link: Funnel(*counts) for link, counts in found.items()}
+
+
+def _name(platform: str) -> str:
+    """Return a platform's name as people read it."""
+    return platform[:1].upper() + platform[1:]
 
 
 def _personal(

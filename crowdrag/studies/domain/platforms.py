@@ -17,6 +17,9 @@ PRESETS = {
     "prolific": {"participant": "PROLIFIC_PID", "study": "STUDY_ID", "session": "SESSION_ID"},
 }
 
+# The parameter of a completion address that is the code, for whom has to type it there.
+CODE = "cc"
+
 
 class PlatformParametersError(ValueError):
     """The address with which somebody came does not say who they are."""

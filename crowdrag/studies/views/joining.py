@@ -12,8 +12,8 @@ from django.views.decorators.cache import never_cache
 
 from .. import ways
 from ..access import present, public, remember
-from ..domain import consenting, entering, links, platforms
-from ..enums import EntryKind
+from ..domain import consenting, devices, entering, links, platforms
+from ..enums import EntryKind, Outcome
 from ..forms import KeyForm
 from ..models import Consent, EntryLink, Participant
 
@@ -60,10 +60,15 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         return _problem(request, "closed", 410, link)
     if way and not caller.came_before and not comes_back and way.is_full():
         return _problem(request, "full", 410, link)
+    usable = devices.allowed(link)
+    if devices.of(request.headers) not in usable:
+        return _problem(request, "device", 403, link)
     if request.method == "POST":
         return _enter(request, caller)
     context = {
         "link": link,
+        "usable": usable,
+        "way_back": links.ending(link, Outcome.BAD_DEVICE),
         "offer": offer,
         "taking_part": link.study,
         "came_before": caller.came_before,
@@ -125,4 +130,6 @@ def _problem(
     request: HttpRequest, problem: str, status: int, link: EntryLink | None = None, reason: str = ""
 ) -> HttpResponse:
     context = {"problem": problem, "reason": reason, "link": link, "taking_part": link and link.study}
+    if link and problem == "device":
+        context |= {"usable": devices.allowed(link), "way_back": links.ending(link, Outcome.BAD_DEVICE)}
     return render(request, "studies/participant/no_entry.html", context, status=status)

@@ -11,6 +11,7 @@ from .. import sittings
 from . import holding, leases, paying, trials
 
 # Words to a writer stand in these transitions' notes; what they themselves said when giving back does not.
+SUBMITTED = frozenset({TaskState.SUBMITTED, TaskState.ACCEPTED, TaskState.REJECTED, TaskState.REVISION})
 TOLD = (TaskState.ACCEPTED, TaskState.REJECTED, TaskState.REVISION)
 
 
@@ -48,6 +49,11 @@ class Overview:
     awaited: int
     in_hand: WritingTask | None
     trial: trials.Standing
+
+    @property
+    def has_submitted(self) -> bool:
+        """Whether they handed anything in."""
+        return any(row.task.state in SUBMITTED for row in self.rows)
 
 
 def overview(participant: Participant) -> Overview:

@@ -1,0 +1,54 @@
+"""Who may come in with which device: as the terms on the platform say, before anything is agreed or recorded."""
+
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.test import Client
+
+from crowdrag.recruitment.domain import codes, drafts
+from crowdrag.studies.enums import Outcome
+from crowdrag.studies.models import Arrival, EntryLink, Participant
+from tests.factories import NOW
+from tests.studies.offered import door, offered_study, platform_link
+from tests.studies.test_entering import IPHONE, MAC
+
+from .conftest import TERMS
+
+pytestmark = pytest.mark.django_db
+
+
+def prepared(*, devices: list[str]) -> Any:
+    terms = drafts.Terms(**{**TERMS.__dict__, "devices": devices})
+    return drafts.prepare(study=offered_study(), purpose="writing", terms=terms, by=None, now=NOW)
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_a_study_for_desktops_returns_the_place_of_a_phone(client: Client, method: str) -> None:
+    made = prepared(devices=["desktop"])
+    page = getattr(client, method)(door(made.link), headers={"User-Agent": IPHONE})
+    assert page.status_code == 403
+    source = page.content.decode()
+    code = made.codes[codes.BAD_DEVICE]
+    assert f'href="{codes.RETURN_TO}?cc={code}"' in source
+    assert f'<code class="mono completion-code">{code}</code>' in source
+    assert not {made.codes[kind] for kind in made.codes if kind != codes.BAD_DEVICE} & set(source.split())
+    assert "<form" not in source
+    assert (Participant.objects.count(), Arrival.objects.count()) == (0, 0)
+    assert client.get(door(made.link), headers={"User-Agent": MAC}).status_code == 200
+
+
+def test_any_device_comes_in_where_the_terms_say_so_or_there_are_none(client: Client) -> None:
+    for link in (prepared(devices=["desktop", "mobile"]).link, platform_link(offered_study())):
+        assert client.get(door(link), headers={"User-Agent": IPHONE}).status_code == 200
+
+
+def test_links_from_before_get_the_address() -> None:
+    made = prepared(devices=["desktop"])
+    before = {outcome: address for outcome, address in made.link.completion.items() if outcome != Outcome.BAD_DEVICE}
+    EntryLink.objects.filter(pk=made.link.pk).update(completion=before)
+    from importlib import import_module
+
+    import_module("crowdrag.recruitment.migrations.0003_incompatible_device_address").add_address(apps, None)
+    made.link.refresh_from_db()
+    assert made.link.completion[Outcome.BAD_DEVICE] == codes.address(made.codes[codes.BAD_DEVICE])
