@@ -133,6 +133,7 @@ def test_a_tablet_that_calls_itself_a_desktop_is_met_by_the_page(browser: Browse
     made = drafts.prepare(study=offered_study(), purpose="writing", terms=terms, by=None, now=timezone.now())
     screen = {"width": 820, "height": 1180}
     tablet = browser.new_context(user_agent=MAC, viewport=screen, screen=screen, has_touch=True, is_mobile=True)
+    tablet.set_extra_http_headers({"Sec-CH-UA-Mobile": "?0"})
     page = tablet.new_page()
     page.goto(live_server.url + door(made.link))
     expect(page.locator("#bad-device")).to_be_visible()

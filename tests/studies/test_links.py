@@ -58,11 +58,12 @@ def test_people_are_led_only_where_the_links_owner_said(client: Client) -> None:
     link = platform_link(study, completion={Outcome.NO_CONSENT: end, Outcome.COMPLETED: end})
     knock(client, door(link) + "&next=https://evil.example/&completion=https://evil.example/")
     person = Participant.objects.get()
-    assert links.way_back(participant=person, outcome=Outcome.COMPLETED) == end
-    assert links.way_back(participant=person, outcome=Outcome.WITHDRAWN) == ""
+    back = links.way_back(participant=person, outcome=Outcome.COMPLETED)
+    assert back == links.WayBack("Prolific", end, "C1", is_completed=True)
+    assert links.way_back(participant=person, outcome=Outcome.WITHDRAWN) is None
     # What came into the table by another door is not led to either.
     EntryLink.objects.filter(pk=link.pk).update(completion={Outcome.COMPLETED: "javascript:alert(1)"})
-    assert links.way_back(participant=person, outcome=Outcome.COMPLETED) == ""
+    assert links.way_back(participant=person, outcome=Outcome.COMPLETED) is None
 
 
 def test_parameters_by_any_name(client: Client) -> None:
