@@ -2,6 +2,7 @@
 
 import secrets
 from dataclasses import dataclass
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -129,7 +130,8 @@ def _enter(request: HttpRequest, caller: Caller) -> HttpResponse:
 def _problem(
     request: HttpRequest, problem: str, status: int, link: EntryLink | None = None, reason: str = ""
 ) -> HttpResponse:
-    context = {"problem": problem, "reason": reason, "link": link, "taking_part": link and link.study}
+    context: dict[str, Any] = {"problem": problem, "reason": reason, "link": link}
+    context["taking_part"] = link and link.study
     if link and problem == "device":
         context |= {"usable": devices.allowed(link), "way_back": links.ending(link, Outcome.BAD_DEVICE)}
     return render(request, "studies/participant/no_entry.html", context, status=status)
