@@ -151,6 +151,8 @@ def test_the_due_time_is_in_sight_and_a_warning_gives_more(page: Page, live_serv
     expect(warning).to_have_role("alert")
     expect(warning).to_be_visible()
     assert "8" in page.title()
+    page.set_viewport_size({"width": 390, "height": 780})
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
     warning.get_by_role("button").click()
     expect(warning).to_be_hidden()
     expect(page.locator("#due")).not_to_have_text(before)
