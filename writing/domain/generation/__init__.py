@@ -5,9 +5,10 @@
 | `prompts` | what a model is told: the study's prompt in versions, its places filled in |
 | `writers` | a model as a participant: endpoint, prompt, form of the answer, parameters; what it is asked for a slot |
 | `slots` | which topics in which styles are to be written |
-| `outcomes` | what an answer comes to: written, too long, empty, refused, of no use |
+| `outcomes` | what an answer comes to: written, too long, empty, refused, broken, of no use |
 | `campaigns` | the run: its order, units, work; what it would cost |
 | `keeping` | storing answers, and the responses that come of them |
+| `parameter_display` | what a run was asked for, in words |
 | `listing` | what pages show of campaigns and answers |
 """
 
@@ -19,7 +20,7 @@ def register() -> None:
     from crowdrag.runs.enums import Queue
     from crowdrag.runs.kinds import Kind, register
 
-    from . import campaigns, listing
+    from . import campaigns, listing, parameter_display
 
     register(
         Kind(
@@ -30,5 +31,6 @@ def register() -> None:
             work=campaigns.work,
             finish=campaigns.finish,
             result_url=listing.url_of,
+            told=parameter_display.describe,
         )
     )
