@@ -22,11 +22,11 @@ from crowdrag.runs.kinds import Rejected
 from crowdrag.runs.models import Run
 from tests.factories import ResponseFactory, RetrievedPassageFactory, StyleFactory, TopicFactory
 from tests.llm.conftest import endpoint, local_model_url, paid, policy, server, slept, study
-from writing.domain.generation import campaigns, listing, outcomes, parameter_display, prompts
+from writing.domain.generation import campaigns, listing, outcomes, prompts
 from writing.domain.generation.slots import Which
 from writing.domain.generation.writers import Form
 from writing.enums import AnswerOutcome, Origin
-from writing.models import ModelAnswer, Response, WritingPrompt
+from writing.models import ModelAnswer, Response
 
 __all__ = ["endpoint", "local_model_url", "paid", "policy", "server", "slept", "study"]
 
@@ -81,7 +81,6 @@ EXPECTED = {
     "bad_request": AnswerOutcome.FAILED,
     "fail,busy,words:45": AnswerOutcome.WRITTEN,
     "nul": AnswerOutcome.BROKEN,
-    "ok:23a6a508e08782d5bbe9[1,2,3]{3}": AnswerOutcome.BROKEN,
 }
 
 
@@ -399,30 +398,3 @@ def test_refusals_in_words_are_told_from_responses(text, refused):
     from analysis.text import statements
 
     assert outcomes.is_refusal(text, statements.parse(text, passages=2)) is refused
-
-
-@pytest.mark.soak  # the demo's test has it write statements
-def test_the_local_model_writes_a_text(settings, study, style, local_model_url):
-    from crowdrag.llm.domain import endpoints
-
-    local = endpoints.ensure_local(url=local_model_url)
-    topics(study, "Why do leaves fall in autumn?")
-    run = campaign(study, local, style, parameters={"seed": 1, "frequency_penalty": 0.6, "temperature": 0.4})
-    assert run.state == RunState.DONE, run.error
-    answer = run.model_answers.get()
-    assert answer.text
-    assert answer.outcome in {AnswerOutcome.WRITTEN, AnswerOutcome.OVERLONG}
-    assert Decimal(Attempt.objects.get().cost) == 0
-
-
-def test_a_run_is_described_by_names_and_not_by_keys_of_rows(study, endpoint, style, server):
-    topics(study, "words:40")
-    run = campaign(study, endpoint, style)
-    shown = parameter_display.describe(run)
-    assert shown["Endpoint"] == endpoint.name
-    assert shown["Styles"] == [style.label]
-    prompt = WritingPrompt.objects.get(pk=run.parameters["prompt"])
-    assert prompt.name in shown["Prompt"]
-    assert not any(
-        isinstance(value, int) and not isinstance(value, bool) for value in (shown["Endpoint"], shown["Prompt"])
-    )
