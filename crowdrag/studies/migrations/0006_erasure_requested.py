@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studies', '0001_squashed_0004_bar'),
+        ('studies', '0005_known_codes'),
     ]
 
     operations = [
