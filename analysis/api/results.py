@@ -71,6 +71,7 @@ class Parameters(Given):
     density_bins = serializers.IntegerField(min_value=2, max_value=200, required=False)
     reuse_limit = serializers.FloatField(min_value=0, max_value=100, required=False)
     least_topics = serializers.IntegerField(min_value=1, max_value=10_000, required=False)
+    labels = serializers.ChoiceField(CHOICES["labels"], required=False)
     grades_from = serializers.ChoiceField(CHOICES["grades_from"], required=False)
     bootstrap = serializers.ChoiceField(CHOICES["bootstrap"], required=False)
     resample = serializers.ChoiceField(CHOICES["resample"], required=False)

@@ -114,6 +114,13 @@ class AnalysisForm(forms.Form):
         help_text=_("Of gold items, where campaigns have any."),
     )
 
+    labels = forms.ChoiceField(
+        label=_("Labels and competences"),
+        choices=[("likeliest", _("of the likeliest optimum")), ("averaged", _("averaged over all optima"))],
+        initial=DEFAULTS.labels,
+        required=False,
+        help_text=_("Refitting in each resample uses the likeliest optimum."),
+    )
     grades_from = forms.ChoiceField(
         label=_("Responses are graded by"),
         choices=[("gold", _("gold labels of their pairs")), ("votes", _("votes, weighted by competence"))],

@@ -138,7 +138,7 @@ class Votes:
         log_likelihood = self.parts.sums(total, of_annotators)
         return evidence, log_likelihood, np.divide(state.know, true, out=true)
 
-    def forbid(self, evidence: Floats) -> None:
+    def forbid(self, evidence: NDArray[np.floating]) -> None:
         """Make all but the known labels of known items impossible, in place."""
         if self._impossible[0].size:
             evidence[self._impossible] = -np.inf

@@ -116,3 +116,11 @@ def test_a_dimension_that_could_not_be_fitted_before_is_fitted_when_it_can():
 
 def test_updates_make_what_they_say_and_take_no_texts():
     assert {family.title for family in computing.FAMILIES} == {"Agreement", "Labels", "Grades"}
+
+
+def test_an_update_with_averaged_labels_is_the_full_analysis_to_the_byte():
+    now = synthetic.study(0.05, seed=8)
+    how = replace(QUICK, labels="averaged")
+    full = analysed(now, how=how)
+    same(updated(synthetic.without_last(now, 20), now, how), full)
+    assert any(row["grade"] % 0.5 for row in full.tables["grades"])

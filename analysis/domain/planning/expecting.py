@@ -187,4 +187,4 @@ def _found(used: inputs.Inputs, fits: list[Fit], found: dict[str, list[Row]]) ->
 
 def _labels(fit: Fit) -> np.ndarray:
     assert fit.model is not None
-    return np.where(fit.counts.sum(axis=1) > 0, gold(fit.model.posterior), -1)
+    return np.where(fit.counts.sum(axis=1) > 0, gold(fit.posterior), -1)

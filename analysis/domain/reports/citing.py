@@ -25,6 +25,12 @@ _WORKS = (
           author="Hovy, Dirk and Berg-Kirkpatrick, Taylor and Vaswani, Ashish and Hovy, Eduard",
           title="Learning Whom to Trust with {MACE}", booktitle="Proceedings of NAACL-HLT 2013", pages="1120--1130",
           year="2013", url="https://aclanthology.org/N13-1132/"),
+    _work("paun2018", "article",
+          author="Paun, Silviu and Carpenter, Bob and Chamberlain, Jon and Hovy, Dirk and Kruschwitz, Udo and "
+                 "Poesio, Massimo",
+          title="Comparing {Bayesian} Models of Annotation",
+          journal="Transactions of the Association for Computational Linguistics", volume="6", pages="571--585",
+          year="2018", doi="10.1162/tacl_a_00040"),
     _work("krippendorff2011", "techreport",
           author="Krippendorff, Klaus", title="Computing {Krippendorff's} Alpha-Reliability",
           institution="University of Pennsylvania", year="2011"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.enums import Coders, Split
-from analysis.stats import bradley_terry, mace
+from analysis.stats import bradley_terry, mace, mace_posterior
 
 from .. import captions
 from ..captions.compared import MEASURES
@@ -167,6 +167,13 @@ def _mace(facts: Facts) -> str:
     )
     known = " Labels of gold items known beforehand were fixed." if facts.settings.fix_known and facts.has_known else ""
     a, b = fixed.spam_prior
+    effort = mace_posterior.Effort()
+    averaged = (
+        f" Labels and competences were averaged over all optima by Gibbs sampling ({effort.chains} chains, "
+        f"{effort.draws:,} draws), and grades over the draws of the labels [@paun2018]."
+        if facts.settings.averages
+        else ""
+    )
     return (
         "The competence of each participant and the gold label of each pair were estimated with MACE, one model a "
         "dimension "
@@ -174,7 +181,7 @@ def _mace(facts: Facts) -> str:
         f"Dirichlet({fixed.strategy_prior:g}) "
         f"priors on strategies, as the likeliest of {facts.settings.restarts} random restarts of up to "
         f"{fixed.max_iter} "
-        f"iterations{search}.{known}"
+        f"iterations{search}.{averaged}{known}"
     )
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.stats import labels, mace
+from analysis.stats import labels, mace, mace_posterior
 from analysis.stats.agreement import count_values
+from analysis.stats.bootstrap import Floats
 from analysis.stats.draws import key
 
 from ..inputs import Dimension, Inputs, Ints, Pool
@@ -37,6 +38,8 @@ class Fit:
         Unit, coder and value of all votes: MACE is fitted to them, and grades from votes follow from them.
     known : ndarray of int, shape (n_units,), or None
         Labels that MACE was told.
+    averaged : Averaged or None
+        Labels and competences averaged over all optima; None where those of the likeliest one are used.
     """
 
     dimension: Dimension
@@ -48,6 +51,19 @@ class Fit:
     seen: Votes
     problem: str = ""
     known: Ints | None = None
+    averaged: mace_posterior.Averaged | None = None
+
+    @property
+    def posterior(self) -> Floats:
+        """The probability of each label of each unit, shape (n_units, n_values)."""
+        assert self.model is not None
+        return self.model.posterior if self.averaged is None else self.averaged.posterior
+
+    @property
+    def spam_probability(self) -> Floats:
+        """Everybody's spam probability, shape (n_participants,)."""
+        assert self.model is not None
+        return self.model.spam_probability if self.averaged is None else self.averaged.spam_probability
 
     def counts_of(self, keep: np.ndarray) -> Ints:
         """Counts of some of the votes."""
@@ -56,15 +72,11 @@ class Fit:
 
     def trusted(self, threshold: float) -> np.ndarray:
         """Which votes the corrected crowd keeps."""
-        assert self.model is not None
-        return np.asarray(self.model.spam_probability[self.coder] <= threshold)
+        return np.asarray(self.spam_probability[self.coder] <= threshold)
 
     def without_least_competent(self, share: float, keep: int) -> np.ndarray:
         """Which votes the other rule of correction keeps: some of each unit, whoever gave them."""
-        assert self.model is not None
-        return labels.without_least_competent(
-            self.unit, self.coder, self.model.spam_probability, share=share, keep=keep
-        )
+        return labels.without_least_competent(self.unit, self.coder, self.spam_probability, share=share, keep=keep)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +119,11 @@ def fit(
         rng = stream(seed, f"mace {name} {dimension.name}")
         asked.append(_Asked(dimension, votes, seen, sizes, known, keys, rng, standing))
     models = _models(asked, settings, report)
-    return Fitted(pool, tuple(each.fit(model) for each, model in zip(asked, models, strict=True)))
+    fits = []
+    for each, model in zip(asked, models, strict=True):
+        rng = stream(seed, f"labels {name} {each.dimension.name}")
+        fits.append(each.fit(model, rng if settings.averages else None))
+    return Fitted(pool, tuple(fits))
 
 
 def _votes(pool: Pool, place: int, settings: Settings, *, capped: bool) -> tuple[Votes, Votes, Ints | None]:
@@ -153,8 +169,8 @@ class _Asked:
             keys=self.keys,
         )
 
-    def fit(self, model: mace.Mace | mace.UnfitError) -> Fit:
-        """The votes with what MACE says of them."""
+    def fit(self, model: mace.Mace | mace.UnfitError, rng: np.random.Generator | None) -> Fit:
+        """The votes with what MACE says of them; averaged over the optima where there is a source of chance."""
         counts = count_values(*self.votes, units=self.sizes[0], values=self.sizes[2])
         unfit = isinstance(model, mace.UnfitError)
         return Fit(
@@ -165,6 +181,14 @@ class _Asked:
             problem=str(model) if unfit else "",
             seen=self.seen,
             known=self.known,
+            averaged=None if unfit or rng is None else self.averaged(rng),
+        )
+
+    def averaged(self, rng: np.random.Generator) -> mace_posterior.Averaged:
+        """The posterior of labels and competences."""
+        units, participants, values = self.sizes
+        return mace_posterior.sample(
+            *self.seen, rng=rng, items=units, annotators=participants, labels=values, fixed=self.known
         )
 
 

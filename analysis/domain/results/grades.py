@@ -1,7 +1,7 @@
 """Grades of responses, their means, tests of differences, and the leaderboard (docs/methods/grades.md)."""
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import chain, product
 
 import numpy as np
 
@@ -31,9 +31,17 @@ def family(analysed: Analysed) -> Tables:
     if comparisons is None:
         return {"grades": [], "grade_means": []}
     graded = grading.grade(analysed.main, comparisons)
-    resampled = _resampled(analysed, graded)
+    imputed = None
+    if comparisons.of_averaged:
+        draw, draws = grading.of_labels_drawn(comparisons)
+        imputed = grading.impute(graded, draw, draws, analysed.step)
+        graded = imputed.pooled(graded)
+    resampled = _resampled(analysed, graded, imputed)
     analysed.graded = graded, resampled
-    return {"grades": grade_rows(analysed, graded), "grade_means": mean_rows(analysed.inputs, graded, resampled)}
+    return {
+        "grades": grade_rows(analysed, graded, imputed),
+        "grade_means": mean_rows(analysed.inputs, graded, resampled),
+    }
 
 
 def compared(analysed: Analysed) -> Tables:
@@ -44,21 +52,29 @@ def compared(analysed: Analysed) -> Tables:
     return tests | leaderboard.tables(analysed, *analysed.graded)
 
 
-def _resampled(analysed: Analysed, graded: Graded) -> grading.Resampled:
+def _resampled(analysed: Analysed, graded: Graded, imputed: grading.Imputed | None) -> grading.Resampled:
     """How often each topic was drawn in each resample, and the grades then, where they are others."""
     settings, seed = analysed.settings, analysed.seed
     topics, topic = np.unique(graded.topic, return_inverse=True)
     redrawn = analysed.redrawn.get(analysed.inputs.pool)
-    if redrawn is None:
-        weights = resample_weights(len(topics), settings.resamples, stream(seed, "topics of grades"))
-        return grading.Resampled(topics, topic, weights, None, None)
     drawn = np.searchsorted(np.unique(analysed.main.pool.topic), topics)
+    if redrawn is None or imputed is not None:
+        weights = (
+            resample_weights(len(topics), settings.resamples, stream(seed, "topics of grades"))
+            if redrawn is None
+            else redrawn.topics[:, drawn]
+        )
+        if imputed is None:
+            return grading.Resampled(topics, topic, weights, None, None)
+        which = np.arange(settings.resamples) % imputed.grade.shape[1]
+        draw, _draws = grading.of_labels_drawn(graded.comparisons)
+        return grading.Resampled(topics, topic, weights, imputed.grade[:, which], draw)
     draw = grading.of_redrawn(graded.comparisons, analysed.main, redrawn)
     found = grading.resampled_grades(graded, draw, settings.resamples, analysed.step)
     return grading.Resampled(topics, topic, redrawn.topics[:, drawn], found, draw)
 
 
-def grade_rows(analysed: Analysed, graded: Graded) -> list[Row]:
+def grade_rows(analysed: Analysed, graded: Graded, imputed: grading.Imputed | None) -> list[Row]:
     """One row a response and dimension: merit, its standard error, and the grade within topic and dimension.
 
     Of an update those of the earlier analysis, where the labels that they follow from are the same.
@@ -66,20 +82,23 @@ def grade_rows(analysed: Analysed, graded: Graded) -> list[Row]:
     inputs = analysed.inputs
     names = [fit.dimension.name for fit in graded.comparisons.fits]
     problems = [(inputs.topics[topic], names[d]) for topic, d in graded.comparisons.problems.tolist()]
+    if imputed is not None:
+        return list(chain.from_iterable(_made(analysed, graded, grading.rank_quantiles(imputed.grade)).values()))
     standing = _standing(analysed)
     anew = np.array([problem not in standing for problem in problems])
-    found = _made(analysed, grading.only(graded, anew))
+    part = grading.only(graded, anew)
+    found = _made(analysed, part, _rank_intervals(analysed, part))
     rows = []
     for problem in problems:
         rows += standing.get(problem) or found[problem]
     return rows
 
 
-def _made(analysed: Analysed, graded: Graded) -> dict[tuple[str, str], list[Row]]:
-    """Rows by topic and dimension."""
+def _made(analysed: Analysed, graded: Graded, ends: tuple[Floats, Floats]) -> dict[tuple[str, str], list[Row]]:
+    """Rows by topic and dimension, with the ends of the rank intervals."""
     inputs = analysed.inputs
     names = [fit.dimension.name for fit in graded.comparisons.fits]
-    low, high = _rank_intervals(analysed, graded)
+    low, high = ends
     found: dict[tuple[str, str], list[Row]] = {}
     for i, (topic, response, d) in enumerate(zip(graded.topic, graded.response, graded.fit, strict=True)):
         row: Row = {

@@ -67,6 +67,20 @@ class Comparisons:
         """Whether these are votes."""
         return bool(self.coder[0] >= 0)
 
+    @property
+    def of_averaged(self) -> bool:
+        """Whether these are labels averaged over the optima, of which there are joint draws."""
+        return not self.of_votes and all(fit.averaged is not None for fit in self.fits)
+
+    @cached_property
+    def chances(self) -> Floats:
+        """How probable the outcomes -1, 0 and 1 are, shape (n, 3), of labels."""
+        found = np.empty((len(self.unit), 3))
+        for number, fit in enumerate(self.fits):
+            here = self.fit == number
+            found[here] = fit.posterior[self.unit[here]]
+        return found
+
 
 @dataclass(frozen=True, eq=False)
 class Graded:
@@ -115,6 +129,21 @@ class Graded:
 
 
 @dataclass(frozen=True, eq=False)
+class Imputed:
+    """Grades and merits by every draw of the labels, each of shape (n, draws)."""
+
+    grade: Halves
+    merit: Halves
+
+    def pooled(self, graded: Graded) -> Graded:
+        """Means over the draws; standard errors by Rubin's rules, within draws that of the most probable labels."""
+        grade, merit = (each.mean(axis=1, dtype=np.float64) for each in (self.grade, self.merit))
+        draws = self.merit.shape[1]
+        between = self.merit.var(axis=1, ddof=1, dtype=np.float64) if draws > 1 else np.zeros(len(merit))
+        return replace(graded, grade=grade, merit=merit, se=np.sqrt(graded.se**2 + (1.0 + 1.0 / draws) * between))
+
+
+@dataclass(frozen=True, eq=False)
 class Resampled:
     """Grades in the resamples of topics that means, tests and the leaderboard share.
 
@@ -150,10 +179,10 @@ def comparisons_of(fitted: Fitted, grades_from: str) -> Comparisons | None:
         if grades_from == VOTES:
             unit, coder, value = fit.seen
             outcome = value - 1.0
-            weight = fit.model.competence[coder]
+            weight = 1.0 - fit.spam_probability[coder]
         else:
             unit = np.flatnonzero(fit.counts.sum(axis=1))
-            coder, outcome = np.full(len(unit), -1), gold(fit.model.posterior)[unit] - 1.0
+            coder, outcome = np.full(len(unit), -1), gold(fit.posterior)[unit] - 1.0
             weight = np.ones(len(unit))
         parts.append((np.full(len(unit), number), unit, coder, outcome, weight))
     d, unit, coder, outcome, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -195,26 +224,32 @@ def grade(fitted: Fitted, comparisons: Comparisons) -> Graded:
 
 
 def resampled_grades(graded: Graded, draw: Draw, resamples: int, step: Callable[[str], None]) -> Halves:
-    """Grades of every resample, shape (n, resamples), fitted from where the grades stand.
+    """Grades of every resample, shape (n, resamples)."""
+    return impute(graded, draw, resamples, step).grade
+
+
+def impute(graded: Graded, draw: Draw, draws: int, step: Callable[[str], None]) -> Imputed:
+    """Grades and merits of every draw, fitted from where the merits stand.
 
     Draws that give a topic and dimension the same comparisons give it the same grades: they are fitted once.
     """
     c = graded.comparisons
     order = np.argsort(c.problem, kind="stable")
     rows = _Rows(graded, order, np.flatnonzero(np.diff(c.problem[order], prepend=-1)))
-    found = np.empty((len(graded.grade), resamples), dtype=np.float32)
+    found = np.empty((2, len(graded.grade), draws), dtype=np.float32)
     size = max(1, CELLS_AT_ONCE // len(c.unit))
-    for begin in range(0, resamples, size):
-        block = slice(begin, min(begin + size, resamples))
-        step(f"Grades: resample {begin:,} of {resamples:,}")
+    for begin in range(0, draws, size):
+        block = slice(begin, min(begin + size, draws))
+        step(f"Grades: draw {begin:,} of {draws:,}")
         outcome, weight = (part[order] for part in draw(block))
         different = distinct(rows.begin, outcome, weight)
-        fitted = np.empty((len(different.group), rows.start.shape[1]), dtype=np.float32)
-        for first in range(0, len(fitted), _PROBLEMS_AT_ONCE):
+        fitted = np.empty((2, len(different.group), rows.start.shape[1]), dtype=np.float32)
+        for first in range(0, len(different.group), _PROBLEMS_AT_ONCE):
             some = slice(first, first + _PROBLEMS_AT_ONCE)
-            fitted[some] = rows.fit(different.group[some], different.column[some], outcome, weight)
-        found[:, block] = fitted[different.place[graded.problem], graded.place[:, None]]
-    return found
+            fits = rows.fit(different.group[some], different.column[some], outcome, weight)
+            fitted[:, some] = fits.grade, fits.merit
+        found[:, :, block] = fitted[:, different.place[graded.problem], graded.place[:, None]]
+    return Imputed(*found)
 
 
 class _Rows:
@@ -227,8 +262,8 @@ class _Rows:
         self.start = np.full((len(c.problems), int(graded.place.max(initial=0)) + 1), np.nan)
         self.start[graded.problem, graded.place] = graded.merit
 
-    def fit(self, problem: Ints, column: Ints, outcome: Floats, weight: Floats) -> Floats:
-        """Grades of some problems as some draws have them, shape (n, places)."""
+    def fit(self, problem: Ints, column: Ints, outcome: Floats, weight: Floats) -> bradley_terry.Grades:
+        """Grades of some problems as some draws have them, of shape (n, places)."""
         sizes = self.sizes[problem]
         number = np.repeat(np.arange(len(problem)), sizes)
         row = np.arange(len(number)) - np.repeat(np.cumsum(sizes) - sizes - self.begin[problem], sizes)
@@ -243,7 +278,7 @@ class _Rows:
             items=self.start.shape[1],
         )
         everybody = bradley_terry.Tallies(tallies.wins, tallies.ties, ~np.isnan(start))
-        return bradley_terry.fit(everybody, start=start, errors=False).grade
+        return bradley_terry.fit(everybody, start=start, errors=False)
 
 
 def only(graded: Graded, problems: np.ndarray) -> Graded:
@@ -261,6 +296,23 @@ def only(graded: Graded, problems: np.ndarray) -> Graded:
     return Graded(comparisons=comparisons, problem=place[graded.problem[mine]], **kept)
 
 
+def of_labels_drawn(comparisons: Comparisons) -> tuple[Draw, int]:
+    """Take the joint draws of the labels, one after another and then again; and how many there are."""
+    c = comparisons
+    drawn = [fit.averaged.label for fit in c.fits if fit.averaged is not None]
+    draws = drawn[0].shape[1]
+
+    def draw(block: slice) -> tuple[Floats, Floats]:
+        which = np.arange(block.start, block.stop) % draws
+        outcome = np.empty((len(c.unit), len(which)))
+        for number, labels in enumerate(drawn):
+            here = np.flatnonzero(c.fit == number)
+            outcome[here] = labels[c.unit[here][:, None], which] - 1.0
+        return outcome, np.ones_like(outcome)
+
+    return draw, draws
+
+
 def of_labels_left_open(comparisons: Comparisons, draws: Draws) -> Draw:
     """Draw each label from its posterior: what the votes leave open, given the competences."""
     c = comparisons
@@ -268,7 +320,7 @@ def of_labels_left_open(comparisons: Comparisons, draws: Draws) -> Draw:
     for d, fit in enumerate(c.fits):
         assert fit.model is not None
         mine = c.fit == d
-        below[mine] = np.cumsum(fit.model.posterior[c.unit[mine]], axis=1)[:, :2]
+        below[mine] = np.cumsum(fit.posterior[c.unit[mine]], axis=1)[:, :2]
 
     def draw(block: slice) -> tuple[Floats, Floats]:
         chance = draws.uniform(block.stop - block.start, 1)[:, :, 0].T
@@ -327,9 +379,7 @@ def rank_intervals(graded: Graded, draw: Draw, resamples: int, step: Callable[[s
     """
     if not len(graded.grade):
         return np.zeros(0), np.zeros(0)
-    drawn = resampled_grades(graded, draw, resamples, step)
-    low = np.quantile(drawn, _TAIL, axis=1, method="lower")
-    high = np.quantile(drawn, 1.0 - _TAIL, axis=1, method="higher")
+    low, high = rank_quantiles(resampled_grades(graded, draw, resamples, step))
     c = graded.comparisons
     if c.of_votes:
         pairs, times = np.unique(np.stack([c.problem, c.unit]), axis=1, return_counts=True)
@@ -337,6 +387,13 @@ def rank_intervals(graded: Graded, draw: Draw, resamples: int, step: Callable[[s
         several[pairs[0][times > 1]] = True
         said = several[graded.problem]
         low, high = (np.where(said, end, np.nan) for end in (low, high))
+    return low, high
+
+
+def rank_quantiles(drawn: Halves) -> tuple[Floats, Floats]:
+    """Between which grades 95 % of the draws lie, rounded outwards to grades that occurred."""
+    low = np.quantile(drawn, _TAIL, axis=1, method="lower")
+    high = np.quantile(drawn, 1.0 - _TAIL, axis=1, method="higher")
     return low.astype(np.float64), high.astype(np.float64)
 
 

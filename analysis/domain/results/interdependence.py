@@ -36,7 +36,7 @@ def labels_of(fit: Fit) -> Ints:
     found = np.full(len(fit.counts), -1, dtype=np.int64)
     if fit.model is not None and fit.dimension.is_preference:
         judged = fit.counts.sum(axis=1) > 0
-        found[judged] = gold(fit.model.posterior)[judged]
+        found[judged] = gold(fit.posterior)[judged]
     return found
 
 

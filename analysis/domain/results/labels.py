@@ -29,7 +29,7 @@ def competence_rows(fitted: Fitted) -> list[Row]:
         judged = np.bincount(fit.seen[1], minlength=len(fitted.pool.participants))
         for who in np.flatnonzero(judged).tolist():
             key = {"participant": fitted.pool.participants[who], "dimension": fit.dimension.name}
-            spam = number(fit.model.spam_probability[who]) if fit.model else None
+            spam = number(fit.spam_probability[who]) if fit.model else None
             row = key | {"spam_probability": spam, "judgments": int(judged[who])}
             rows.append(row if fit.model else row | {NOTE: fit.problem})
     return rows
@@ -43,8 +43,8 @@ def gold_rows(inputs: Inputs, fitted: Fitted) -> list[Row]:
         if not fit.dimension.is_preference:
             continue
         judged = np.flatnonzero(fit.counts.sum(axis=1))
-        posterior = None if fit.model is None else numbers(fit.model.posterior)
-        labels = None if fit.model is None else gold(fit.model.posterior).tolist()
+        posterior = None if fit.model is None else numbers(fit.posterior)
+        labels = None if fit.model is None else gold(fit.posterior).tolist()
         for unit in judged.tolist():
             left, right = fitted.pool.units[unit][:2]
             row: Row = {"response_a": names[left], "response_b": names[right], "dimension": fit.dimension.name}

@@ -16,7 +16,7 @@ from analysis.stats.significance import FEWEST
 from ..inputs import Inputs, Ints
 from . import grade_tests
 from .family import Analysed, Tables
-from .grading import Graded, Halves, Resampled
+from .grading import Comparisons, Graded, Halves, Resampled
 from .schema import NOTE, Row, number
 
 ALL = "all"
@@ -204,7 +204,7 @@ def _merits(
     except NoComparisonsError:
         nobody, never = np.full(people, np.nan), np.full((people, resamples), np.nan)
         return _Merits(nobody, nobody, np.full(people, -1), never, never)
-    point = strengths.fit(met, *strengths.add_up(met, c.outcome[mine], c.weight[mine])).merit[:, 0]
+    point = strengths.fit(met, *_sums(met, c, mine)).merit[:, 0]
     topic = np.searchsorted(resampled.topics, pool.topic[unit])
     further = np.array([stretch(int(number)) for number in topics])
     # Who was seen on too few topics has a merit, but takes nobody's rank.
@@ -226,6 +226,18 @@ def _merits(
         whole = point[:, None] + np.where(np.isnan(apart), 0.0, apart)
         ranks[:, block] = np.where(np.isnan(merit), np.nan, strengths.ranks(_only(whole, is_ranked)))
     return _Merits(point, strengths.ranks(_only(point, is_ranked)), met.group, samples, ranks)
+
+
+def _sums(met: strengths.Meetings, c: Comparisons, mine: Ints) -> tuple[Floats, Floats]:
+    """Wins and losses of each pair: of averaged labels their expectation."""
+    if not c.of_averaged:
+        return strengths.add_up(met, c.outcome[mine], c.weight[mine])
+    parts = [
+        strengths.add_up(met, np.full(len(mine), outcome), c.chances[mine, place])
+        for place, outcome in enumerate((-1.0, 0.0, 1.0))
+    ]
+    won, lost = np.sum(parts, axis=0)
+    return won, lost
 
 
 def _only(merit: Floats, is_ranked: NDArray[np.bool_]) -> Floats:

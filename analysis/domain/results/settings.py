@@ -9,10 +9,12 @@ from annotation.enums import Judges
 __all__ = ["BadParameterError", "Settings", "stream"]
 
 GOLD, VOTES = "gold", "votes"
+AVERAGED, LIKELIEST = "averaged", "likeliest"
 CONDITIONAL, REFIT = "conditional", "refit"
 TOPICS, TOPICS_AND_WORKERS = "topics", "topics+workers"
 #: Parameters that are one of some words, the default first.
 CHOICES = {
+    "labels": (LIKELIEST, AVERAGED),
     "grades_from": (GOLD, VOTES),
     "bootstrap": (CONDITIONAL, REFIT),
     "resample": (TOPICS, TOPICS_AND_WORKERS),
@@ -25,6 +27,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     PUBLISHED: {
         "restarts": 20,
         "refine": 0,
+        "labels": LIKELIEST,
         "spam_threshold": 0.7,
         "grades_from": GOLD,
         "bootstrap": CONDITIONAL,
@@ -73,6 +76,9 @@ class Settings:
     grades_from : str
         What responses are graded by: the "gold" labels of their pairs, or the "votes", each weighted by the competence
         of who gave it.
+    labels : str
+        "averaged": labels and competences are averaged over all optima of MACE, and grades over draws of labels;
+        "likeliest": they are those of the likeliest optimum found, which refitting always follows.
     bootstrap : str
         "conditional": intervals hold the competences as fitted; "refit": every resample fits competences, labels and
         grades anew.
@@ -99,6 +105,7 @@ class Settings:
     density_bins: int = 20
     reuse_limit: float = 25.0
     least_topics: int = 1
+    labels: str = LIKELIEST
     grades_from: str = GOLD
     bootstrap: str = CONDITIONAL
     resample: str = TOPICS
@@ -144,6 +151,11 @@ class Settings:
                 raise BadParameterError(
                     f"The preset {self.preset!r} sets {name} to {value!r}. Leave {name} out, or leave the preset out."
                 )
+
+    @property
+    def averages(self) -> bool:
+        """Whether labels are averaged over the optima."""
+        return self.labels == AVERAGED and self.bootstrap != REFIT
 
     @property
     def redraws(self) -> bool:

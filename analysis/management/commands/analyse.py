@@ -56,6 +56,11 @@ class Command(BaseCommand):
             "--bertscore", help="whose BERTScores to take, as NAME or NAME:LAYER, or none (those computed last)"
         )
         parser.add_argument(
+            "--labels",
+            choices=CHOICES["labels"],
+            help="of the likeliest optimum of MACE, or averaged over all (likeliest)",
+        )
+        parser.add_argument(
             "--grades-from", choices=CHOICES["grades_from"], help="what responses are graded by (gold labels)"
         )
         parser.add_argument(

@@ -1,0 +1,90 @@
+"""What another seed changes in the analysis of the sample: mean grades, and test decisions at 0.05.
+
+Competence, labels, grades and tests of the sample are computed with each of four seeds, with labels averaged over the
+optima of MACE and with those of the likeliest optimum. Only the first has a target. Without
+CROWDRAG_DATA there is nothing to analyse, and nothing is measured.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from itertools import combinations
+
+from bench._study import STUDY, sample
+
+SEEDS = 4
+LIMIT = 0.02
+LEVEL = 0.05
+
+
+def run() -> list[dict]:
+    """Compare every two seeds."""
+    with sample() as study:
+        if study is None:
+            print("  skipped: CROWDRAG_DATA is not set")
+            return []
+        found = study.measure("bench.seeds:compare")
+    for name, each in found.items():
+        print(
+            f"    {name}: mean grades differ by up to {each['mean']:.4f}; {each['decisions']} of {each['tests']} test "
+            f"decisions differ; {each['labels']:.1%} of labels; {each['seconds']:.0f} s of processor time a seed"
+        )
+    averaged = found["averaged"]
+    return [
+        {
+            "name": f"{LIMIT} over the largest difference of a mean grade between {SEEDS} seeds",
+            "ratio": LIMIT / max(averaged["mean"], 1e-9),
+            "target": 1,
+            "detail": f"{averaged['mean']:.4f}",
+        },
+        {
+            "name": f"tests with the same decision at {LEVEL} with all {SEEDS} seeds, share",
+            "ratio": 1 - averaged["decisions"] / averaged["tests"],
+            "target": 1,
+            "detail": f"{averaged['decisions']} of {averaged['tests']} differ",
+        },
+    ]
+
+
+def compare() -> dict:
+    """The largest differences between seeds, by how labels are found."""
+    from analysis.domain import loading
+    from analysis.domain.results import agreement, fitting, grade_tests, grades
+    from analysis.domain.results.family import Analysed
+    from analysis.domain.results.labels import gold_rows
+    from analysis.domain.results.settings import AVERAGED, LIKELIEST, Settings
+    from crowdrag.studies.models import Study
+
+    inputs = loading.load(Study.objects.get(slug=STUDY), pool=Settings().pool)
+    found = {}
+    for name in (AVERAGED, LIKELIEST):
+        settings, tables, began = replace(Settings(), labels=name), [], time.process_time()
+        for seed in range(SEEDS):
+            fitted = fitting.fit(inputs, inputs.pool, settings=settings, seed=seed, report=lambda _: None, capped=True)
+            analysed = Analysed(
+                inputs=inputs,
+                texts=(),
+                settings=settings,
+                seed=seed,
+                fitted={inputs.pool: fitted},
+                masks=agreement.split_masks(fitted),
+                step=lambda _message: None,
+            )
+            means = grades.family(analysed)["grade_means"]
+            assert analysed.graded is not None
+            tests = grade_tests.rows(inputs, *analysed.graded)
+            tables.append((means, tests, gold_rows(inputs, fitted)))
+        pairs = list(combinations(tables, 2))
+        decided = [
+            {row["p_adjusted"] <= LEVEL for row in rows} for rows in zip(*(own for _, own, _ in tables), strict=True)
+        ]
+        labels = [[a["label"] != b["label"] for a, b in zip(x[2], y[2], strict=True)] for x, y in pairs]
+        found[name] = {
+            "mean": max(abs(a["mean"] - b["mean"]) for x, y in pairs for a, b in zip(x[0], y[0], strict=True)),
+            "decisions": sum(len(each) > 1 for each in decided),
+            "tests": len(decided),
+            "labels": max(sum(each) / len(each) for each in labels),
+            "seconds": (time.process_time() - began) / SEEDS,
+        }
+    return found
