@@ -11,6 +11,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from crowdrag import __version__
+from crowdrag.runtime.request_buffer import LARGEST_BUFFERED
 from crowdrag.storage.address import storage
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -69,12 +70,14 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "crowdrag.hosts.checked",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "crowdrag.operations.views.health.probes",
     "crowdrag.operations.views.metrics.counted",
+    "crowdrag.request_bodies.Limits",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -151,8 +154,14 @@ STORAGES = {
         "BACKEND": env.str("STATICFILES_STORAGE", default="crowdrag.static.HashedStaticFilesStorage"),
     },
 }
-# Uploads of any size go to disk in chunks; an import reads them as a stream.
-FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+# Bodies up to this are held in memory, and are all that most pages take. Where files are taken, they go to disk in
+# chunks, as long as the reserve stays free there for the database (crowdrag/request_bodies.py).
+DATA_UPLOAD_MAX_MEMORY_SIZE = FILE_UPLOAD_MAX_MEMORY_SIZE = LARGEST_BUFFERED
+FILE_UPLOAD_HANDLERS = [
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "crowdrag.request_bodies.StoppingUploadHandler",
+]
+DISK_RESERVE = env.int("CROWDRAG_RESERVE_MB", default=200) * 1024 * 1024
 FILE_UPLOAD_TEMP_DIR = env.str("FILE_UPLOAD_TEMP_DIR", default=None)
 
 # Celery (reliability: docs/architecture.md). A message may be lost or come twice; no work is lost or done twice.
@@ -246,7 +255,7 @@ X_FRAME_OPTIONS = "DENY"
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "crowdrag.api.endpoints.authentication.ByToken",
-        "rest_framework.authentication.SessionAuthentication",
+        "crowdrag.api.endpoints.authentication.BySession",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

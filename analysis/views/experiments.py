@@ -3,6 +3,7 @@
 import uuid
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -22,7 +23,7 @@ from ..domain.experiments import starting
 from ..domain.experiments.reading import BadCollectionError
 from ..domain.pages import experiments as page
 from ..domain.reports import beside, comparing
-from .experiment_form import ExperimentForm, initial
+from .experiment_form import MOST_BYTES, ExperimentForm, initial
 
 INVALID = 422
 
@@ -38,7 +39,7 @@ def listing(request: HttpRequest, study: Study) -> HttpResponse:
     return render(request, "analysis/experiments.html", context)
 
 
-@study_page(Role.EDITOR)
+@study_page(Role.EDITOR, most_bytes=MOST_BYTES + settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     """Show the form of an experiment, then what it comes to, then start it."""

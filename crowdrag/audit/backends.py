@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.backends import ModelBackend
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
@@ -29,7 +30,11 @@ class GuardedBackend(ModelBackend):
             return super(GuardedBackend, self).authenticate(request, username, password, **kwargs)
 
         try:
-            return signing_in.guarded(account=account, address=signing_in.address_of(request), check=check)
+            user = signing_in.guarded(account=account, address=signing_in.origin_of(request), check=check)
         except signing_in.TooManyError as error:
             request.sign_in_wait = error.seconds  # type: ignore[attr-defined]
             raise PermissionDenied(str(error)) from error
+        if user is not None and SESSION_KEY in request.session:
+            # Django keeps the key where the same user signs in again: whoever knows it would stay in with them.
+            request.session.cycle_key()
+        return user

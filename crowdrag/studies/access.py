@@ -27,10 +27,10 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_safe
 
-from crowdrag import prepared
+from crowdrag import prepared, request_bodies
 
 from . import ways
 from .domain import consenting
@@ -56,13 +56,17 @@ _PARTICIPANT = f"""
 _OF_PARTICIPANT = len(Participant._meta.concrete_fields)
 
 
-def study_page(role: Role) -> Callable[[View], View]:
+def study_page(role: Role, *, most_bytes: int = 0) -> Callable[[View], View]:
     """Let members of at least this role in; the view gets the study in place of its slug.
 
     Whoever is no member learns nothing: 404, as for a study that is not there. A member whose role is too low: 403.
+    A page that takes files says how large a request may be (`most_bytes`). Looking for a form's token reads the whole
+    request, so such a page asks who somebody is first, then for the size, and then for the token.
     """
 
     def decorate(view: View) -> View:
+        answer = csrf_protect(view) if most_bytes else view
+
         @login_required
         @wraps(view)
         def checked(request: HttpRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -71,10 +75,12 @@ def study_page(role: Role) -> Callable[[View], View]:
             if held < role:
                 raise PermissionDenied(f"This page is for members who are {role.label} or more.")
             request.study, request.study_role = study, held  # type: ignore[attr-defined]
-            return view(request, study, *args, **kwargs)
+            refused = request_bodies.refusal(request, most_bytes) if most_bytes else None
+            return refused or answer(request, study, *args, **kwargs)
 
         checked.access = role  # type: ignore[attr-defined]
-        return checked
+        checked.checks_body = most_bytes > 0  # type: ignore[attr-defined]
+        return csrf_exempt(checked) if most_bytes else checked
 
     return decorate
 

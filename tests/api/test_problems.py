@@ -120,3 +120,23 @@ def test_a_body_larger_than_is_read_at_once_is_refused(script: Callable[..., API
     answer = script().patch(f"{STUDIES}mine/", {"description": "x" * 200}, format="json")
     assert answer.status_code == 413
     assert answer.json()["code"] == "too-large"
+
+
+@pytest.mark.parametrize(
+    "moment",
+    ["0160-03-29T09:32:48-21:34", "0001-01-01T00:00:00%2B14:00", "9999-12-31T23:59:59-23:59", "2026-01-01T00:00:00%00"],
+)
+def test_a_moment_that_the_database_cannot_hold_is_no_error_of_ours(
+    script: Callable[..., APIClient], moment: str
+) -> None:
+    assert script().get(f"{STUDIES}?created_after={moment}").status_code in {200, 400}
+
+
+@pytest.mark.parametrize("page", ["?study=%00", "?q=%00", "?page=99999999999999999999999", "?is_simulated=%00"])
+def test_characters_and_numbers_that_the_database_cannot_hold_are_no_error_of_ours(
+    study: Study, script: Callable[..., APIClient], page: str
+) -> None:
+    client = Client()
+    client.force_login(MembershipFactory(study=study, role=Role.OWNER).user)
+    assert client.get(f"/studies/{study.slug}/{page}").status_code < 500
+    assert script().get(f"{STUDIES}{page}").status_code < 500

@@ -201,3 +201,24 @@ def test_a_token_that_has_ended_is_noted_and_a_good_one_is_not() -> None:
     ApiToken.objects.filter(pk=token.pk).update(expiry=timezone.now())
     assert sent(f"Bearer {text}")["status"] == 401
     assert SignInFailure.objects.count() == 1
+
+
+def test_a_new_password_ends_all_tokens() -> None:
+    user = UserFactory()
+    _old, text = tokens.issue(by=user, name="a", scopes=[], studies=None, lasts=WEEK)
+    assert sent(f"Bearer {text}")["status"] == 200
+    user.set_password("another one entirely")
+    user.save()
+    assert sent(f"Bearer {text}")["status"] == 401
+    assert list(tokens.of(user)) == []
+    new, text = tokens.issue(by=user, name="b", scopes=[], studies=None, lasts=WEEK)
+    assert sent(f"Bearer {text}")["status"] == 200
+    assert list(tokens.of(user)) == [new]
+
+
+def test_a_token_of_an_earlier_release_is_bound_to_the_password_when_it_is_used() -> None:
+    token, text = tokens.issue(by=UserFactory(), name="a", scopes=[], studies=None, lasts=WEEK)
+    ApiToken.objects.filter(pk=token.pk).update(password_mark="")
+    assert sent(f"Bearer {text}")["status"] == 200
+    token.refresh_from_db()
+    assert token.password_mark == tokens.password_mark(token.user)

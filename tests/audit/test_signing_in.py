@@ -144,3 +144,44 @@ def test_a_failure_is_never_rewritten_and_goes_after_a_while(fail: Any) -> None:
         SignInFailure.objects.update(was_refused=True)
     assert signing_in.forget(NOW) == 1
     assert SignInFailure.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+        ("2001:db8:1:2::", "2001:db8:1:2::"),
+        ("2001:db8:1:3::1", "2001:db8:1:3::"),
+        ("::ffff:198.51.100.7", "198.51.100.7"),
+        ("198.51.100.7", "198.51.100.7"),
+    ],
+)
+def test_failures_are_counted_by_network(address: str, expected: str) -> None:
+    assert signing_in.origin_of(RequestFactory().get("/", REMOTE_ADDR=address)) == expected
+
+
+def test_another_address_of_the_same_network_does_not_help(fail: Any) -> None:
+    user = UserFactory()
+    for number in range(signing_in.OF_ONE_ACCOUNT):
+        enter(Client(), user.email, "wrong", f"2001:db8::{number + 1:x}")
+    assert enter(Client(), user.email, PASSWORD, "2001:db8::ffff").status_code == 429
+    assert enter(Client(), user.email, PASSWORD, "2001:db8:0:1::1").status_code == 302
+
+
+@pytest.mark.parametrize("path", ["/login/", "/admin/login/"])
+def test_signing_in_again_changes_the_session_key(path: str) -> None:
+    user, client = UserFactory(is_staff=True), Client()
+    enter(client, user.email, PASSWORD, path="/admin/login/")
+    before = client.session.session_key
+    enter(client, user.email, PASSWORD, path=path)
+    assert client.session["_auth_user_id"] == str(user.pk)
+    if path == "/admin/login/":  # the other one knows who is signed in, and takes no password
+        assert client.session.session_key != before
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [("localhost:8000", 200), ("localhost", 200), ("[::1]:80", 200), ("localhost:99999", 400), ("localhost:0", 400)],
+)
+def test_a_host_has_a_port_that_there_is(host: str, status: int) -> None:
+    assert Client(raise_request_exception=False).get("/login/", HTTP_HOST=host).status_code == status

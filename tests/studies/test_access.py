@@ -15,7 +15,7 @@ from tests.participants import as_participant
 pytestmark = pytest.mark.django_db
 
 # What is sent to these by others than our pages proves by itself where it comes from.
-PROVED = {"writing_log", "prolific_hook", "importing"}
+PROVED = {"writing_log", "prolific_hook", "importing", "experiment_new"}
 # Django's own: the admin checks its users itself.
 OTHERS = {"admin"}
 

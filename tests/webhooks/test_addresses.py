@@ -131,3 +131,21 @@ def test_no_proxy_of_the_environment_is_used(there: Receiver, monkeypatch: pytes
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     assert sending.post(address=there.url, headers={}, body="{}").is_taken
+
+
+def test_nobody_learns_from_a_problem_what_a_name_leads_to() -> None:
+    """What is there and private, and what is not there, look the same."""
+
+    def private(_host: str, _port: int) -> list[str]:
+        return ["10.1.2.3"]
+
+    def nowhere(_host: str, _port: int) -> list[str]:
+        raise OSError(-2, "Name or service not known")
+
+    said = set()
+    for resolver in (private, nowhere):
+        with pytest.raises(addresses.AddressError) as caught:
+            addresses.read("https://db.example.org/").resolved(resolver)
+        said.add(str(caught.value))
+    assert len(said) == 1
+    assert "10.1.2.3" not in str(said)

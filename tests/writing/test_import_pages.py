@@ -175,7 +175,7 @@ def test_a_huge_request_is_refused_before_it_is_read(study: Study) -> None:
     )
 
     assert response.status_code == 413
-    assert "more than 2 GB" in response.content.decode()
+    assert "2048 MB" in response["X-Problem"]
     assert not Run.objects.exists()
 
 

@@ -3,8 +3,6 @@
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django_htmx.http import HttpResponseClientRedirect
 
 from crowdrag.studies.access import study_page
@@ -21,23 +19,13 @@ def imports(request: HttpRequest, study: Study) -> HttpResponse:
     return render(request, "writing/imports.html", {"importers": importers.every()})
 
 
-# Whatever looks for the token in the form reads the whole request. So the size comes first, and then the token.
-@csrf_exempt
-@study_page(Role.EDITOR)
+@study_page(Role.EDITOR, most_bytes=MAX_REQUEST)
 def importing(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     """Import: show the form, or start a run with the files that it brings."""
     try:
         importer = importers.get(name)
     except importers.UnknownImporter as error:
         raise Http404(str(error)) from error
-    if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_REQUEST:
-        problem = _("This is more than 2 GB. Import it with the command, or in parts.")
-        return _show(request, ImportForm(importer), status=413, problem=problem)
-    return _checked(request, study, importer)
-
-
-@csrf_protect
-def _checked(request: HttpRequest, study: Study, importer: importers.Importer) -> HttpResponse:
     if request.method != "POST":
         return _show(request, ImportForm(importer))
     form = ImportForm(importer, request.POST, request.FILES)
@@ -54,7 +42,7 @@ def _checked(request: HttpRequest, study: Study, importer: importers.Importer) -
     return HttpResponseClientRedirect(address) if request.htmx else redirect(address)  # type: ignore[attr-defined]
 
 
-def _show(request: HttpRequest, form: ImportForm, *, status: int = 200, problem: str = "") -> HttpResponse:
+def _show(request: HttpRequest, form: ImportForm, *, status: int = 200) -> HttpResponse:
     template = "writing/import.html#form" if request.htmx else "writing/import.html"  # type: ignore[attr-defined]
-    context = {"form": form, "importer": form.importer, "problem": problem}
+    context = {"form": form, "importer": form.importer}
     return render(request, template, context, status=status)

@@ -1,5 +1,6 @@
 """Tokens: made, found and revoked by the person whose they are."""
 
+import hmac
 import uuid
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -61,6 +62,7 @@ def issue(
         name=name,
         created=now,
         expiry=now + lasts,
+        password_mark=password_mark(by),
     )
     chosen = {Scope.READ, *scopes}
     where = [None] if studies is None else [*studies]
@@ -68,6 +70,16 @@ def issue(
     grants += [Grant(token=token, scope=Scope.CREATE)] if Scope.CREATE in chosen else []
     Grant.objects.bulk_create(grants)
     return token, text
+
+
+def password_mark(user: User) -> str:
+    """Return what changes with somebody's password, as Django's sessions know it; it says nothing of the password."""
+    return user.get_session_auth_hash()
+
+
+def outlived_password(token: ApiToken) -> bool:
+    """Return whether its owner has changed the password since; one from an earlier release is bound when it is used."""
+    return bool(token.password_mark) and not hmac.compare_digest(token.password_mark, password_mark(token.user))
 
 
 def revoke(*, by: User, key: uuid.UUID) -> bool:
@@ -78,7 +90,7 @@ def revoke(*, by: User, key: uuid.UUID) -> bool:
 
 def note_use(*, token: ApiToken, now: datetime) -> None:
     """Keep when a token was last used."""
-    ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+    ApiToken.objects.filter(pk=token.pk).update(last_used_at=now, password_mark=password_mark(token.user))
 
 
 def reached(studies: StudyQuerySet, token: ApiToken) -> StudyQuerySet:
@@ -94,8 +106,12 @@ def scopes(token: ApiToken, study: Study | None) -> set[str]:
 
 
 def of(user: User) -> QuerySet[ApiToken]:
-    """Return somebody's tokens with what each is for, the newest first."""
-    return ApiToken.objects.filter(user=user).prefetch_related("grants__study").order_by("-created", "digest")
+    """Return somebody's tokens with what each is for, the newest first; those before a new password are no more."""
+    return (
+        ApiToken.objects.filter(user=user, password_mark__in=["", password_mark(user)])
+        .prefetch_related("grants__study")
+        .order_by("-created", "digest")
+    )
 
 
 def told(token: ApiToken) -> list[tuple[Study | None, list[str]]]:

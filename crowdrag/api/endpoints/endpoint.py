@@ -19,6 +19,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from crowdrag import request_bodies
 from crowdrag.studies.access import SHOWS_NOTHING, concerns, witnessed
 from crowdrag.studies.enums import Role, Shown
 from crowdrag.studies.models import Participant, Study, User
@@ -78,6 +79,7 @@ class Endpoint(generics.GenericAPIView[Any]):
         """Return the view, marked as one that checks by itself who may ask."""
         view: Any = super().as_view(**initkwargs)
         view.access = "api"
+        view.checks_body = True
         return view
 
     @property
@@ -159,7 +161,7 @@ class Endpoint(generics.GenericAPIView[Any]):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Know who asks, count the request, and decide whether they may."""
-        self._check_size()  # first, since looking for a form's token reads all of it
+        self._check_size()
         super().initial(request, *args, **kwargs)
         self._check_parameters()
 
@@ -218,10 +220,14 @@ class Endpoint(generics.GenericAPIView[Any]):
             raise Problem("scope", _("This needs the scope %(scope)s.") % {"scope": scope.value})
 
     def _check_size(self) -> None:
-        length = self.request.META.get("CONTENT_LENGTH") or "0"
+        if request_bodies.has_no_length(self.request._request):
+            raise Problem("length-required")
+        length = request_bodies.length(self.request._request)
         most = settings.API_LARGEST_BODY if self.largest is None else self.largest
-        if length.isdigit() and int(length) > most:
+        if length > most:
             raise Problem("too-large", _("At most %(most)d MiB at once.") % {"most": most // 1024 // 1024})
+        if length > settings.DATA_UPLOAD_MAX_MEMORY_SIZE and not request_bodies.has_room_for(length):
+            raise Problem("no-room")
 
     def _check_parameters(self) -> None:
         known = self.parameters | self._listed_by()

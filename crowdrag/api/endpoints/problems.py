@@ -13,6 +13,8 @@ from rest_framework import exceptions
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 
+from crowdrag import request_bodies
+
 from .sorts import SORTS
 
 logger = logging.getLogger(__name__)
@@ -139,6 +141,10 @@ def _problem(error: Exception) -> Problem:
         return error
     if isinstance(error, exceptions.ValidationError):
         return of_errors(list(_errors(error.get_full_details(), "pointer")))
+    if request_bodies.is_for_lack_of_room(error):
+        return Problem("no-room")
+    if request_bodies.is_for_its_content(error):
+        return Problem("malformed", _("A value cannot be stored: a number out of range, or a character that is none."))
     code = next((code for kind, code in _OTHERS if isinstance(error, kind)), "error")
     if code == "error":
         return Problem("error")

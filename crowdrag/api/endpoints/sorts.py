@@ -87,6 +87,12 @@ _ALL = [
         _("Ask for what `detail` names in its place."),
     ),
     Sort(
+        "length-required",
+        411,
+        _("The length of the request is missing"),
+        _("Send Content-Length. A body in chunks is not read."),
+    ),
+    Sort(
         "changed",
         412,
         _("It has changed since you read it"),
@@ -127,6 +133,12 @@ _ALL = [
         500,
         _("Something went wrong here"),
         _("Send it again, with an Idempotency-Key if it changes something. If it stays, tell the operator."),
+    ),
+    Sort(
+        "no-room",
+        507,
+        _("The disk of this server is full"),
+        _("Nothing was stored. Tell the operator, and send it again later."),
     ),
 ]
 SORTS: dict[str, Sort] = {sort.code: sort for sort in _ALL}

@@ -27,6 +27,8 @@ class ApiToken(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="auth_token_set")
     created = models.DateTimeField(_("made"))
     expiry = models.DateTimeField(_("ends"))
+    # A token ends with its owner's password: it is one of those things that a new password is to end.
+    password_mark = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
     key = models.UUIDField(default=uuid.uuid4, editable=False)
     name = models.CharField(_("name"), max_length=100, help_text=_("What it is for: the name of a script, say."))
     last_used_at = models.DateTimeField(_("last used"), null=True, blank=True)

@@ -17,6 +17,7 @@ from crowdrag.studies.models import Study
 from ..endpoints.endpoint import Endpoint, Listing, Need
 from ..endpoints.fields import RoleField, TrueOrFalse
 from ..endpoints.reading import Given
+from ..endpoints.times import TimeFilter
 from ..enums import Scope
 
 FIXED = ["language", "text_licence", "currency", "llm_budget", "is_simulated", "created_at"]
@@ -82,7 +83,7 @@ class StudyFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes wi
     """Which studies."""
 
     is_simulated = TrueOrFalse()
-    created_after = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="gt")
+    created_after = TimeFilter(field_name="created_at", lookup_expr="gt")
 
     class Meta:
         model = Study

@@ -27,6 +27,7 @@ OF_ONE_ADDRESS: Final = 50
 # While somebody is made to wait, one row a minute says that they go on trying.
 SAID_AGAIN: Final = timedelta(minutes=1)
 KEPT: Final = timedelta(days=90)
+NETWORK_OF_ONE: Final = 64  # bits of an IPv6 address
 # Stands for all tokens in the place of an account; nobody can type it as one.
 TOKENS: Final = "tokens of the API"
 
@@ -107,6 +108,20 @@ def address_of(request: HttpRequest) -> str | None:
         return str(ipaddress.ip_address(found))
     except ValueError:
         return None  # a socket has none
+
+
+def origin_of(request: HttpRequest) -> str | None:
+    """Return the address that failures are counted by: of an IPv6 address that of its network.
+
+    One subscriber has such a network, and may take another address of it for every try.
+    """
+    found = address_of(request)
+    if found is None or ":" not in found:
+        return found
+    address = ipaddress.IPv6Address(found)
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.ip_network((int(address), NETWORK_OF_ONE), strict=False).network_address)
 
 
 def forget(now: datetime) -> int:

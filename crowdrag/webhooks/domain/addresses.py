@@ -5,6 +5,7 @@ checking it once when it is entered would say nothing of where it leads a second
 """
 
 import ipaddress
+import logging
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ from crowdrag.llm.domain import addresses
 
 from ..models.webhook import LONGEST_ADDRESS
 
+log = logging.getLogger(__name__)
 #: Names that no public name server answers for (RFC 6761, 6762, 9476).
 _OF_HERE = (".localhost", ".local", ".internal", ".home.arpa")
 
@@ -37,15 +39,15 @@ class Target:
 
         Raises
         ------
-        ConnectionError
-            where the name leads nowhere.
         AddressError
-            where one of them may not be connected to.
+            where the name leads nowhere, or to an address that may not be connected to. Both are said alike, and no
+            address is named: else whoever enters names could learn what there is in the operator's network.
         """
         try:
             return addresses.resolve(self.host, self.port, is_local=self.is_local, resolver=resolver)
-        except addresses.BlockedAddressError as error:
-            raise AddressError(str(error)) from error
+        except (addresses.BlockedAddressError, ConnectionError) as error:
+            log.warning("A webhook was not sent: %s", error)
+            raise AddressError(_("%s has no public address.") % self.host) from error
 
 
 def read(address: str) -> Target:
