@@ -6,9 +6,12 @@ import os
 import platform
 import shutil
 import sys
+import threading
+import time
 import urllib.parse
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,8 @@ from crowdrag.runtime.problems import Problem
 OK, NOTE, WRONG = "ok", "note", "wrong"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 COMFORTABLE_MB = 2048
+#: Seconds until the doctor says what it has found, whatever is broken.
+WITHIN = 9.0
 
 
 @dataclass(frozen=True)
@@ -92,6 +97,9 @@ def system(folder: Folder) -> Finding:
     if not status.is_running(folder):
         return Finding("System", NOTE, "does not run", "Start it with `crowdrag up` or `crowdrag demo`.")
     found = status.read(folder)
+    if space := found.get("space"):
+        reasons = [entry["reason"] for entry in found.get("services", {}).values() if entry["state"] != "ready"]
+        return Finding("System", WRONG, str(space), "; ".join(["Free some room on this disk.", *reasons]))
     if found.get("stores"):
         return Finding("System", NOTE, "only its stores run, for commands", "Start it with `crowdrag up`.")
     services = found.get("services", {})
@@ -185,7 +193,7 @@ def storage(_folder: Folder) -> Finding:
     return Finding("Files", OK, f"{address.partition('?')[0]}, yours" if address else "in the data folder")
 
 
-def language_model(folder: Folder, patience: float = 60) -> Finding:
+def language_model(folder: Folder, patience: float = 4) -> Finding:
     """Whether the local language model is installed, and answers when it runs; `patience` in seconds."""
     import httpx2
 
@@ -284,16 +292,47 @@ WITH_STORES: tuple[Check, ...] = (postgresql, broker, migrations, storage)
 MODELS: tuple[Check, ...] = (language_model, neural)
 
 
-def examine(folder: Folder) -> list[Finding]:
-    """Return all findings; a check that breaks is a finding too."""
-    found = [_safely(check, folder) for check in ALONE]
+def examine(folder: Folder, within: float = WITHIN) -> list[Finding]:
+    """Return all findings, within some seconds; a check that breaks or does not end is a finding too."""
+    parts: dict[str, Callable[[], list[Finding]]] = {check.__name__: partial(_alone, check, folder) for check in ALONE}
+    parts["stores"] = partial(_of_stores, folder)
+    parts |= {check.__name__: partial(_alone, check, folder) for check in MODELS}
+    found: dict[str, list[Finding]] = {}
+
+    def look(name: str) -> None:
+        found[name] = parts[name]()
+
+    # Daemons, since what hangs on a full disk or a dead server must not hold up the end.
+    threads = [threading.Thread(target=look, args=(name,), daemon=True, name=name) for name in parts]
+    ends_at = time.monotonic() + within
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(0.0, ends_at - time.monotonic()))
+    return [finding for name in parts for finding in found.get(name) or [_late(name, within)]]
+
+
+def _alone(check: Check, folder: Folder) -> list[Finding]:
+    return [_safely(check, folder)]
+
+
+def _late(name: str, seconds: float) -> Finding:
+    """Say that a check did not end. Models may take their time on a busy machine; all else should not."""
+    is_model = name in {check.__name__ for check in MODELS}
+    title, what = name.replace("_", " ").capitalize(), f"no answer within {seconds:.0f} s"
+    if is_model:
+        return Finding(title, NOTE, what, "This machine is busy, or its disk is slow. Ask again later.")
+    return Finding(title, WRONG, what, "Look at the lines above, at the disk first, and at the logs.")
+
+
+def _of_stores(folder: Folder) -> list[Finding]:
+    """Return what can be seen with the stores at hand; they are started if nothing runs."""
     try:
         with embedded.lent(folder) as variables:
             os.environ.update({name: value for name, value in variables.items() if name not in environment.ADDRESSES})
-            found += _with_stores(folder, variables)
+            return _with_stores(folder, variables)
     except Problem as problem:
-        found.append(Finding("Stores", WRONG, "could not be started", str(problem)))
-    return found + [_safely(check, folder) for check in MODELS]
+        return [Finding("Stores", WRONG, "could not be started", str(problem))]
 
 
 def _with_stores(folder: Folder, variables: dict[str, str]) -> list[Finding]:
@@ -304,12 +343,11 @@ def _with_stores(folder: Folder, variables: dict[str, str]) -> list[Finding]:
         import django
 
         django.setup()
-        found += [_safely(check, folder) for check in (migrations, storage)]
     except Exception as error:  # noqa: BLE001 - said as a finding
-        found.append(Finding("Settings", WRONG, type(error).__name__, str(error)))
+        return [*found, Finding("Settings", WRONG, type(error).__name__, str(error))]
     finally:
         os.environ.update(before)
-    return found
+    return found + [_safely(check, folder) for check in (migrations, storage)]
 
 
 def _safely(check: Check, folder: Folder) -> Finding:

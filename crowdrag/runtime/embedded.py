@@ -16,7 +16,7 @@ import redis
 from crowdrag.runtime import environment, status, valkey
 from crowdrag.runtime.folder import REPOSITORY, Folder
 from crowdrag.runtime.problems import ALREADY, Problem
-from crowdrag.runtime.processes import tail
+from crowdrag.runtime.processes import private, tail
 
 PATIENCE = 120.0
 
@@ -64,8 +64,8 @@ def _await_stores(folder: Folder, options: tuple[str, ...]) -> None:
 def _start(folder: Folder, options: tuple[str, ...]) -> subprocess.Popen[bytes]:
     """Start the stores' supervisor, apart from this process: another command may outlive us and use them on."""
     log = folder.logs / "stores.log"
-    log.write_bytes(b"")
-    with log.open("ab") as output:
+    log.unlink(missing_ok=True)
+    with private(log) as output:
         return subprocess.Popen(
             [sys.executable, "-m", "crowdrag.runtime.supervisor", "--stores", *options],
             stdin=subprocess.DEVNULL,

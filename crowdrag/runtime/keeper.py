@@ -15,6 +15,8 @@ INTERVAL = 3.0
 INTERVAL_STARTING = 0.1
 # The wait before the second, third, ... start in a row; the first is at once.
 BACKOFF = (0.0, 0.3, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
+# How often to look whether there is room again on a full disk.
+ROOM_EVERY = 2.0
 # After so many seconds of health its failures are forgotten.
 FORGIVEN = 60.0
 # A service that fails so often before it has ever been well will not get well by itself.
@@ -125,7 +127,7 @@ class Keeper:
         """Look at the process and its signs of life; start it again if need be."""
         now = time.monotonic()
         if self.process is None:
-            if self.state == "down" and now >= self._next_start:
+            if self.state == "down" and now >= self._next_start and self._has_room(now):
                 self.start()
             return
         code = self.process.poll()
@@ -136,6 +138,18 @@ class Keeper:
                 self._fell(f"did not come up in {self.service.start_within:.0f} s ({self._watch.complaint})")
         else:
             self._well(now, self._watch.last_sign)
+
+    def _has_room(self, now: float) -> bool:
+        """Say whether the disk has room for it; else look again later, and let people know."""
+        free, needed = self.service.folder.free_megabytes(), self.service.needs_megabytes
+        if free >= needed:
+            return True
+        waits = "waits for room on the disk"
+        if waits not in self.reason:
+            self._say(f"{self.service.title}: {waits}: {free} MB are left, {needed} MB are needed")
+        self.reason = f"{waits}: {free} MB are left, {needed} MB are needed"
+        self._next_start = now + ROOM_EVERY
+        return False
 
     def _well(self, now: float, last_sign: float) -> None:
         if self.state == "starting":

@@ -96,6 +96,7 @@ class Postgres(Service):
     death_signal = signal.SIGINT
     stop_within = 30.0
     start_within = 120.0  # recovery after a crash may take a while
+    needs_megabytes = 64  # recovery writes segments of the log, 16 MB each
     tier = 0
 
     def __init__(self, folder: Folder, *, durable: bool = True) -> None:

@@ -8,6 +8,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from crowdrag.runtime.account import Account
 
@@ -31,7 +32,7 @@ def spawn(
 
     Call it from the main thread: the kernel's death signal follows the thread that started a process.
     """
-    with log.open("ab") as output:
+    with private(log) as output:
         return subprocess.Popen(
             guarded(command, death_signal, account),
             stdin=subprocess.DEVNULL,
@@ -42,6 +43,13 @@ def spawn(
             pass_fds=fds,
             start_new_session=True,
         )
+
+
+def private(log: Path) -> BinaryIO:
+    """Open a log to append to; nobody but its owner may read it."""
+    descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    os.fchmod(descriptor, 0o600)  # one that an earlier release made
+    return os.fdopen(descriptor, "ab")
 
 
 def guarded(command: list[str], death_signal: int = signal.SIGKILL, account: Account | None = None) -> list[str]:
@@ -67,7 +75,7 @@ def rotate(log: Path) -> None:
         older = log.with_name(f"{log.name}.{number}")
         if older.exists():
             older.replace(log.with_name(f"{log.name}.{number + 1}"))
-    shutil.copyfile(log, log.with_name(f"{log.name}.1"))
+    shutil.copy(log, log.with_name(f"{log.name}.1"))  # with who may read it
     os.truncate(log, 0)
 
 

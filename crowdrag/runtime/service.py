@@ -31,6 +31,8 @@ class Service:
     # Seconds until the first sign of life, and without one before it counts as hanging.
     start_within = 60.0
     silent_for = 45.0
+    # Megabytes on the disk without which it would only fail again: it is not started before there are so many.
+    needs_megabytes = 0
     # Services of a lower tier start first and stop last.
     tier = 0
 

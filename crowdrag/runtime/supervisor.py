@@ -28,7 +28,7 @@ TICK = 0.1
 # The stores stay this long after their last user, as commands often come in a row.
 LINGER = 2.0
 STATUS_EVERY = 1.0
-SPACE_EVERY = 15.0
+SPACE_EVERY = 5.0
 SPACE_LOW = 300
 WAIT_FOR_COMMANDS = 120.0
 
@@ -149,6 +149,9 @@ class Supervisor:
             self._reaper.remove(process.pid)
         if echo:
             self._echo(log, start)
+            if process.returncode == 0:
+                # Whoever started it has read it now, and what it says may be a password.
+                os.truncate(log, 0)
         if process.returncode != 0:
             raise Problem(f"{title} failed with status {process.returncode}. The end of {log}:\n{tail(log, 25)}")
         if not echo:
@@ -199,7 +202,7 @@ class Supervisor:
             self.facts.pop("space", None)
 
     def write_status(self) -> None:
-        """Write the status file; a full disk must not end the supervisor."""
+        """Write the status file. A full disk must not end the supervisor; the file has a reserve on it."""
         with suppress(OSError):
             status.write(
                 self.folder,

@@ -13,7 +13,7 @@ from crowdrag.runtime import environment, ports, status
 from crowdrag.runtime.folder import REPOSITORY, Folder
 from crowdrag.runtime.llm import LanguageModel, missing
 from crowdrag.runtime.problems import Problem
-from crowdrag.runtime.processes import tail
+from crowdrag.runtime.processes import private, tail
 from crowdrag.runtime.service import Service
 from crowdrag.runtime.supervisor import Stopped, Supervisor, say, stores
 from crowdrag.runtime.web import Web
@@ -127,7 +127,8 @@ def detach(folder: Folder, arguments: list[str]) -> None:
     """Start the system in the background, wait until it is ready, show what it said."""
     folder.create()
     log = folder.logs / "supervisor.log"
-    with log.open("wb") as output:
+    log.unlink(missing_ok=True)
+    with private(log) as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "crowdrag.runtime.cli", *arguments],
             stdin=subprocess.DEVNULL,
@@ -141,6 +142,7 @@ def detach(folder: Folder, arguments: list[str]) -> None:
         found = status.read(folder)
         if found.get("pid") == process.pid and found.get("phase") == "running":
             say(log.read_text().replace("Ctrl-C stops everything.", "`crowdrag down` stops everything.").rstrip())
+            os.truncate(log, 0)  # a password may stand in it
             return
         time.sleep(0.1)
     raise Problem(tail(log, 40))

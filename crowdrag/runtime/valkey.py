@@ -43,6 +43,7 @@ class Valkey(Service):
     name = "valkey"
     title = "Valkey"
     death_signal = signal.SIGTERM
+    needs_megabytes = 16
     tier = 1
 
     def __init__(self, folder: Folder) -> None:

@@ -37,7 +37,7 @@ def ready(client: Client, query: str = "", **headers: str) -> tuple[int, dict[st
 
 
 def test_a_process_with_all_it_needs_is_ready(client: Client) -> None:
-    everything = {"database": "ok", "migrations": "ok", "pages": "ok", "broker": "ok", "storage": "ok"}
+    everything = {"database": "ok", "migrations": "ok", "pages": "ok", "writing": "ok", "broker": "ok", "storage": "ok"}
     assert ready(client) == (200, {"status": "ready", "checks": everything})
     assert ready(client, "?all")[0] == 200
 

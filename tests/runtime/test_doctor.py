@@ -2,6 +2,7 @@
 
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -54,7 +55,7 @@ def test_a_model_that_is_busy_is_not_called_wrong(
 
 
 def test_a_running_system_is_well(running: System) -> None:
-    said = running.crowdrag("doctor")
+    said = running.crowdrag("doctor", "--within", "100")
     assert "8 services ready" in said
     assert "PostgreSQL      18" in said
     assert "valkey" in said
@@ -66,7 +67,12 @@ def test_a_running_system_is_well(running: System) -> None:
 
 def test_what_is_missing_is_named_with_its_cure(system: System) -> None:
     said = system.crowdrag(
-        "doctor", fails=True, BROKER_URL="redis://127.0.0.1:1/0", CROWDRAG_LLM_URL="http://127.0.0.1:1/v1"
+        "doctor",
+        "--within",
+        "100",
+        fails=True,
+        BROKER_URL="redis://127.0.0.1:1/0",
+        CROWDRAG_LLM_URL="http://127.0.0.1:1/v1",
     )
     assert "WRONG  Broker" in said
     assert "WRONG  Language model" in said
@@ -96,3 +102,27 @@ def test_files_that_cannot_be_asked_for_are_wrong(settings: Any, tmp_path: Path)
     settings.STORAGES = settings.STORAGES | {"default": nobody}
     found = doctor.storage(Folder(tmp_path))
     assert (found.state, found.what) == (doctor.WRONG, "do not answer")
+
+
+def test_the_doctor_answers_in_time_whatever_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    over = threading.Event()
+
+    def hangs(_folder: Folder) -> doctor.Finding:
+        over.wait(60)
+        return doctor.Finding("x", doctor.OK, "")
+
+    def stores(_folder: Folder) -> list[doctor.Finding]:
+        return [hangs(_folder)]
+
+    monkeypatch.setattr(doctor, "ALONE", (doctor.release, hangs))
+    monkeypatch.setattr(doctor, "MODELS", (doctor.neural,))
+    monkeypatch.setattr(doctor, "neural", hangs)
+    monkeypatch.setattr(doctor, "_of_stores", stores)
+    began = time.monotonic()
+    found = doctor.examine(Folder(tmp_path), within=0.5)
+    assert time.monotonic() - began < 5
+    over.set()
+    states = {finding.name: finding.state for finding in found}
+    assert states["Hangs"] == states["Stores"] == doctor.WRONG
+    assert states["CrowdRAG"] != doctor.WRONG
+    assert not doctor.is_well(found)

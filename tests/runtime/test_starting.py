@@ -11,6 +11,7 @@ import psutil
 
 from crowdrag.runtime import keys, status
 from crowdrag.runtime.folder import REPOSITORY, Folder
+from crowdrag.runtime.supervisor import Supervisor
 
 from .conftest import System, eventually, living
 
@@ -142,3 +143,23 @@ def test_the_guard_does_not_start_what_has_no_parent_any_more() -> None:
     made = subprocess.run(command, capture_output=True, text=True, check=False)
     assert made.returncode != 0
     assert "alive" not in made.stdout
+
+
+def test_logs_are_their_owners_alone_and_what_was_shown_is_not_kept(tmp_path: Path) -> None:
+    """What a command shows once, a password say, stands in no file afterwards."""
+    folder = Folder(tmp_path / "var")
+    folder.create()
+    older = folder.logs / "demo-study.log"
+    older.write_text("of an earlier release\n")
+    older.chmod(0o644)
+    told: list[str] = []
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
+    try:
+        with Supervisor(folder, tell=told.append) as supervisor:
+            supervisor.run_once("Demo study", [sys.executable, "-c", "print('a password')"], echo=True)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert "a password" in "\n".join(told)
+    assert "a password" not in older.read_text()
+    assert {file.stat().st_mode & 0o077 for file in folder.logs.iterdir()} == {0}

@@ -5,6 +5,7 @@ with the tables that this release wants, and its static files, and no more: whoe
 broker and without a storage of files. And is all well? That takes the broker and the storage, too.
 """
 
+import errno
 import logging
 import os
 import shutil
@@ -16,16 +17,17 @@ from concurrent.futures import TimeoutError as TookTooLong
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.conf import settings
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.files.storage import FileSystemStorage, default_storage
-from django.db import connection
+from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
 from crowdrag.runs import tasks
 from crowdrag.runtime import draining
 
 # Without these a request fails; without the others something waits.
-NEEDED = ("database", "migrations", "pages")
+NEEDED = ("database", "migrations", "pages", "writing")
 # An answer is given to all who ask within this time: whoever asks often costs nothing.
 FRESH_FOR = 1.0
 # How long a storage may take to answer; its client would wait for minutes.
@@ -102,6 +104,17 @@ class Schema:
         return self._complete
 
 
+def data_can_be_written() -> bool:
+    """Return whether what people send can be kept: the database takes a write, and there is room on our disk."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        # It goes into the log of what is written and nowhere else.
+        cursor.execute("SELECT pg_logical_emit_message(true, 'crowdrag', 'readyz')")
+    free = shutil.disk_usage(settings.DATA_DIR).free if settings.DATA_DIR.exists() else LEAST_FREE + 1
+    if free <= LEAST_FREE:
+        raise OSError(errno.ENOSPC, f"{free // 1024} kB are left on the disk of {settings.DATA_DIR}")
+    return True
+
+
 def pages_name_their_files() -> bool:
     """Return whether the static files were there when the process started: without, every page fails."""
     return bool(getattr(staticfiles_storage, "hashed_files", True))
@@ -147,6 +160,7 @@ _looker = Looker(
         "database": database_answers,
         "migrations": Schema(),
         "pages": pages_name_their_files,
+        "writing": data_can_be_written,
         "broker": broker_answers,
         "storage": Storage(),
     }

@@ -1,0 +1,99 @@
+"""A full disk: the status says so, readiness and the doctor see it, and the database waits for room.
+
+On a small file system of its own, where this account may mount one.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from crowdrag.runtime import status
+from crowdrag.runtime.folder import Folder
+
+from .conftest import System, eventually
+
+
+@contextlib.contextmanager
+def small_disk(place: Path, megabytes: int) -> Iterator[Path]:
+    """Mount a small file system there."""
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(place)]
+    if os.getuid() or subprocess.run(command, check=False, capture_output=True).returncode:
+        pytest.skip("this account may not mount a file system")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+def fill(place: Path) -> Path:
+    """Take all the room that is left."""
+    filler = place / "filler"
+    for piece in (65536, 512):
+        with filler.open("ab", buffering=0) as file, contextlib.suppress(OSError):
+            while True:
+                file.write(b"x" * piece)
+    return filler
+
+
+def test_the_status_is_written_on_a_full_disk(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", 16) as disk:
+        folder = Folder(disk / "var")
+        folder.create()
+        status.write(folder, {"phase": "running"})
+        filler = fill(disk)
+        status.write(folder, {"phase": "running", "space": "0 MB left"})
+        assert status.read(folder)["space"] == "0 MB left"
+        assert not (folder.run / "reserve").exists(), "its room is in use"
+        filler.unlink()
+        status.write(folder, {"phase": "running"})
+        assert (folder.run / "reserve").stat().st_size == status.RESERVE
+
+
+def ready(system: System) -> tuple[int, dict[str, str]]:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{system.port}/readyz", timeout=30) as answer:
+            return answer.status, json.load(answer)["checks"]
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)["checks"]
+
+
+def test_a_system_on_a_full_disk_says_so_and_comes_back(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", 400) as disk:
+        system = System(disk / "var")
+        try:
+            system.up("--only", "web,sweep")
+            assert ready(system)[0] == 200
+            filler = fill(disk)
+            status_code, checks = eventually(lambda: found if (found := ready(system))[0] == 503 else None)
+            assert (status_code, checks["writing"]) == (503, "missing")
+            # What a database without room does sooner or later.
+            os.kill(system.pid("postgres"), signal.SIGKILL)
+            entry = eventually(lambda: _waiting(system))
+            assert "space" in system.status
+            restarts = entry["restarts"]
+            time.sleep(6)
+            assert system.status["services"]["postgres"]["restarts"] == restarts, "started again and again"
+            began = time.monotonic()
+            said = system.crowdrag("doctor", fails=True)
+            assert time.monotonic() - began < 30, "ten seconds, and what starting Python takes on a busy machine"
+            assert "WRONG  System" in said
+            assert "MB left" in said
+            filler.unlink()
+            eventually(lambda: system.ready("postgres") and ready(system)[0] == 200)
+        finally:
+            system.end()
+
+
+def _waiting(system: System) -> dict[str, object] | None:
+    entry: dict[str, object] = system.status["services"]["postgres"]
+    return entry if entry["state"] == "down" and "room" in str(entry["reason"]) else None
