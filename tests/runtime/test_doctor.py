@@ -115,8 +115,7 @@ def test_the_doctor_answers_in_time_whatever_hangs(tmp_path: Path, monkeypatch: 
         return [hangs(_folder)]
 
     monkeypatch.setattr(doctor, "ALONE", (doctor.release, hangs))
-    monkeypatch.setattr(doctor, "MODELS", (doctor.neural,))
-    monkeypatch.setattr(doctor, "neural", hangs)
+    monkeypatch.setattr(doctor, "MODELS", ())
     monkeypatch.setattr(doctor, "_of_stores", stores)
     began = time.monotonic()
     found = doctor.examine(Folder(tmp_path), within=0.5)
