@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.utils.translation import gettext as _
+from drf_spectacular.authentication import SessionScheme
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
@@ -113,6 +114,13 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
         """Return what OpenAPI calls a bearer token."""
         return {"type": "http", "scheme": "bearer", "bearerFormat": "crowdrag_…"}
+
+
+class BySessionScheme(SessionScheme):  # type: ignore[no-untyped-call]
+    """Describes the cookie of whoever is signed in on pages, as the framework's own class does."""
+
+    target_class = "crowdrag.api.endpoints.authentication.BySession"
+    priority = 1
 
 
 def closed(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
