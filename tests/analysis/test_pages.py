@@ -102,12 +102,10 @@ def test_a_bad_parameter_is_refused_where_it_stands_and_all_that_was_typed_stays
     analyse(study)
     before = Run.objects.count()
     answer = member_of(study, Role.EDITOR).post(address(study, "analyse/"), given | {"seed": "41"})
+    page, form = answer.content.decode(), answer.context["form"]
     assert answer.status_code == 422
-    page = answer.content.decode()
     assert said in page
-    form = answer.context["form"]
-    assert set(form.errors) == set(given)
-    assert form["seed"].value() == "41"
+    assert (set(form.errors), form["seed"].value()) == (set(given), "41")
     assert 'value="41"' in page
     assert '<details class="more" open>' in page
     assert Run.objects.count() == before
