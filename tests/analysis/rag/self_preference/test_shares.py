@@ -7,6 +7,7 @@ from scipy import stats
 from analysis.rag.self_preference import shares
 from analysis.rag.self_preference.shares import ALIKE, TOO_FEW, Means, against, by_question, paired, welch
 from analysis.stats.bootstrap import resample_weights
+from analysis.stats.proportions import effective_wilson
 
 QUESTIONS = [f"q{i}" for i in range(12)]
 
@@ -25,7 +26,10 @@ def test_the_interval_by_drawing_questions_one_by_one():
         drawn = [value for place, times in enumerate(row) for q, value in values * times if q == QUESTIONS[place]]
         means.append(np.mean(drawn))
     assert found.value == pytest.approx(np.mean([value for _q, value in values]))
-    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(means, [0.025, 0.975])))
+    expected = effective_wilson(
+        found.value, np.var(means) * found.questions / (found.questions - 1), found.questions - 1
+    )
+    assert (found.low, found.high) == pytest.approx(expected)
     assert (found.questions, found.trials) == (12, len(values))
 
 

@@ -39,7 +39,8 @@ def test_a_ratio_weighs_queries_by_what_they_hold(resampled):
     below = np.random.default_rng(2).integers(0, 4, N).astype(float)
     above = below * 0.25
     found = resampled.ratio(above, below)
-    assert (found.value, found.low, found.high) == pytest.approx((0.25, 0.25, 0.25))
+    assert found.value == pytest.approx(0.25)
+    assert np.isnan([found.low, found.high]).all()  # the same in all resamples: nothing says how it varies
     assert np.isnan(resampled.ratio(np.zeros(N), np.zeros(N)).value)
 
 
