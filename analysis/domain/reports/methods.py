@@ -119,9 +119,9 @@ def _votes(facts: Facts) -> str:
         return ""
     k = facts.settings.k
     first = f"the first {k} votes" if k else "the first votes, as many as its campaign had asked for,"
+    rest = ", and competence and labels from all votes" if facts.measured("mace", "log_likelihood") else ""
     return (
-        f"Agreement was computed from {first} of each presented pair, and competence and labels from all votes; each "
-        "order of a pair is a unit of its own."
+        f"Agreement was computed from {first} of each presented pair{rest}; each order of a pair is a unit of its own."
     )
 
 
