@@ -264,13 +264,17 @@ def _variances(values: Floats) -> Floats:
     n = known.sum(axis=0)
     mean = np.where(known, values, 0.0).sum(axis=0) / np.maximum(n, 1)
     squares = np.where(known, values - mean, 0.0) ** 2
-    return np.divide(squares.sum(axis=0), n - 1, out=np.full(values.shape[1], np.nan), where=n > 1)
+    variances: Floats = np.divide(squares.sum(axis=0), n - 1, out=np.full(values.shape[1], np.nan), where=n > 1)
+    return variances
 
 
 def _row_means(values: Floats) -> Floats:
     known = np.isfinite(values)
     n = known.sum(axis=1)
-    return np.divide(np.where(known, values, 0.0).sum(axis=1), n, out=np.full(len(values), np.nan), where=n > 0)
+    means: Floats = np.divide(
+        np.where(known, values, 0.0).sum(axis=1), n, out=np.full(len(values), np.nan), where=n > 0
+    )
+    return means
 
 
 def _mean_of(values: Floats) -> float:
