@@ -9,7 +9,7 @@ from analysis.stats.bootstrap import Floats, Interval, percentile_interval, resa
 from analysis.stats.draws import Draws, key
 
 from ..inputs import Inputs, Ints
-from . import grade_tests, grading, leaderboard
+from . import comparison_draws, grade_tests, grading, leaderboard
 from .agreement import ONE_TOPIC
 from .family import Analysed, Tables
 from .grading import Graded
@@ -33,7 +33,7 @@ def family(analysed: Analysed) -> Tables:
     graded = grading.grade(analysed.main, comparisons)
     imputed = None
     if comparisons.of_averaged:
-        draw, draws = grading.of_labels_drawn(comparisons)
+        draw, draws = comparison_draws.of_labels_drawn(comparisons)
         imputed = grading.impute(graded, draw, draws, analysed.step)
         graded = imputed.pooled(graded)
     resampled = _resampled(analysed, graded, imputed)
@@ -67,9 +67,9 @@ def _resampled(analysed: Analysed, graded: Graded, imputed: grading.Imputed | No
         if imputed is None:
             return grading.Resampled(topics, topic, weights, None, None)
         which = np.arange(settings.resamples) % imputed.grade.shape[1]
-        draw, _draws = grading.of_labels_drawn(graded.comparisons)
+        draw, _draws = comparison_draws.of_labels_drawn(graded.comparisons)
         return grading.Resampled(topics, topic, weights, imputed.grade[:, which], draw)
-    draw = grading.of_redrawn(graded.comparisons, analysed.main, redrawn)
+    draw = comparison_draws.of_redrawn(graded.comparisons, analysed.main, redrawn)
     found = grading.resampled_grades(graded, draw, settings.resamples, analysed.step)
     return grading.Resampled(topics, topic, redrawn.topics[:, drawn], found, draw)
 
@@ -140,10 +140,12 @@ def _draw(analysed: Analysed, graded: Graded) -> grading.Draw:
     """Where the comparisons of each draw come from: the votes, or what they leave open of the labels."""
     c, seed = graded.comparisons, analysed.seed
     if analysed.settings.grades_from == VOTES:
-        return grading.of_votes_drawn(c, stream(seed, "votes of grades"))
+        return comparison_draws.of_votes_drawn(c, stream(seed, "votes of grades"))
     names = [fit.dimension.name for fit in c.fits]
     pairs = zip(c.unit.tolist(), c.fit.tolist(), strict=True)
-    return grading.of_labels_left_open(c, _draws(analysed, [(*analysed.inputs.sides(u), names[d]) for u, d in pairs]))
+    return comparison_draws.of_labels_left_open(
+        c, _draws(analysed, [(*analysed.inputs.sides(u), names[d]) for u, d in pairs])
+    )
 
 
 def _draws(analysed: Analysed, labels: list[tuple[str, str, str]]) -> Draws:
@@ -185,7 +187,7 @@ def _drawn_otherwise(analysed: Analysed, labels: list[tuple[Problem, list[Row], 
     draws = _draws(analysed, [(row["response_a"], row["response_b"], row["dimension"]) for _problem, row, _ in moved])
     chance = draws.uniform(analysed.settings.resamples, 1)[:, :, 0].T
     before, now = (
-        grading.drawn_labels(chance, np.array([(row["p_a"], row["p_a"] + row["p_n"]) for row in rows]))
+        comparison_draws.drawn_labels(chance, np.array([(row["p_a"], row["p_a"] + row["p_n"]) for row in rows]))
         for rows in ([row for _, row, _ in moved], [row for _, _, row in moved])
     )
     return {moved[place][0] for place in np.flatnonzero((before != now).any(axis=1)).tolist()}
