@@ -126,9 +126,8 @@ def test_what_does_not_count_is_left_out() -> None:
 def test_only_the_first_k_of_an_item_count_for_agreement_and_all_for_competence() -> None:
     here = live_crowd.crowded(topics=2, dimensions=1, k=4)
     [found] = judged.load(here.campaign)
-    weights = np.ones((10, found.topics))
-    three = figures.agreement(found, k=3, weights=weights)
-    four = figures.agreement(found, k=4, weights=weights)
+    three = figures.agreement(found, k=3)
+    four = figures.agreement(found, k=4)
     assert (three.judgments, four.judgments) == (len(found.unit), len(found.unit))
     assert three.alpha != four.alpha
     assert sum(each.judgments for each in figures.competence(found, rng=np.random.default_rng(0))) == len(found.unit)
