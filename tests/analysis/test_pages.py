@@ -295,7 +295,7 @@ def test_pair_page_escapes_texts_and_marks_surplus_votes():
     text = member_of(study).get(address(study, f"pairs/{pair.pk}/")).content.decode()
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more" in text
     assert "<script>alert(1)" not in text
-    assert text.count("surplus</span>") == 2
+    assert text.count("not in agreement</span>") == 2
 
 
 def test_grades_of_responses_stand_by_topic(study):
