@@ -78,7 +78,7 @@ FIELDS: dict[str, str] = {
     "studies.Study.retention": ASKED,
     "studies.Participant.identity": "The platform's id of a person, encrypted: never leaves (docs/adr/0003).",
     "studies.Participant.identity_hash": "Finds a person again across studies: never leaves (docs/adr/0003).",
-    "studies.Participant.erasure_requested_at": "An erasure that is asked for takes minutes at most and removes archives.",
+    "studies.Participant.erasure_requested_at": "An erasure takes minutes at most and removes archives.",
     "writing.WritingPlan.is_open": "A permission to recruit and to pay, given for one system: a plan comes in closed.",
     "writing.WritingTask.reviewer": PERSON,
     "writing.WritingTask.reviewing_until": "Goes with who has it open for review.",
