@@ -159,10 +159,10 @@ def said(option: Any) -> str:
 def test_the_plan_is_told_before_an_upgrade(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("upgrade_plan")
     assert "Nothing is to be migrated" in capsys.readouterr().out
-    MigrationRecorder.Migration.objects.filter(app="writing", name="0004_sitting_fenced_at").delete()
+    MigrationRecorder.Migration.objects.filter(app="writing", name="0006_response_text_limit").delete()
     call_command("upgrade_plan")
     said = capsys.readouterr().out
-    assert "writing.0004_sitting_fenced_at" in said
+    assert "writing.0006_response_text_limit" in said
     assert "while the release before serves" in said
 
 

@@ -11,6 +11,7 @@ from tests.factories import NOW, WritingTaskFactory
 from tests.participants import as_participant
 from writing.domain import logs, sittings
 from writing.enums import SurveyKind, TaskState
+from writing.models.response import LONGEST_TEXT
 from writing.models import LogBatch, Sitting, Survey, SurveyAnswers, WritingLog, WritingPlan, WritingTask
 
 from .typist import Editor, digest
@@ -40,6 +41,7 @@ def test_the_first_opening_begins_the_log() -> None:
         "next_event": 0,
         "lease_until": "2036-01-01T00:00:00Z",
         "others": [],
+        "max_text": LONGEST_TEXT,
     }
     assert (log.source, log.started_at) == ("EDITOR", log.sittings.get().opened_at)
 

@@ -5,6 +5,8 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
 
+    beside_earlier = "The earlier release writes only outcomes that were known before, and answers of models are few."
+
     dependencies = [
         ('runs', '0001_squashed_0003_unit_stage'),
         ('studies', '0005_known_codes'),

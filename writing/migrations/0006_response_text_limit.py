@@ -7,6 +7,8 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
 
+    beside_earlier = "The earlier release takes no longer texts of people or models, and responses are few."
+
     dependencies = [
         ('studies', '0001_squashed_0004_bar'),
         ('writing', '0005_broken_answers'),

@@ -14,6 +14,8 @@ def add_address(apps, _schema_editor):
 
 
 class Migration(migrations.Migration):
+    beside_earlier = "It adds an address to links that the earlier release does not read."
+
     dependencies = [("recruitment", "0001_squashed_0002_attempt")]
 
     operations = [migrations.RunPython(add_address, migrations.RunPython.noop)]

@@ -119,7 +119,7 @@ class Run(models.Model):
     @property
     def is_rejected(self) -> bool:
         """Whether its input was refused: it would be refused again."""
-        return self.state == RunState.FAILED and bool(self.problems)
+        return self.state == RunState.FAILED and any(problem.get("file") for problem in self.problems)
 
     @property
     def is_resumable(self) -> bool:

@@ -235,13 +235,22 @@ def _model_answer(row: reading.Row, campaign: str, values: Labels, repeats: Repe
 
 
 def _common_order(given: Iterable[Sequence[reading.Row]]) -> tuple[str, ...]:
-    """Return the topics of a submission's items: the order that most of its rows follow, the shortest such."""
+    """Return the topics of a submission's items: the order that its workers went through most often, the shortest such.
+
+    A worker may have gone through the items several times over.
+    """
     orders = [tuple(row.data["query_id"] for row in rows) for rows in given]
 
-    def rows_in(order: tuple[str, ...]) -> int:
-        return sum(len(other) for other in orders if other == order * (len(other) // len(order)))
+    def passes_of(order: tuple[str, ...]) -> int:
+        return sum(n for other in orders if other == order * (n := len(other) // len(order)))
 
-    return max(dict.fromkeys(orders), key=lambda order: (rows_in(order), -len(order)))
+    return max(dict.fromkeys(map(_period, orders)), key=lambda order: (passes_of(order), -len(order)))
+
+
+def _period(order: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the shortest beginning of which an order is a repetition."""
+    lengths = (size for size in range(1, len(order) + 1) if len(order) % size == 0)
+    return next(order[:size] for size in lengths if order[:size] * (len(order) // size) == order)
 
 
 def _whole_passes(topics: Sequence[str], rows: list[reading.Row], worker: str, problems: Problems) -> list[reading.Row]:
