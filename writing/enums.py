@@ -1,7 +1,13 @@
-"""Choices of writing."""
+"""Choices of writing, and the limit of its texts."""
+
+from typing import Final
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+
+# The longest text that is taken in, in code points, however it comes: written, imported, or a model's. Far above any
+# response, so that a book pasted by mistake loses nobody a word. The editor is told of it when it opens.
+LONGEST_TEXT: Final = 1_000_000
 
 
 class Origin(models.TextChoices):

@@ -13,8 +13,8 @@ from tests.factories import WritingTaskFactory
 from tests.pages.desks import desk, leave, passage_text, sit_down, write
 from tests.pages.test_axe import violations
 from writing.domain.tasks import moving
+from writing.enums import LONGEST_TEXT
 from writing.models import WritingTask
-from writing.models.response import LONGEST_TEXT
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("left")]
 

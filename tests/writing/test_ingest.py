@@ -16,9 +16,8 @@ from tests.factories import NOW, ResponseFactory
 from writing.domain import codec, incoming, sittings
 from writing.domain.imports.fields import Text
 from writing.domain.sittings import receiving, tokens
-from writing.enums import TaskState
+from writing.enums import LONGEST_TEXT, TaskState
 from writing.models import LogBatch, Sitting, WritingTask
-from writing.models.response import LONGEST_TEXT
 
 from .typist import Editor, typed
 

@@ -10,8 +10,7 @@ from crowdrag.studies.models import Consent, Participant
 from tests.factories import NOW, WritingTaskFactory
 from tests.participants import as_participant
 from writing.domain import logs, sittings
-from writing.enums import SurveyKind, TaskState
-from writing.models.response import LONGEST_TEXT
+from writing.enums import LONGEST_TEXT, SurveyKind, TaskState
 from writing.models import LogBatch, Sitting, Survey, SurveyAnswers, WritingLog, WritingPlan, WritingTask
 
 from .typist import Editor, digest

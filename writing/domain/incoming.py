@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from operator import call
 from typing import Any, NoReturn
 
-from ..models.response import LONGEST_TEXT
+from ..enums import LONGEST_TEXT
 from . import events
 
 # A body above this is refused before it is read; the editor keeps its batches well below.

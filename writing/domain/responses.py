@@ -12,9 +12,8 @@ from analysis.text import statements
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Participant, Study
 
-from ..enums import Origin
+from ..enums import LONGEST_TEXT, Origin
 from ..models import Citation, Response, RetrievedPassage, Statement, Style, Topic, WritingTask
-from ..models.response import LONGEST_TEXT
 from . import styles
 from .imports import storing
 from .imports.problems import Problems

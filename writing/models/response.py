@@ -1,7 +1,5 @@
 """A text for one topic in one style by one participant."""
 
-from typing import Final
-
 import pgtrigger
 from django.db import models
 from django.db.models.functions import Length
@@ -10,14 +8,10 @@ from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import Decision, Participant, Study
 
-from ..enums import Origin
+from ..enums import LONGEST_TEXT, Origin
 from .style import Style
 from .task import WritingTask
 from .topic import Topic
-
-# The longest text that is taken in, in code points, however it comes: written, imported, or a model's. Far above any
-# response, so that a book pasted by mistake loses nobody a word. The editor is told of it when it opens.
-LONGEST_TEXT: Final = 1_000_000
 
 
 class ResponseQuerySet(models.QuerySet["Response"]):

@@ -12,8 +12,8 @@ from crowdrag.studies.access import consented_page, participant_page
 from crowdrag.studies.models import Participant
 
 from ..domain import incoming, sittings
+from ..enums import LONGEST_TEXT
 from ..models import WritingTask
-from ..models.response import LONGEST_TEXT
 from . import answers
 
 

@@ -7,8 +7,7 @@ from typing import Any, Final
 from analysis.text import degeneracy, statements
 from crowdrag.llm.domain.gateway import Answer
 
-from ...enums import AnswerOutcome
-from ...models.response import LONGEST_TEXT
+from ...enums import LONGEST_TEXT, AnswerOutcome
 from .slots import Slot
 from .writers import Form
 

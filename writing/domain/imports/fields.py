@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...models.response import LONGEST_TEXT
+from ...enums import LONGEST_TEXT
 from .problems import shown
 
 # A name or id may be long, but a page has to show it and an index has to hold it.

@@ -8,8 +8,8 @@ from psycopg.types.numeric import Int8
 
 from crowdrag import prepared
 
+from ...enums import LONGEST_TEXT
 from ...models import LogBatch, Sitting
-from ...models.response import LONGEST_TEXT
 from .. import codec
 from ..incoming import BadInputError, Batch, RefusedError
 from . import holding, tokens
