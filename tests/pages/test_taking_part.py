@@ -11,6 +11,7 @@ from crowdrag.recruitment.domain import codes, drafts
 from crowdrag.studies.domain import keys, links
 from crowdrag.studies.enums import EnquiryKind
 from crowdrag.studies.models import Enquiry, Participant
+from tests import erasures
 from tests.factories import MembershipFactory
 from tests.pages.furnished_people import furnish_people
 from tests.pages.test_axe import SCREENS, TWO, faults
@@ -87,9 +88,10 @@ def test_the_whole_way_by_keyboard_alone(page: Page, live_server: Any) -> None:
     page.keyboard.press("ArrowDown")
     press(page, "checkbox", "I know that this cannot be undone.", "Space")
     press(page, "button", "Withdraw")
-    expect(page.get_by_role("heading", name="what you gave is erased")).to_be_visible()
+    expect(page.get_by_role("heading", name="You have withdrawn")).to_be_visible()
     found += look(page)
     assert found == []
+    assert erasures.carry_out() == 1
     assert Participant.objects.get().erased_at
 
 

@@ -65,13 +65,13 @@ def test_refusals_of_both_models_are_counted_and_what_does_not_fit_keeps_no_othe
         word = "winter" if field is None else "silver"
         assert counts[name] == sum(each["refused"] for each in said) == _prompts_with(found, asked, word) > 0
     assert counts["refused_answers"] == sum(answered.values()) > 0
-    assert set(answered) == {"naive", "standard", "replug_votes", "dpa", "uplift", "upper_bound"}
+    assert set(answered) == {"naive", "standard", "replug_votes", "dpa_reranker", "uplift", "upper_bound"}
     exchanged = [each for said in stored["answer"].values() for each in said["transfer"].values()]
     assert counts["refused_transfer"] == sum(each["refused"] for each in exchanged)
 
     # DPA-RAG did not fit; the others were answered.
-    assert "do not fit into the memory" in one(found["uplift_results"], method="dpa", metric="em")["note"]
-    assert answered["dpa"] == 0
+    assert "do not fit into the memory" in one(found["uplift_results"], method="dpa_reranker", metric="em")["note"]
+    assert answered["dpa_reranker"] == 0
     assert one(found["uplift_results"], method="uplift", metric="em")["n"] == FEW - 1
 
     _check_inputs(found)
