@@ -213,6 +213,11 @@ class Expectation:
         itself.
     style_effect : float
         How much the effect differs between styles and dimensions, the same on all topics: a standard deviation.
+    style_pattern : ndarray of shape (n_styles, n_dimensions), or None
+        Which styles and dimensions have more of the effect than others, with mean 0 and standard deviation 1. None, or
+        where the design has other numbers of them: drawn anew for each study.
+    merit_correlation : float or None
+        How far merits alone go together between dimensions; None: as `correlation` says.
     """
 
     competence: Competence
@@ -224,13 +229,20 @@ class Expectation:
     topic_effect: float = 0.0
     own_topic_effect: float = 0.0
     style_effect: float = 0.0
+    style_pattern: Floats | None = None
+    merit_correlation: float | None = None
 
     def __post_init__(self) -> None:
         spreads = (self.spread, self.difficulty, self.topic_effect, self.own_topic_effect, self.style_effect)
         if not np.isfinite([self.effect, *spreads]).all() or min(spreads) < 0:
             raise BadDesignError("effect is a number; spread, difficulty and variations of the effect are at least 0")
-        if not 0 <= self.neutral < 1 or not 0 <= self.correlation <= 1:
-            raise BadDesignError("neutral is a share below 1, and correlation lies between 0 and 1")
+        if not 0 <= self.neutral < 1 or not all(0 <= each <= 1 for each in (self.correlation, self.of_merits)):
+            raise BadDesignError("neutral is a share below 1, and correlations lie between 0 and 1")
+
+    @property
+    def of_merits(self) -> float:
+        """How far merits go together between dimensions."""
+        return self.correlation if self.merit_correlation is None else self.merit_correlation
 
 
 def across(expected: Expectation) -> float:

@@ -38,7 +38,7 @@ class NothingFoundError(ValueError):
     """An analysis that tells too little to expect anything from it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Found:
     """What an analysis found, in a few numbers.
 
@@ -52,8 +52,7 @@ class Found:
         Variance over topics of that difference on a dimension, mean over dimensions, and of its mean over dimensions:
         what widths of intervals follow from. NaN where there are not two topics with both.
     by_style : float
-        Variance of the difference between styles and dimensions, less what the topics leave open; not below 0. NaN of
-        one style.
+        Variance of the difference between styles and dimensions, less what the topics leave open. NaN of one style.
     neutral : float
         Share of gold labels that are n, on dimensions on which any is.
     correlation : float
@@ -61,6 +60,8 @@ class Found:
     alpha, alpha_width : float
         Mean alpha of the dimensions, and mean width of its intervals over topics; NaN where they are not known: then
         people are taken as MACE found them, and all topics as equally hard.
+    differences : ndarray of shape (n_styles, n_dimensions), or None
+        The difference of each style and dimension; NaN where it is not known.
     """
 
     spread: float
@@ -72,6 +73,11 @@ class Found:
     by_topic: float = float("nan")
     by_topic_all: float = float("nan")
     by_style: float = float("nan")
+    differences: Floats | None = None
+
+
+#: What an analysis found in numbers of which simulated studies have a mean.
+_NUMBERS = tuple(each.name for each in fields(Found) if each.name != "differences")
 
 
 def found(
@@ -122,6 +128,7 @@ def found(
     graded = np.asarray(grade, dtype=np.float64)
     kind = np.zeros(len(m), dtype=np.int64) if style is None else np.asarray(style, dtype=np.int64)
     apart = _apart(graded, group)
+    by_style = [_apart(graded[kind == one], group[kind == one]) for one in np.unique(kind)]
     return Found(
         spread=float(np.sqrt(squares / freedom)),
         difference=float(np.nanmean(apart)) if np.isfinite(apart).any() else 0.0,
@@ -131,7 +138,8 @@ def found(
         alpha_width=alpha_width,
         by_topic=_mean_of(_variances(apart)),
         by_topic_all=_mean_of(_variances(_row_means(apart)[:, None])),
-        by_style=_between_styles([_apart(graded[kind == one], group[kind == one]) for one in np.unique(kind)]),
+        by_style=_between_styles(by_style),
+        differences=np.stack([_row_means(each.T) for each in by_style]),
     )
 
 
@@ -162,7 +170,9 @@ def calibrate(
     chosen = effort if effort is not None else Effort(restarts=3)
     seed = int(rng.integers(2**63))
     effect, spread = _EFFECT * like.difference, max(like.spread, 0.05)
-    at = Expectation(people, effect, spread, min(like.neutral, 0.95), _share(like.correlation))
+    at = Expectation(
+        people, effect, spread, min(like.neutral, 0.95), _share(like.correlation), style_pattern=_pattern(like)
+    )
     for studies in _ROUNDS:
         seen = _simulated(design, at, seed, chosen, studies)
         if seen is None:
@@ -178,7 +188,8 @@ def _nearer(design: Design, at: Expectation, like: Found, seen: Found) -> Expect
     spread = float(np.sqrt(2 * across(at) ** 2 + np.pi**2 / 3))
     gain = design.responses * float(scipy.stats.norm.pdf(at.effect / spread)) / spread * _LOST
     gain = max(gain, 0.1)
-    alike = _less(like.by_topic_all, seen.by_topic_all) / gain**2 / 2
+    shared = _less(like.by_topic_all, seen.by_topic_all) / gain**2 / 2
+    topic_effect, merit_correlation = _shared(design, at, shared)
     own = _less(like.by_topic - like.by_topic_all, seen.by_topic - seen.by_topic_all) / gain**2 / 2 / 2
     styles = _less(like.by_style, seen.by_style) / gain**2 / 2
     factor = float(np.clip((like.spread / max(seen.spread, 1e-6)) ** _STRETCH, 1 / _FURTHEST, _FURTHEST))
@@ -186,12 +197,35 @@ def _nearer(design: Design, at: Expectation, like: Found, seen: Found) -> Expect
         at,
         spread=min(at.spread * factor, _LARGEST),
         effect=float(np.clip(at.effect + 0.7 * (like.difference - seen.difference) / gain, -_LARGEST, _LARGEST)),
-        topic_effect=_root(at.topic_effect**2 + alike),
+        topic_effect=topic_effect,
+        merit_correlation=merit_correlation,
         own_topic_effect=_root(at.own_topic_effect**2 + own),
         style_effect=_root(at.style_effect**2 + styles),
         neutral=float(np.clip(at.neutral + like.neutral - seen.neutral, 0.0, 0.95)),
         correlation=_share(at.correlation + _STRETCH * (like.correlation - seen.correlation)),
     )
+
+
+def _shared(design: Design, at: Expectation, more: float) -> tuple[float, float]:
+    """The effect's variation by topic on all dimensions, and how far merits go together, for so much more of both.
+
+    Both move the differences of a topic on all dimensions together. Merits go together as far as labels do, and only
+    less where their share alone is too large.
+    """
+    # What merits that are the same on all dimensions add to the variance of the mean lead, less what unlike ones do.
+    share = 4 * at.spread**2 / design.responses * (1 - 1 / design.dimensions)
+    variance = max(at.topic_effect**2 + share * at.of_merits + more, 0.0)
+    correlation = min(_share(variance / share), at.correlation) if share > 0 else at.correlation
+    return _root(variance - share * correlation), correlation
+
+
+def _pattern(like: Found) -> Floats | None:
+    """Which styles and dimensions have more of the difference, with mean 0 and standard deviation 1."""
+    if like.differences is None or len(like.differences) < 2 or not np.isfinite(like.differences).all():
+        return None
+    apart: Floats = like.differences - like.differences.mean()
+    scale = float(apart.std(ddof=1))
+    return apart / scale if scale > 0 else None
 
 
 def _towards(at: Expectation, like: Found, seen: Found, topics: int) -> Expectation:
@@ -245,8 +279,8 @@ def _simulated(design: Design, at: Expectation, seed: int, effort: Effort, studi
         one = found_in(simulate(design, at, rng), rng, effort)
         if one is None:
             return None
-        seen.append([getattr(one, each.name) for each in fields(Found)])
-    return Found(*np.mean(seen, axis=0).tolist())
+        seen.append([getattr(one, name) for name in _NUMBERS])
+    return Found(**dict(zip(_NUMBERS, np.mean(seen, axis=0).tolist(), strict=True)))
 
 
 def _apart(values: Floats, group: np.ndarray) -> Floats:

@@ -162,6 +162,34 @@ def test_the_expectation_behind_a_study_is_found_again():
     assert found.difficulty == pytest.approx(truth.difficulty, abs=0.45)
 
 
+def test_merits_may_go_together_less_than_labels_do():
+    """Differences over all dimensions vary less between topics than labels' correlation would have them."""
+    rng = np.random.default_rng(3)
+    design = Design(topics=100, responses=6, dimensions=4, forced=0)
+    crowd = designs.competence(0.7, 0.2, dimensions=4, rng=rng)
+    truth = Expectation(crowd, effect=1.0, spread=2.0, neutral=0.25, correlation=0.9, merit_correlation=0.2)
+    like = expecting.found_in(simulate(design, truth, rng), rng, Effort())
+    found = expecting.calibrate(design, crowd, like, rng=rng)
+    assert found.merit_correlation < 0.6 < found.correlation
+    seen = [expecting.found_in(simulate(design, found, rng), rng, Effort()) for _ in range(6)]
+    assert np.mean([each.by_topic_all for each in seen]) == pytest.approx(like.by_topic_all, rel=0.2)
+    assert np.mean([each.by_topic for each in seen]) == pytest.approx(like.by_topic, rel=0.15)
+
+
+def test_a_plan_of_the_same_styles_has_the_effects_that_they_had():
+    rng = np.random.default_rng(4)
+    design = Design(topics=60, responses=6, styles=3, dimensions=2, forced=0, k=3)
+    pattern = np.array([[1.5, 0.0], [-1.5, 0.5], [0.0, -0.5]])
+    truth = Expectation(people(0.1, 2), effect=1.0, spread=0.5, style_effect=1.5, style_pattern=pattern)
+    like = expecting.found_in(simulate(design, truth, rng), rng, Effort())
+    found = expecting.calibrate(design, people(0.1, 2), like, rng=rng)
+    assert found.style_effect == pytest.approx(1.5, rel=0.4)
+    again = expecting.found_in(simulate(design, found, rng), rng, Effort())
+    assert np.corrcoef(again.differences.ravel(), pattern.ravel())[0, 1] > 0.75
+    # Other numbers of styles have effects of their own.
+    simulate(Design(topics=5, responses=4, styles=2, dimensions=2, forced=0, k=3), found, rng)
+
+
 def test_an_analysis_is_summed_up_by_hand():
     merit = [[0.0], [2.0], [1.0], [5.0]]  # two of a person, two of a model, one topic
     grade = [[1.0], [3.0], [2.0], [6.0]]
