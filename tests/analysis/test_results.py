@@ -260,6 +260,7 @@ def test_the_other_rule_of_correction_keeps_some_judgments_of_every_pair():
     kept = sorted(range(4), key=lambda i: spam[small_study.JUDGES[i]])[:2]
     votes = {pair: ("".join(letters[0][i] for i in kept),) for pair, letters in VOTES.items()}
     assert row["alpha"] == pytest.approx(alpha_of(votes, 0), abs=1e-12)
+    assert (row["low"], row["high"]) == (None, None)
     # With three to keep, the third stays although the person goes.
     settings = Settings(resamples=20, restarts=5, refine=0, least_competent=0.5, kept_votes=3)
     row = row_of(

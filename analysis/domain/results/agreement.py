@@ -23,6 +23,9 @@ Mask = NDArray[np.bool_]
 CHOSEN = (Coders.EXPERT.value, Coders.MODEL.value)
 NO_ITEMS = "no presented pair that two people or more judged is in this split"
 ONE_TOPIC = "an interval needs at least two topics, and judgments that differ between them"
+#: Coders whose intervals hold the true value too rarely to be shown (docs/methods/intervals.md).
+WITHOUT_INTERVAL = (Coders.CORRECTED_QUARTER.value,)
+TOO_RARELY = "no interval: who is left out depends on the same votes, and intervals held the true value too rarely"
 
 
 @dataclass
@@ -125,9 +128,7 @@ def _alpha(fit: Fit, keep: Mask | None, mask: Mask, topic: Ints, means: _Means, 
     )
     means.points.setdefault(where, []).append(point)
     means.terms.setdefault(where, []).append(terms)
-    low, high = interval_of(point, terms, most=1.0)
-    row = {"alpha": number(point), "low": number(low), "high": number(high), **sizes}
-    return row if row["low"] is not None else row | {NOTE: ONE_TOPIC}
+    return _with_interval(point, terms, where[1]) | sizes
 
 
 def _domain(fit: Fit) -> tuple[int, ...] | None:
@@ -139,20 +140,20 @@ def _mean_rows(means: _Means) -> list[Row]:
     """The mean over dimensions of each split and coders, with its interval, for pages at a glance."""
     rows = []
     for where, points in means.points.items():
-        point = float(np.mean(points))
-        terms = combined(means.terms[where], [1 / len(points)] * len(points))
-        low, high = interval_of(point, terms, most=1.0)
         split, coders = where
-        row: Row = {
-            "split": split,
-            "coders": coders,
-            "alpha": number(point),
-            "low": number(low),
-            "high": number(high),
-            "dimensions": len(points),
-        }
-        rows.append(row if row["low"] is not None else row | {NOTE: ONE_TOPIC})
+        terms = combined(means.terms[where], [1 / len(points)] * len(points))
+        row = {"split": split, "coders": coders} | _with_interval(float(np.mean(points)), terms, coders)
+        rows.append(row | {"dimensions": len(points)})
     return rows
+
+
+def _with_interval(alpha: float, terms: Terms, coders: str) -> Row:
+    """Alpha with the ends of its interval, and why where it has none."""
+    if coders in WITHOUT_INTERVAL:
+        return {"alpha": number(alpha), "low": None, "high": None, NOTE: TOO_RARELY}
+    low, high = interval_of(alpha, terms, most=1.0)
+    row: Row = {"alpha": number(alpha), "low": number(low), "high": number(high)}
+    return row if row["low"] is not None else row | {NOTE: ONE_TOPIC}
 
 
 def expert_masks(expert: Fitted, main: Fitted, masks: dict[str, Mask]) -> dict[str, Mask]:
