@@ -14,10 +14,10 @@ for _name in ("SECRET_KEY", "CROWDRAG_PSEUDONYM_KEY", "CROWDRAG_IDENTITY_KEY"):
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdrag.settings")
 django.setup()
 
-from analysis.domain.inputs import Dimension, Inputs, Pool, Response
+from analysis.domain.inputs import COMBINED, EXPERT, INDIVIDUAL, Dimension, Inputs, Pool, Response
 from analysis.stats import designs
 from analysis.stats.designs import HUMAN, Design, Expectation
-from analysis.stats.simulating import Simulated, simulate
+from analysis.stats.simulating import Simulated, answers, simulate
 
 #: 65 topics, six responses, 15 pairs of which two in five are shown in both orders, five judges a pair.
 TOPICS, DIMENSIONS, PAIRS_A_SHEET = 65, 2, 15
@@ -25,6 +25,8 @@ TOPICS, DIMENSIONS, PAIRS_A_SHEET = 65, 2, 15
 SPAM_MEAN, SPAM_SD = 0.58, 0.29
 STYLES = ("bullet", "essay", "news")
 DIFFICULTY = 0.6
+#: How often a model, asked in either way, and each of the experts answers without looking; experts judge some topics.
+MODEL_SPAM, EXPERT_SPAM, EXPERTS, EXPERT_TOPICS = 0.35, 0.2, 4, 20
 
 
 def design(topics: int = TOPICS, dimensions: int = DIMENSIONS) -> Design:
@@ -49,8 +51,8 @@ def draw(rng: np.random.Generator, topics: int = TOPICS, dimensions: int = DIMEN
     return simulate(design(topics, dimensions), expectation(rng, dimensions), rng)
 
 
-def as_inputs(study: Simulated) -> Inputs:
-    """What an analysis reads of a simulated study: no texts, positions as they come."""
+def as_inputs(study: Simulated, rng: np.random.Generator) -> Inputs:
+    """What an analysis reads of a simulated study and of experts and a model who judge its pairs: no texts."""
     shape, size = study.design, study.design.responses
     names = tuple(f"topic-{topic:04d}" for topic in range(shape.topics))
     responses = tuple(
@@ -64,15 +66,33 @@ def as_inputs(study: Simulated) -> Inputs:
     left, right = study.topic * size + study.first, study.topic * size + study.second
     units = tuple((int(a), int(b), int(t), "") for a, b, t in zip(left, right, study.topic, strict=True))
     dimensions = tuple(Dimension(f"d{d}", f"Dimension {d}", (-1, 0, 1)) for d in range(shape.dimensions))
-    number = np.arange(len(study.item))
-    same = np.ones_like(number)
-    vote, k, position = number % shape.k, same * shape.k, _positions(study)
+    judges = tuple(f"judge-{j:05d}" for j in range(shape.people))
+    vote = np.arange(len(study.item)) % shape.k
+    crowd = _pool(judges, units, study.item, study.coder, study.label, vote, _positions(study))
+    pools = {"crowd": crowd}
+    every, some = np.arange(len(units)), np.flatnonzero(study.topic < EXPERT_TOPICS)
+    experts = tuple(f"expert-{j}" for j in range(EXPERTS))
+    for name, people, spam, items in (
+        (COMBINED, ("model",), MODEL_SPAM, every),
+        (INDIVIDUAL, ("model",), MODEL_SPAM, every),
+        (EXPERT, experts, EXPERT_SPAM, some),
+    ):
+        item, coder = np.repeat(items, len(people)), np.tile(np.arange(len(people)), len(items))
+        label, _spammed = answers(study.truth[item], spam, np.full(3, 1 / 3), rng)
+        pools[name] = _pool(people, units, item, coder, label, coder, np.zeros_like(item))
+    return Inputs("crowd", names, STYLES, dimensions, responses, pools)
+
+
+def _pool(
+    people: tuple[str, ...], units: tuple[tuple[int, int, int, str], ...], item: np.ndarray, coder: np.ndarray,
+    label: np.ndarray, vote: np.ndarray, position: np.ndarray,
+) -> Pool:  # fmt: skip
+    same, k = np.ones_like(item), int(vote.max()) + 1
     rows = [
-        np.column_stack([study.item, study.coder, same * d, study.label[:, d], vote, k, position, number])
-        for d in range(shape.dimensions)
+        np.column_stack([item, coder, same * d, label[:, d], vote, same * k, position, np.arange(len(item))])
+        for d in range(label.shape[1])
     ]
-    pool = Pool(tuple(f"judge-{j:05d}" for j in range(shape.people)), units, *np.concatenate(rows).T)
-    return Inputs("crowd", names, STYLES, dimensions, responses, {"crowd": pool})
+    return Pool(people, units, *np.concatenate(rows).T)
 
 
 def _positions(study: Simulated) -> np.ndarray:

@@ -21,11 +21,13 @@ import numpy as np
 
 from bench import _crowd  # isort: skip  (it sets Django up)
 from analysis.domain.results import compute
+from analysis.domain.results.schema import Row
 from analysis.domain.results.settings import Settings
 from analysis.rag.uplift.comparing import Resampled
 from analysis.stats import designs, mace
 from analysis.stats.bootstrap import bootstrap, resample_weights, weighted_mean
 from analysis.stats.competence import spamming
+from analysis.stats.planning import fit_grades
 from analysis.stats.proportions import wilson
 from analysis.stats.simulating import Simulated
 from analysis.stats.weighted import weighted_quantile, weighted_ratio, weighted_spearman
@@ -50,7 +52,13 @@ TABLES = (
     ("front_preferences", ("coders", "pairs", "dimension"), ("front_preference", "low", "high")),
     ("interdependence", ("dimension_1", "dimension_2"), ("tau", "low", "high")),
     ("key_figures", ("name",), ("value", "low", "high")),
+    *(
+        ("model_judges", ("inference", "dimension"), (measure, f"{measure}_low", f"{measure}_high"))
+        for measure in ("alpha_orders", "alpha_gold", "alpha_inference", "mean_rho", "front_preference")
+    ),
 )
+#: Ranks of the responses to these topics are counted; the others are alike.
+RANKED = ("topic-0000", "topic-0001")
 KIND_BY = {"agreement": 1, "agreement_means": 1, "leaderboard": 1, "order_effects": 1, "grade_tests": 1}
 
 
@@ -84,13 +92,26 @@ def replicate(rng: np.random.Generator) -> list[Said]:
 
 def judged(study: Simulated, rng: np.random.Generator) -> Iterator[Said]:
     """All tables that an analysis makes of judgments."""
-    tables = compute(_crowd.as_inputs(study), settings=SETTINGS, seed=int(rng.integers(2**31))).tables
+    inputs = _crowd.as_inputs(study, rng)
+    tables = compute(inputs, settings=SETTINGS, seed=int(rng.integers(2**31))).tables
+    yield from ranked(study, tables["grades"])
     for table, keys, (value, low, high) in TABLES:
         for row in tables.get(table, ()):
             if row.get(value) is not None and row.get(low) is not None:
                 which = [str(row[key]) for key in keys]
                 kind = " ".join([table, value, *which[: KIND_BY.get(table, 0)]])
                 yield kind, " ".join(which), row[value], row[low], row[high], None
+
+
+def ranked(study: Simulated, rows: list[Row]) -> Iterator[Said]:
+    """Grades of responses: their intervals hold what the votes leave open of the labels, so truth has the true ones."""
+    grade = fit_grades(study, study.truth).grade.reshape(study.design.topics, study.design.dimensions, -1)
+    for row in rows:
+        if row["topic"] in RANKED and row["rank_low"] is not None:
+            topic, place = (int(each) for each in row["response"].removeprefix("topic-").split("-"))
+            truth = float(grade[topic, int(row["dimension"].removeprefix("d")), place])
+            key = f"{row['response']} {row['dimension']}"
+            yield "grade of a response", key, row["grade"], row["rank_low"], row["rank_high"], truth
 
 
 def spam(study: Simulated, rng: np.random.Generator) -> Iterator[Said]:

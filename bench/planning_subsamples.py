@@ -27,6 +27,8 @@ from bench._votes import DIMENSIONS
 
 TOPICS = (15, 25)
 MEASURES = ("mean_grade_width", "mean_grade_all_width", "difference_width", "power", "power_all")
+#: So many whole studies are simulated, and so many subsamples taken of each, to see how much one study's luck does.
+STUDIES, SUBSAMPLES = 20, 10
 #: Widths may be off by this share, power by this much.
 WIDTH, POWER = 0.05, 0.05
 QUICK = Effort(restarts=4, rank_resamples=0)
@@ -63,6 +65,7 @@ def _compare(name: str, study: Simulated, draw: Callable[[int], Simulated], repl
         design = replace(study.design, topics=topics)
         planned = planning.plan(design, expected, simulations=replications, rng=rng, effort=QUICK)
         seen = planning.summarise([planning.analyse(draw(topics), rng, effort=QUICK) for _ in range(replications)])
+        luck = _luck(study.design, expected, topics, rng)
         for measure in MEASURES:
             ours, theirs = planned[measure], seen[measure]
             is_width = measure.endswith("width")
@@ -72,9 +75,23 @@ def _compare(name: str, study: Simulated, draw: Callable[[int], Simulated], repl
                 "ratio": (WIDTH if is_width else POWER) / max(apart, 1e-3),
                 "target": 1,
                 "detail": f"planned {ours.value:.3f} [{ours.low:.3f}, {ours.high:.3f}], subsamples {theirs.value:.3f} "
-                f"[{theirs.low:.3f}, {theirs.high:.3f}], {replications} of each",
+                f"[{theirs.low:.3f}, {theirs.high:.3f}], {replications} of each; standard deviation of what subsamples "
+                f"of one study give {luck[measure]:.3f}",
             })  # fmt: skip
     return rows
+
+
+def _luck(design: Design, expected: Expectation, topics: int, rng: np.random.Generator) -> dict[str, float]:
+    """How much means over subsamples differ between whole studies: standard deviations by measure.
+
+    Subsamples of one study share its topics, so that its effects, large or small by chance, are theirs.
+    """
+    found = []
+    for _ in range(STUDIES):
+        whole = simulate(design, expected, rng)
+        own = [planning.analyse(some_topics(whole, topics, rng), rng, effort=QUICK) for _ in range(SUBSAMPLES)]
+        found.append(planning.summarise(own))
+    return {name: float(np.std([each[name].value for each in found], ddof=1)) for name in MEASURES}
 
 
 def fitted_people(study: Simulated, rng: np.random.Generator) -> Competence:

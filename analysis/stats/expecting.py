@@ -22,7 +22,7 @@ from analysis.stats.planning import Effort, fit_agreement, fit_grades, fit_label
 from analysis.stats.simulating import Simulated, simulate
 
 #: So many studies are simulated in each round, with the same draws: few while steps are long, then more.
-_ROUNDS = (2,) * 8 + (8,) * 4
+_ROUNDS = (2,) * 8 + (8,) * 3 + (24,) * 3
 # The effect to begin with, on the log scale, for a difference of one grade; and what errors of labels leave of its
 # gain.
 _EFFECT, _LOST = 2.0, 0.7
