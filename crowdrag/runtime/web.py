@@ -49,6 +49,9 @@ class Web(Service):
             "max-requests": "20000",
             "max-requests-jitter": "2000",
             "worker-tmp-dir": str(self.folder.temporary),
+            # A proxy on this machine is believed only what settings.py names. Gunicorn would also take the path that is
+            # asked for from a header, which passes proxies.
+            "forwarder-headers": "",
         }
         env = environment.complete(self.folder, llm_url=self.llm_url)
         if self.drain:

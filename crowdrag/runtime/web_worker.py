@@ -26,6 +26,7 @@ from typing import Any
 
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
+from crowdrag import networks
 from crowdrag.runtime.request_buffer import LARGEST_BUFFERED, Progress, RequestBuffer
 
 #: Seconds for a request's head, and for its body beside what its length takes at the lowest speed.
@@ -35,7 +36,8 @@ BODY_WITHIN = 15.0
 LOWEST_SPEED = 8 * 1024
 #: Seconds that an upload waits for one of the threads that read them.
 TURN_WITHIN = 60.0
-#: Connections of one address whose requests are not whole. Behind a proxy all have its address: the proxy counts.
+#: Connections of one address, or network of IPv6, whose requests are not whole. Behind a proxy all have its address:
+#: the proxy counts.
 PER_ADDRESS = 200
 #: Bytes of requests and answers that one process holds; and of one answer before its thread waits for the client.
 MOST_HELD = 128 * 1024 * 1024
@@ -125,7 +127,8 @@ class Connection(TConn):  # type: ignore[misc]  # gunicorn has no types
 
     def __init__(self, cfg: Any, client: ClientSocket, address: Any, server: Any, linger: Callable[..., None]) -> None:
         super().__init__(cfg, client, address, server)
-        self.address: str = address[0] if isinstance(address, tuple) else ""
+        # An IPv6 address may come with its zone (`fe80::1%eth0`).
+        self.address = networks.origin(address[0].partition("%")[0]) if isinstance(address, tuple) else ""
         self.request = RequestBuffer()
         self.deadline = float("inf")
         self.is_upload = False

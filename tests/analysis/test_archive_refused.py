@@ -74,6 +74,10 @@ def opened(rows: list[Any]) -> list[Any]:
     return [row | {"state": "OPEN"} if row["has_places"] else row for row in rows]
 
 
+def planned(rows: list[Any]) -> list[Any]:
+    return [rows[0] | {"state": "PLANNED", "started_at": None, "finished_at": None}, *rows[1:]]
+
+
 def turned(state: str, into: str) -> Callable[[list[Any]], list[Any]]:
     return lambda rows: [row | {"state": into} if row["state"] == state and row["pay"] else row for row in rows]
 
@@ -111,6 +115,7 @@ def without(name: str) -> Callable[[list[Any]], list[Any]]:
         ("snapshots", changed("digest", "0" * 64), 1, "payload"),
         ("snapshots", changed("mark", {}), 1, "mark"),
         ("campaigns", opened, 3, "state"),
+        ("runs", planned, 1, "state"),
         ("injection_trials", changed("measurement", "first"), 1, "measurement"),
         ("judgments", changed("value", 1.5), 1, "value"),
         ("judgments", lambda rows: [*rows, "{no json\n"], JUDGMENTS + 1, ""),

@@ -12,7 +12,7 @@ from crowdrag.runs.models import Run
 from crowdrag.studies.domain import enquiring, leaving
 from crowdrag.studies.enums import EnquiryKind
 from crowdrag.studies.models import Participant
-from tests.factories import ParticipantFactory
+from tests.factories import ParticipantFactory, StudyFactory
 
 NOW = timezone.now()
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -70,6 +70,27 @@ def test_an_erasure_that_was_cancelled_or_lost_is_begun_again(person: Participan
     assert person.erased_at
     participant_erasure.restart(NOW + timedelta(minutes=2))
     assert not Run.objects.filter(kind=participant_erasure.ERASURE).active().exists()
+
+
+@pytest.mark.parametrize("is_elsewhere", [True, False], ids=["in another study", "not asked for"])
+def test_a_run_erases_nobody_of_another_study_and_nobody_who_did_not_ask(
+    person: Participant, is_elsewhere: bool
+) -> None:
+    """Whatever its parameters say: an imported run's, for instance."""
+    if is_elsewhere:
+        Participant.objects.filter(pk=person.pk).update(erasure_requested_at=NOW)
+    study = StudyFactory() if is_elsewhere else person.study
+    run = running.start(study=study, kind=participant_erasure.ERASURE, parameters={"participant": person.pk})
+    while executing.work_next(run):
+        pass
+    person.refresh_from_db()
+    assert (person.erased_at, person.enquiries.count()) == (None, 1)
+
+
+def test_many_erasures_make_one_vacuum(person: Participant) -> None:
+    leaving.erase(participant=person, now=NOW)
+    leaving.erase(participant=ParticipantFactory(study=person.study), now=NOW)
+    assert Run.objects.filter(kind=participant_erasure.VACUUM).count() == 1
 
 
 def test_an_open_transaction_that_may_read_erased_rows_is_waited_for(

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -14,11 +15,14 @@ from typing import Any
 import psycopg
 import pytest
 from django.db import connection
+from gunicorn.config import Config
+from gunicorn.http.parser import RequestParser
 
 from crowdrag.runtime import environment, prepare, serve
 from crowdrag.runtime.folder import REPOSITORY, Folder
 from crowdrag.runtime.problems import Problem
 from crowdrag.runtime.service import Launch, Service
+from crowdrag.runtime.web import Web
 
 from .conftest import System, eventually
 from .releases import Release, WebProcess
@@ -243,3 +247,15 @@ def test_static_files_of_two_releases_lie_side_by_side(tmp_path: Path) -> None:
         prepare.share(tmp_path / name, shared)
     found = {path.name: path.read_text() for path in shared.rglob("*") if path.is_file()}
     assert found == {"main.a.js": "a", "main.b.js": "b", "staticfiles.json": "bb"}
+
+
+def test_no_header_says_which_path_is_asked_for(folder: Folder) -> None:
+    """Gunicorn takes it from `SCRIPT_NAME` of a proxy on the same machine, and a proxy passes what a client sends."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        options = Web(folder, listener, "").launch().command[4:]
+    config = Config()
+    given = config.parser().parse_args(options)
+    config.set("forwarder_headers", given.forwarder_headers)
+    head = b"GET /x/metrics HTTP/1.1\r\nHost: x\r\nSCRIPT_NAME: /x\r\n\r\n"
+    request = next(RequestParser(config, iter([head]), ("127.0.0.1", 1)))
+    assert request.headers == [("HOST", "x")]

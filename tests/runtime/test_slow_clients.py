@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from gunicorn.config import Config
 
 from crowdrag.runtime import request_buffer, web_worker
 from crowdrag.runtime.folder import REPOSITORY
@@ -187,6 +188,26 @@ def test_an_address_with_too_many_connections_loses_its_oldest(web: Web) -> None
         assert answer_of(client).startswith(b"HTTP/1.1 408 ")
     slow[-1].sendall(b"x" * 999)
     assert slow[-1].recv(100).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize(
+    ("address", "counted_as"),
+    [
+        (("203.0.113.7", 1), "203.0.113.7"),
+        (("::ffff:203.0.113.7", 1, 0, 0), "203.0.113.7"),
+        (("2001:db8:1:2:a:b:c:d", 1, 0, 0), "2001:db8:1:2::"),
+        (("fe80::a%2", 1, 0, 2), "fe80::"),
+        ("", ""),
+    ],
+)
+def test_connections_of_one_network_count_together(address: tuple[str, int] | str, counted_as: str) -> None:
+    """One subscriber has 2 ** 64 addresses of IPv6."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        client = web_worker.ClientSocket(ours.family, ours.type, ours.proto, fileno=ours.detach())
+        connection = web_worker.Connection(Config(), client, address, "", lambda _connection: None)
+        assert connection.address == counted_as
+        connection.close()
 
 
 @limits(MOST_HELD=5_000_000)

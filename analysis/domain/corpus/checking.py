@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotation.enums import CampaignState
+from crowdrag.runs.enums import RunState
 from writing.domain import codec
 from writing.domain.imports import reading
 from writing.domain.imports.fields import Field, Mismatch
@@ -73,7 +74,7 @@ def rows(
 
 
 def _check_content(table: ArchiveTable, data: dict[str, Any], places: Places, problems: Problems, line: int) -> None:
-    """Check what types cannot say: packed content that must be what its digest says, a campaign that must be closed."""
+    """Check what types cannot say: packed content that must be what its digest says, what would begin to work here."""
     try:
         if table.name == "log_batches":
             _check_batch(data)
@@ -81,6 +82,8 @@ def _check_content(table: ArchiveTable, data: dict[str, Any], places: Places, pr
             translations.check_snapshot(data, places.count("judgments"))
         elif table.name == "campaigns":
             _check_campaign(data)
+        elif table.name == "runs":
+            _check_run(data)
     except Mismatch as mismatch:
         problems.add(
             file=table.file, line=line, field=mismatch.path, expected=mismatch.expected, message=mismatch.message
@@ -95,3 +98,8 @@ def _check_batch(data: dict[str, Any]) -> None:
 def _check_campaign(data: dict[str, Any]) -> None:
     if data.get("has_places") and data["state"] == CampaignState.OPEN:
         raise Mismatch("a campaign that is not open: it is opened by somebody here", "is OPEN", "state")
+
+
+def _check_run(data: dict[str, Any]) -> None:
+    if data["state"] != RunState.DONE:
+        raise Mismatch("a run that is done: no archive starts work here", f"is {data['state']}", "state")

@@ -17,6 +17,7 @@ from django.db import connection, transaction
 from django.http import HttpRequest
 from django.utils import timezone
 
+from crowdrag import networks
 from crowdrag.studies.models import User
 
 from ..models import SignInFailure
@@ -27,7 +28,6 @@ OF_ONE_ADDRESS: Final = 50
 # While somebody is made to wait, one row a minute says that they go on trying.
 SAID_AGAIN: Final = timedelta(minutes=1)
 KEPT: Final = timedelta(days=90)
-NETWORK_OF_ONE: Final = 64  # bits of an IPv6 address
 # Stands for all tokens in the place of an account; nobody can type it as one.
 TOKENS: Final = "tokens of the API"
 
@@ -111,17 +111,9 @@ def address_of(request: HttpRequest) -> str | None:
 
 
 def origin_of(request: HttpRequest) -> str | None:
-    """Return the address that failures are counted by: of an IPv6 address that of its network.
-
-    One subscriber has such a network, and may take another address of it for every try.
-    """
+    """Return the address that failures are counted by (`networks.origin`)."""
     found = address_of(request)
-    if found is None or ":" not in found:
-        return found
-    address = ipaddress.IPv6Address(found)
-    if address.ipv4_mapped is not None:
-        return str(address.ipv4_mapped)
-    return str(ipaddress.ip_network((int(address), NETWORK_OF_ONE), strict=False).network_address)
+    return None if found is None else networks.origin(found)
 
 
 def forget(now: datetime) -> int:

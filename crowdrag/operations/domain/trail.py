@@ -85,5 +85,5 @@ def _within(wanted: Wanted) -> Q:
     if wanted.since:
         found &= Q(at__gte=datetime.combine(wanted.since, time.min, zone))
     if wanted.until:
-        found &= Q(at__lt=datetime.combine(wanted.until + timedelta(days=1), time.min, zone))
+        found &= Q(at__lte=datetime.combine(wanted.until, time.max, zone))
     return found

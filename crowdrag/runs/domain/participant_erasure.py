@@ -39,8 +39,9 @@ def start(participant: Participant, _now: datetime) -> None:
 
 
 def start_vacuum(participant: Participant, _now: datetime) -> None:
-    """Start the vacuum that follows an erasure."""
-    running.start(study=participant.study, kind=VACUUM)
+    """Start the vacuum that follows an erasure, unless one has yet to begin: it will wait for this transaction."""
+    if not Run.objects.filter(study=participant.study_id, kind=VACUUM, state=RunState.PLANNED).exists():
+        running.start(study=participant.study, kind=VACUUM)
 
 
 def restart(_now: datetime) -> None:
@@ -57,10 +58,11 @@ def restart(_now: datetime) -> None:
 
 def erase(work: kinds.Work) -> kinds.Effect:
     """Erase what the participant of a run gave; all of it happens in the effect, in one transaction."""
-    participant = work.run.parameters["participant"]
+    # Only of the run's own study, and only where somebody asked for it, whatever the run's parameters say.
+    asked = Participant.objects.filter(study=work.run.study_id, erasure_requested_at__isnull=False)
 
     def effect() -> None:
-        leaving.erase(participant=Participant.objects.get(pk=participant), now=timezone.now())
+        leaving.erase(participant=asked.get(pk=work.run.parameters["participant"]), now=timezone.now())
 
     return effect
 
