@@ -18,10 +18,10 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
+from tests.api import there
 from tests.api.conftest import by_token
 from tests.api.listed import LISTED
-from tests.api.rows import ROWS
-from tests.factories import MembershipFactory, StudyFactory, UserFactory
+from tests.factories import MembershipFactory
 
 # Few, and as an owner alone: what everybody else is answered is in test_matrix. `make soak` asks as everybody.
 EXAMPLES = int(os.environ.get("CROWDRAG_API_EXAMPLES", "2"))
@@ -29,20 +29,23 @@ WHO = [
     pytest.param(who, marks=() if who == Role.OWNER.name else pytest.mark.soak)
     for who in ("nobody", "stranger", *Role.names)
 ]
-RUN, USER, TOPIC, RESPONSE = "5d7e4f2c-0000-4000-8000-000000000001", 424242, "a-topic", "a-response"
-# What stands in addresses: what is there, so that not every request ends at a name that means nothing.
-THERE: dict[str, Any] = {"study": "mine", "key": RUN, "user": USER}
+# Stand in addresses for what is there (`there.names`), which has its keys only when a test begins.
+NUMBER, WORD, KEY = 424242, "there", "5d7e4f2c-0000-4000-8000-000000000001"
+
+
+def placeholder(parameter: dict[str, Any]) -> int | str:
+    schema = parameter["schema"]
+    return NUMBER if schema["type"] == "integer" else KEY if schema.get("format") == "uuid" else WORD
 
 
 def described() -> dict[str, Any]:
     """The description, with names of what is there in the place of any."""
     made: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
-    for path, operations in made["paths"].items():
-        there = THERE | {"external_id": RESPONSE if "/responses/" in path else TOPIC, "name": "topics"}
+    for operations in made["paths"].values():
         for operation in operations.values():
             for parameter in operation.get("parameters", []):
-                if parameter["in"] == "path" and parameter["name"] in there:
-                    parameter["schema"] = {**parameter["schema"], "enum": [there[parameter["name"]]]}
+                if parameter["in"] == "path" and "enum" not in parameter["schema"]:
+                    parameter["schema"] = {**parameter["schema"], "enum": [placeholder(parameter)]}
     return made
 
 
@@ -65,11 +68,7 @@ def _same_connection() -> Iterator[None]:
 @pytest.fixture
 def study(settings: Any) -> Study:
     settings.API_PER_MINUTE = 0
-    made = StudyFactory(slug="mine")
-    for make in ROWS.values():
-        make(made, 2)
-    MembershipFactory(study=made, role=Role.VIEWER, user=UserFactory(pk=USER))
-    return made
+    return there.furnished(2)
 
 
 @pytest.fixture(params=WHO)
@@ -93,7 +92,11 @@ def headers(request: pytest.FixtureRequest, study: Study) -> dict[str, str]:
     derandomize=True,
     suppress_health_check=list(hypothesis.HealthCheck),
 )
-def test_the_api_keeps_its_description(case: schemathesis.Case, headers: dict[str, str]) -> None:
+def test_the_api_keeps_its_description(case: schemathesis.Case, study: Study, headers: dict[str, str]) -> None:
+    given = case.path_parameters
+    for name, value in there.names(case.path, study).items():
+        if given.get(name) in (NUMBER, WORD, KEY):
+            given[name] = value
     answer = case.call(headers=headers)
     assert answer.status_code < 500
     case.validate_response(answer, excluded_checks=LEFT_OUT, headers=headers)
@@ -123,3 +126,19 @@ def test_bodies_name_all_their_fields(client: Client) -> None:
     bodies = [name for name in schemas if re.search("Request$", name)]
     assert bodies
     assert [name for name in bodies if schemas[name].get("additionalProperties") is not False] == []
+
+
+# Whose files are only named by their rows; and what only some runs and responses have.
+NOT_THERE = {"files/{path}", "artifacts/{name}", "measured/", "log/"}
+
+
+@pytest.mark.django_db
+def test_addresses_name_what_is_there(study: Study) -> None:
+    """Else all of the above would end at names that mean nothing."""
+    client = by_token(MembershipFactory(study=study, role=Role.OWNER).user)
+    lost = set()
+    for path, operations in described()["paths"].items():
+        address = path.format(**there.names(path, study)) if "{" in path else path
+        if "get" in operations and client.get(address).status_code == 404:
+            lost.add(path)
+    assert {path for path in lost if not path.endswith(tuple(NOT_THERE))} == set()
