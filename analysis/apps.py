@@ -27,12 +27,14 @@ class AnalysisConfig(AppConfig):
         from .domain.similarity import scoring
         from .domain.updating import due
         from .domain.updating import working as updating
+        from .forms import analysis as analysis_form
+        from .forms import plan as plan_form
 
-        analysing.register()
-        updating.register(analysing.result_url)
+        analysing.register(analysis_form.describe)
+        updating.register(analysing.result_url, analysis_form.describe)
         duties.register("analysis.updates", lambda now: due.update_due(now=now), due.EVERY)
         exporting.register()
-        planning.register()
+        planning.register(plan_form.describe)
         packing.register()
         scoring.register()
         fair.register()

@@ -109,9 +109,9 @@ def result_url(run: Run) -> str:
     return reverse("results", args=[run.study.slug]) + f"?run={run.key}"
 
 
-def register() -> None:
+def register(told: Callable[[Run], dict[str, Any]]) -> None:
     """Make analyses known to the runs; called once when the app is ready."""
-    kinds.register(kinds.Kind(name=KIND, title=_("Analysis"), work=work, result_url=result_url))
+    kinds.register(kinds.Kind(name=KIND, title=_("Analysis"), work=work, result_url=result_url, told=told))
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,14 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from annotation.enums import Judges
+from crowdrag.runs import kinds
+from crowdrag.runs.models import Run
+
 from ..domain.results.settings import CHOICES, PRESETS, PUBLISHED, Settings
 from ..domain.similarity import choosing, reading
+from ..domain.tables import OF
+from ..domain.updating.working import MARK
 
 DEFAULTS = Settings()
 
@@ -164,3 +170,16 @@ class AnalysisForm(forms.Form):
     def seed_given(self) -> int:
         """The seed, 0 by default."""
         return self.cleaned_data.get("seed") or 0
+
+
+def describe(run: Run) -> dict[str, Any]:
+    """Return the parameters of an analysis or an update of one, as the form calls them."""
+    fields = AnalysisForm.base_fields
+    labels = {OF: _("Update of"), "pool": _("Judges"), **{name: field.label or name for name, field in fields.items()}}
+    chosen = {name: kinds.choice(field.choices) for name, field in fields.items() if hasattr(field, "choices")}
+    words = chosen | {
+        OF: lambda key: kinds.reference_of(run.study, key),
+        "pool": kinds.choice(Judges.choices),
+        "fix_known": lambda fixed: chosen["fix_known"]("yes" if fixed else "no"),
+    }
+    return kinds.label_parameters(run.parameters, labels=labels, words=words, hidden=("seed", MARK))

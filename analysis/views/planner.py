@@ -16,7 +16,7 @@ from crowdrag.studies.models import Study
 from ..domain import charts
 from ..domain.pages import planner as page
 from ..domain.planning import prefilling, working
-from .planner_form import PlanForm, initial
+from ..forms.plan import PlanForm, initial
 
 
 @study_page(Role.VIEWER)

@@ -15,7 +15,7 @@ class DemoConfig(AppConfig):
         """Register what the demo does for long."""
         from crowdrag.demo import work
         from crowdrag.runs.kinds import Kind, register
-        from writing.domain.generation import campaigns, listing
+        from writing.domain.generation import campaigns, listing, parameter_display
 
         register(
             Kind(
@@ -26,6 +26,7 @@ class DemoConfig(AppConfig):
                 work=campaigns.work,
                 finish=work.after_writing,
                 result_url=listing.url_of,
+                told=parameter_display.describe,
             )
         )
         register(

@@ -1,10 +1,15 @@
 """Kinds of runs: each app registers what it can do for long, in its `AppConfig.ready`."""
 
-from collections.abc import Callable, Iterable
+import uuid
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils import formats, timezone
 from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from crowdrag.studies.models import Study
 
 from .enums import Queue
 from .models import Run, Unit
@@ -16,10 +21,17 @@ class Rejected(Exception):  # noqa: N818 -- it says what became of the input
     """The input is bad: the run fails at once, nothing is retried, and the problems are shown as a table.
 
     Each problem is a dict with any of `file`, `line`, `field`, `expected`, `message`.
+
+    Attributes
+    ----------
+    is_final
+        whether the same input would be refused again, as a faulty file is: then the run cannot be resumed. What stops
+        for a budget, a permission or a missing model can go on once that is changed.
     """
 
-    def __init__(self, problems: Iterable[dict[str, Any]]):
+    def __init__(self, problems: Iterable[dict[str, Any]], *, is_final: bool = False):
         self.problems = list(problems)
+        self.is_final = is_final
         super().__init__(f"The input was rejected: {len(self.problems)} problems.")
 
 
@@ -114,8 +126,8 @@ class Kind:
     result_url
         where to read the result.
     told
-        the run's parameters as people read them: what it is called, and its value in words. Without it the keys of
-        `Run.parameters` are shown as they are.
+        the run's parameters as people read them (`label_parameters`): what each is called, and its value in words;
+        names instead of keys of rows. Kinds without it have no parameters.
     """
 
     name: str
@@ -152,3 +164,47 @@ def get(name: str) -> Kind:
 def title(name: str) -> str:
     """Return a kind's title; its name where no app here knows it any more."""
     return str(_kinds[name].title) if name in _kinds else name
+
+
+def reference(run: Run) -> str:
+    """Name a run where another one refers to it: what it is, and when it ended."""
+    at = run.finished_at or run.created_at
+    when = formats.date_format(timezone.localtime(at), "DATETIME_FORMAT")
+    return _("%(what)s of %(when)s, seed %(seed)s") % {"what": title(run.kind), "when": when, "seed": run.seed}
+
+
+def reference_of(study: Study, key: Any) -> str:
+    """Name a study's run by its key; the key itself where the run is gone."""
+    try:
+        run = Run.objects.filter(study=study, key=uuid.UUID(str(key))).first()
+    except ValueError:
+        run = None
+    return str(key) if run is None else reference(run)
+
+
+def choice(choices: Iterable[tuple[Any, str | Promise]]) -> Callable[[Any], Any]:
+    """Return what puts a value into the words of its choice; any other value stays as it is."""
+    words = dict(choices)
+    return lambda value: str(words.get(value, value))
+
+
+def label_parameters(
+    parameters: Mapping[str, Any],
+    *,
+    labels: Mapping[str, str | Promise],
+    words: Mapping[str, Callable[[Any], Any]] | None = None,
+    hidden: Collection[str] = ("seed",),
+) -> dict[str, Any]:
+    """Return a run's parameters by what people call them, in the order of `labels`.
+
+    `words` turns a value into words (a name instead of the key of a row); what it does not know, it returns as it is.
+    What has no label stands last, under its own name. The seed stands on the page of every run.
+    """
+    words = words or {}
+
+    def shown(name: str) -> Any:
+        value = parameters[name]
+        return words[name](value) if name in words and value is not None else value
+
+    labelled = {str(label): shown(name) for name, label in labels.items() if name in parameters}
+    return labelled | {name: shown(name) for name in parameters if name not in labels and name not in hidden}

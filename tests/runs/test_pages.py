@@ -189,7 +189,7 @@ def test_what_kinds_made_up_is_escaped(editor: Client, study: Study) -> None:
     run = start(study, x=bad, y={"z": [bad]})
     unit = claiming.claim(worker="a", run=run)
     running.note(run=run, summary={bad: bad})
-    concluding.reject(unit, problems=[{bad: bad, "message": bad}])
+    concluding.reject(unit, rejected=kinds.Rejected([{bad: bad, "message": bad}]))
     running.mark_stale(run=run, reason=bad)
     page = editor.get(url("run", run)).content.decode()
     assert bad not in page

@@ -121,7 +121,14 @@ def test_a_run_whose_input_was_refused_is_not_resumed(study: Study) -> None:
     with pytest.raises(running.NotResumableError):
         running.resume(run=run)
     run.refresh_from_db()
-    assert (run.state, len(run.problems)) == (RunState.FAILED, 1)
+    assert (run.state, len(run.problems), run.is_rejected) == (RunState.FAILED, 1, True)
+
+
+def test_a_run_that_was_stopped_for_what_can_change_is_resumed_whatever_its_problems_name(study: Study) -> None:
+    run = exhaust(start(study, "rejecting", problems=1, is_final=False))
+    assert run.problems[0]["file"]
+    assert (run.state, run.is_rejected) == (RunState.FAILED, False)
+    assert running.resume(run=run).is_active
 
 
 def test_a_file_is_offered_once_and_not_if_it_was_refused(study: Study, tmp_path: Path, settings) -> None:
@@ -154,7 +161,7 @@ def test_a_rejection_by_a_claim_that_was_taken_over_counts_for_nothing(study: St
     Unit.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     claiming.return_lost()
     assert claiming.claim(worker="b", run=run).fence == 2
-    concluding.reject(earlier, problems=[{"line": 1}])
+    concluding.reject(earlier, rejected=kinds.Rejected([{"line": 1}]))
     run.refresh_from_db()
     assert (run.state, run.problems) == (RunState.RUNNING, [])
 

@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from ..domain.imports import responses, trec
-from ..domain.imports.importers import STRICT, Importer
+from ..domain.imports.importers import OPTIONS, STRICT, Importer
 
 # What may come at once, in bytes; more is imported by the command, or in parts.
 MAX_REQUEST = 2 * 1024**3
@@ -62,7 +62,7 @@ class ImportForm(forms.Form):
 
 def _depth() -> forms.Field:
     return forms.IntegerField(
-        label=_("Passages per topic"),
+        label=OPTIONS["depth"],
         min_value=1,
         max_value=1000,
         initial=trec.DEPTH,
@@ -72,7 +72,7 @@ def _depth() -> forms.Field:
 
 def _style() -> forms.Field:
     return forms.CharField(
-        label=_("Style"),
+        label=OPTIONS["style"],
         max_length=100,
         initial=responses.DEFAULT_STYLE,
         help_text=_("Of responses that name none: bullet, essay, news, or a style of the study."),
@@ -81,7 +81,7 @@ def _style() -> forms.Field:
 
 def _strict() -> forms.Field:
     return forms.BooleanField(
-        label=_("Refuse files with faulty rows"),
+        label=OPTIONS[STRICT],
         required=False,
         help_text=_("Otherwise faulty rows are left out, counted and listed with file and line number."),
     )

@@ -100,4 +100,5 @@ FIELDS: dict[str, str] = {
     "runs.Run.resumed_at": "Goes with who resumed it; the run is finished.",
     "runs.Run.error": "Only finished runs are here, and they have none.",
     "runs.Run.problems": "Only finished runs are here, and they have none.",
+    "runs.Run.is_rejected": "Only finished runs are here, and none of them was refused.",
 }

@@ -23,6 +23,10 @@ class BadCollectionError(ValueError):
         self.problems = problems or [{"message": message}]
 
 
+class BadFileError(BadCollectionError):
+    """A file of questions is faulty; reading it again will not help."""
+
+
 @dataclass(frozen=True)
 class Format:
     """How a file of questions is written: its reader is `read` of a module of `analysis.rag.collections`.
@@ -115,11 +119,11 @@ def with_others(found: Collection, others: int, folds: Mapping[str, int], rng: n
         raise BadCollectionError(str(error)) from error
 
 
-def _refused(error: Exception, path: Path, called: str) -> BadCollectionError:
+def _refused(error: Exception, path: Path, called: str) -> BadFileError:
     """Say what a reader refused, with the name that the file had where it came from."""
     message = str(error).replace(path.name, called)
     if not isinstance(error, fields.BadCollectionError):
-        return BadCollectionError(message, [{"file": called, "message": message}])
+        return BadFileError(message, [{"file": called, "message": message}])
     line = error.place.removeprefix("line ")
     problem: dict[str, Any] = {"file": called, "field": error.field, "expected": error.expected, "message": message}
-    return BadCollectionError(message, [problem | ({"line": int(line)} if line.isdecimal() else {})])
+    return BadFileError(message, [problem | ({"line": int(line)} if line.isdecimal() else {})])

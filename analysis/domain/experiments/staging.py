@@ -18,6 +18,7 @@ from ...models import Table
 from . import collecting, concluding, findings, generating, pacing, partaking, telling
 from .experiment import BadParameterError, Experiment
 from .job import Job
+from .reading import BadFileError
 
 TABLES = "tables"
 
@@ -31,7 +32,7 @@ def plan(experiment: Experiment, run: Run) -> Iterable[dict[str, Any] | kinds.La
         )
         nobody = partaking.nobody(experiment, collection, own)
     except (BadParameterError, collecting.BadCollectionError) as error:
-        raise kinds.Rejected(problems(error)) from error
+        raise _rejection(error) from error
     if nobody:
         raise kinds.Rejected([{"message": nobody}])
     run.inputs_digest = collecting.digest(collection)
@@ -46,7 +47,7 @@ def plan(experiment: Experiment, run: Run) -> Iterable[dict[str, Any] | kinds.La
             units = stage.units(collection, own)
             found += [kinds.Later(number, {"stage": stage.name} | payload) for payload in units]
     except BadParameterError as error:  # the parameters do not go with these questions
-        raise kinds.Rejected(problems(error)) from error
+        raise _rejection(error) from error
     return [*found, kinds.Later(len(experiment.stages), {"stage": TABLES})]
 
 
@@ -69,7 +70,7 @@ def work(experiment: Experiment, work: kinds.Work) -> Callable[[], None]:
         with warm.looking(job.look):
             found = stage.work(job)
     except (BadParameterError, collecting.BadCollectionError) as error:
-        raise kinds.Rejected(problems(error)) from error
+        raise _rejection(error) from error
     return partial(_keep, job, {f"{name}:{key}": data for key, data in found.items()})
 
 
@@ -108,6 +109,10 @@ def generator(run: Run, named: str = "") -> Generator:
 def problems(error: Exception) -> list[dict[str, Any]]:
     """What is wrong with an input, as a run shows it."""
     return getattr(error, "problems", None) or [{"message": str(error)}]
+
+
+def _rejection(error: Exception) -> kinds.Rejected:
+    return kinds.Rejected(problems(error), is_final=isinstance(error, BadFileError))
 
 
 def result_url(run: Run) -> str:

@@ -6,12 +6,16 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from crowdrag.llm.models import Endpoint
+from crowdrag.runs import kinds
 from crowdrag.runs.models import Run
 
 from . import generating
 from .collecting import APART, OF_STUDY, RESPONSES, STUDY
 from .experiment import COMMON, BadParameterError, Experiment, Field
 from .reading import FORMATS
+
+#: The parameter that names an earlier run.
+EARLIER = "trained"
 
 
 def collection_said(asked: Mapping[str, Any]) -> str:
@@ -42,6 +46,8 @@ def told(experiment: Experiment, run: Run) -> dict[str, Any]:
         _("Model"): run.parameters.get("generator") or "–",
     }
     own = {name: value for name, value in run.parameters.items() if name not in COMMON}
+    if own.get(EARLIER):
+        own[EARLIER] = kinds.reference_of(run.study, own[EARLIER])
     return found | {_label(name, fields): _plain(value, fields.get(name)) for name, value in own.items()}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Exists, OuterRef, Q, Sum
-from django.utils import formats, timezone
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from crowdrag.runs import kinds
@@ -139,18 +139,13 @@ def run_choices(study: Study) -> list[tuple[str, str]]:
     """Return the finished runs that made tables, by key, with words to tell them apart."""
     made = Table.objects.filter(run=OuterRef("pk"))
     done = Run.objects.filter(Exists(made), study=study, state=RunState.DONE, stale_at__isnull=True)
-    return [(str(run.key), _words(run)) for run in done.newest_first()[:RUNS]]
+    return [(str(run.key), kinds.reference(run)) for run in done.newest_first()[:RUNS]]
 
 
 def latest_analysis(study: Study) -> list[str]:
     """Return the key of the latest finished analysis, if there is one that is not stale."""
     done = Run.objects.filter(study=study, kind=analysing.KIND, state=RunState.DONE, stale_at__isnull=True)
     return [str(run.key) for run in done.newest_first()[:1]]
-
-
-def _words(run: Run) -> str:
-    at = formats.date_format(timezone.localtime(run.finished_at), "DATETIME_FORMAT") if run.finished_at else "–"
-    return _("%(what)s of %(when)s, seed %(seed)s") % {"what": kinds.title(run.kind), "when": at, "seed": run.seed}
 
 
 def _table(table: ReleaseTable, *, shows_rows: bool) -> dict[str, Any]:

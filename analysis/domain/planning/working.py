@@ -115,6 +115,8 @@ def result_url(run: Run) -> str:
     return reverse("planner", args=[run.study.slug]) + f"?run={run.key}"
 
 
-def register() -> None:
+def register(told: Callable[[Run], dict[str, Any]]) -> None:
     """Make plans known to the runs; called once when the app is ready."""
-    kinds.register(kinds.Kind(name=KIND, title=_("Plan"), plan=units, work=work, finish=finish, result_url=result_url))
+    kinds.register(
+        kinds.Kind(name=KIND, title=_("Plan"), plan=units, work=work, finish=finish, result_url=result_url, told=told)
+    )

@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.db.models import QuerySet
@@ -65,7 +66,7 @@ def work(work: kinds.Work) -> Callable[[], None]:
 
 def register() -> None:
     """Make reports known to the runs; called once when the app is ready."""
-    kinds.register(kinds.Kind(name=KIND, title=_("Report as files"), work=work, result_url=result_url))
+    kinds.register(kinds.Kind(name=KIND, title=_("Report as files"), work=work, result_url=result_url, told=_told))
 
 
 def result_url(run: Run) -> str:
@@ -74,6 +75,11 @@ def result_url(run: Run) -> str:
     if Run.objects.filter(study=run.study, key=key, kind__startswith=PREFIX).exists():
         return reverse("experiment_result", args=[run.study.slug, key])
     return reverse("report", args=[run.study.slug]) + f"?run={key}"
+
+
+def _told(run: Run) -> dict[str, Any]:
+    key = run.parameters.get("analysis")
+    return {str(_("Report of")): kinds.reference_of(run.study, key)}
 
 
 def _of(run: Run) -> RunQuerySet:

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.db.models import Q
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from crowdrag.runs import kinds
@@ -102,15 +101,7 @@ def of(base: Run) -> Q:
     return Q(**{f"parameters__{OF}": str(base.key)})
 
 
-def told(run: Run) -> dict[str, Any]:
-    """What the run's page says of its parameters."""
-    hidden = (OF, MARK)
-    return {_("update of"): run.parameters.get(OF, "")} | {
-        name: value for name, value in run.parameters.items() if name not in hidden
-    }
-
-
-def register(result_url: Callable[[Run], str | None]) -> None:
+def register(result_url: Callable[[Run], str | None], told: Callable[[Run], dict[str, Any]]) -> None:
     """Make updates known to the runs; called once when the app is ready."""
     title = gettext_lazy("Update of an analysis")
     kinds.register(kinds.Kind(name=UPDATE, title=title, work=work, result_url=result_url, told=told))

@@ -7,6 +7,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from crowdrag.llm.models import Endpoint
+from crowdrag.runs import kinds
 from crowdrag.runs.models import Run
 
 from ...enums import Inference
@@ -32,12 +33,7 @@ LABELS: Final[Mapping[str, str | Promise]] = {
 
 def told(run: Run) -> dict[str, Any]:
     """Return a run's parameters in words; what is gone, or what nobody here knows any more, as it was kept."""
-    found = {}
-    for name, label in LABELS.items():
-        if name in run.parameters:
-            kept = run.parameters[name]
-            found[str(label)] = _WORDS[name](kept) if name in _WORDS and kept is not None else kept
-    return found | {name: kept for name, kept in run.parameters.items() if name not in {*LABELS, "seed"}}
+    return kinds.label_parameters(run.parameters, labels=LABELS, words=_WORDS)
 
 
 def _endpoint(kept: Any) -> Any:
@@ -59,19 +55,11 @@ def _prompt(kept: Any) -> Any:
     return str(_("%(name)s, version %(version)s") % {"name": prompt.name, "version": prompt.version})
 
 
-def _inference(kept: Any) -> Any:
-    return str(Inference(kept).label) if kept in Inference.values else kept
-
-
-def _which(kept: Any) -> Any:
-    return str(Which(kept).label) if kept in Which.values else kept
-
-
 _WORDS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "endpoint": _endpoint,
     "prompt": _prompt,
     "source": _campaign,
-    "inference": _inference,
-    "which": _which,
+    "inference": kinds.choice(Inference.choices),
+    "which": kinds.choice(Which.choices),
     "dimension": _question,
 }

@@ -68,23 +68,25 @@ def end(run: Run, *, state: RunState, error: str = "", now: datetime | None = No
 
 
 @transaction.atomic
-def reject(unit: Unit, *, problems: list[dict[str, Any]], now: datetime | None = None) -> None:
+def reject(unit: Unit, *, rejected: kinds.Rejected, now: datetime | None = None) -> None:
     """End a run whose input is bad, unless this claim no longer holds the unit."""
+    problems = rejected.problems
     run = locked(unit.run_id)
     count = f"{len(problems)} problems" if len(problems) != 1 else "1 problem"
     error = f"The input has {count}; nothing was changed."
     if len(problems) > MAX_PROBLEMS:
         error += f" The first {MAX_PROBLEMS} are listed."
-    rejected = claiming.held(unit).update(
+    ended = claiming.held(unit).update(
         state=UnitState.FAILED,
         attempts=unit.attempts + 1,
         error=error,
         lease_until=None,
         finished_at=timing.moment(now),
     )
-    if rejected and run.is_active:
+    if ended and run.is_active:
         claiming.close_open(run, now=now)
-        end(run, state=RunState.FAILED, error=error, problems=problems[:MAX_PROBLEMS], now=now)
+        kept = {"problems": problems[:MAX_PROBLEMS], "is_rejected": rejected.is_final}
+        end(run, state=RunState.FAILED, error=error, now=now, **kept)
 
 
 def describe(error: BaseException) -> str:

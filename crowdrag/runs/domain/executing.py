@@ -60,7 +60,7 @@ def execute(unit: Unit, *, beat_as: str | None = None, listener: beating.Listene
     except (kinds.Cancelled, claiming.LeaseLost):
         log.info("Unit %s (claim %s): cancelled or taken over, nothing of it is kept", unit.pk, unit.fence)
     except kinds.Rejected as rejected:
-        concluding.reject(unit, problems=rejected.problems)
+        concluding.reject(unit, rejected=rejected)
     except Exception as error:
         log.exception(
             "Unit %s of run %s failed (attempt %s of %s)", unit.pk, unit.run, unit.attempts + 1, timing.MAX_ATTEMPTS

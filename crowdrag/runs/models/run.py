@@ -71,6 +71,7 @@ class Run(models.Model):
     environment = models.JSONField(_("environment"), default=dict, blank=True)
     error = models.TextField(_("why it failed"), blank=True)
     problems = models.JSONField(_("problems of the input"), default=list, blank=True, encoder=DjangoJSONEncoder)
+    is_rejected = models.BooleanField(_("whether its input was refused for good"), default=False, db_default=False)
     summary = models.JSONField(_("summary"), default=dict, blank=True, encoder=DjangoJSONEncoder)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(_("created"))
@@ -99,6 +100,9 @@ class Run(models.Model):
                 condition=~Q(state=RunState.RUNNING) | Q(started_at__isnull=False), name="run_running_has_started"
             ),
             models.CheckConstraint(
+                condition=Q(is_rejected=False) | Q(state=RunState.FAILED), name="run_rejected_failed"
+            ),
+            models.CheckConstraint(
                 condition=Q(stale_at__isnull=True, stale_reason="") | (Q(stale_at__isnull=False) & ~Q(stale_reason="")),
                 name="run_stale_has_a_reason",
             ),
@@ -115,11 +119,6 @@ class Run(models.Model):
     def is_active(self) -> bool:
         """Whether there is still something to do."""
         return self.state in ACTIVE
-
-    @property
-    def is_rejected(self) -> bool:
-        """Whether its input was refused: it would be refused again."""
-        return self.state == RunState.FAILED and any(problem.get("file") for problem in self.problems)
 
     @property
     def is_resumable(self) -> bool:

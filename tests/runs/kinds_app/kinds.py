@@ -81,7 +81,8 @@ def breaking(work: kinds.Work) -> Callable[[], None]:
 
 def rejecting(work: kinds.Work) -> Callable[[], None]:
     n = work.run.parameters.get("problems", 1)
-    raise kinds.Rejected([{"file": "a.jsonl", "line": i + 1, "expected": "a number"} for i in range(n)])
+    problems = [{"file": "a.jsonl", "line": i + 1, "expected": "a number"} for i in range(n)]
+    raise kinds.Rejected(problems, is_final=work.run.parameters.get("is_final", True))
 
 
 def finished(run: Run) -> None:

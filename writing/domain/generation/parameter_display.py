@@ -7,6 +7,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from crowdrag.llm.models import Endpoint
+from crowdrag.runs import kinds
 from crowdrag.runs.models import Run
 
 from ...models import Style, WritingPrompt
@@ -30,12 +31,7 @@ LABELS: Final[Mapping[str, str | Promise]] = {
 
 def describe(run: Run) -> dict[str, Any]:
     """Return a run's parameters in words; what is gone stays as it was kept."""
-    shown = {}
-    for name, label in LABELS.items():
-        if name in run.parameters:
-            value = run.parameters[name]
-            shown[str(label)] = _WORDS[name](value) if name in _WORDS and value is not None else value
-    return shown | {name: value for name, value in run.parameters.items() if name not in {*LABELS, "seed"}}
+    return kinds.label_parameters(run.parameters, labels=LABELS, words=_WORDS)
 
 
 def _endpoint(key: Any) -> Any:
@@ -60,15 +56,11 @@ def _topics(names: Any) -> Any:
     return names or str(_("all"))
 
 
-def _choice(choices: Mapping[str, str | Promise]) -> Callable[[Any], Any]:
-    return lambda value: str(choices.get(value, value))
-
-
 _WORDS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "endpoint": _endpoint,
     "prompt": _prompt,
     "styles": _styles,
     "topics": _topics,
-    "which": _choice(dict(Which.choices)),
-    "form": _choice(dict(Form.choices)),
+    "which": kinds.choice(Which.choices),
+    "form": kinds.choice(Form.choices),
 }

@@ -3,15 +3,17 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from crowdrag.runs import kinds
 from crowdrag.runs.domain import erasing, running, uploads
-from crowdrag.runs.models import Run
+from crowdrag.runs.models import Run, Upload
 from crowdrag.studies.models import Study, User
 
 from . import inputs
@@ -22,6 +24,12 @@ from .reading import Report
 Text = str | Promise
 Options = Mapping[str, Any]
 STRICT = "strict"
+#: What the options of imports are called.
+OPTIONS = {
+    "depth": _("Passages per topic"),
+    "style": _("Style"),
+    STRICT: _("Refuse files with faulty rows"),
+}
 
 
 @dataclass(frozen=True)
@@ -89,7 +97,15 @@ class UnknownImporter(LookupError):  # noqa: N818 -- reads as the sentence that 
 def register(importer: Importer) -> None:
     """Add a kind of import; called once from an app's `ready`."""
     _importers[importer.name] = importer
-    kinds.register(kinds.Kind(name=importer.kind, title=importer.title, work=_worker(importer), result_url=_result_url))
+    kinds.register(
+        kinds.Kind(
+            name=importer.kind,
+            title=importer.title,
+            work=_worker(importer),
+            result_url=_result_url,
+            told=partial(describe, importer),
+        )
+    )
 
 
 def every() -> list[Importer]:
@@ -127,6 +143,19 @@ def start(
     )
 
 
+def describe(importer: Importer, run: Run) -> dict[str, Any]:
+    """Return a run's parameters in words: the names of its files, by what each is, and its options."""
+    given = run.parameters.get("inputs") or []
+    keys = [file["upload"] for file in given if "upload" in file]
+    names = dict(Upload.objects.filter(study=run.study_id, pk__in=keys).values_list("pk", "name"))
+    files: dict[str, list[str]] = {}
+    labels = {wanted.role: str(wanted.label) for wanted in importer.inputs}
+    for file in given:
+        name = names.get(file["upload"], str(_("removed"))) if "upload" in file else file["path"]
+        files.setdefault(labels.get(file["role"], file["role"]), []).append(name)
+    return files | kinds.label_parameters(run.parameters, labels=OPTIONS, hidden=("inputs",))
+
+
 def erase_uploads(*, study: Study, now: datetime) -> None:
     """Remove the files that were handed in for imports of what people gave: somebody has theirs erased."""
     kinds_of_people = [importer.kind for importer in _importers.values() if importer.of_people]
@@ -142,13 +171,13 @@ def _worker(importer: Importer) -> Callable[[kinds.Work], kinds.Effect]:
                 problems.refuse_any()
                 digest = files.digest()
         except BadInput as refused:
-            raise kinds.Rejected(refused.as_rows()) from refused
+            raise kinds.Rejected(refused.as_rows(), is_final=True) from refused
 
         def effect() -> None:
             try:
                 stored = importer.store(unit.run.study, found, timezone.now())
             except BadInput as refused:
-                raise kinds.Rejected(refused.as_rows()) from refused
+                raise kinds.Rejected(refused.as_rows(), is_final=True) from refused
             running.note(run=unit.run, summary=_told(stored.summary), inputs_digest=digest, problems=stored.faults)
 
         return effect

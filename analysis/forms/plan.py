@@ -8,6 +8,8 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from crowdrag.runs import kinds
+from crowdrag.runs.models import Run
 from crowdrag.studies.domain import money
 from crowdrag.studies.forms import AmountField
 
@@ -166,3 +168,13 @@ def initial(found: dict[str, Any]) -> dict[str, Any]:
             plain[name] = round(100 * plain[name], 2)
     currency = found["currency"]
     return plain | {name: money.to_major(found.get(name, 0) or 0, currency) for name in MONEY}
+
+
+def describe(run: Run) -> dict[str, Any]:
+    """Return the parameters of a plan as the form calls them."""
+    currency = run.parameters.get("currency") or run.study.currency
+    labels = {name: field.label or name for name, field in PlanForm.base_fields.items() if name in run.parameters}
+    words: dict[str, Any] = {name: lambda part: round(100 * part, 2) for name in PERCENT}
+    words |= {name: lambda amount: money.written(amount, currency) for name in MONEY}
+    words["source"] = lambda key: kinds.reference_of(run.study, key)
+    return kinds.label_parameters(run.parameters, labels=labels, words=words, hidden=("seed", "currency"))
