@@ -216,6 +216,19 @@ def test_key_figures_count_what_there_is():
     assert figures["words_per_response"] == 100.0
 
 
+def test_key_figures_state_no_pay_per_hour_of_seconds():
+    found = loading.load(small_study.make(VOTES))
+    found = replace(found, currency="USD", counts=found.counts | {"questionnaires": 4})
+    work = {-1: "judging", 0: "writing"}
+    for response, name in work.items():
+        wages = [inputs.Wage(response, 400, 0, seconds) for seconds in (5, 59.9, 600, 1200, None)]
+        rows = compute(replace(found, wages=tuple(wages)), settings=QUICK, seed=0).tables["key_figures"]
+        rate = row_of(rows, name=f"hourly_rate_{name}")
+        assert (rate["n"], rate["value"]) == (2, pytest.approx(8 / 0.5))
+        rows = compute(replace(found, wages=tuple(wages[:2])), settings=QUICK, seed=0).tables["key_figures"]
+        assert not [row for row in rows if row["name"].startswith("hourly_rate")]
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

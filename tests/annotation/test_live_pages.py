@@ -92,6 +92,23 @@ def test_time_and_wage_by_hand() -> None:
     assert found.below == []
 
 
+@pytest.mark.parametrize("times", [{"seconds": 5, "active_seconds": 5}, {"seconds": 5, "active_seconds": None}])
+def test_a_questionnaire_of_seconds_pays_no_wage_on_any_page(times: dict[str, int | None]) -> None:
+    here = busy()
+    quick = Assignment.objects.get(state=S.SUBMITTED)
+    Assignment.objects.filter(pk=quick.pk).update(**times)
+    found = live.overview(here.campaign)
+    # The other one that stands: 10 minutes, half of them active, at 4.00.
+    assert (found.work.wage.estimate, found.work.wage_of_whole.estimate) == pytest.approx((4800, 2400))
+    assert (found.work.too_short, found.work.below.n) == (1, 1)
+    assert {judge.wage for judge in found.judges} == {4800, None}
+    client = signed_in(here)
+    for page in ("campaign", "campaign_judges"):
+        shown = client.get(url(page, here)).content.decode()
+        assert "2,880" not in shown  # what 4.00 for 5 seconds would come to
+    assert client.get(url("campaign", here)).content.decode().count('data-testid="too-short"') == 1
+
+
 def test_cost_by_hand() -> None:
     spending = live.overview(busy().campaign).spending
     assert (spending.granted, spending.charges) == (400 + 150, 2 * 120)

@@ -198,8 +198,23 @@ def test_runs_and_sides_by_hand() -> None:
     values = [[-1, -1, 0], [-1, 1, 1]]
     answers = tuple(Answer(i, d, value, (-1, 0, 1)) for i, row in enumerate(values) for d, value in enumerate(row))
     work = Work(answers, {0: 2, 1: 2}, {(0, 0): Counter({-1: 3, 1: 1})})
-    assert measures.runs(work) == measures.Runs(n=6, longest=2, common=-1, share=0.5, others=0.75)
+    assert measures.runs(work) == measures.Runs(n=6, items=2, longest=2, common=-1, share=0.5, others=0.75)
     found = measures.sides(work)
     assert found is not None
     assert (found.left, found.right, found.items_left, found.items_right) == (3, 2, 1, 1)
     assert (found.p, found.others) == (1.0, 0.75)
+
+
+@pytest.mark.parametrize("options", [(-1, 0, 1), (1, 2, 3, 4, 5)])
+@pytest.mark.parametrize(
+    ("items", "dimensions", "is_remarked"), [(5, 1, True), (3, 2, True), (2, 7, False), (4, 1, False)]
+)
+def test_a_short_questionnaire_is_remarked_where_all_its_answers_are_the_same(
+    options: tuple[int, ...], items: int, dimensions: int, is_remarked: bool
+) -> None:
+    asked = [(item, dimension) for item in range(items) for dimension in range(dimensions)]
+    answers = [Answer(item, dimension, options[-1], options) for item, dimension in asked]
+    texts = dict.fromkeys(range(items), 1 if 5 in options else 2)
+    assert ("straight_lining" in named(Work(tuple(answers), texts))) == is_remarked
+    other = [*answers[:-1], Answer(items - 1, dimensions - 1, options[0], options)]
+    assert "straight_lining" not in named(Work(tuple(other), texts))

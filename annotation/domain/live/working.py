@@ -64,7 +64,7 @@ def work(rows: Iterable[Row], floor: int | None) -> Work:
         wage=_median(found, lambda row: wage(row, row.active_seconds)),
         wage_of_whole=_median(found, lambda row: wage(row, row.seconds)),
         below=None if floor is None else wilson(sum(each < floor for each in known), len(known)),
-        too_short=sum(money.is_too_short(row.active_seconds) for row in found),
+        too_short=sum(money.is_too_short(row.active_seconds) or money.is_too_short(row.seconds) for row in found),
     )
 
 

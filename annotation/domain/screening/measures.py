@@ -89,16 +89,22 @@ class Pace:
 
 @dataclass(frozen=True)
 class Runs:
-    """How alike the answers are: the longest run of one answer, and the commonest answer with its share.
+    """How alike the answers to the items are: the longest run of one answer, and the commonest answer with its share.
 
     `others`: the share of the same answer among other people's answers to the same questions; None without any.
     """
 
     n: int
+    items: int
     longest: int
     common: int
     share: float
     others: float | None
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether all answers are the same."""
+        return self.longest == self.n
 
 
 @dataclass(frozen=True)
@@ -179,7 +185,8 @@ def runs(work: Work) -> Runs | None:
     for before, after in pairwise(values):
         run = run + 1 if before == after else 1
         longest = max(longest, run)
-    return Runs(len(values), longest, common, most / len(values), _share_of_others(work, common))
+    items = len({answer.item for answer in work.answers})
+    return Runs(len(values), items, longest, common, most / len(values), _share_of_others(work, common))
 
 
 def sides(work: Work) -> Sides | None:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from . import measures, wording
-from .measures import Work
+from .measures import Runs, Work
 
 
 class Proposes(IntEnum):
@@ -33,7 +33,9 @@ class Limits:
     fast_share
         share of items read faster than the study's seconds a text.
     least_answers
-        with fewer answers nothing is said of how alike they are.
+        with fewer answers nothing is said of how alike they are, unless all are the same.
+    least_equal, least_equal_items
+        with fewer answers, or fewer items, nothing is said where all are the same.
     same_share, same_run
         share of the commonest answer, and of all answers in the longest run of one.
     one_sided
@@ -54,6 +56,8 @@ class Limits:
 
     fast_share: float = 0.5
     least_answers: int = 20
+    least_equal: int = 5
+    least_equal_items: int = 3
     same_share: float = 0.85
     same_run: float = 0.5
     one_sided: float = 0.01
@@ -155,18 +159,28 @@ def gold_missed(work: Work, limits: Limits) -> Signal | None:
 def straight_lining(work: Work, limits: Limits) -> Signal | None:
     """Say so where nearly all answers are the same, or half of them in a row. Only the judge's own answers decide."""
     found = measures.runs(work)
-    if found is None or found.n < limits.least_answers:
+    if found is None or not (_all_equal(found, limits) or _alike(found, limits)):
         return None
-    if found.share < limits.same_share and found.longest < limits.same_run * found.n:
-        return None
-    words = _("%(share)d %% of %(n)d answers are the same, %(longest)d of them in a row at most.")
-    words %= {"share": round(found.share * 100), "n": found.n, "longest": found.longest}
+    if found.is_equal:
+        words = _("All %(n)d answers are the same.") % {"n": found.n}
+    else:
+        words = _("%(share)d %% of %(n)d answers are the same, %(longest)d of them in a row at most.")
+        words %= {"share": round(found.share * 100), "n": found.n, "longest": found.longest}
     if found.others is not None:
         words += " " + _("Of others' answers to the same questions %(share)d %% are this one.") % {
             "share": round(found.others * 100)
         }
     evidence = {"n": found.n, "longest": found.longest, "share": found.share, "others": found.others}
     return Signal("straight_lining", words, Proposes.LOOK, evidence)
+
+
+def _alike(found: Runs, limits: Limits) -> bool:
+    is_long = found.longest >= limits.same_run * found.n
+    return found.n >= limits.least_answers and (found.share >= limits.same_share or is_long)
+
+
+def _all_equal(found: Runs, limits: Limits) -> bool:
+    return found.is_equal and found.n >= limits.least_equal and found.items >= limits.least_equal_items
 
 
 def one_sided(work: Work, limits: Limits) -> Signal | None:

@@ -54,7 +54,8 @@ OF: Final[dict[str, Words]] = {
     "straight_lining": Words(
         gettext_lazy("Same answer all along"),
         gettext_lazy(
-            "Nearly all answers are the same, or half of them stand in one row. Only this judge's own answers count."
+            "All or nearly all answers are the same, or half of them stand in one row. Only this judge's own answers "
+            "count."
         ),
         gettext_lazy(
             "Pairs that hardly differ, and somebody careful who therefore chose neither; one side that is better "
