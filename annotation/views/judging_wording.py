@@ -5,10 +5,12 @@ Names in braces are filled in by the scripts. What counts something comes as `na
 
 from django.utils.translation import gettext as _
 
+from writing.views.wording import deadline
+
 
 def questionnaire() -> dict[str, str]:
     """Return every message by its name."""
-    return {**_saving(), **_deadline(), **_moving(), **_finishing()}
+    return {**_saving(), **deadline(), **_moving(), **_finishing()}
 
 
 def _saving() -> dict[str, str]:
@@ -37,31 +39,16 @@ def _saving() -> dict[str, str]:
         "save.closed": _("Closed"),
         "save.closed.more": _("This questionnaire takes no answers any more."),
         "closed.title": _("This questionnaire takes no answers any more"),
-        "closed.text": _("It was handed in elsewhere, or it went back. Nothing that you change here is kept."),
+        "closed.text": _("It was submitted elsewhere, or it went back. Nothing that you change here is kept."),
         "withdrawn.title": _("You have left this study"),
         "withdrawn.text": _("You withdrew, or the text about what is recorded is to be read again. See there:"),
         "closed.go": _("See what became of it"),
         "other": _("Changed in another window: this question shows the answer that was given there. Look at it again."),
         "bad": _("This answer could not be stored: {message} Choose again."),
         "late": _(
-            "Your time for this questionnaire is over. Go on and hand it in: it is kept, and it counts if nobody "
+            "Your time for this questionnaire is over. Go on and submit it: it is kept, and it counts if nobody "
             "else has taken your place."
         ),
-    }
-
-
-def _deadline() -> dict[str, str]:
-    return {
-        "due": _("Due {time}"),
-        "due.within": _("(in {left})"),
-        "due.minutes.one": _("{n} min"),
-        "due.minutes.other": _("{n} min"),
-        "due.hours.one": _("{n} h"),
-        "due.hours.other": _("{n} h"),
-        "due.over": _("Time is over"),
-        "due.soon": _("Your time for this questionnaire ends at {time}, in {left}. Do you need more time?"),
-        "due.kept": _("You have more time now. Due {time}."),
-        "due.failed": _("There is no connection to the server. Your time could not be extended. Try again."),
     }
 
 
@@ -74,15 +61,15 @@ def _moving() -> dict[str, str]:
         "dot": _("{name} {number}: {state}"),
         "answered": _("{answered} of {all} answered"),
         "item.complete": _("All questions here are answered."),
-        "open.none": _("Every question is answered. You can hand in."),
+        "open.none": _("Every question is answered. You can submit."),
     }
 
 
 def _finishing() -> dict[str, str]:
     return {
-        "finish.ready": _("Every question is answered. You can look at each again before you hand in."),
-        "finish.open.one": _("{n} question is still open. Answer it, then hand in:"),
-        "finish.open.other": _("{n} questions are still open. Answer them, then hand in:"),
+        "finish.ready": _("Every question is answered. You can look at each again before you submit."),
+        "finish.open.one": _("{n} question is still open. Answer it, then submit:"),
+        "finish.open.other": _("{n} questions are still open. Answer them, then submit:"),
         "finish.unfinished.one": _(
             "Not submitted: {n} question has no complete answer yet. It is this one, in {name} {number}."
         ),
@@ -92,8 +79,8 @@ def _finishing() -> dict[str, str]:
         "finish.of.one": _("{name} {number}: {n} question"),
         "finish.of.other": _("{name} {number}: {n} questions"),
         "finish.sending": _(
-            "Your last answers are being sent. The questionnaire is handed in as soon as they are there."
+            "Your last answers are being sent. The questionnaire is submitted as soon as they are there."
         ),
         "finish.handing": _("Handing in …"),
-        "finish.waits": _("It could not be handed in yet; it is tried again until it works. Stay on this page."),
+        "finish.waits": _("It could not be submitted yet; it is tried again until it works. Stay on this page."),
     }

@@ -73,7 +73,7 @@ class Here(models.TextChoices):
 
     NOTHING = "NOTHING", _("nothing begun")
     WORKING = "WORKING", _("at work")
-    HANDED_IN = "HANDED_IN", _("handed in")
+    HANDED_IN = "HANDED_IN", _("submitted")
     ACCEPTED = "ACCEPTED", _("accepted")
     REJECTED = "REJECTED", _("rejected")
     GONE = "GONE", _("given back")

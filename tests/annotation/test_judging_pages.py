@@ -287,7 +287,7 @@ def test_who_is_late_reads_what_comes_of_it_and_can_hand_in() -> None:
     assignments.expire(now=timezone.now())
     page = client.get(address(here, mine))
     assert "Your time for this questionnaire was over" in text(page)
-    assert "You began a questionnaire that was not handed in" in text(client.get(start_of(here)))
+    assert "You began a questionnaire that was not submitted" in text(client.get(start_of(here)))
     while here.free():
         assignments.claim(campaign=here.campaign, participant=here.judge(), now=timezone.now())
     asked = client.post(address(here, mine), follow=True)

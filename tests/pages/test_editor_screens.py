@@ -70,7 +70,7 @@ def test_on_a_phone_by_touch(phone: Page, live_server: Any) -> None:
     expect(text).not_to_be_focused()
     assert wide(page) == 390
     small = page.evaluate(
-        """() => [...document.querySelectorAll("button, summary, input, .desk-leave, label")]
+        """() => [...document.querySelectorAll("button, summary, input, .work-leave, label")]
             .filter((each) => each.checkVisibility({ visibilityProperty: true }))
             .filter((each) => !each.closest("dialog, [inert], .menu-panel"))
             .filter((each) => !each.matches("[type=checkbox], .visually-hidden, .desk-label"))
@@ -164,7 +164,7 @@ def test_the_bar_is_one_line_in_every_state(phone: Page, live_server: Any, width
     phone.set_viewport_size({"width": width, "height": 780})
     phone.locator("#save-words").evaluate("words => { words.textContent = 'Open elsewhere' }")
     phone.locator("#save-state").evaluate("state => { state.dataset.state = 'fenced' }")
-    leave_link, finish = phone.locator(".desk-leave").bounding_box(), phone.locator("#finish").bounding_box()
+    leave_link, finish = phone.locator(".work-leave").bounding_box(), phone.locator("#finish").bounding_box()
     assert leave_link is not None
     assert finish is not None
     assert finish["y"] < leave_link["y"] + leave_link["height"]

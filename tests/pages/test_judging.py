@@ -58,7 +58,7 @@ def test_a_whole_questionnaire_by_keyboard_alone(page: Page, live_server: Any) -
         expect(page.locator(f"a[data-dot='{number + 1}']")).to_have_attribute("data-progress", "complete")
     expect(page.locator("#finish-title")).to_be_focused()
     page.keyboard.press("Tab")
-    tab_to(page, "Hand in")
+    tab_to(page, "Submit")
     page.keyboard.press("Enter")
     page.wait_for_url("**/done/")
     expect(page.get_by_role("heading", name="All your answers have arrived")).to_be_visible()
@@ -123,7 +123,7 @@ def test_an_answer_moves_nothing(page: Page, live_server: Any, width: int) -> No
     page.set_viewport_size({"width": width, "height": 900})
     sheets.open_sheet(page, live_server.url, sheets.make(items=1, checks=1))
     sheets.saved(page)
-    page.get_by_role("link", name="Hand in").first.click()
+    page.get_by_role("link", name="Submit").first.click()
     page.locator("#hand-in").click()  # what the button says about the first open question keeps its place, too
     boxes = """[...document.querySelectorAll(".judged:not([hidden]) *, .judging-top *")]
       .map((each) => each.getBoundingClientRect())
@@ -150,7 +150,7 @@ def test_the_due_time_is_in_sight_and_a_warning_gives_more(page: Page, live_serv
     warning = page.locator("#due-soon")
     expect(warning).to_have_role("alert")
     expect(warning).to_be_visible()
-    assert "8" in page.title()
+    assert page.title().startswith("8 min")
     page.set_viewport_size({"width": 390, "height": 780})
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     warning.get_by_role("button").click()
@@ -159,7 +159,7 @@ def test_the_due_time_is_in_sight_and_a_warning_gives_more(page: Page, live_serv
     at.mine.refresh_from_db()
     assert at.mine.lease_until is not None
     assert at.mine.lease_until > timezone.now() + timedelta(minutes=50)
-    assert "8" not in page.title()
+    assert not page.title().startswith("8 min")
 
 
 def test_a_time_that_runs_out_without_a_connection_is_told(page: Page, live_server: Any) -> None:
@@ -209,7 +209,7 @@ def test_on_a_phone_both_texts_and_the_questions_are_a_press_away(browser: Brows
         question.locator("label.asked-option").first.tap()
     page.get_by_role("button", name="To the end").tap()
     page.get_by_label("Anything that you want to tell us").fill("On a bus.")
-    page.get_by_role("button", name="Hand in").tap()
+    page.get_by_role("button", name="Submit").tap()
     page.wait_for_url("**/done/")
     at.mine.refresh_from_db()
     assert (at.mine.state, at.mine.comment) == (S.SUBMITTED, "On a bus.")
@@ -230,10 +230,10 @@ def test_what_is_open_is_listed_with_the_way_to_it(page: Page, live_server: Any)
     at = sheets.make(items=3)
     sheets.open_sheet(page, live_server.url, at)
     sheets.answer_item(page)
-    page.get_by_role("link", name="Hand in").click()
-    expect(page.locator("#finish-words")).to_have_text("14 questions are still open. Answer them, then hand in:")
+    page.get_by_role("link", name="Submit").click()
+    expect(page.locator("#finish-words")).to_have_text("14 questions are still open. Answer them, then submit:")
     # It leads to the first of them and says so there.
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Submit").click()
     expect(page.locator("#q-2-1 input").first).to_be_focused()
     expect(page.locator("#q-2-1 .asked-note")).to_contain_text("14")
     expect(page.locator("#announced")).to_contain_text("14")
@@ -357,7 +357,7 @@ def test_every_state_is_accessible(page: Page, live_server: Any) -> None:
     page.keyboard.press("F9")
     expect(sheets.state(page)).to_have_attribute("data-state", "offline")
     look()
-    page.get_by_role("link", name="Hand in").click()
+    page.get_by_role("link", name="Submit").click()
     look()
     page.context.set_offline(False)
     sheets.saved(page)

@@ -143,8 +143,8 @@ def test_offline_and_away_and_back(page: Page, context: BrowserContext, live_ser
     expect(sheets.state(page)).to_have_attribute("data-state", "offline")
     page.keyboard.press("F9")
     sheets.answer_item(page, 1)
-    page.get_by_role("link", name="Hand in").click()
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("link", name="Submit").click()
+    page.get_by_role("button", name="Submit").click()
     expect(page.locator("#finish-state")).to_contain_text("are being sent")
     assert at.answers() == {}
     # The page dies, and is opened again where the server still cannot be reached by its scripts.
@@ -158,8 +158,8 @@ def test_offline_and_away_and_back(page: Page, context: BrowserContext, live_ser
     context.unroute(STORING)
     page.evaluate("dispatchEvent(new Event('online'))")
     settle(page, at)
-    page.get_by_role("link", name="Hand in").click()
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("link", name="Submit").click()
+    page.get_by_role("button", name="Submit").click()
     page.wait_for_url("**/done/")
     assert at.state() == "SUBMITTED"
     assert page.evaluate("Object.keys(localStorage).filter((name) => name.includes('judging:'))") == []
@@ -205,7 +205,7 @@ def test_handing_in_is_tried_until_it_works(page: Page, context: BrowserContext,
         return route.continue_()
 
     context.route("**/submit/", handle)
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Submit").click()
     page.wait_for_url("**/done/")
     at.mine.refresh_from_db()
     assert (at.mine.state, at.mine.comment) == ("SUBMITTED", "Once.")

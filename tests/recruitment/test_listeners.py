@@ -85,7 +85,7 @@ def test_what_was_handed_in_stays_whatever_is_said_there(there: Prolific) -> Non
     mine.refresh_from_db()
     assert mine.state == AssignmentState.SUBMITTED
     assert here.held() == 1
-    assert overview.rows(made)[0].disagrees == "given back there, handed in here"
+    assert overview.rows(made)[0].disagrees == "given back there, submitted here"
 
 
 def test_how_judging_stands_is_said_of_each_visit(there: Prolific) -> None:

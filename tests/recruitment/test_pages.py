@@ -112,7 +112,7 @@ def test_submissions_and_orders_are_shown_and_what_does_not_agree(there: Prolifi
     shown = text(browser, page(made.study))
     assert session in shown
     assert PERSON not in shown
-    assert "handed in there, not here" in shown
+    assert "submitted there, not here" in shown
     hearing.hear(made, News("fine", "ACTIVE", NOW), now=NOW)
     assert "fine" not in text(browser, page(made.study), only="disagrees")
     there.before = lambda _method, path: "drop" if path.endswith("/pay/") else None

@@ -166,7 +166,8 @@ def test_the_page_fetches_every_module_at_once_and_no_other(client: Client, at: 
 def test_the_scripts_say_what_the_server_words_and_nothing_else(client: Client, at: Desk) -> None:
     known = set(wording.editor())
     plain = {re.sub(r"\.(one|other)$", "", name) for name in known}
-    text = "\n".join(path.read_text() for path in (SCRIPTS / "editor").glob("*.js"))
+    scripts = [*(SCRIPTS / "editor").glob("*.js"), SCRIPTS / "deadline.js"]
+    text = "\n".join(path.read_text() for path in scripts)
     said = set(re.findall(r'(?:say|told)\(\s*"([\w.]+)"', text)) - {"fenced", "closed"}
     missing = {name for name in said if name not in plain}
     assert missing == set()

@@ -1,7 +1,10 @@
 """A token anew for a sitting: nothing is opened or fenced, and what was kept can still be sent."""
 
+from datetime import datetime, timedelta
+
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from crowdrag.studies.models import Consent, Participant
 from tests.factories import NOW, ParticipantFactory
@@ -31,6 +34,20 @@ def test_a_new_token_serves_like_the_old_one() -> None:
     editor.told["token"] = told["token"]
     assert editor.type(" and sent").status_code == 200
     assert (sittings.text(editor.task), Sitting.objects.count()) == ("kept and sent", 1)
+
+
+def test_it_gives_the_writer_more_time() -> None:
+    editor = Editor()
+    editor.open()
+    soon = timezone.now() + timedelta(minutes=5)
+    WritingTask.objects.update(lease_until=soon)
+    until = datetime.fromisoformat(str(_renew(editor)["lease_until"]))
+    editor.task.refresh_from_db()
+    assert editor.task.lease_until is not None
+    assert abs(editor.task.lease_until - until) < timedelta(milliseconds=1)
+    assert until > soon + timedelta(hours=1)
+    WritingTask.objects.update(state=TaskState.RETURNED, lease_until=None)
+    assert _renew(editor)["lease_until"] is None  # what went back is not taken again by this
 
 
 def test_a_fenced_sitting_is_told_so() -> None:

@@ -214,7 +214,7 @@ def test_a_late_owner_is_told_what_can_be_done(here: World, person: Participant,
     for _ in range(3):
         here.claim(here.writer(), late)
     page = text_of(tab.get(at("writing_task", here, task)))
-    assert "Hand in what I have" in page
+    assert "Submit what I have" in page
     answer = tab.post(at("writing_task", here, task), {"do": "resume"}, follow=True)
     assert "somebody else is writing it now" in text_of(answer)
     tab.post(at("writing_task", here, task), {"do": "hand_in"})

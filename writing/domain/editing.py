@@ -1,6 +1,7 @@
 """What the editor's page shows: a topic, its passages, the instructions, and what is asked for."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.db.models import Exists, OuterRef
 
@@ -8,6 +9,7 @@ from crowdrag.studies.models import Participant
 
 from ..models import RetrievedPassage, TaskTransition, WritingLog, WritingTask
 from .tasks import steps
+from .tasks.holding import lease_of
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,11 @@ class Desk:
     passages: list[RetrievedPassage]
     note: str = ""
     is_new: bool = False
+
+    @property
+    def lease_minutes(self) -> int:
+        """How long the task is kept for its writer after each sign of life."""
+        return lease_of(getattr(self.task.study, "writing_plan", None)) // timedelta(minutes=1)
 
     @property
     def instructions(self) -> str:
@@ -41,7 +48,7 @@ def desk(*, participant: Participant, task: str) -> Desk:
     NotDueError
         if writing is not what is due of the task.
     """
-    related = ("study", "topic", "style", "instructions")
+    related = ("study__writing_plan", "topic", "style", "instructions")
     mine = WritingTask.objects.select_related(*related).filter(participant=participant, external_id=task)
     found = mine.annotate(is_begun=Exists(WritingLog.objects.filter(task=OuterRef("pk")))).first()
     if found is None or steps.due(found) is not steps.Step.WRITE:

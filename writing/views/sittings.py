@@ -26,7 +26,7 @@ def sitting(request: HttpRequest, participant: Participant, task: str) -> HttpRe
     def answer() -> dict[str, Any]:
         number = incoming.renewed(answers.body(request))
         if number is not None:
-            return _told(sittings.renew(task=found, number=number))
+            return _told(sittings.renew(task=found, number=number, now=timezone.now()))
         device = incoming.device(answers.body(request))
         opened = sittings.open(task=found, device=device, now=timezone.now())
         return {
@@ -66,6 +66,7 @@ def _told(renewed: sittings.Renewed) -> dict[str, Any]:
         "next_batch": renewed.sitting.next_batch,
         "next_event": renewed.sitting.next_event,
         "fenced": renewed.fenced,
+        "lease_until": renewed.lease_until,
     }
 
 

@@ -8,7 +8,23 @@ from django.utils.translation import gettext as _
 
 def editor() -> dict[str, str]:
     """Return every message by its name."""
-    return {**_text(), **_passages(), **_findings(), **_saving(), **_finishing(), **_branches()}
+    return {**_text(), **_passages(), **_findings(), **_saving(), **_finishing(), **_branches(), **deadline()}
+
+
+def deadline() -> dict[str, str]:
+    """Return what static/js/deadline.js says, of a text or of a questionnaire."""
+    return {
+        "due": _("Due {time}"),
+        "due.within": _("(in {left})"),
+        "due.minutes.one": _("{n} min"),
+        "due.minutes.other": _("{n} min"),
+        "due.hours.one": _("{n} h"),
+        "due.hours.other": _("{n} h"),
+        "due.over": _("Time is over"),
+        "due.soon": _("Your time for this task ends at {time}, in {left}. Do you need more time?"),
+        "due.kept": _("You have more time now. Due {time}."),
+        "due.failed": _("There is no connection to the server. Your time could not be extended. Try again."),
+    }
 
 
 def _text() -> dict[str, str]:
@@ -101,8 +117,8 @@ def _saving() -> dict[str, str]:
 def _finishing() -> dict[str, str]:
     return {
         "finish.empty": _("There is no text yet, so there is nothing to finish."),
-        "finish.ready.one": _("{n} word, and nothing to correct. A few questions follow; then it is handed in."),
-        "finish.ready.other": _("{n} words, and nothing to correct. A few questions follow; then it is handed in."),
+        "finish.ready.one": _("{n} word, and nothing to correct. A few questions follow; then it is submitted."),
+        "finish.ready.other": _("{n} words, and nothing to correct. A few questions follow; then it is submitted."),
         "finish.look.one": _("Before you finish, one thing is worth a look:"),
         "finish.look.other": _("Before you finish, {n} things are worth a look:"),
         "finish.short.one": _("The text has {n} word; about {target} are asked for."),
@@ -158,7 +174,7 @@ def _branches() -> dict[str, str]:
         "fenced.leave": _("Only look at it"),
         "fenced.go": _("Go on here"),
         "closed.title": _("This topic is no longer open for writing"),
-        "closed.lede": _("It was handed in or given back, here or elsewhere. What you wrote is kept."),
+        "closed.lede": _("It was submitted or given back, here or elsewhere. What you wrote is kept."),
         "closed.here": _("The text in this tab"),
         "closed.leave": _("Only look at it"),
         "closed.go": _("See how it stands"),

@@ -141,7 +141,7 @@ def _problem(found: LiveAgreement | None) -> str:
     if found.alpha is not None:
         return ""
     if not found.judgments:
-        return _("nothing was handed in yet")
+        return _("nothing was submitted yet")
     if not found.items:
         return _("no item was judged by two people yet")
     return _("all answers are the same so far")

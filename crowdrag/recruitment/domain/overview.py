@@ -118,9 +118,9 @@ _UNDONE = (Here.NOTHING, Here.WORKING, Here.GONE)
 _DONE = (Here.HANDED_IN, Here.ACCEPTED)
 _RULES = (
     (partial(_without_code, _DONE), gettext_lazy("no code there; the work is here")),
-    (partial(_without_code, _UNDONE), gettext_lazy("no code there, nothing handed in here")),
-    (partial(_both, (SubmissionStatus.AWAITING_REVIEW,), _UNDONE), gettext_lazy("handed in there, not here")),
-    (partial(_both, statuses.LET_GO, _DONE), gettext_lazy("given back there, handed in here")),
+    (partial(_without_code, _UNDONE), gettext_lazy("no code there, nothing submitted here")),
+    (partial(_both, (SubmissionStatus.AWAITING_REVIEW,), _UNDONE), gettext_lazy("submitted there, not here")),
+    (partial(_both, statuses.LET_GO, _DONE), gettext_lazy("given back there, submitted here")),
     (partial(_both, statuses.PAID, (Here.REJECTED,)), gettext_lazy("rejected here, paid there")),
     (partial(_both, (SubmissionStatus.AWAITING_REVIEW,), (Here.REJECTED,)), gettext_lazy("rejected here, open there")),
     (partial(_both, (SubmissionStatus.REJECTED,), (Here.ACCEPTED,)), gettext_lazy("accepted here, rejected there")),

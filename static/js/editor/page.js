@@ -1,10 +1,12 @@
 /** The editor's page: starts its parts, then the sitting. Until that is open, the text field is closed and nothing is recorded. */
 
+import { Deadline } from "../deadline.js";
 import { init as dialogs } from "../dialogs.js";
 import { init as menus } from "../menus.js";
 import { init as theme } from "../theme.js";
 import { closed, fenced, offer, resumed } from "./branches.js";
 import { desk } from "./desk.js";
+import { byId } from "./dom.js";
 import { start as dwell } from "./dwell.js";
 import { start as findings } from "./findings.js";
 import { start as finish, tell as tellFinish } from "./finish.js";
@@ -23,6 +25,9 @@ import { start as times } from "./times.js";
 import { start as words } from "./words.js";
 
 const { sitting = "", finish: finishing = "", task = "" } = document.body.dataset;
+
+const late = byId("late", HTMLElement);
+const deadline = new Deadline(async () => (await desk.writing?.renew()) ?? false, () => { late.hidden = false; });
 
 let opened = false;
 
@@ -48,7 +53,13 @@ async function start() {
   writing.addEventListener("state", (event) => event instanceof CustomEvent && follow(event.detail));
   writing.addEventListener("others", (event) => event instanceof CustomEvent && offer(event.detail));
   writing.addEventListener("text", () => desk.changed());
+  writing.addEventListener("lease", (event) => {
+    if (!(event instanceof CustomEvent)) return;
+    late.hidden = true;
+    deadline.move(event.detail);
+  });
   desk.begin(writing);
+  deadline.start();
   follow(writing.state);
 }
 

@@ -1,11 +1,11 @@
 /** The page of a questionnaire: one item at a time, each answer sent as it is given. */
 
+import { Deadline } from "../deadline.js";
 import { init as dialogs } from "../dialogs.js";
 import { debounced } from "../editor/dom.js";
 import { announce, say } from "../editor/say.js";
 import { init as menus } from "../menus.js";
 import { init as theme } from "../theme.js";
-import { Deadline } from "./deadline.js";
 import { start as finish } from "./finish.js";
 import { Items } from "./items.js";
 import { Kept } from "./kept.js";
@@ -26,7 +26,7 @@ const kept = new Kept(assignment);
 const outbox = new Outbox(questions, { answer, check }, kept);
 const items = new Items(questions);
 const times = new Times(time, follow);
-const deadline = new Deadline(times, tellLate);
+const deadline = new Deadline(() => times.renew(), tellLate);
 
 /** What an acknowledgement says besides. @param {{lease_until?: string | null, late?: boolean}} facts */
 function follow({ lease_until: lease, late: isLate }) {

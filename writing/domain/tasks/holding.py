@@ -30,5 +30,9 @@ def written(participant: Participant) -> int:
 
 def lease(study_id: int) -> timedelta:
     """Return how long a claim holds after the last sign of life."""
-    hours = WritingPlan.objects.filter(study=study_id).values_list("lease_hours", flat=True).first()
-    return DEFAULT if hours is None else timedelta(hours=hours)
+    return lease_of(WritingPlan.objects.filter(study=study_id).only("lease_hours").first())
+
+
+def lease_of(plan: WritingPlan | None) -> timedelta:
+    """Return how long a claim of a plan holds, or of a study without one."""
+    return DEFAULT if plan is None else timedelta(hours=plan.lease_hours)

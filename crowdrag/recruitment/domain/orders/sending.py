@@ -131,8 +131,8 @@ def _decide(client: Client, order: PlatformOrder, row: dict[str, Any], now: date
         )
     if status in statuses.UNDER_WAY:
         if now - order.created_at > PATIENCE:
-            raise NeedsPerson(_("The person has not handed in there. Ask them to, or settle it on Prolific."))
-        raise Asleep(_("Waits until the person hands in there."), timedelta(minutes=5))
+            raise NeedsPerson(_("The person has not submitted there. Ask them to, or settle it on Prolific."))
+        raise Asleep(_("Waits until the person submits there."), timedelta(minutes=5))
     if status in statuses.LET_GO and order.kind == OrderKind.REJECT:
         raise NeedsPerson(_("The person gave the place back there: there is nothing to reject."))
     answer = api.transition_submission(client, order.submission.external_id, _body(order))  # type: ignore[union-attr]

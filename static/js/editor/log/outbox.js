@@ -60,6 +60,8 @@ export class Outbox {
     this.offline = this.expired = this.fenced = this.over = this.refused = false;
     /** @type {() => void} what to do when the server cannot go on with this sitting */
     this.stuck = () => {};
+    /** @type {(until: string | null | undefined) => void} told until when the task is kept, with each acknowledgement */
+    this.leased = () => {};
   }
 
   /** @returns {number} */
@@ -263,6 +265,7 @@ export class Outbox {
     this.problem = "";
     this.backoff.reset();
     this.retryAt = this.notBefore = 0;
+    this.leased(body.lease_until);
   }
 
   /** @param {number} upTo */

@@ -221,6 +221,7 @@ export class Writing extends EventTarget {
     const recorder = new Recorder(field, (...event) => this.note(...event), () => this.wrote());
     const outbox = new Outbox(this.store, row, () => this.saved(outbox), () => recorder.text);
     outbox.stuck = () => void this.restart();
+    outbox.leased = (until) => this.lease(until);
     this.outbox = outbox;
     this.recorder = recorder;
     const clock = (this.clock = new Clock(opened.elapsed));
@@ -241,6 +242,20 @@ export class Writing extends EventTarget {
     this.tell();
     this.dispatchEvent(new CustomEvent("others", { detail: this.others }));
     this.dispatchEvent(new CustomEvent("text"));
+    this.lease(opened.lease_until);
+  }
+
+  /** How long the task is kept for its writer. @param {string | null | undefined} until */
+  lease(until) {
+    if (until) this.dispatchEvent(new CustomEvent("lease", { detail: until }));
+  }
+
+  /** Tell the server that the writer is there, which moves the deadline. @returns {Promise<boolean>} whether it heard */
+  async renew() {
+    if (!this.outbox) return false;
+    const { status, body } = await postAsWriter(this.urls.sitting, { renew: this.outbox.row.sitting });
+    this.lease(body.lease_until);
+    return status === 201;
   }
 
   /**

@@ -1,7 +1,7 @@
-/** When the questionnaire is due: always in sight, with a warning before it in which one press gives more time. */
+/** When work is due, a text or a questionnaire: always in sight, with a warning before it in which one press gives more time. */
 
-import { byId } from "../editor/dom.js";
-import { announce, say } from "../editor/say.js";
+import { byId } from "./editor/dom.js";
+import { announce, say } from "./editor/say.js";
 
 const MINUTE = 60_000;
 // The warning comes so long before the time is over, or when a third of a shorter time is left; once more at the end.
@@ -10,9 +10,12 @@ const LAST = 2 * MINUTE;
 const TICK = 5_000;
 
 export class Deadline {
-  /** @param {{renew: () => Promise<boolean>}} times @param {() => void} over called when the time is over */
-  constructor(times, over) {
-    this.times = times;
+  /**
+   * @param {() => Promise<boolean>} renew tells the server that somebody is there, which moves the deadline; whether it heard
+   * @param {() => void} over called when the time is over
+   */
+  constructor(renew, over) {
+    this.renew = renew;
     this.over = over;
     this.due = byId("due", HTMLTimeElement);
     this.within = byId("due-within", HTMLElement);
@@ -32,7 +35,7 @@ export class Deadline {
     if (Number.isNaN(this.until)) return;
     this.more.addEventListener("click", async () => {
       this.more.setAttribute("aria-busy", "true");
-      const isKept = await this.times.renew();
+      const isKept = await this.renew();
       this.more.removeAttribute("aria-busy");
       if (isKept) announce(say("due.kept", { time: this.#time }));
       else this.words.textContent = say("due.failed");
@@ -42,7 +45,7 @@ export class Deadline {
     this.#show();
   }
 
-  /** @param {string} until an acknowledgement's: every answer and every report of times moves it */
+  /** @param {string} until an acknowledgement's: whatever the server stores moves it */
   move(until) {
     this.until = Date.parse(until);
     this.#show();

@@ -1,0 +1,82 @@
+"""Until when a text is kept for its writer: always in sight, with a warning in time."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from tests.pages.desks import Desk, desk, sit_down
+from tests.pages.test_editor_screens import look, phone  # noqa: F401 -- a fixture
+from writing.models import WritingPlan, WritingTask
+
+MINUTE = 60_000
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("left")]
+
+
+def kept_for_an_hour() -> Desk:
+    """A task that a sign of life keeps for its writer for an hour."""
+    at = desk()
+    WritingPlan.objects.update(lease_hours=1)
+    WritingTask.objects.update(lease_until=timezone.now() + timedelta(minutes=1))
+    return at
+
+
+def test_the_due_time_is_in_sight_and_a_warning_gives_more(page: Page, live_server: Any) -> None:
+    at = kept_for_an_hour()
+    page.clock.install()
+    sit_down(page, live_server.url, at)
+    warning, due = page.locator("#due-soon"), page.locator("#due")
+    expect(due).to_be_visible()
+    expect(warning).to_be_hidden()
+    before = due.inner_text()
+    page.clock.run_for(51 * MINUTE)
+    expect(warning).to_have_role("alert")
+    expect(warning).to_be_visible()
+    assert re.match(r"\d+ min", page.title())
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 780})
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        expect(page.locator("#text")).to_be_in_viewport()
+    # Only the page's clock was turned: more time than before is more than an hour from now.
+    WritingPlan.objects.update(lease_hours=3)
+    warning.get_by_role("button").focus()
+    page.keyboard.press("Enter")
+    expect(due).not_to_have_text(before)
+    page.clock.run_for(6_000)
+    expect(warning).to_be_hidden()
+    at.task.refresh_from_db()
+    assert at.task.lease_until is not None
+    assert at.task.lease_until > timezone.now() + timedelta(minutes=170)
+
+
+def test_a_time_that_runs_out_without_a_connection_is_told(page: Page, live_server: Any) -> None:
+    at = kept_for_an_hour()
+    page.clock.install()
+    sit_down(page, live_server.url, at)
+    page.context.set_offline(True)
+    page.clock.run_for(51 * MINUTE)
+    expect(page.locator("#due-soon")).to_be_visible()
+    page.locator("#due-more").click()
+    expect(page.locator("#due-soon-words")).to_contain_text("no connection")
+    page.clock.run_for(10 * MINUTE)
+    expect(page.locator("#due-soon")).to_be_hidden()
+    expect(page.locator("#late")).to_be_visible()
+    page.context.set_offline(False)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_on_a_phone_the_warning_leaves_room_for_the_text(phone: Page, live_server: Any, theme: Any) -> None:  # noqa: F811
+    at = kept_for_an_hour()
+    phone.clock.install()
+    phone.emulate_media(color_scheme=theme, reduced_motion="reduce")
+    sit_down(phone, live_server.url, at)
+    phone.clock.run_for(51 * MINUTE)
+    expect(phone.locator("#due-soon")).to_be_visible()
+    box = phone.locator("#text").bounding_box()
+    assert box is not None
+    assert box["height"] >= 90
+    assert look(phone) == []
