@@ -8,6 +8,7 @@ from annotation.models import Pair
 from crowdrag.studies.access import concerns, shows, study_page
 from crowdrag.studies.enums import Role, Shown
 from crowdrag.studies.models import Study
+from writing.models import Response
 
 from ..domain.pages import pairs as page
 from . import shared
@@ -28,7 +29,8 @@ def pairs(request: HttpRequest, study: Study) -> HttpResponse:
 @shows(Shown.RESPONSE)
 def pair(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """Show the two responses of a pair and the votes behind its labels."""
-    found = get_object_or_404(Pair.objects.select_related("a__topic", "b"), study=study, pk=pk)
+    pairs = Pair.objects.select_related("a__topic", *Response.label_needs("a", "b"))
+    found = get_object_or_404(pairs, study=study, pk=pk)
     concerns(request, None, found.pk)
     state = shared.state_of(request, study, live=True)
     context = shared.context(request, state, "pairs") | {"pair": found}

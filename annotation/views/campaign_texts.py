@@ -108,7 +108,7 @@ def items(request: HttpRequest, campaign: Campaign) -> HttpResponse:
             messages.success(request, said % {"n": len(picked)})
         return redirect(request.get_full_path())
     found = Item.objects.filter(pk__in=[each.item for each in page]).select_related(
-        "topic", "response", "pair__a", "pair__b"
+        "topic", *Response.label_needs("response", "pair__a", "pair__b")
     )
     by_key = {item.pk: item for item in found}
     context = {

@@ -353,7 +353,7 @@ def test_charts_are_drawn_and_kept(study, name, form, media_type, start):
 
 @pytest.mark.parametrize(
     ("part", "queries"),
-    [("", 11), ("competence/", 13), ("grades/", 13), ("pairs/", 13), ("leaderboard/", 10), ("writing/", 12),
+    [("", 11), ("competence/", 13), ("grades/", 13), ("pairs/", 14), ("leaderboard/", 10), ("writing/", 12),
      ("order/", 10), ("metrics/", 17), ("models/", 10), ("report/", 22), ("analyses/", 13)],
 )  # fmt: skip
 @pytest.mark.parametrize("pairs", [1, 3])

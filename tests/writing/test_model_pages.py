@@ -64,7 +64,8 @@ def filled(endpoint, **changed):
     }
 
 
-def test_the_estimate_comes_first_and_what_starts_is_what_was_estimated(client, study, endpoint):
+def test_the_estimate_comes_first_and_what_starts_is_what_was_estimated(client, study, endpoint, monkeypatch):
+    monkeypatch.setattr(campaigns, "ROUNDS", 1)
     page = client.get(NEW).content.decode()
     assert "Write about {words} words" in page
     response = client.post(NEW, filled(endpoint, start="x"))  # whoever comes with another order sees the estimate

@@ -18,7 +18,7 @@ from . import versions
 NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 MOST_QUESTIONS: Final = 50
 MOST_OPTIONS: Final = 20
-LONGEST_TEXT: Final = 1000
+LONGEST_LABEL: Final = 1000
 LONGEST_ANSWER: Final = 5000
 FIELDS: Final = frozenset({"name", "text", "kind", "options", "required", "low", "high"})
 
@@ -80,9 +80,9 @@ class _Reader:
 
     def text(self, given: Mapping[str, Any], field: str, *, required: bool) -> str:
         value = given.get(field, "")
-        if not isinstance(value, str) or value != _storable(value) or len(value) > LONGEST_TEXT:
+        if not isinstance(value, str) or value != _storable(value) or len(value) > LONGEST_LABEL:
             self.wrong(
-                _("“%(field)s” must be a text of at most %(n)s characters.") % {"field": field, "n": LONGEST_TEXT}
+                _("“%(field)s” must be a text of at most %(n)s characters.") % {"field": field, "n": LONGEST_LABEL}
             )
             return ""
         if required and not value.strip():
@@ -112,7 +112,7 @@ class _Reader:
         value = given["value"]
         if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
             self.wrong(_("an option's value must be a whole number or a word."))
-        elif isinstance(value, str) and (value != _storable(value) or len(value) > LONGEST_TEXT):
+        elif isinstance(value, str) and (value != _storable(value) or len(value) > LONGEST_LABEL):
             self.wrong(_("an option's value holds what cannot be stored, or too much."))
             value = ""
         return {"value": value, "label": self.text(given, "label", required=True)}

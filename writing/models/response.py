@@ -80,6 +80,21 @@ class Response(models.Model):
     def __str__(self) -> str:
         return self.external_id
 
+    @property
+    def writer(self) -> str:
+        """Whose it is, for researchers: a model or system by its name, a person by the origin. See `with_people`."""
+        return str(self.get_origin_display() if self.origin == Origin.HUMAN else self.participant.external_id)
+
+    @property
+    def label(self) -> str:
+        """What pages of researchers call it: whose it is, and in which style. See `with_people`."""
+        return f"{self.writer}, {self.style.label}"
+
+    @staticmethod
+    def label_needs(*paths: str) -> list[str]:
+        """Return what to fetch along for the labels of responses that rows refer to: `label_needs("pair__a")`."""
+        return [f"{path}__{name}" for path in paths for name in ("style", "participant")]
+
 
 class ResponseDecision(Decision):
     """A decision about a response."""

@@ -2,10 +2,13 @@
 
 import pgtrigger
 from django.db import models
+from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import Study
 from crowdrag.studies.models.counting import rows
+
+LONGEST_TITLE = 80
 
 
 class TopicQuerySet(models.QuerySet["Topic"]):
@@ -51,3 +54,8 @@ class Topic(models.Model):
 
     def __str__(self) -> str:
         return f"{self.external_id}: {self.query}"
+
+    @property
+    def title(self) -> str:
+        """The query, cut to the length of a line."""
+        return Truncator(self.query).chars(LONGEST_TITLE)

@@ -102,7 +102,6 @@ def _groups(study: Study, rows: list[Row], topics: list[str], dimensions: list[s
         members: list[dict[str, Any]] = [
             {
                 "response": about[name],
-                "writer": words.writer(about[name]),
                 "cells": [own.get(dimension) for dimension in dimensions],
                 "mean": _mean(own),
             }

@@ -49,6 +49,7 @@ def pairs(
     shown = Paginator(kept, PER_PAGE).get_page(page)
     sides = [(row["response_a"], row["response_b"]) for row in shown]
     ids = pair_ids(study, sides)
+    names = _names(study, sides)
     wanted = {(*side, row["dimension"]) for side, row in zip(sides, shown, strict=True)}
     counts = _counts(inputs, wanted)
     return {
@@ -57,6 +58,7 @@ def pairs(
             row
             | {
                 "id": ids.get(side),
+                "names": [names.get(name, name) for name in side],
                 "topic": topic_of[row["response_a"]],
                 "dimension_label": labels.get(row["dimension"], row["dimension"]),
                 "counts": counts.get((*side, row["dimension"]), (0, 0, 0)),
@@ -72,6 +74,13 @@ def pairs(
         "dimension": dimension,
         "label": label,
     }
+
+
+def _names(study: Study, sides: list[tuple[str, str]]) -> dict[str, str]:
+    """What responses are called, by their ids."""
+    wanted = {name for side in sides for name in side}
+    found = Response.objects.filter(study=study, external_id__in=wanted).with_people().defer("text")
+    return {response.external_id: response.label for response in found}
 
 
 def _certainty(row: Row) -> float:

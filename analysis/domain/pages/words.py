@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy
 from annotation.models import Dimension
 from crowdrag.studies.models import Study
 from writing.enums import Origin
-from writing.models import Response, Style
+from writing.models import Style
 
 FIGURES = {
     "topics": gettext_lazy("Topics"),
@@ -93,13 +93,6 @@ def origin(name: str) -> str:
 def system(row: dict[str, Any]) -> str:
     """Return what a row of the leaderboard is about: a system by its name, all of an origin by what they are."""
     return _("People") if row["kind"] == "origin" else str(row["participant"])
-
-
-def writer(response: Response) -> str:
-    """Return whose a response is: a model or system by its name, a person by the origin."""
-    if response.origin == Origin.HUMAN:
-        return str(response.get_origin_display())
-    return str(response.participant.external_id)
 
 
 def styles(study: Study) -> dict[str, str]:

@@ -38,7 +38,7 @@ def items(campaign: Campaign) -> QuerySet[Item]:
     labelled = GoldLabel.objects.filter(item__campaign=campaign).values("item")
     taught = TrainingItem.objects.filter(campaign=campaign).values("item")
     found = Item.objects.filter(campaign=campaign, pk__in=labelled).exclude(pk__in=taught)
-    return found.select_related("topic", "pair__a", "pair__b", "response").order_by("pk")
+    return found.select_related("topic", *Response.label_needs("pair__a", "pair__b", "response")).order_by("pk")
 
 
 def kept_items(campaign: Campaign) -> QuerySet[Item]:

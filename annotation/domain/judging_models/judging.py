@@ -207,4 +207,4 @@ def _came(call: _Call, answer: gateway.Answer, judge: Judge) -> Came:
 
 
 def _about(call: _Call) -> str:
-    return call.responses[0].topic.external_id
+    return call.responses[0].topic.title

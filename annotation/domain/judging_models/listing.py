@@ -10,6 +10,7 @@ from django.urls import reverse
 from crowdrag.llm.models import Call, Endpoint
 from crowdrag.runs.models import Run
 from crowdrag.studies.models import Participant, Study
+from writing.models import Response
 
 from ...enums import Judges, JudgingOutcome
 from ...models import Campaign, Dimension, JudgingAnswer, Judgment
@@ -134,7 +135,10 @@ def judges(study: Study) -> list[JudgeRow]:
 def answers(run: Run, *, outcome: str = "") -> QuerySet[JudgingAnswer]:
     """Return what a run's model answered, by topic."""
     found = JudgingAnswer.objects.filter(run=run).select_related(
-        "item__topic", "item__pair__a", "item__pair__b", "item__response", "dimension", "participant"
+        "item__topic",
+        *Response.label_needs("item__pair__a", "item__pair__b", "item__response"),
+        "dimension",
+        "participant",
     )
     if outcome in JudgingOutcome.values:
         found = found.filter(outcome=outcome)

@@ -8,6 +8,7 @@ a token read and a token written take, how many calls were on their way at once,
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from math import ceil
 from typing import Any, Final
 
 import numpy as np
@@ -57,14 +58,15 @@ class Speed:
         )
 
     def at_once(self, calls: int, endpoint: Endpoint) -> "Speed":
-        """Return the speed with as many calls on their way as the endpoint takes.
+        """Return the speed with as many calls on their way as the endpoint takes, and the last round seldom full.
 
-        A far server answers more at once than were asked lately. A local model shares its processor among them: what
-        it takes was measured as it is.
+        A far server answers more at once than were asked lately: nine calls of which it takes eight take as long as
+        sixteen. A local model shares its processor among them: what it takes was measured as it is.
         """
-        if endpoint.is_local:
+        if endpoint.is_local or calls <= 0:
             return self
-        return replace(self, overlap=max(1.0, min(max(self.overlap, endpoint.concurrency), calls)))
+        at_once = max(1.0, min(max(self.overlap, endpoint.concurrency), calls))
+        return replace(self, overlap=calls / ceil(calls / at_once))
 
 
 def of(endpoint: Endpoint, purpose: str) -> Speed | None:

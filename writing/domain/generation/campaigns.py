@@ -29,8 +29,9 @@ __all__ = ["KIND", "Forecast", "Order", "UnansweredError", "finish", "forecast",
 
 KIND: Final = "write.model"
 PURPOSE: Final = "write"
-# A unit is asked at once: as many slots as the endpoint takes calls, but small enough to be told of and repeated.
-MOST_IN_A_UNIT: Final = 16
+# A unit asks so many times as much as the endpoint takes at once: the next call leaves when an answer comes, and only
+# at a unit's end does anybody wait for the slowest.
+ROUNDS: Final = 8
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def plan(run: Run) -> Iterable[dict[str, Any]]:
         )
     run.inputs_digest = hashlib.sha256(json.dumps([order.kept, wanted], sort_keys=True).encode()).hexdigest()
     concurrency = Endpoint.objects.values_list("concurrency", flat=True).get(pk=order.endpoint)
-    size = min(concurrency, MOST_IN_A_UNIT)
+    size = concurrency * ROUNDS
     return [{"slots": wanted[at : at + size]} for at in range(0, len(wanted), size)]
 
 
@@ -189,4 +190,4 @@ def _slots(keys: Sequence[Sequence[int]]) -> list[Slot]:
 def _about(wanted: Sequence[Slot]) -> str:
     first = wanted[0]
     more = f" +{len(wanted) - 1}" if len(wanted) > 1 else ""
-    return f"{first.topic.external_id}, {first.style.label}{more}"
+    return f"{first.topic.title}, {first.style.label}{more}"

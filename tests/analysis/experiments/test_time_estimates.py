@@ -1,0 +1,112 @@
+"""What a run of a model is said to take, against what it takes of a server that takes a known time for each answer."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from analysis.domain.experiments import starting
+from analysis.domain.experiments.experiment import get
+from annotation.domain.judging_models import judging, orders
+from annotation.enums import Inference
+from crowdrag.llm.enums import AttemptState
+from crowdrag.llm.models import Attempt, Endpoint
+from crowdrag.runs.domain import running, uploads
+from crowdrag.runs.enums import RunState
+from crowdrag.runs.models import Run
+from tests.analysis.experiments.test_fair import SMALL, _line
+from tests.annotation import asked_again
+from tests.annotation.judge_server import JudgeServer, Seen
+from tests.annotation.judge_server import judging as served
+from tests.factories import RetrievedPassageFactory, StudyFactory, StyleFactory, TopicFactory
+from writing.domain.generation import campaigns, prompts
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_broker")]
+
+DELAY, AT_ONCE = 0.4, 4
+TEXT = "Tides follow the moon, and the sun adds to them at new and full moon [0]. " * 4
+
+
+def said(seen: Seen) -> dict[str, Any] | str:
+    """Judge where questions are asked; write otherwise."""
+    return seen.every(0) if seen.options else TEXT
+
+
+@pytest.fixture
+def server() -> Iterator[JudgeServer]:
+    with served(said, latency=DELAY) as running_server:
+        yield running_server
+
+
+@pytest.fixture
+def endpoint(server: JudgeServer) -> Endpoint:
+    return asked_again.endpoint(server, concurrency=AT_ONCE)
+
+
+def took(run: Run) -> float:
+    """The seconds in which a run had at least one call on its way: the rest is this machine's."""
+    run = running.wait(run)
+    assert run.state == RunState.DONE, run.error
+    sent = Attempt.objects.filter(state=AttemptState.ANSWERED, ended_at__gte=run.created_at).order_by("ended_at")
+    total, until = timedelta(), run.created_at
+    for ended, latency in sent.values_list("ended_at", "latency"):
+        begun = max(ended - timedelta(seconds=latency), until)
+        total, until = total + max(ended - begun, timedelta()), max(until, ended)
+    return total.total_seconds()
+
+
+def test_writing(endpoint: Endpoint) -> None:
+    study = StudyFactory()
+    style = StyleFactory(study=study, name="essay", target_words=50)
+    prompt = prompts.ensure(study=study, text=prompts.default_text(study), now=timezone.now())
+    order = campaigns.Order(endpoint=endpoint.pk, prompt=prompt.pk, styles=(style.pk,))
+
+    def topics(count: int, passages: int) -> None:
+        for _topic in range(count):
+            topic = TopicFactory(study=study)
+            for rank in range(passages):
+                RetrievedPassageFactory(topic=topic, rank=rank)
+
+    topics(8, 2)
+    assert campaigns.forecast(study=study, order=order).seconds is None  # nobody knows yet
+    took(campaigns.start(study=study, order=order))
+    topics(17, 2)
+    told = campaigns.forecast(study=study, order=order)
+    assert told.estimate.requests == 17
+    assert told.seconds is not None
+    assert told.seconds >= 17 / AT_ONCE * DELAY
+    assert took(campaigns.start(study=study, order=order)) == pytest.approx(told.seconds, rel=0.3)
+
+
+@pytest.mark.parametrize("inference", [Inference.COMBINED, Inference.INDIVIDUAL])
+def test_judging(endpoint: Endpoint, inference: Inference) -> None:
+    source = asked_again.campaign()
+    for _pair in range(4):
+        asked_again.pair(source)
+    order = asked_again.order(source, endpoint, inference=Inference.COMBINED)
+    took(judging.start(study=source.study, order=order))
+    for _pair in range(8):
+        asked_again.pair(source)
+    order = asked_again.order(source, endpoint, inference=inference)
+    told = orders.forecast(study=source.study, order=order)
+    assert took(judging.start(study=source.study, order=order)) == pytest.approx(told.seconds, rel=0.3)
+
+
+def test_fair_rag(endpoint: Endpoint, tmp_path: Any) -> None:
+    study = StudyFactory()
+    words = ("alder", "noise", "birch", "", "cedar")
+    path = tmp_path / "asked.jsonl"
+
+    def order(first: int, last: int) -> starting.Order:
+        path.write_text("\n".join(json.dumps(_line(f"q{i}", words)) for i in range(first, last)))
+        upload = uploads.store(study=study, source=path)
+        parameters = {"generator": f"endpoint:{endpoint.name}", "collection": {"source": "qa", "upload": upload.pk}}
+        return starting.order(get("fair"), study, parameters | SMALL | {"samples": 4}, seed=0)
+
+    took(starting.start(order(0, 2)))
+    asked = order(2, 6)
+    told = starting.expect(asked)
+    assert took(starting.start(asked)) == pytest.approx(told.seconds, rel=0.3)
