@@ -8,7 +8,7 @@ Reference: Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), sect
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,15 @@ from analysis.stats.cluster_variance import Terms, interval_of
 from analysis.stats.judgments import check
 
 Level = Literal["nominal", "ordinal", "interval"]
+ORDINAL: Final = "ordinal"
+
+
+class Options(TypedDict, total=False):
+    """What `alpha_terms` and `alpha_interval` may be told besides the judgments."""
+
+    drawn_coders: bool
+    level: Level
+    domain: ArrayLike | None
 
 
 class AlphaUndefinedError(ValueError):
@@ -86,7 +95,7 @@ def coincidences(counts: ArrayLike) -> Floats:
     return result
 
 
-def alpha(counts: ArrayLike, *, level: Level = "ordinal", values: ArrayLike | None = None) -> float:
+def alpha(counts: ArrayLike, *, level: Level = ORDINAL, values: ArrayLike | None = None) -> float:
     """Krippendorff's alpha of values counted by unit.
 
     Parameters
@@ -134,16 +143,14 @@ def alpha_interval(
     topic: ArrayLike,
     *,
     values: int,
-    drawn_coders: bool = True,
-    level: Level = "ordinal",
-    domain: ArrayLike | None = None,
     coverage: float = 0.95,
+    **options: Unpack[Options],
 ) -> Interval:
     """Alpha with its interval over topics and coders.
 
     Parameters
     ----------
-    unit, coder, value, topic, values, drawn_coders, level, domain
+    unit, coder, value, topic, values, options
         As for `alpha_terms`.
     coverage : float
         The share of studies whose interval is to hold the alpha of all topics and coders that might have been drawn.
@@ -165,10 +172,9 @@ def alpha_interval(
     >>> round(found.estimate, 3), found.low < found.estimate < found.high < 1
     (0.444, True)
     """
-    found = alpha(
-        count_values(unit, coder, value, units=len(np.asarray(topic)), values=values), level=level, values=domain
-    )
-    terms = alpha_terms(unit, coder, value, topic, values=values, drawn_coders=drawn_coders, level=level, domain=domain)
+    counts = count_values(unit, coder, value, units=len(np.asarray(topic)), values=values)
+    found = alpha(counts, level=options.get("level", ORDINAL), values=options.get("domain"))
+    terms = alpha_terms(unit, coder, value, topic, values=values, **options)
     low, high = interval_of(found, terms, level=coverage, most=1.0)
     return Interval(found, low, high, coverage, 0, 0, terms.topics)
 
@@ -181,7 +187,7 @@ def alpha_terms(
     *,
     values: int,
     drawn_coders: bool = True,
-    level: Level = "ordinal",
+    level: Level = ORDINAL,
     domain: ArrayLike | None = None,
 ) -> Terms:
     """The terms of alpha, one for each two judgments of a unit, to first order.
@@ -248,7 +254,7 @@ def _pairs_of(unit: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.in
     return order[np.concatenate(firsts)], order[np.concatenate(seconds)]
 
 
-def alpha_of(coincidences: Floats, *, level: Level = "ordinal", values: ArrayLike | None = None) -> Floats:
+def alpha_of(coincidences: Floats, *, level: Level = ORDINAL, values: ArrayLike | None = None) -> Floats:
     """Alpha of matrices of coincidences, shape (resamples, n_values, n_values); NaN where it is undefined."""
     observed, expected = _disagreements(coincidences, level, _as_values(values, coincidences.shape[-1]))
     ratio: Floats = np.divide(observed, expected, out=np.full(observed.shape, np.nan), where=expected > 0)
