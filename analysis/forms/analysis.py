@@ -122,7 +122,7 @@ class AnalysisForm(forms.Form):
 
     labels = forms.ChoiceField(
         label=_("Labels and competences"),
-        choices=[("likeliest", _("of the likeliest optimum")), ("averaged", _("averaged over all optima"))],
+        choices=[("averaged", _("averaged over all optima")), ("likeliest", _("of the likeliest optimum"))],
         initial=DEFAULTS.labels,
         required=False,
         help_text=_("Refitting in each resample uses the likeliest optimum."),

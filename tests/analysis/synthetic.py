@@ -111,10 +111,10 @@ def without_last(whole: inputs.Inputs, count: int) -> inputs.Inputs:
     pool = whole.main
     keep = np.ones(len(pool.row), dtype=bool)
     keep[np.argsort(pool.row)[len(pool.row) - count :]] = False
-    return replace(whole, pools=whole.pools | {whole.pool: _some(pool, keep)})
+    return replace(whole, pools=whole.pools | {whole.pool: some(pool, keep)})
 
 
-def _some(pool: inputs.Pool, keep: NDArray[np.bool_]) -> inputs.Pool:
+def some(pool: inputs.Pool, keep: NDArray[np.bool_]) -> inputs.Pool:
     """Some of the judgments; who gave none of them, and what none of them is about, is not there."""
     coders, coder = np.unique(pool.coder[keep], return_inverse=True)
     units, unit = np.unique(pool.unit[keep], return_inverse=True)

@@ -121,13 +121,13 @@ def unsure(rng):
 
 
 def test_intervals_of_mean_grades_cover_the_truth():
-    settings = Settings(resamples=100, restarts=1, refine=0)
+    settings = Settings(resamples=100, restarts=1, refine=0, labels="likeliest")
     assert 0.75 <= coverage(12, settings, np.random.default_rng(0), sure) <= 1
 
 
 @pytest.mark.soak
 def test_intervals_over_topics_cover_the_truth_where_judges_do_not_err():
-    settings = Settings(resamples=300, restarts=2, refine=0)
+    settings = Settings(resamples=300, restarts=2, refine=0, labels="likeliest")
     assert 0.90 <= coverage(300, settings, np.random.default_rng(1), sure) <= 0.98
 
 
@@ -135,7 +135,7 @@ def test_intervals_over_topics_cover_the_truth_where_judges_do_not_err():
 @pytest.mark.timeout(1800)
 def test_where_judges_err_drawing_them_too_covers_the_truth_more_often():
     """Conditional intervals leave out what the labels would be with other judges (docs/methods/bootstrap.md)."""
-    settings = Settings(resamples=200, restarts=3, refine=0)
+    settings = Settings(resamples=200, restarts=3, refine=0, labels="likeliest")
     found = {
         name: coverage(100, replace(settings, **options), np.random.default_rng(1), unsure)
         for name, options in (("topics", {}), ("refit", REFIT), ("workers", WORKERS), ("both", REFIT | WORKERS))
@@ -160,7 +160,9 @@ def test_rank_intervals_of_the_leaderboard_cover_the_truth_often_enough():
                 letter = "A" if quality[left] > quality[right] else "B"
                 votes[f"t{topic:03}-{left}", f"t{topic:03}-{right}"] = (letter * 3,)
         inputs = inputs_of(votes, dimensions=("clear",), writer=wrote.__getitem__)
-        rows = compute(inputs, settings=Settings(resamples=300, restarts=1, refine=0), seed=0).tables["leaderboard"]
+        rows = compute(
+            inputs, settings=Settings(resamples=300, restarts=1, refine=0, labels="likeliest"), seed=0
+        ).tables["leaderboard"]
         for row in rows:
             if row["kind"] == "participant" and row["dimension"] == "clear" and row["rank_low"] is not None:
                 said += 1

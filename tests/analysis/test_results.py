@@ -21,7 +21,7 @@ from tests.analysis.small_study import VOTES
 from tests.factories import StudyFactory
 
 pytestmark = pytest.mark.django_db
-QUICK = Settings(resamples=50, restarts=5, refine=0)
+QUICK = Settings(resamples=50, restarts=5, refine=0, labels="likeliest")
 
 
 def tables_of(votes=VOTES, *, settings=QUICK, seed=0, **options):
@@ -75,7 +75,7 @@ def test_splits_are_by_majorities_of_more_than_four_sevenths_of_the_dimensions()
 
 
 def test_corrected_crowd_leaves_out_only_judgments_of_spammers_on_the_dimension():
-    tables = tables_of(settings=Settings(resamples=20, restarts=5, refine=0, spam_threshold=0.5))
+    tables = tables_of(settings=Settings(resamples=20, restarts=5, refine=0, spam_threshold=0.5, labels="likeliest"))
     for dimension in small_study.DIMENSIONS:
         spam = {
             row["participant"]: row["spam_probability"] for row in tables["competence"] if row["dimension"] == dimension
@@ -264,7 +264,7 @@ def test_the_form_leaves_out_what_a_preset_fixes():
 
 
 def test_the_other_rule_of_correction_keeps_some_judgments_of_every_pair():
-    settings = Settings(resamples=20, restarts=5, refine=0, least_competent=0.5, kept_votes=2)
+    settings = Settings(resamples=20, restarts=5, refine=0, labels="likeliest", least_competent=0.5, kept_votes=2)
     tables = tables_of(settings=settings)
     # Two of four people go; two judgments of each of the 7 pairs stay, the most competent ones.
     row = row_of(tables["agreement"], dimension="clear", coders="corrected_quarter", split="complete")
@@ -275,7 +275,7 @@ def test_the_other_rule_of_correction_keeps_some_judgments_of_every_pair():
     assert row["alpha"] == pytest.approx(alpha_of(votes, 0), abs=1e-12)
     assert (row["low"], row["high"]) == (None, None)
     # With three to keep, the third stays although the person goes.
-    settings = Settings(resamples=20, restarts=5, refine=0, least_competent=0.5, kept_votes=3)
+    settings = Settings(resamples=20, restarts=5, refine=0, labels="likeliest", least_competent=0.5, kept_votes=3)
     row = row_of(
         tables_of(settings=settings)["agreement"], dimension="clear", coders="corrected_quarter", split="complete"
     )

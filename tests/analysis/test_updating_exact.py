@@ -14,7 +14,7 @@ from analysis.domain.results.earlier import Earlier
 from analysis.domain.results.settings import Settings
 from tests.analysis import synthetic
 
-QUICK = Settings(resamples=20, restarts=3, refine=2)
+QUICK = Settings(resamples=20, restarts=3, refine=2, labels="likeliest")
 LIVE = {"agreement", "agreement_means", "competence", "gold", "grades", "grade_means", "mace"}
 
 

@@ -9,7 +9,7 @@ from analysis.domain.results import compute
 from analysis.domain.results.settings import Settings
 from tests.analysis.small_study import DIMENSIONS, ORIGINS, STYLES, Votes
 
-QUICK = Settings(resamples=60, restarts=2, refine=0)
+QUICK = Settings(resamples=60, restarts=2, refine=0, labels="likeliest")
 
 
 def inputs_of(

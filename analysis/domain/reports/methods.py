@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.enums import Coders, Split
-from analysis.stats import bradley_terry, mace, mace_posterior
+from analysis.stats import bradley_terry, mace
 
 from .. import captions
 from ..captions.compared import MEASURES
@@ -162,26 +162,26 @@ def _mace(facts: Facts) -> str:
     if not facts.measured("mace", "log_likelihood"):
         return ""
     fixed = mace.Settings()
+    known = " Labels of gold items known beforehand were fixed." if facts.settings.fix_known and facts.has_known else ""
+    a, b = fixed.spam_prior
+    model = (
+        "The competence of each participant and the gold label of each pair were estimated with MACE, one model a "
+        "dimension "
+        f"[@hovy2013], with {{}}Beta({a:g}, {b:g}) priors on spamming and Dirichlet({fixed.strategy_prior:g}) "
+        "priors on strategies, "
+    )
+    if facts.settings.averages:
+        return (
+            f"{model.format('')}averaged over all optima of the likelihood by a sequential Monte Carlo sampler with "
+            "collapsed Gibbs sweeps [@delmoral2006] [@liu1994]. Gold labels are the most probable labels, and grades "
+            f"are means over joint draws of the labels [@paun2018].{known}"
+        )
     search = (
         f", followed by {facts.settings.refine} rounds of search from the best of them" if facts.settings.refine else ""
     )
-    known = " Labels of gold items known beforehand were fixed." if facts.settings.fix_known and facts.has_known else ""
-    a, b = fixed.spam_prior
-    effort = mace_posterior.Effort()
-    averaged = (
-        f" Labels and competences were averaged over all optima by Gibbs sampling ({effort.chains} chains, "
-        f"{effort.draws:,} draws), and grades over the draws of the labels [@paun2018]."
-        if facts.settings.averages
-        else ""
-    )
     return (
-        "The competence of each participant and the gold label of each pair were estimated with MACE, one model a "
-        "dimension "
-        f"[@hovy2013], with variational M-steps, Beta({a:g}, {b:g}) priors on spamming and "
-        f"Dirichlet({fixed.strategy_prior:g}) "
-        f"priors on strategies, as the likeliest of {facts.settings.restarts} random restarts of up to "
-        f"{fixed.max_iter} "
-        f"iterations{search}.{averaged}{known}"
+        f"{model.format('variational M-steps, ')}as the likeliest of {facts.settings.restarts} random restarts of up "
+        f"to {fixed.max_iter} iterations{search}.{known}"
     )
 
 

@@ -188,7 +188,13 @@ class _Asked:
         """The posterior of labels and competences."""
         units, participants, values = self.sizes
         return mace_posterior.sample(
-            *self.seen, rng=rng, items=units, annotators=participants, labels=values, fixed=self.known
+            *self.seen,
+            rng=rng,
+            items=units,
+            annotators=participants,
+            labels=values,
+            fixed=self.known,
+            keys=self.keys,
         )
 
 

@@ -83,7 +83,7 @@ def grade_rows(analysed: Analysed, graded: Graded, imputed: grading.Imputed | No
     names = [fit.dimension.name for fit in graded.comparisons.fits]
     problems = [(inputs.topics[topic], names[d]) for topic, d in graded.comparisons.problems.tolist()]
     if imputed is not None:
-        return list(chain.from_iterable(_made(analysed, graded, grading.rank_quantiles(imputed.grade)).values()))
+        return list(chain.from_iterable(_made(analysed, graded, grading.mean_rank_quantiles(imputed.grade)).values()))
     standing = _standing(analysed)
     anew = np.array([problem not in standing for problem in problems])
     part = grading.only(graded, anew)

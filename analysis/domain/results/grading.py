@@ -319,6 +319,12 @@ def rank_quantiles(drawn: Halves) -> tuple[Floats, Floats]:
     return low.astype(np.float64), high.astype(np.float64)
 
 
+def mean_rank_quantiles(drawn: Halves) -> tuple[Floats, Floats]:
+    """Likewise, rounded outwards to whole grades where the mean of the draws lies outside."""
+    (low, high), mean = rank_quantiles(drawn), drawn.mean(axis=1, dtype=np.float64)
+    return np.where(mean < low, np.floor(mean), low), np.where(mean > high, np.ceil(mean), high)
+
+
 def _members(fitted: Fitted) -> dict[int, list[int]]:
     """Responses judged in each topic, in the order of their names."""
     members: dict[int, set[int]] = {}

@@ -14,7 +14,7 @@ CONDITIONAL, REFIT = "conditional", "refit"
 TOPICS, TOPICS_AND_WORKERS = "topics", "topics+workers"
 #: Parameters that are one of some words, the default first.
 CHOICES = {
-    "labels": (LIKELIEST, AVERAGED),
+    "labels": (AVERAGED, LIKELIEST),
     "grades_from": (GOLD, VOTES),
     "bootstrap": (CONDITIONAL, REFIT),
     "resample": (TOPICS, TOPICS_AND_WORKERS),
@@ -105,7 +105,7 @@ class Settings:
     density_bins: int = 20
     reuse_limit: float = 25.0
     least_topics: int = 1
-    labels: str = LIKELIEST
+    labels: str = AVERAGED
     grades_from: str = GOLD
     bootstrap: str = CONDITIONAL
     resample: str = TOPICS

@@ -58,7 +58,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--labels",
             choices=CHOICES["labels"],
-            help="of the likeliest optimum of MACE, or averaged over all (likeliest)",
+            help="averaged over all optima of MACE, or of the likeliest one (averaged)",
         )
         parser.add_argument(
             "--grades-from", choices=CHOICES["grades_from"], help="what responses are graded by (gold labels)"

@@ -45,11 +45,17 @@ def said(*args, **options) -> str:
 
 
 def test_parameters_and_sums_are_named():
-    text = said(resamples=1234, restarts=17, refine=4, k=3)
+    text = said(resamples=1234, restarts=17, refine=4, k=3, labels="likeliest")
     sums = ["4,200 judgments", "56 participants", "840 presented pairs", "40 topics", "the first 3 votes"]
     fitted = ["17 random restarts", "4 rounds", "Beta(0.5, 0.5)", "Dirichlet(10)", "threshold of 0.05", "weight of 0.2"]
     for part in (*sums, *fitted, "1,234 bootstrap", "CrowdRAG 0.1.0+abc (seed 7)"):
         assert part in text
+
+
+def test_of_averaged_labels_no_restart_is_said_to_have_been_chosen():
+    text = said(restarts=17, refine=4)
+    assert "17" not in text
+    assert all(part in text for part in ("Beta(0.5, 0.5)", "Dirichlet(10)", "Monte Carlo"))
 
 
 @pytest.mark.parametrize("table", SAID)
