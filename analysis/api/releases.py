@@ -187,7 +187,7 @@ class Built(Endpoint):
         _done(building.start, "conflict", release=release, by=self.user, address=page)
         return Response(ReleaseRow(self.one(_of(self), number=number)).data, status=202)
 
-    @extend_schema(responses=ReleaseRow)
+    @extend_schema(responses={200: ReleaseRow})
     def delete(self, request: Request, study: str, number: int) -> Response:
         """Stop building: it is a draft again."""
         _done(building.stop, "conflict", release=self.one(_of(self), number=number), by=self.user)

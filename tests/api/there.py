@@ -1,6 +1,7 @@
 """What the addresses of endpoints name, in a study that has rows of everything (`rows.ROWS`)."""
 
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Model, QuerySet
 
@@ -39,8 +40,10 @@ def names(path: str, study: Study) -> dict[str, Any]:
 def _last(rows: "QuerySet[Any]", **names: str) -> dict[str, Any]:
     """A row's columns, under the names that they have in addresses."""
     row = rows.order_by("-pk").values(*names.values()).first()
-    assert row is not None, rows.model
-    return {name: row[column] for name, column in names.items()}
+    if row is None:  # it was deleted by the request before
+        return {}
+    values = {name: row[column] for name, column in names.items()}
+    return {name: str(value) if isinstance(value, UUID) else value for name, value in values.items()}
 
 
 def _of(model: type[Model], study: str = "study", **names: str) -> Any:
