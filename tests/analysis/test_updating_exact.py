@@ -12,6 +12,7 @@ from analysis.domain.inputs import Inputs
 from analysis.domain.results import compute, computing, fitting
 from analysis.domain.results.earlier import Earlier
 from analysis.domain.results.settings import Settings
+from analysis.stats import mace_posterior
 from tests.analysis import synthetic
 
 QUICK = Settings(resamples=20, restarts=3, refine=2, labels="likeliest")
@@ -118,9 +119,22 @@ def test_updates_make_what_they_say_and_take_no_texts():
     assert {family.title for family in computing.FAMILIES} == {"Agreement", "Labels", "Grades"}
 
 
-def test_an_update_with_averaged_labels_is_the_full_analysis_to_the_byte():
-    now = synthetic.study(0.05, seed=8)
+def test_an_update_with_averaged_labels_is_the_full_analysis_to_the_byte(monkeypatch):
+    whole = synthetic.study(0.05, seed=8)
+    now = replace(whole, pools={"crowd": synthetic.some(whole.main, whole.main.dimension < 2)})
+    before = synthetic.without_last(now, 20)
     how = replace(QUICK, labels="averaged")
-    full = analysed(now, how=how)
-    same(updated(synthetic.without_last(now, 20), now, how), full)
+    full, base = analysed(now, how=how), analysed(before, how=how)
+    sampled: list[int] = []
+    real = mace_posterior.Chains
+
+    def watched(problem, settings):
+        sampled.append(len(problem.unit))
+        return real(problem, settings)
+
+    monkeypatch.setattr(mace_posterior, "Chains", watched)
+    fits, tables = json.loads(json.dumps([base.fits, base.tables]))
+    same(analysed(now, Earlier(before, fits, tables), how), full)
     assert any(row["grade"] % 0.5 for row in full.tables["grades"])
+    # Parts to which no judgment came in are taken from the earlier analysis.
+    assert 0 < sum(sampled) < len(now.main.unit) / 2

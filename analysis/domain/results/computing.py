@@ -22,7 +22,7 @@ from . import (
     text_reuse,
     writing,
 )
-from .earlier import Earlier, rows_of
+from .earlier import Earlier, drawn_rows, rows_of
 from .family import Analysed, Family, Tables
 from .fitting import Fitted, fit
 from .redrawing import redraw
@@ -112,7 +112,11 @@ def compute(
     for family in families:
         step(family.title)
         analysed.tables |= family.make(analysed)
-    return Results(analysed.tables, {**_sizes(main), "simulated": inputs.simulated}, _fits(fitted))
+    return Results(
+        analysed.tables,
+        {**_sizes(main), "simulated": inputs.simulated},
+        _fits(inputs, fitted) if earlier is None else [],
+    )
 
 
 def _fitted_pools(inputs: Inputs) -> list[str]:
@@ -120,14 +124,16 @@ def _fitted_pools(inputs: Inputs) -> list[str]:
     return list(dict.fromkeys(name for name in (inputs.pool, EXPERT, POINTWISE) if name in inputs.pools))
 
 
-def _fits(fitted: dict[str, Fitted]) -> list[Row]:
-    return [
-        row
-        for name, each in fitted.items()
-        for fit in each.fits
-        if fit.model is not None
-        for row in rows_of(name, fit.dimension.name, each.pool.participants, fit.model)
-    ]
+def _fits(inputs: Inputs, fitted: dict[str, Fitted]) -> list[Row]:
+    rows: list[Row] = []
+    for name, each in fitted.items():
+        for found in each.fits:
+            dimension = found.dimension.name
+            if found.model is not None:
+                rows += rows_of(name, dimension, each.pool.participants, found.model)
+            if found.averaged is not None:
+                rows += drawn_rows(inputs, name, dimension, found.averaged, found.counts.sum(axis=1) > 0)
+    return rows
 
 
 def _sizes(main: Fitted) -> dict[str, int]:

@@ -1,5 +1,7 @@
 """The fits of an earlier analysis, and what of them still stands among today's judgments (docs/methods/updating.md)."""
 
+import base64
+import zlib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -7,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from analysis.stats import mace
+from analysis.stats.mace_posterior import Averaged
 
 from ..inputs import Dimension, Inputs, Ints, Pool
 from .schema import Row
@@ -32,6 +35,26 @@ def rows_of(pool: str, dimension: str, participants: Sequence[str], model: mace.
         }
         for who in range(len(participants))
     ]
+
+
+def drawn_rows(inputs: Inputs, pool: str, dimension: str, averaged: Averaged, judged: np.ndarray) -> list[Row]:
+    """Write down the posterior of everybody and of the units that were judged; `Earlier.drawn` reads it."""
+    key: Row = {"pool": pool, "dimension": dimension}
+    spam = zip(inputs.pools[pool].participants, averaged.spam_probability.tolist(), strict=True)
+    rows = [key | {"participant": name, "expected_spam": value} for name, value in spam]
+    units = _units(inputs, inputs.pools[pool])
+    return rows + [
+        key | {"unit": units[i], "posterior": averaged.posterior[i].tolist(), "labels": _packed(averaged.label[i])}
+        for i in np.flatnonzero(judged).tolist()
+    ]
+
+
+def _packed(labels: np.ndarray) -> str:
+    return base64.b85encode(zlib.compress(labels.astype(np.int8).tobytes())).decode()
+
+
+def _unpacked(text: str) -> np.ndarray:
+    return np.frombuffer(zlib.decompress(base64.b85decode(text)), dtype=np.int8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +97,36 @@ class Earlier:
     def _parameters(self) -> dict[tuple[str, str], dict[str, Row]]:
         found: dict[tuple[str, str], dict[str, Row]] = {}
         for row in self.fits:
-            found.setdefault((row["pool"], row["dimension"]), {})[row["participant"]] = row
+            if "spam" in row:
+                found.setdefault((row["pool"], row["dimension"]), {})[row["participant"]] = row
         return found
+
+    @cached_property
+    def _drawn(self) -> dict[tuple[str, str], list[Row]]:
+        found: dict[tuple[str, str], list[Row]] = {}
+        for row in self.fits:
+            if "spam" not in row:
+                found.setdefault((row["pool"], row["dimension"]), []).append(row)
+        return found
+
+    def drawn(self, inputs: Inputs, pool: str, dimension: str, standing: "Standing") -> Averaged | None:
+        """The posterior of an earlier analysis; NaN of who gave a judgment since, and of units that are new."""
+        rows = self._drawn.get((pool, dimension), [])
+        labels = [_unpacked(row["labels"]) for row in rows if "unit" in row]
+        if not labels:
+            return None
+        now = inputs.pools[pool]
+        people = {row["participant"]: row["expected_spam"] for row in rows if "participant" in row}
+        spam = np.array([people.get(name, np.nan) for name in now.participants])
+        place = {unit: i for i, unit in enumerate(_units(inputs, now))}
+        where = np.array([place.get(tuple(row["unit"]), -1) for row in rows if "unit" in row])
+        there = where >= 0
+        posterior = np.full((len(place), len(next(row["posterior"] for row in rows if "unit" in row))), np.nan)
+        posterior[where[there]] = np.array([row["posterior"] for row in rows if "unit" in row])[there]
+        label = np.zeros((len(place), len(labels[0])), dtype=np.int8)
+        label[where[there]] = np.stack(labels)[there]
+        changed = np.isnan(standing.settled.spam)
+        return Averaged(posterior, np.where(changed, np.nan, spam), label, float("nan"))
 
     def place(self, dimension: Dimension) -> int:
         """The place of a dimension among the earlier ones; -1 if it was not there. Pools may share its name alone."""

@@ -111,13 +111,14 @@ def fit(
     for place in np.unique(pool.dimension).tolist():
         dimension = inputs.dimensions[place]
         votes, seen, known = _votes(pool, place, settings, capped=capped)
-        standing = None
+        standing = drawn = None
         if earlier is not None and places is not None and (before := earlier.place(dimension)) >= 0:
             _counted, saw, told = _votes(earlier.inputs.pools[name], before, settings, capped=capped)
             standing = earlier.standing(inputs, name, dimension.name, seen, known, (saw, told), places)
+            drawn = earlier.drawn(inputs, name, dimension.name, standing) if standing and settings.averages else None
         sizes = (len(pool.units), len(pool.participants), len(dimension.domain))
         rng = stream(seed, f"mace {name} {dimension.name}")
-        asked.append(_Asked(dimension, votes, seen, sizes, known, keys, rng, standing))
+        asked.append(_Asked(dimension, votes, seen, sizes, known, keys, rng, standing, drawn))
     models = _models(asked, settings, report)
     fits = []
     for each, model in zip(asked, models, strict=True):
@@ -146,6 +147,7 @@ class _Asked:
     keys: NDArray[np.uint64]
     rng: np.random.Generator
     standing: Standing | None
+    drawn: mace_posterior.Averaged | None
 
     def is_warm(self, settings: Settings) -> bool:
         """Whether the fit goes on from an earlier one instead of being searched."""
@@ -195,6 +197,7 @@ class _Asked:
             labels=values,
             fixed=self.known,
             keys=self.keys,
+            earlier=self.drawn,
         )
 
 
