@@ -78,4 +78,14 @@ def test_another_purpose_tells_the_speed_where_this_one_has_no_answer(endpoint, 
     found = speeds.of(endpoint, "judge")
     assert found is not None
     assert (found.read, found.written) == (pytest.approx(400 / 2_080), pytest.approx(0.2))
-    assert found.seconds(prompt_tokens=400, completion_tokens=100) == pytest.approx(8.0)
+    assert found.seconds(calls=1, prompt_tokens=400, completion_tokens=100) == pytest.approx(8.0)
+
+
+def test_a_server_that_takes_its_time_for_each_call_does_so_for_short_questions_too(endpoint, study):
+    """Two seconds a call beside those of its tokens: a hundred calls of a few tokens take 200 seconds and not one."""
+    for n, (prompt, completion) in enumerate([(400, 100), (1_000, 300), (2_000, 50), (300, 10)]):
+        took = 2.0 + 0.001 * prompt + 0.02 * completion
+        answered(endpoint, start=100.0 * n, seconds=took, prompt=prompt, completion=completion)
+    found = speeds.of(endpoint, "judge")
+    assert (found.call, found.prompt, found.completion) == pytest.approx((2.0, 0.001, 0.02))
+    assert found.seconds(calls=100, prompt_tokens=500, completion_tokens=100) == pytest.approx(202.5)

@@ -35,10 +35,13 @@ def seconds(speed: Speed, found: Estimate, share: Share | None = None) -> float:
         What an earlier run asked for of its estimate; then nothing else is brought down.
     """
     likely = found.likely or found
+    calls = found.calls * share.prompt if share else likely.calls
     if share is None:
         share = Share(likely.prompt_tokens / max(found.prompt_tokens, 1), speed.written * _ratio(likely, found))
     return speed.asks * speed.seconds(
-        prompt_tokens=share.prompt * found.prompt_tokens, completion_tokens=share.completion * found.completion_tokens
+        calls=calls,
+        prompt_tokens=share.prompt * found.prompt_tokens,
+        completion_tokens=share.completion * found.completion_tokens,
     )
 
 

@@ -78,7 +78,9 @@ def forecast(
     seconds = None
     if speed is not None:
         seconds = speed.at_once(open_calls, endpoint).seconds_within(
-            prompt_tokens=estimate.prompt_tokens, completion_tokens=estimate.completion_tokens
+            calls=open_calls,
+            prompt_tokens=estimate.prompt_tokens,
+            completion_tokens=estimate.completion_tokens,
         )
     return Forecast(len(requests) if wanted is None else wanted, estimate, seconds, left, problem, sampled)
 

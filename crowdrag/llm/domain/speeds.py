@@ -2,7 +2,8 @@
 
 Estimates of cost are upper bounds; time is not: an answer seldom takes all tokens that it may have, and no tokeniser
 makes as many tokens as a text has bytes. So what was sent lately says how many tokens come of what is allowed, how long
-a token read and a token written take, how many calls were on their way at once, and how often a question was asked.
+a call, a token read and a token written take, how many calls were on their way at once, and how often a question was
+asked.
 """
 
 from collections.abc import Sequence
@@ -38,6 +39,8 @@ class Speed:
         tells.
     asks
         How often a question was sent until its answer fitted.
+    call
+        Seconds that a call takes whatever its size: the network, a queue.
     """
 
     prompt: float
@@ -46,16 +49,17 @@ class Speed:
     read: float = 1.0
     written: float = 1.0
     asks: float = 1.0
+    call: float = 0.0
 
-    def seconds(self, *, prompt_tokens: float, completion_tokens: float) -> float:
-        """Return how long so many tokens take that are read and written."""
-        return (self.prompt * prompt_tokens + self.completion * completion_tokens) / self.overlap
+    def seconds(self, *, calls: float, prompt_tokens: float, completion_tokens: float) -> float:
+        """Return how long so many calls take that read and write so many tokens together."""
+        tokens = self.prompt * prompt_tokens + self.completion * completion_tokens
+        return (self.call * calls + tokens) / self.overlap
 
-    def seconds_within(self, *, prompt_tokens: float, completion_tokens: float) -> float:
+    def seconds_within(self, *, calls: float, prompt_tokens: float, completion_tokens: float) -> float:
         """Return how long calls probably take whose tokens have these upper bounds."""
-        return self.asks * self.seconds(
-            prompt_tokens=self.read * prompt_tokens, completion_tokens=self.written * completion_tokens
-        )
+        read, written = self.read * prompt_tokens, self.written * completion_tokens
+        return self.asks * self.seconds(calls=calls, prompt_tokens=read, completion_tokens=written)
 
     def at_once(self, calls: int, endpoint: Endpoint) -> "Speed":
         """Return the speed with as many calls on their way as the endpoint takes, and the last round seldom full.
@@ -90,11 +94,11 @@ def of(endpoint: Endpoint, purpose: str) -> Speed | None:
     spans = [(ended - timedelta(seconds=latency), ended) for ended, latency in ends]
     # A clock may be set back, and servers answer in no time.
     busy = max(_busy(spans), float(latency.max()))
-    prompt, completion = _seconds_a_token(tokens, latency)
+    call, prompt, completion = _seconds_a_call_and_token(tokens, latency)
     read, written = _shares(attempts, endpoint)
     known = [each.call_id for each in attempts if each.call_id is not None]
     asks = len(known) / len(set(known)) if known else 1.0
-    return Speed(prompt, completion, max(float(latency.sum()) / busy, 1.0), read, written, asks)
+    return Speed(prompt, completion, max(float(latency.sum()) / busy, 1.0), read, written, asks, call)
 
 
 def _busy(spans: Sequence[tuple[datetime, datetime]]) -> float:
@@ -107,14 +111,15 @@ def _busy(spans: Sequence[tuple[datetime, datetime]]) -> float:
     return total
 
 
-def _seconds_a_token(tokens: NDArray[np.float64], latency: NDArray[np.float64]) -> tuple[float, float]:
-    """Fit seconds a token by least squares, none below 0, so that all together take what they took."""
+def _seconds_a_call_and_token(tokens: NDArray[np.float64], latency: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Fit seconds a call and a token by least squares, none below 0, so that all together take what they took."""
     from scipy.optimize import nnls  # imported when needed: it takes a while
 
-    (prompt, completion), _residual = nnls(tokens, latency)
-    fitted = float(tokens.sum(axis=0) @ (prompt, completion))
-    scale = float(latency.sum()) / fitted if fitted > 0 else 0.0
-    return float(prompt) * scale, float(completion) * scale
+    sizes = np.column_stack([np.ones(len(tokens)), tokens])
+    seconds, _residual = nnls(sizes, latency)
+    fitted = float(sizes.sum(axis=0) @ seconds)
+    call, prompt, completion = (seconds * (float(latency.sum()) / fitted if fitted > 0 else 0.0)).tolist()
+    return call, prompt, completion
 
 
 def _shares(attempts: Sequence[Attempt], endpoint: Endpoint) -> tuple[float, float]:
