@@ -181,7 +181,10 @@ def test_a_failed_run_shows_which_units_failed(editor: Client, study: Study) -> 
     run = start(study, "failing")
     run.units.update(attempts=2)
     executing.work_next(run)
-    assert "OSError: the disk is on fire" in text(editor.get(url("run", run)))
+    run.units.update(message="Why do tides differ?, Essay")
+    page = text(editor.get(url("run", run)))
+    assert "OSError: the disk is on fire" in page
+    assert "Why do tides differ?, Essay" in page  # what the unit was at, by name
 
 
 def test_what_kinds_made_up_is_escaped(editor: Client, study: Study) -> None:
