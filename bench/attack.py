@@ -18,7 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crowdrag.runtime import embedded, status
+from bench._system import system, web
+from crowdrag.runtime import status
 from crowdrag.runtime.folder import REPOSITORY, Folder
 
 if TYPE_CHECKING:
@@ -40,45 +41,19 @@ DISK_MB, DOCTOR_WITHIN, READY_WITHIN = 400, 10.0, 10.0
 
 def run() -> list[dict]:
     """Measure."""
-    with tempfile.TemporaryDirectory(prefix="crowdrag-bench-") as data:
-        folder = Folder(Path(data).resolve())
-        for name in ("DATABASE_URL", "BROKER_URL"):
-            os.environ.pop(name, None)
-        os.environ |= {"CROWDRAG_DATA_DIR": data, "HTTPS": "false", "DJANGO_SETTINGS_MODULE": "crowdrag.settings"}
-        with embedded.lent(folder, options=("--remove",)) as environment:
-            before = dict(os.environ)
-            os.environ |= environment
-            rows = [*_on_the_web(folder), *_hostile_texts()]
-            os.environ.clear()
-            os.environ.update(before)
+    with system() as folder:
+        rows = [*_on_the_web(folder), *_hostile_texts()]
     return [*rows, *_on_a_full_disk()]
 
 
 def _on_the_web(folder: Folder) -> list[dict]:
-    import django
-
-    django.setup()
-    from django.core.management import call_command
-    from django.db import connection
-
-    from tests.writing.served import Server
-
-    call_command("migrate", verbosity=0)
-    connection.close()
-    server = Server(
-        folder.root, "crowdrag", STATICFILES_STORAGE="django.contrib.staticfiles.storage.StaticFilesStorage"
-    )
-    try:
-        server.start()
-        server.await_answer()
+    with web(folder) as server:
         for _ in range(10):
-            _login(server.port)
+            _sign_in_page(server.port)
         return [*(_slow_clients(server, *start) for start in STARTS.items()), _large_bodies(server, folder)]
-    finally:
-        server.close()
 
 
-def _login(port: int) -> float:
+def _sign_in_page(port: int) -> float:
     """Seconds until the page on which one signs in is there."""
     began = time.perf_counter()
     client = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
@@ -97,7 +72,7 @@ def _slow_clients(server: Server, name: str, start: bytes) -> dict:
             clients.append(client := socket.create_connection(("127.0.0.1", server.port), timeout=10))
             with contextlib.suppress(OSError):
                 client.sendall(start)
-        seconds = sorted(_login(server.port) for _ in range(20))
+        seconds = sorted(_sign_in_page(server.port) for _ in range(20))
     finally:
         for client in clients:
             client.close()

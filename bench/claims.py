@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import os
 import statistics
-import tempfile
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crowdrag.runtime import embedded
-from crowdrag.runtime.folder import Folder
+from bench._system import system
 
 if TYPE_CHECKING:
     from tests.annotation.campaigns import World
@@ -25,29 +22,9 @@ FEW, MANY, K, TIMED = 10, 1_000_000, 5, 300
 
 def run() -> Iterator[dict]:
     """Measure once in a folder of its own."""
-    with tempfile.TemporaryDirectory(prefix="crowdrag-bench-") as data:
-        folder = Folder(Path(data).resolve())
-        for name in ("DATABASE_URL", "BROKER_URL"):
-            os.environ.pop(name, None)
-        os.environ |= {"CROWDRAG_DATA_DIR": data, "HTTPS": "false", "DJANGO_SETTINGS_MODULE": "crowdrag.settings"}
-        with embedded.lent(folder, options=("--remove",)) as environment:
-            os.environ |= environment
-            yield from _measured()
-
-
-def _measured() -> Iterator[dict]:
-    import django
-
-    django.setup()
-    from django.core.management import call_command
-    from django.db import connection
-
-    call_command("migrate", verbosity=0)
-    try:
+    with system():
         yield _rate()
         yield _flat()
-    finally:
-        connection.close()
 
 
 def _rate() -> dict:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from crowdrag.runtime import embedded
-from crowdrag.runtime.folder import Folder
+from bench._system import system
 
 QUERIES, ITEMS, SAMPLES, CUT, ALPHAS = 4, 12, 100, 5, (1.0, 2.0, 4.0, 8.0)
 RETRIEVERS = ("given", "bm25", "bm25:all")
@@ -27,31 +25,12 @@ WORDS = ("alder", "birch", "cedar", "dogwood", "noise", "")
 
 def run() -> list[dict]:
     """Measure once in a folder of its own."""
-    with tempfile.TemporaryDirectory(prefix="crowdrag-bench-") as data:
-        folder = Folder(Path(data).resolve())
-        for name in ("DATABASE_URL", "BROKER_URL"):
-            os.environ.pop(name, None)
-        os.environ |= {"CROWDRAG_DATA_DIR": data, "HTTPS": "false", "DJANGO_SETTINGS_MODULE": "crowdrag.settings"}
-        with embedded.lent(folder, options=("--remove",)) as environment:
-            os.environ |= environment
-            return _measured(Path(data))
-
-
-def _measured(data: Path) -> list[dict]:
-    import django
-
-    django.setup()
-    from django.core.management import call_command
-    from django.db import connection
-
-    call_command("migrate", verbosity=0)
-    with Counting() as server:
+    with system() as folder, Counting() as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
-            return _rows(server, data)
+            return _rows(server, folder.root)
         finally:
             server.shutdown()
-            connection.close()
 
 
 def _rows(server: Counting, data: Path) -> list[dict]:

@@ -8,12 +8,10 @@ from __future__ import annotations
 import json
 import os
 import statistics
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 from bench import _load
-from crowdrag.runtime import embedded
+from bench._system import system, web
 from crowdrag.runtime.folder import Folder
 
 ROUNDS, SECONDS, SENDERS = 15, 1.5, 16
@@ -32,42 +30,21 @@ TYPED = [
 
 def run() -> list[dict]:
     """Measure once in a folder of its own."""
-    with tempfile.TemporaryDirectory(prefix="crowdrag-bench-") as data:
-        folder = Folder(Path(data).resolve())
-        for name in ("DATABASE_URL", "BROKER_URL"):
-            os.environ.pop(name, None)
-        os.environ |= {"CROWDRAG_DATA_DIR": data, "HTTPS": "false", "DJANGO_SETTINGS_MODULE": "bench._serving"}
-        with embedded.lent(folder, options=("--remove",)) as environment:
-            os.environ |= environment | {"DJANGO_SETTINGS_MODULE": "bench._serving"}
-            return _measured(folder)
+    with system("bench._serving") as folder:
+        return _measured(folder)
 
 
 def _measured(folder: Folder) -> list[dict]:
-    import django
-
-    django.setup()
-    from django.core.management import call_command
     from django.db import connection
 
     from bench._bare import TABLE
-    from tests.writing.served import Server
 
-    call_command("migrate", verbosity=0)
     with connection.cursor() as cursor:
         cursor.execute(TABLE)
     writers = [_writer() for _ in range(WRITERS)]
-    connection.close()
-    server = Server(
-        folder.root, "crowdrag", STATICFILES_STORAGE="django.contrib.staticfiles.storage.StaticFilesStorage"
-    )
-    try:
-        server.start()
-        server.await_answer()
+    with web(folder) as server:
         rates = _rates(server.port, writers[:SENDERS])
         seen = _load.opened(server.port, writers, RATE, LASTING)
-    finally:
-        server.close()
-        connection.close()
     p95 = statistics.quantiles(seen.seconds, n=20)[-1]
     load = os.getloadavg()[0]
     ratio = statistics.median(ours / bare for ours, bare in rates)

@@ -10,13 +10,10 @@ import json
 import multiprocessing
 import os
 import socket
-import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
-from crowdrag.runtime import embedded
-from crowdrag.runtime.folder import Folder
+from bench._system import system
 
 LATENCY, IN_FLIGHT, CALLS = 0.5, 64, 2000
 TARGET = 0.95
@@ -25,31 +22,13 @@ DIMENSIONS = 7
 
 def run() -> list[dict]:
     """Measure once in a folder of its own."""
-    with tempfile.TemporaryDirectory(prefix="crowdrag-bench-") as data:
-        folder = Folder(Path(data).resolve())
-        for name in ("DATABASE_URL", "BROKER_URL"):
-            os.environ.pop(name, None)
-        os.environ |= {"CROWDRAG_DATA_DIR": data, "HTTPS": "false", "DJANGO_SETTINGS_MODULE": "bench._serving"}
-        with embedded.lent(folder, options=("--remove",)) as environment:
-            os.environ |= environment | {"DJANGO_SETTINGS_MODULE": "bench._serving"}
-            return _measured()
-
-
-def _measured() -> list[dict]:
-    import django
-
-    django.setup()
-    from django.core.management import call_command
-    from django.db import connection
-
-    call_command("migrate", verbosity=0)
-    port, server = _serve()
-    try:
-        return [_one(port, "COMBINED"), _one(port, "INDIVIDUAL")]
-    finally:
-        server.kill()
-        server.join()
-        connection.close()
+    with system("bench._serving"):
+        port, server = _serve()
+        try:
+            return [_one(port, "COMBINED"), _one(port, "INDIVIDUAL")]
+        finally:
+            server.kill()
+            server.join()
 
 
 def _one(port: int, inference: str) -> dict[str, Any]:

@@ -8,13 +8,11 @@ from __future__ import annotations
 import json
 import os
 import statistics
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench import _load
-from crowdrag.runtime import embedded
+from bench._system import system, web
 from crowdrag.runtime.folder import Folder
 
 if TYPE_CHECKING:
@@ -30,34 +28,17 @@ WORDS = 270
 
 def run() -> list[dict]:
     """Measure once in a folder of its own."""
-    with tempfile.TemporaryDirectory(prefix="crowdrag-bench-") as data:
-        folder = Folder(Path(data).resolve())
-        for name in ("DATABASE_URL", "BROKER_URL"):
-            os.environ.pop(name, None)
-        os.environ |= {"CROWDRAG_DATA_DIR": data, "HTTPS": "false", "DJANGO_SETTINGS_MODULE": "crowdrag.settings"}
-        with embedded.lent(folder, options=("--remove",)) as environment:
-            os.environ |= environment
-            return _measured(folder)
+    with system() as folder:
+        return _measured(folder)
 
 
 def _measured(folder: Folder) -> list[dict]:
-    import django
-
-    django.setup()
-    from django.core.management import call_command
     from django.db import connection
 
     from annotation.models import ItemTime, Judgment
-    from tests.writing.served import Server
 
-    call_command("migrate", verbosity=0)
     here = _world()
-    server = Server(
-        folder.root, "crowdrag", STATICFILES_STORAGE="django.contrib.staticfiles.storage.StaticFilesStorage"
-    )
-    try:
-        server.start()
-        server.await_answer()
+    with web(folder) as server:
         people = _people(here, server)
         connection.close()
         # Warm: each process has compiled what it needs before anybody looks at the clock.
@@ -65,9 +46,6 @@ def _measured(folder: Folder) -> list[dict]:
         rate = PEOPLE * (1 / EVERY + 1 / REPORTS_EVERY + 1 / OPENS_EVERY)
         seen = _load.opened(server.port, people, rate, LASTING)
         stored = Judgment.objects.count(), ItemTime.objects.count()
-    finally:
-        server.close()
-        connection.close()
     p95 = statistics.quantiles(seen.seconds, n=20)[-1]
     return [
         {

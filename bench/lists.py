@@ -11,14 +11,12 @@ import http.client
 import json
 import os
 import statistics
-import tempfile
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from crowdrag.runtime import embedded
+from bench._system import system, web
 from crowdrag.runtime.folder import Folder
 
 if TYPE_CHECKING:
@@ -50,43 +48,21 @@ _JUDGMENTS = """
 
 def run() -> Iterator[dict]:
     """Measure once in a folder of its own."""
-    with tempfile.TemporaryDirectory(prefix="crowdrag-bench-") as data:
-        folder = Folder(Path(data).resolve())
-        for name in ("DATABASE_URL", "BROKER_URL"):
-            os.environ.pop(name, None)
-        os.environ |= {"CROWDRAG_DATA_DIR": data, "HTTPS": "false", "DJANGO_SETTINGS_MODULE": "crowdrag.settings"}
-        os.environ |= {"CROWDRAG_API_PER_MINUTE": "0"}
-        with embedded.lent(folder, options=("--remove",)) as environment:
-            os.environ |= environment
-            yield from _measured(folder)
+    with system(CROWDRAG_API_PER_MINUTE="0") as folder:
+        yield from _measured(folder)
 
 
 def _measured(folder: Folder) -> Iterator[dict]:
-    import django
-
-    django.setup()
-    from django.core.management import call_command
     from django.db import connection
 
-    from tests.writing.served import Server
-
-    call_command("migrate", verbosity=0)
     began = time.perf_counter()
     addresses, user = _study()
     made = time.perf_counter() - began
-    server = Server(
-        folder.root, "crowdrag", STATICFILES_STORAGE="django.contrib.staticfiles.storage.StaticFilesStorage"
-    )
-    try:
-        server.start()
-        server.await_answer()
+    with web(folder) as server:
         headers = _headers(user, server)
         connection.close()
         for name, address in sorted(addresses.items()):
             yield _row(name, *_asked(server, address, headers), made)
-    finally:
-        server.close()
-        connection.close()
 
 
 def _row(name: str, seconds: list[float], rows: int, made: float) -> dict[str, Any]:

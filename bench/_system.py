@@ -1,0 +1,73 @@
+"""A system of its own for a measurement: database, broker and web server in a folder that goes with them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crowdrag.runtime import embedded
+from crowdrag.runtime.folder import Folder
+
+if TYPE_CHECKING:
+    from django.db.backends.base.base import BaseDatabaseWrapper
+
+    from tests.writing.served import Server
+
+
+@contextmanager
+def system(settings: str = "crowdrag.settings", **variables: str) -> Iterator[Folder]:
+    """Start database and broker, set up Django with these settings, and make all tables; the folder of it all.
+
+    The environment is in the end as it was before.
+    """
+    before = dict(os.environ)
+    with tempfile.TemporaryDirectory(prefix="crowdrag-bench-") as data:
+        folder = Folder(Path(data).resolve())
+        for name in ("DATABASE_URL", "BROKER_URL"):
+            os.environ.pop(name, None)
+        os.environ |= {"CROWDRAG_DATA_DIR": data, "HTTPS": "false", "DJANGO_SETTINGS_MODULE": settings, **variables}
+        try:
+            with embedded.lent(folder, options=("--remove",)) as environment:
+                os.environ |= environment | {"DJANGO_SETTINGS_MODULE": settings}
+                connection = _set_up()
+                try:
+                    yield folder
+                finally:
+                    connection.close()
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+
+
+def _set_up() -> BaseDatabaseWrapper:
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+    from django.db import connection
+
+    call_command("migrate", verbosity=0)
+    return connection  # type: ignore[return-value] # a proxy of it
+
+
+@contextmanager
+def web(folder: Folder) -> Iterator[Server]:
+    """Start the web server of a system as `crowdrag up` does; it answers."""
+    from django.db import connection
+
+    from tests.writing.served import Server
+
+    connection.close()
+    server = Server(
+        folder.root, "crowdrag", STATICFILES_STORAGE="django.contrib.staticfiles.storage.StaticFilesStorage"
+    )
+    try:
+        server.start()
+        server.await_answer()
+        yield server
+    finally:
+        server.close()
