@@ -80,7 +80,13 @@ def resample_weights(clusters: int, resamples: int, rng: np.random.Generator) ->
 
 
 def percentile_interval(
-    estimate: float, samples: ArrayLike, *, clusters: int, level: float = 0.95, share: bool = False
+    estimate: float,
+    samples: ArrayLike,
+    *,
+    clusters: int,
+    level: float = 0.95,
+    share: bool = False,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> Interval:
     """The interval of a statistic from its values in the resamples, as wide as its number of clusters asks for.
 
@@ -104,6 +110,8 @@ def percentile_interval(
     share : bool
         Whether the statistic is a share, from 0 to 1. Its interval is then Wilson's, of as many independent things as
         vary as much, and there is one where all or none are so.
+    bounds : (float, float)
+        Between what the statistic lies; its interval goes no further.
 
     Returns
     -------
@@ -139,6 +147,7 @@ def percentile_interval(
             low, high = (float(end) for end in np.quantile(defined, [tail, 1.0 - tail]))
             # Of skewed resamples the estimate can stand at their edge: it is in its interval all the same.
             low, high = min(low, float(estimate)), max(high, float(estimate))
+    low, high = (float(end) for end in np.clip((low, high), *bounds))
     return Interval(float(estimate), low, high, level, values.size, values.size - defined.size, clusters)
 
 

@@ -131,6 +131,9 @@ def test_tests_are_of_those_who_met_on_six_topics(tables):
         ("writer-x", "writer-y"), ("writer-x", "writer-z"), ("writer-y", "writer-z"),
     }  # fmt: skip
     assert {row["n"] for row in tables["leaderboard_tests"]} == {8}
+    assert all(
+        -1 <= row["effect_low"] <= row["effect"] <= row["effect_high"] <= 1 for row in tables["leaderboard_tests"]
+    )
     assert tables_of(votes_of(ORDERS[:5]))["leaderboard_tests"] == []
 
 
@@ -152,3 +155,5 @@ def test_who_was_seen_on_two_topics_has_a_wide_interval():
     assert (row["topics"], row["rank_low"], row["rank_high"]) == (2, 1, 3)
     assert row["high"] - row["low"] > 4 * max(each["high"] - each["low"] for each in rows if each is not row)
     assert row_of(rows, participant="writer-y")["rank_high"] <= 2
+    # Best on both: what was never seen to vary has no interval.
+    assert (row["mean_grade"], row["mean_low"], row["mean_high"]) == (3, None, None)

@@ -46,6 +46,8 @@ class Estimate:
         What a statistic with terms cannot exceed.
     is_share : bool
         Whether a statistic with terms is a share.
+    bounds : (float, float)
+        Between what a statistic with samples lies.
     has_interval : bool
         False where no interval would hold the true value as often as it says.
     """
@@ -57,6 +59,7 @@ class Estimate:
     problem: str = ""
     terms: Terms | None = None
     most: float | None = None
+    bounds: tuple[float, float] = (-np.inf, np.inf)
     has_interval: bool = True
     is_share: bool = False
 
@@ -76,7 +79,7 @@ class Estimate:
             else:
                 low, high = interval_of(self.point, self.terms, most=self.most)
             return number(low), number(high)
-        found = percentile_interval(self.point, self.samples, clusters=self.topics)
+        found = percentile_interval(self.point, self.samples, clusters=self.topics, bounds=self.bounds)
         return number(found.low), number(found.high)
 
     def columns(self, name: str, low: str = "low", high: str = "high") -> dict[str, float | None]:
@@ -147,7 +150,7 @@ def mean(parts: Sequence[Estimate]) -> Estimate:
         whole = combined(terms, [1 / len(terms)] * len(terms))
         return Estimate(point, np.zeros(0), topics, n, terms=whole, most=defined[0].most, is_share=defined[0].is_share)
     samples: Floats = np.mean([each.samples for each in defined], axis=0)
-    return Estimate(point, samples, topics, n)
+    return Estimate(point, samples, topics, n, bounds=defined[0].bounds)
 
 
 def difference(first: Estimate, second: Estimate) -> Estimate:

@@ -142,7 +142,7 @@ def tested_row(difference: Floats, weights: Floats, samples: Floats | None) -> R
         row[NOTE] = str(error)
     effect = significance.rank_biserial(difference)[0]
     effects = significance.rank_biserial(difference if samples is None else samples, weights)
-    sized = percentile_interval(effect, effects, clusters=n)
+    sized = percentile_interval(effect, effects, clusters=n, bounds=(-1.0, 1.0))
     mean = percentile_interval(_mean(difference), _means(difference, weights, samples), clusters=n)
     row |= {
         "effect": number(effect),

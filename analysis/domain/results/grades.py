@@ -250,7 +250,10 @@ def informative(rows: Sequence[Row]) -> list[Row]:
 def _mean(graded: Graded, resampled: grading.Resampled, chosen: Ints) -> Interval:
     values = graded.grade if resampled.grade is None else resampled.grade
     samples = resampled_mean(values[chosen], resampled.topic[chosen], resampled.weights)
-    return percentile_interval(float(graded.grade[chosen].mean()), samples, clusters=len(resampled.topics))
+    best = float(graded.size[chosen].max())
+    return percentile_interval(
+        float(graded.grade[chosen].mean()), samples, clusters=len(resampled.topics), bounds=(1.0, best)
+    )
 
 
 def _coded(names: list[str]) -> tuple[list[str], Ints]:

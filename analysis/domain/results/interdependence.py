@@ -51,7 +51,9 @@ def correlation(
         point = of_tables(tables, statistic)
     except CorrelationUndefinedError as error:
         return undefined(str(error), n)
-    return Estimate(point, resampled(tables, weights, statistic), int(np.count_nonzero(by_topic)), n)
+    return Estimate(
+        point, resampled(tables, weights, statistic), int(np.count_nonzero(by_topic)), n, bounds=(-1.0, 1.0)
+    )
 
 
 def _tau(first: Ints, second: Ints, topic: Ints) -> Estimate:

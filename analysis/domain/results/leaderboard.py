@@ -29,6 +29,8 @@ APART = "no chain of comparisons joins this one with the largest group: the dumm
 # Comparisons, topics or pairs by resamples that are held at a time.
 _AT_ONCE = 4_000_000
 _TAIL = 0.025
+# What rounding leaves of samples that are all the same.
+_NOTHING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,9 +248,9 @@ def _only(merit: Floats, is_ranked: NDArray[np.bool_]) -> Floats:
 
 
 def _interval(samples: NDArray[np.floating[Any]], point: float, further: float) -> tuple[float, float]:
-    """The percentile interval, stretched as few topics need it; NaN where nothing can be said."""
+    """The percentile interval, stretched as few topics need it; NaN where nothing can be said, or nothing varies."""
     defined = samples[~np.isnan(samples)]
-    if np.isnan(further) or not defined.size:
+    if np.isnan(further) or not defined.size or np.ptp(defined) <= _NOTHING:
         return float("nan"), float("nan")
     low, high = point + further * (np.quantile(defined, [_TAIL, 1.0 - _TAIL]) - point)
     return float(low), float(high)

@@ -154,3 +154,11 @@ def test_where_nothing_varies_only_a_share_has_an_interval():
     # Wilson's with five trials, fewer as four degrees of freedom say little: (2.776 / 1.96)^2 times.
     n = 5 * (1.959964 / 2.776445) ** 2
     assert (share.low, share.high) == (pytest.approx(n / (n + 1.959964**2)), 1.0)
+
+
+def test_an_interval_of_few_clusters_stays_within_the_statistics_bounds():
+    samples = np.random.default_rng(0).normal(0.8, 0.3, 500)
+    wide = percentile_interval(0.8, samples, clusters=4)
+    found = percentile_interval(0.8, samples, clusters=4, bounds=(-1.0, 1.0))
+    assert wide.high > 1
+    assert (found.low, found.high) == (wide.low, 1.0)
