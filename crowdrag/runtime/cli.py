@@ -183,11 +183,15 @@ def prepare(given: list[str]) -> None:
 
 def doctor(given: list[str]) -> None:
     """Say what is here and what is missing; status 1 if something needed is."""
+    import psutil
+
     from crowdrag.runtime import doctor as examination
 
     parser = argparse.ArgumentParser(prog="crowdrag doctor")
     parser.add_argument("--within", type=float, default=examination.WITHIN, metavar="SECONDS", help="how long to look")
-    findings = examination.examine(Folder.chosen(), parser.parse_args(given[1:]).within)
+    within = parser.parse_args(given[1:]).within
+    left = examination.left_of(within, began=psutil.Process().create_time(), now=time.time())
+    findings = examination.examine(Folder.chosen(), left)
     print(examination.table(findings), flush=True)
     # At once: a check that hangs must not hold up the end.
     os._exit(0 if examination.is_well(findings) else 1)

@@ -22,8 +22,10 @@ from crowdrag.runtime.problems import Problem
 OK, NOTE, WRONG = "ok", "note", "wrong"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 COMFORTABLE_MB = 2048
-#: Seconds until the doctor says what it has found, whatever is broken.
+#: Seconds from the start of the command until it says what it has found, whatever is broken.
 WITHIN = 9.0
+#: However long the command took to start on a busy machine, so many seconds are left for looking.
+LEAST = 3.0
 
 
 @dataclass(frozen=True)
@@ -310,6 +312,11 @@ def examine(folder: Folder, within: float = WITHIN) -> list[Finding]:
     for thread in threads:
         thread.join(max(0.0, ends_at - time.monotonic()))
     return [finding for name in parts for finding in found.get(name) or [_late(name, within)]]
+
+
+def left_of(within: float, *, began: float, now: float) -> float:
+    """Return how many seconds are left to look in, for a command that began then; moments as `time.time` gives them."""
+    return max(within - (now - began), min(within, LEAST))
 
 
 def _alone(check: Check, folder: Folder) -> list[Finding]:

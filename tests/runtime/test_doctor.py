@@ -104,6 +104,13 @@ def test_files_that_cannot_be_asked_for_are_wrong(settings: Any, tmp_path: Path)
     assert (found.state, found.what) == (doctor.WRONG, "do not answer")
 
 
+@pytest.mark.parametrize(
+    ("within", "elapsed", "left"), [(9, 0.5, 8.5), (9, 4, 5), (9, 20, 3), (1, 20, 1), (100, 20, 80)]
+)
+def test_the_time_that_a_command_took_to_start_counts(within: float, elapsed: float, left: float) -> None:
+    assert doctor.left_of(within, began=1000.0, now=1000.0 + elapsed) == left
+
+
 def test_the_doctor_answers_in_time_whatever_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     over = threading.Event()
 
