@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.domain.inputs import Inputs
-from analysis.domain.results import compute, computing, fitting
+from analysis.domain.results import compute, computing, fitting, grading
 from analysis.domain.results.earlier import Earlier
 from analysis.domain.results.settings import Settings
 from analysis.stats import mace_posterior
@@ -120,8 +120,8 @@ def test_updates_make_what_they_say_and_take_no_texts():
 
 
 def test_an_update_with_averaged_labels_is_the_full_analysis_to_the_byte(monkeypatch):
-    whole = synthetic.study(0.05, seed=8)
-    now = replace(whole, pools={"crowd": synthetic.some(whole.main, whole.main.dimension < 2)})
+    whole = synthetic.study(0.1, seed=8)
+    now = replace(whole, pools={"crowd": synthetic.some(whole.main, whole.main.dimension == 0)})
     before = synthetic.without_last(now, 20)
     how = replace(QUICK, labels="averaged")
     full, base = analysed(now, how=how), analysed(before, how=how)
@@ -132,9 +132,18 @@ def test_an_update_with_averaged_labels_is_the_full_analysis_to_the_byte(monkeyp
         sampled.append(len(problem.unit))
         return real(problem, settings)
 
+    graded: list[int] = []
+    impute = grading.impute
+
+    def watched_grades(part, *how):
+        graded.append(len(part.comparisons.problems))
+        return impute(part, *how)
+
     monkeypatch.setattr(mace_posterior, "Chains", watched)
+    monkeypatch.setattr(grading, "impute", watched_grades)
     fits, tables = json.loads(json.dumps([base.fits, base.tables]))
     same(analysed(now, Earlier(before, fits, tables), how), full)
     assert any(row["grade"] % 0.5 for row in full.tables["grades"])
-    # Parts to which no judgment came in are taken from the earlier analysis.
+    # Parts to which no judgment came in are taken from the earlier analysis, and so are grades of their topics.
     assert 0 < sum(sampled) < len(now.main.unit) / 2
+    assert 0 < sum(graded) < len(now.topics)

@@ -115,7 +115,7 @@ def compute(
     return Results(
         analysed.tables,
         {**_sizes(main), "simulated": inputs.simulated},
-        _fits(inputs, fitted) if earlier is None else [],
+        [] if earlier else [*_fits(inputs, fitted), *analysed.imputed],
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.stats import mace
 from analysis.stats.mace_posterior import Averaged
@@ -44,17 +45,19 @@ def drawn_rows(inputs: Inputs, pool: str, dimension: str, averaged: Averaged, ju
     rows = [key | {"participant": name, "expected_spam": value} for name, value in spam]
     units = _units(inputs, inputs.pools[pool])
     return rows + [
-        key | {"unit": units[i], "posterior": averaged.posterior[i].tolist(), "labels": _packed(averaged.label[i])}
+        key | {"unit": units[i], "posterior": averaged.posterior[i].tolist(), "labels": packed(averaged.label[i])}
         for i in np.flatnonzero(judged).tolist()
     ]
 
 
-def _packed(labels: np.ndarray) -> str:
-    return base64.b85encode(zlib.compress(labels.astype(np.int8).tobytes())).decode()
+def packed(values: np.ndarray) -> str:
+    """Whole numbers below 32,768 as text."""
+    return base64.b85encode(zlib.compress(values.astype("<i2").tobytes())).decode()
 
 
-def _unpacked(text: str) -> np.ndarray:
-    return np.frombuffer(zlib.decompress(base64.b85decode(text)), dtype=np.int8)
+def unpacked(text: str) -> NDArray[np.int16]:
+    """Whole numbers from the text that `packed` made of them."""
+    return np.frombuffer(zlib.decompress(base64.b85decode(text)), dtype="<i2")
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,14 +108,23 @@ class Earlier:
     def _drawn(self) -> dict[tuple[str, str], list[Row]]:
         found: dict[tuple[str, str], list[Row]] = {}
         for row in self.fits:
-            if "spam" not in row:
+            if "pool" in row and "spam" not in row:
                 found.setdefault((row["pool"], row["dimension"]), []).append(row)
+        return found
+
+    @cached_property
+    def imputed(self) -> dict[tuple[str, str], dict[str, Row]]:
+        """Rows of the grades by every draw (`grades.imputed_rows`), by topic and dimension, then by response."""
+        found: dict[tuple[str, str], dict[str, Row]] = {}
+        for row in self.fits:
+            if "grades" in row:
+                found.setdefault((row["topic"], row["dimension"]), {})[row["response"]] = row
         return found
 
     def drawn(self, inputs: Inputs, pool: str, dimension: str, standing: "Standing") -> Averaged | None:
         """The posterior of an earlier analysis; NaN of who gave a judgment since, and of units that are new."""
         rows = self._drawn.get((pool, dimension), [])
-        labels = [_unpacked(row["labels"]) for row in rows if "unit" in row]
+        labels = [unpacked(row["labels"]) for row in rows if "unit" in row]
         if not labels:
             return None
         now = inputs.pools[pool]

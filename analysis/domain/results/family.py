@@ -48,6 +48,8 @@ class Analysed:
         The analysis that this one is an update of.
     graded : tuple of Graded and Resampled, or None
         Grades, and how they are resampled, once they are made.
+    imputed : list of dict
+        Grades by every draw of the labels, as an update of this analysis reads them.
     similarity : Similarity or None
         BERTScores that stood when the inputs were read (`Inputs.likenesses`); None where nobody had them computed. An
         analysis computes none.
@@ -65,6 +67,7 @@ class Analysed:
     similarity: Similarity | None = None
     earlier: Earlier | None = None
     graded: tuple[Graded, Resampled] | None = None
+    imputed: list[Row] = field(default_factory=list)
 
     @property
     def main(self) -> Fitted:

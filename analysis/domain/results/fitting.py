@@ -40,6 +40,8 @@ class Fit:
         Labels that MACE was told.
     averaged : Averaged or None
         Labels and competences averaged over all optima; None where those of the likeliest one are used.
+    before : Averaged or None
+        Those that an earlier analysis found.
     """
 
     dimension: Dimension
@@ -52,6 +54,15 @@ class Fit:
     problem: str = ""
     known: Ints | None = None
     averaged: mace_posterior.Averaged | None = None
+    before: mace_posterior.Averaged | None = None
+
+    @property
+    def is_drawn_before(self) -> np.ndarray:
+        """Of which units an earlier analysis drew the same labels, shape (n_units,)."""
+        now, then = self.averaged, self.before
+        if now is None or then is None or now.label.shape != then.label.shape:
+            return np.zeros(len(self.counts), dtype=bool)
+        return np.asarray((now.label == then.label).all(axis=1) & ~np.isnan(then.posterior).any(axis=1))
 
     @property
     def posterior(self) -> Floats:
@@ -184,6 +195,7 @@ class _Asked:
             seen=self.seen,
             known=self.known,
             averaged=None if unfit or rng is None else self.averaged(rng),
+            before=self.drawn,
         )
 
     def averaged(self, rng: np.random.Generator) -> mace_posterior.Averaged:

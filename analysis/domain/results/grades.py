@@ -11,6 +11,7 @@ from analysis.stats.draws import Draws, key
 from ..inputs import Inputs, Ints
 from . import comparison_draws, grade_tests, grading, leaderboard
 from .agreement import ONE_TOPIC
+from .earlier import packed, unpacked
 from .family import Analysed, Tables
 from .grading import Graded
 from .schema import NOTE, Row, number
@@ -33,8 +34,8 @@ def family(analysed: Analysed) -> Tables:
     graded = grading.grade(analysed.main, comparisons)
     imputed = None
     if comparisons.of_averaged:
-        draw, draws = comparison_draws.of_labels_drawn(comparisons)
-        imputed = grading.impute(graded, draw, draws, analysed.step)
+        imputed = _imputed(analysed, graded)
+        analysed.imputed = imputed_rows(analysed.inputs, graded, imputed)
         graded = imputed.pooled(graded)
     resampled = _resampled(analysed, graded, imputed)
     analysed.graded = graded, resampled
@@ -50,6 +51,56 @@ def compared(analysed: Analysed) -> Tables:
         return {name: [] for name in ("grade_tests", "leaderboard", "leaderboard_tests")}
     tests = {"grade_tests": grade_tests.rows(analysed.inputs, *analysed.graded)}
     return tests | leaderboard.tables(analysed, *analysed.graded)
+
+
+def _imputed(analysed: Analysed, graded: Graded) -> grading.Imputed:
+    """Grades by every draw of the labels; of an update those of the earlier analysis, where all draws are the same."""
+    c = graded.comparisons
+    _draw, draws = comparison_draws.of_labels_drawn(c)
+    before = _imputed_before(analysed, graded)
+    anew = np.array([not rows for rows in before])
+    found = grading.Imputed(np.zeros((len(graded.grade), draws), np.float32), *np.zeros((2, len(graded.grade))))
+    if anew.any():
+        part = grading.only(graded, anew)
+        draw, _draws = comparison_draws.of_labels_drawn(part.comparisons)
+        mine, made = anew[graded.problem], grading.impute(part, draw, draws, analysed.step)
+        found.grade[mine], found.merit[mine], found.variance[mine] = made.grade, made.merit, made.variance
+    for i in np.flatnonzero(~anew[graded.problem]).tolist():
+        row = before[graded.problem[i]][analysed.inputs.responses[graded.response[i]].name]
+        found.grade[i], found.merit[i], found.variance[i] = unpacked(row["grades"]) / 2, row["merit"], row["variance"]
+    return found
+
+
+def _imputed_before(analysed: Analysed, graded: Graded) -> list[dict[str, Row]]:
+    """The earlier rows of each topic and dimension by response; none where the draws of a label are others."""
+    c, inputs, earlier = graded.comparisons, analysed.inputs, analysed.earlier
+    if earlier is None:
+        return [{} for _ in c.problems]
+    then = _by_problem(earlier.inputs, earlier.tables.get("gold", ()))
+    same = np.concatenate([fit.is_drawn_before[c.unit[c.fit == number]] for number, fit in enumerate(c.fits)])
+    stands = np.bincount(c.problem, weights=~same, minlength=len(c.problems)) == 0
+    pairs = np.bincount(c.problem, minlength=len(c.problems))
+    found = []
+    for (topic, d), is_same, n in zip(c.problems.tolist(), stands.tolist(), pairs.tolist(), strict=True):
+        problem = inputs.topics[topic], c.fits[d].dimension.name
+        found.append(earlier.imputed.get(problem, {}) if is_same and len(then.get(problem, ())) == n else {})
+    return found
+
+
+def imputed_rows(inputs: Inputs, graded: Graded, imputed: grading.Imputed) -> list[Row]:
+    """Write down the grades by every draw; an update of this analysis reads them."""
+    names = [fit.dimension.name for fit in graded.comparisons.fits]
+    return [
+        {
+            "topic": inputs.topics[graded.topic[i]],
+            "response": inputs.responses[graded.response[i]].name,
+            "dimension": names[graded.fit[i]],
+            "grades": packed(2 * imputed.grade[i]),
+            "merit": float(imputed.merit[i]),
+            "variance": float(imputed.variance[i]),
+        }
+        for i in range(len(graded.grade))
+    ]
 
 
 def _resampled(analysed: Analysed, graded: Graded, imputed: grading.Imputed | None) -> grading.Resampled:

@@ -128,17 +128,17 @@ class Graded:
 
 @dataclass(frozen=True, eq=False)
 class Imputed:
-    """Grades and merits by every draw of the labels, each of shape (n, draws)."""
+    """Grades by every draw of the labels, shape (n, draws); mean and variance of the merits over the draws, (n,)."""
 
     grade: Halves
-    merit: Halves
+    merit: Floats
+    variance: Floats
 
     def pooled(self, graded: Graded) -> Graded:
         """Means over the draws; standard errors by Rubin's rules, within draws that of the most probable labels."""
-        grade, merit = (each.mean(axis=1, dtype=np.float64) for each in (self.grade, self.merit))
-        draws = self.merit.shape[1]
-        between = self.merit.var(axis=1, ddof=1, dtype=np.float64) if draws > 1 else np.zeros(len(merit))
-        return replace(graded, grade=grade, merit=merit, se=np.sqrt(graded.se**2 + (1.0 + 1.0 / draws) * between))
+        grade = self.grade.mean(axis=1, dtype=np.float64)
+        between = (1.0 + 1.0 / self.grade.shape[1]) * self.variance
+        return replace(graded, grade=grade, merit=self.merit, se=np.sqrt(graded.se**2 + between))
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,7 +227,7 @@ def resampled_grades(graded: Graded, draw: Draw, resamples: int, step: Callable[
 
 
 def impute(graded: Graded, draw: Draw, draws: int, step: Callable[[str], None]) -> Imputed:
-    """Grades and merits of every draw, fitted from where the merits stand.
+    """Grades and merits by every draw, fitted from where the merits stand.
 
     Draws that give a topic and dimension the same comparisons give it the same grades: they are fitted once.
     """
@@ -247,7 +247,9 @@ def impute(graded: Graded, draw: Draw, draws: int, step: Callable[[str], None]) 
             fits = rows.fit(different.group[some], different.column[some], outcome, weight)
             fitted[:, some] = fits.grade, fits.merit
         found[:, :, block] = fitted[:, different.place[graded.problem], graded.place[:, None]]
-    return Imputed(*found)
+    grade, merit = found
+    variance = merit.var(axis=1, ddof=1, dtype=np.float64) if draws > 1 else np.zeros(len(merit))
+    return Imputed(grade, merit.mean(axis=1, dtype=np.float64), variance)
 
 
 class _Rows:
