@@ -145,8 +145,8 @@ def interval_of(
     Returns
     -------
     low, high : float
-        NaN where no interval can be said: fewer than two topics or judges, or terms that do not vary (what was never
-        seen to vary tells nothing of how much it could).
+        NaN where no interval can be said: fewer than two topics, fewer than `FEWEST_JUDGES` who were drawn, or terms
+        that do not vary (what was never seen to vary tells nothing of how much it could).
 
     Raises
     ------
@@ -158,7 +158,8 @@ def interval_of(
         raise ValueError(msg)
     nan = float("nan")
     spread, freedom = variance(terms)
-    if not spread > _NOTHING or np.isnan(estimate):
+    too_few = terms.first is not None and terms.judges < FEWEST_JUDGES
+    if too_few or not spread > _NOTHING or np.isnan(estimate):
         return nan, nan
     reach = float(scipy.stats.t.ppf(0.5 + level / 2, freedom)) * float(np.sqrt(spread))
     if most is None:
@@ -169,6 +170,8 @@ def interval_of(
     return most - left * float(np.exp(reach / left)), most - left * float(np.exp(-reach / left))
 
 
+#: Of two judges who were drawn an interval has one degree of freedom, and reaches further than anything that can be.
+FEWEST_JUDGES = 3
 # A variance that rounding leaves of terms that do not vary.
 _NOTHING = 1e-18
 
