@@ -81,6 +81,6 @@ def _finishing() -> dict[str, str]:
         "finish.sending": _(
             "Your last answers are being sent. The questionnaire is submitted as soon as they are there."
         ),
-        "finish.handing": _("Handing in …"),
+        "finish.handing": _("Submitting …"),
         "finish.waits": _("It could not be submitted yet; it is tried again until it works. Stay on this page."),
     }

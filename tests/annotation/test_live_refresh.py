@@ -75,7 +75,7 @@ def test_what_is_not_defined_has_no_value_and_a_reason(votes, items, judgments) 
     found = agreement(here)
     assert (found.alpha, found.low, found.high, found.items, found.judgments) == (None, None, None, items, judgments)
     [first, *_] = live.overview(here.campaign).agreement
-    reasons = {(0, 0): "nothing was handed in", (0, 3): "by two people", (3, 6): "the same"}
+    reasons = {(0, 0): "nothing was submitted", (0, 3): "by two people", (3, 6): "the same"}
     assert reasons[items, judgments] in first.problem
     assert not LiveCompetence.objects.exists()
 

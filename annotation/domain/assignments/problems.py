@@ -98,7 +98,7 @@ class TooLate(AssignmentProblem):
         super().__init__(
             _(
                 "Your time for this questionnaire was over, and somebody else is judging it now. "
-                "Your answers are kept: finish them and hand them in."
+                "Your answers are kept: finish them and submit them."
             )
         )
 
