@@ -15,10 +15,10 @@ from crowdrag.runs.models import Run
 
 from ...models import Snapshot
 from .. import inputs, tables
-from ..results import fitting
+from ..results import fitting, grading
 from ..results.fitting import Fit, Fitted
 from ..results.schema import Row
-from ..results.settings import Settings
+from ..results.settings import GOLD, LIKELIEST, Settings
 from .asked import Asked, BadPlanError
 
 HUMAN = "human"
@@ -88,28 +88,29 @@ def source(study_id: int, key: str, seed: int) -> Source:
     if run is None:
         raise UnusableSourceError("The analysis that expectations were to be taken from is not there any more.")
     used = inputs.unpack(bytes(Snapshot.objects.get(run=run).payload))
-    settings = Settings.read(run.parameters)
+    # As simulated studies are analysed: by the likeliest labels.
+    settings = replace(Settings.read(run.parameters), preset="", labels=LIKELIEST)
     fitted = fitting.fit(used, used.pool, settings=settings, seed=run.seed, report=lambda _message: None, capped=True)
-    design, people, like = told_by(used, fitted, tables.read(run, "agreement", "grades"))
+    design, people, like = told_by(used, fitted, tables.read(run, "agreement"))
     return Source(design, expecting.calibrate(design, people, like, rng=stream(seed, "plan expectation")))
 
 
 def told_by(
     used: inputs.Inputs, fitted: Fitted, found: dict[str, list[Row]]
 ) -> tuple[designs.Design, designs.Competence, expecting.Found]:
-    """What an analysis says of its design, its judges and its responses, from its inputs, fits and tables.
+    """What an analysis says of its design, its judges and its responses, from its inputs, fits and agreement.
 
     Raises
     ------
     UnusableSourceError
         If it could fit or grade nothing.
     """
-    fits = [fit for fit in fitted.fits if fit.dimension.is_preference and fit.model is not None]
+    fits = [replace(fit, averaged=None) for fit in fitted.fits if fit.dimension.is_preference and fit.model is not None]
     if not fits:
         raise UnusableSourceError("The analysis has no fitted competences: say what to expect instead.")
     fits.sort(key=lambda fit: 0 not in fit.dimension.values)  # those that force a choice come last
     try:
-        return _design(used, fitted, fits), _competence(fits), _found(used, fits, found)
+        return _design(used, fitted, fits), _competence(fits), _found(used, Fitted(fitted.pool, tuple(fits)), found)
     except expecting.NothingFoundError as error:
         raise UnusableSourceError(f"The analysis says too little: {error}.") from error
 
@@ -156,16 +157,16 @@ def _design(used: inputs.Inputs, fitted: Fitted, fits: list[Fit]) -> designs.Des
     )
 
 
-def _found(used: inputs.Inputs, fits: list[Fit], found: dict[str, list[Row]]) -> expecting.Found:
-    names = {fit.dimension.name: column for column, fit in enumerate(fits)}
-    graded = sorted({row["response"] for row in found["grades"]})
-    place = {name: index for index, name in enumerate(graded)}
-    merit, grade = np.full((2, len(graded), len(fits)), np.nan)
-    for row in found["grades"]:
-        if row["dimension"] in names:
-            where = place[row["response"]], names[row["dimension"]]
-            merit[where], grade[where] = row["merit"], row["grade"]
-    about = {response.name: response for response in used.responses}
+def _found(used: inputs.Inputs, fitted: Fitted, found: dict[str, list[Row]]) -> expecting.Found:
+    fits = fitted.fits
+    names = {fit.dimension.name for fit in fits}
+    comparisons = grading.comparisons_of(fitted, GOLD)
+    assert comparisons is not None
+    graded = grading.grade(fitted, comparisons)
+    responses, place = np.unique(graded.response, return_inverse=True)
+    merit, grade = np.full((2, len(responses), len(fits)), np.nan)
+    merit[place, graded.fit], grade[place, graded.fit] = graded.merit, graded.grade
+    about = [used.responses[response] for response in responses.tolist()]
     topic_of = {name: index for index, name in enumerate(used.topics)}
     alphas = [
         row for row in found["agreement"]
@@ -175,11 +176,11 @@ def _found(used: inputs.Inputs, fits: list[Fit], found: dict[str, list[Row]]) ->
     wide = [row["high"] - row["low"] for row in said if row["low"] is not None]
     return expecting.found(
         merit,
-        np.array([topic_of[about[name].topic] for name in graded], dtype=np.int64),
-        np.array([int(about[name].origin != HUMAN) for name in graded], dtype=np.int64),
+        np.array([topic_of[response.topic] for response in about], dtype=np.int64),
+        np.array([int(response.origin != HUMAN) for response in about], dtype=np.int64),
         np.stack([_labels(fit) for fit in fits], axis=1),
         grade=grade,
-        style=np.array([used.styles.index(about[name].style) if used.styles else 0 for name in graded], dtype=np.int64),
+        style=np.array([used.styles.index(each.style) if used.styles else 0 for each in about], dtype=np.int64),
         alpha=float(np.mean([row["alpha"] for row in said])) if said else float("nan"),
         alpha_width=float(np.mean(wide)) if wide else float("nan"),
     )
