@@ -151,11 +151,11 @@ def _mean_rows(means: _Means) -> list[Row]:
 
 def _with_interval(alpha: float, terms: Terms, coders: str) -> Row:
     """Alpha with the ends of its interval, and why where it has none."""
-    if coders in WITHOUT_INTERVAL:
-        return {"alpha": number(alpha), "low": None, "high": None, NOTE: TOO_RARELY}
     low, high = interval_of(alpha, terms, most=1.0)
     row: Row = {"alpha": number(alpha), "low": number(low), "high": number(high)}
-    return row if row["low"] is not None else row | {NOTE: ONE_TOPIC}
+    if row["low"] is None:
+        return row | {NOTE: ONE_TOPIC}
+    return row | {"low": None, "high": None, NOTE: TOO_RARELY} if coders in WITHOUT_INTERVAL else row
 
 
 def expert_masks(expert: Fitted, main: Fitted, masks: dict[str, Mask]) -> dict[str, Mask]:
