@@ -188,7 +188,7 @@ def register() -> None:
         Importer(
             name="archive",
             title=_("Archive"),
-            description=_("A whole study, as `crowdrag export` writes it, into a study that is still empty."),
+            description=_("A whole study, as exported here, into a study that is still empty."),
             inputs=(Input("file", _("Archive"), _("One zip file, as it was exported")),),
             read=read,
             store=_store,
