@@ -18,7 +18,8 @@ from tests.factories import ParticipantFactory, ResponseFactory, StudyFactory, T
 from writing.enums import Origin
 
 pytestmark = pytest.mark.django_db
-QUICK = {"resamples": 40, "restarts": 2, "refine": 0}
+# With the likeliest labels, means are those that one counts by hand.
+QUICK = {"resamples": 40, "restarts": 2, "refine": 0, "labels": "likeliest"}
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,9 @@ from hashlib import sha256
 from typing import Any
 from uuid import uuid4
 
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+
 from analysis.enums import PersonalKind, ReleaseState, TextSource
 from analysis.models import PersonalFinding, Release, ReleaseFile, ReleaseLink, Table
 from annotation.enums import CampaignState, JudgingOutcome
@@ -159,9 +162,10 @@ def release_files(study: Study, count: int) -> dict[str, Any]:
     release = Release.objects.create(
         study=study, number=number, title="Tides", created_at=NOW, run=run, state=ReleaseState.BUILDING
     )
+    stored = default_storage.save("part.csv", ContentFile(b"x"))
     ReleaseFile.objects.bulk_create(
         [
-            ReleaseFile(release=release, path=f"part-{n}.csv", size=1, sha256="0" * 64, file=f"somewhere/{n}")
+            ReleaseFile(release=release, path=f"part-{n}.csv", size=1, sha256=sha256(b"x").hexdigest(), file=stored)
             for n in range(count)
         ]
     )

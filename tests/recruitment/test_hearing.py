@@ -115,9 +115,9 @@ def test_what_does_not_agree_is_said(there: Prolific, client_there: Client) -> N
     try:
         cases: dict[str, tuple[str, str | None, Here | None, str]] = {
             "a": ("AWAITING REVIEW", "", Here.HANDED_IN, "no code there; the work is here"),
-            "b": ("AWAITING REVIEW", "", Here.WORKING, "no code there, nothing handed in here"),
-            "c": ("AWAITING REVIEW", made.codes["COMPLETED"], Here.NOTHING, "handed in there, not here"),
-            "d": ("RETURNED", None, Here.HANDED_IN, "given back there, handed in here"),
+            "b": ("AWAITING REVIEW", "", Here.WORKING, "no code there, nothing submitted here"),
+            "c": ("AWAITING REVIEW", made.codes["COMPLETED"], Here.NOTHING, "submitted there, not here"),
+            "d": ("RETURNED", None, Here.HANDED_IN, "given back there, submitted here"),
             "e": ("AWAITING REVIEW", made.codes["COMPLETED"], Here.ACCEPTED, "accepted here, not approved there"),
             "f": ("AWAITING REVIEW", made.codes["COMPLETED"], None, "nobody came here"),
             "g": ("AWAITING REVIEW", made.codes["COMPLETED"], Here.HANDED_IN, ""),

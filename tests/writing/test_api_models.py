@@ -63,7 +63,7 @@ def test_the_estimate_comes_first_and_nothing_else_starts(study: Study, client: 
     assert started.status_code == 202, started.content
     run = Run.objects.get()
     assert started["Location"].endswith(f"/api/v1/studies/mine/runs/{run.key}/")
-    assert (started.json()["kind"], started.json()["units_total"]) == ("write.model", 2)
+    assert (started.json()["kind"], started.json()["units_total"]) == ("write.model", 1)
     assert not Attempt.objects.exists()
 
 
