@@ -64,14 +64,18 @@ def violations(page: Page) -> list[str]:
     return [f"{rule['id']}: {node['html'][:120]}" for rule in found for node in rule["nodes"]]
 
 
+def settle(page: Page) -> None:
+    """Wait until the page has taken on what was changed: it hears of another theme a moment later."""
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.evaluate("Promise.allSettled(document.getAnimations().map(animation => animation.finished))")
+
+
 def faults(page: Page, width: int, theme: str) -> list[str]:
     """What is wrong with the page on this screen."""
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme=theme, reduced_motion="reduce")
     page.keyboard.press("End")  # pictures further down are loaded when they come into sight
-    # The page hears of another theme a moment later.
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    page.evaluate("Promise.allSettled(document.getAnimations().map(animation => animation.finished))")
+    settle(page)
     # What a bar that stays covers by half depends on how far one has scrolled: axe would take it for too small.
     page.evaluate(LET_GO)
     found = violations(page)

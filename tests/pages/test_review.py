@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import User
 from tests.factories import PASSWORD, MembershipFactory, StudyFactory, UserFactory
+from tests.pages.test_axe import settle
 from tests.submitted import submitted, written
 from tests.writing.test_playback import edits
 from writing.domain import codec, linear, playback
@@ -59,6 +60,7 @@ def ready(page: Page) -> None:
 
 
 def faults(page: Page) -> list[str]:
+    settle(page)
     found = Axe().run(page, options=OPTIONS).response["violations"]
     return [f"{rule['id']}: {node['html'][:120]}" for rule in found for node in rule["nodes"]]
 
