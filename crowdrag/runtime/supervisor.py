@@ -200,6 +200,8 @@ class Supervisor:
                 )
         else:
             self.facts.pop("space", None)
+        if warned != ("space" in self.facts):
+            self.write_status()
 
     def write_status(self) -> None:
         """Write the status file. A full disk must not end the supervisor; the file has a reserve on it."""

@@ -105,12 +105,12 @@ def test_interdependence_is_scipys_and_near_table_6(results):
         for j, other in enumerate(DIMENSIONS[i + 1 :]):
             row = row_of(results.tables["interdependence"], dimension_1=one, dimension_2=other)
             assert row["tau"] == pytest.approx(kendalltau(labels[one], labels[other]).statistic, abs=1e-12)
-            assert row["low"] < row["tau"] < row["high"]
+            assert (row["low"], row["high"]) == (None, None)  # none would hold the true tau often enough
             apart.append(row["tau"] - TABLE_6[i][j])
     assert np.abs(apart).max() < 0.13
     # The published mean of all is 0.37.
     mean = row_of(results.tables["interdependence"], dimension_1="all", dimension_2="all")
-    assert mean["low"] - 0.03 < 0.37 < mean["high"] + 0.03
+    assert mean["tau"] == pytest.approx(0.37, abs=0.06)
 
 
 @pytest.mark.parametrize("way", ["combined", "individual"])

@@ -204,13 +204,13 @@ def test_vendored_htmx_is_what_its_version_file_says() -> None:
 
 def test_imports_of_modules_are_hashed_and_those_of_others_left_alone(tmp_path: Path) -> None:
     storage = HashedStaticFilesStorage(location=tmp_path, base_url="/static/")
-    sources = {f"js/{path.name}": path for path in MODULES}
+    sources = {path.relative_to(ROOT / "static").as_posix(): path for path in (ROOT / "static/js").rglob("*.js")}
     foreign = tmp_path / "other" / "widget.js"
     foreign.parent.mkdir()
     foreign.write_text('import htmx from "./htmx";\n')
     for name, path in sources.items():
         target = tmp_path / name
-        target.parent.mkdir(exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(path.read_bytes())
     names = [*sources, "other/widget.js"]
     outcomes = list(storage.post_process({name: (storage, name) for name in names}))

@@ -217,6 +217,7 @@ class Tasks(RuleBasedStateMachine):
     def every_slot_that_is_asked_for_is_there(self) -> None:
         slots.ensure(self.here.plan, self.now)
         assert slots.ensure(self.here.plan, self.now) == (0, 0)
+        self.here.plan.refresh_from_db()
         assert slots.complete(self.here.plan)
 
     @invariant()
