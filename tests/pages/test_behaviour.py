@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, Request, Route, expect
 
+from tests.runs.conftest import until
+
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
@@ -138,9 +140,9 @@ def test_charts_follow_the_chosen_theme(components: Page) -> None:
     )
     shown = "name => document.querySelector('#chart img').currentSrc.includes(name)"
     components.get_by_role("radio", name="Dark").check()
-    components.wait_for_function(shown, arg="white")
+    until(lambda: components.evaluate(shown, "white"))  # polling in the page itself would need eval
     components.get_by_role("radio", name="Light").check()
-    components.wait_for_function(shown, arg="black")
+    until(lambda: components.evaluate(shown, "black"))
 
 
 def test_errors_of_a_form_take_the_focus_and_lead_to_their_fields(page: Page, live_server: Any) -> None:
