@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from analysis.stats._mace_chains import Chains
-from analysis.stats._mace_parts import connected
+from analysis.stats._mace_parts import Parts, connected
 from analysis.stats._mace_problem import Given, Problem, Settings, prepare
 from analysis.stats.bootstrap import Floats
 from analysis.stats.judgments import Ints
@@ -161,59 +161,65 @@ def sample(
     spam = np.full(people, a / (a + b))
     # Of items without judgments.
     drawn = used[np.random.default_rng(seed).integers(count, size=(units, asked.draws), dtype=np.int8)].astype(np.int8)
-    errors = []
-    for part in _parts(problem):
-        if earlier is not None and _stands(part, earlier, asked):
-            posterior[part.items] = earlier.posterior[part.items]
-            spam[part.annotators] = earlier.spam_probability[part.annotators]
-            drawn[part.items] = earlier.label[part.items]
-            continue
-        stream = np.random.default_rng([seed, int(part.problem.keys.min())])
-        found = Chains(part.problem, chosen).draw(
-            asked.chains, asked.populations, asked.steps, asked.kept, asked.thin, stream
+    parts = connected(problem.unit, problem.coder, items=units, annotators=people)
+    has_votes = np.zeros(parts.count, dtype=bool)
+    has_votes[parts.of_item[problem.unit]] = True
+    stands = np.zeros(parts.count, dtype=bool) if earlier is None else _stand(parts, earlier, asked)
+    if earlier is not None:
+        items_stand, people_stand = (stands & has_votes)[parts.of_item], (stands & has_votes)[parts.of_annotator]
+        posterior[items_stand], drawn[items_stand] = earlier.posterior[items_stand], earlier.label[items_stand]
+        spam[people_stand] = earlier.spam_probability[people_stand]
+    error = float("nan")
+    if (left := has_votes & ~stands).any():
+        some = _some(problem, parts, left)
+        rngs = [np.random.default_rng([seed, key]) for key in some.keys.tolist()]
+        found = Chains(some.problem, some.parts, chosen).draw(
+            asked.chains, asked.populations, asked.steps, asked.kept, asked.thin, rngs
         )
-        posterior[np.ix_(part.items, used)] = found.posterior.mean(axis=2)
-        spam[part.annotators] = found.spam
-        drawn[part.items] = used[found.label]
+        posterior[np.ix_(some.items, used)] = found.posterior.mean(axis=2)
+        spam[some.annotators] = found.spam
+        drawn[some.items] = used[found.label]
         if asked.populations > 1:
-            errors.append((found.posterior.var(axis=2, ddof=1) / asked.populations).ravel())
-    error = float(np.sqrt(np.concatenate(errors).mean())) if errors else float("nan")
+            error = float(np.sqrt(found.posterior.var(axis=2, ddof=1).mean() / asked.populations))
     return Averaged(posterior=posterior, spam_probability=spam, label=drawn, error=error)
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
-    """Judgments that have nothing to do with the others: as a problem, and which items and annotators they are of."""
+class _Some:
+    """Some parts of the judgments: as a problem, which items and annotators they are of, the least key of each part."""
 
     problem: Problem
+    parts: Parts
     items: Ints
     annotators: Ints
+    keys: NDArray[np.uint64]
 
 
-def _parts(problem: Problem) -> list[_Part]:
-    """The parts of the judgments, without items and annotators that have none."""
-    units, people, labels = problem.shape
-    parts = connected(problem.unit, problem.coder, items=units, annotators=people)
-    of = parts.of_annotator[problem.coder]
-    order = np.argsort(of, kind="stable")
-    found = []
-    for votes in np.split(order, np.flatnonzero(np.diff(of[order])) + 1):
-        items, unit = np.unique(problem.unit[votes], return_inverse=True)
-        annotators, coder = np.unique(problem.coder[votes], return_inverse=True)
-        mine = Problem(
-            unit=unit,
-            coder=coder,
-            value=problem.value[votes],
-            shape=(len(items), len(annotators), labels),
-            fixed=problem.fixed[items],
-            keys=problem.keys[annotators],
-            start=None,
-        )
-        found.append(_Part(mine, items, annotators))
-    return found
+def _some(problem: Problem, parts: Parts, chosen: NDArray[np.bool_]) -> _Some:
+    """Some of the parts, which have judgments."""
+    _units, _people, labels = problem.shape
+    votes = chosen[parts.of_item[problem.unit]]
+    items, unit = np.unique(problem.unit[votes], return_inverse=True)
+    annotators, coder = np.unique(problem.coder[votes], return_inverse=True)
+    number = np.cumsum(chosen) - 1
+    mine = Parts(int(chosen.sum()), number[parts.of_item[items]], number[parts.of_annotator[annotators]])
+    keys = np.full(mine.count, np.iinfo(np.uint64).max, dtype=np.uint64)
+    np.minimum.at(keys, mine.of_annotator, problem.keys[annotators])
+    less = Problem(
+        unit=unit,
+        coder=coder,
+        value=problem.value[votes],
+        shape=(len(items), len(annotators), labels),
+        fixed=problem.fixed[items],
+        keys=problem.keys[annotators],
+        start=None,
+    )
+    return _Some(less, mine, items, annotators, keys)
 
 
-def _stands(part: _Part, earlier: Averaged, effort: Effort) -> bool:
-    """Whether all of a part stands already."""
-    stands = not np.isnan(earlier.posterior[part.items]).any() and earlier.label.shape[1] == effort.draws
-    return stands and not np.isnan(earlier.spam_probability[part.annotators]).any()
+def _stand(parts: Parts, earlier: Averaged, effort: Effort) -> NDArray[np.bool_]:
+    """Which parts stand already, all of them."""
+    stands = np.full(parts.count, earlier.label.shape[1] == effort.draws)
+    stands[parts.of_item[np.isnan(earlier.posterior).any(axis=1)]] = False
+    stands[parts.of_annotator[np.isnan(earlier.spam_probability)]] = False
+    return stands

@@ -128,9 +128,9 @@ def test_an_update_with_averaged_labels_is_the_full_analysis_to_the_byte(monkeyp
     sampled: list[int] = []
     real = mace_posterior.Chains
 
-    def watched(problem, settings):
+    def watched(problem, *how):
         sampled.append(len(problem.unit))
-        return real(problem, settings)
+        return real(problem, *how)
 
     graded: list[int] = []
     impute = grading.impute

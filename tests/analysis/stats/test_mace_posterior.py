@@ -4,9 +4,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.special import roots_jacobi
 
-from analysis.stats import _mace_tables, mace
+from analysis.stats import _mace_chains, _mace_tables, mace
 from analysis.stats.mace_posterior import Averaged, Effort, sample
 
 #: Of the exact posterior, with this many draws and more sweeps, no probability is this far off.
@@ -28,9 +30,9 @@ def exact(item, annotator, label, *, items, annotators, strategy_prior):
         weight = 1.0
         for who in range(annotators):
             inside = np.ones((len(e), len(s)))
-            for i, a, given in zip(item, annotator, label, strict=True):
+            for i, a, said in zip(item, annotator, label, strict=True):
                 if a == who:
-                    inside *= e[:, None] * (s if given else 1 - s) + (1 - e[:, None]) * (given == truth[i])
+                    inside *= e[:, None] * (s if said else 1 - s) + (1 - e[:, None]) * (said == truth[i])
             weight *= we @ inside @ ws
         total += weight
         ones += weight * np.array(truth)
@@ -154,6 +156,22 @@ def test_what_stands_is_kept_and_the_rest_is_as_sampling_everything_has_it():
     assert not np.array_equal(before.label[:15], whole.label[:15])
 
 
+def test_parts_that_nothing_links_do_not_feel_each_other():
+    """Each part has its own power, chains and chance, though all are drawn beside each other."""
+    item, annotator, label, _truth, _spam = crowd(np.random.default_rng(7), topics=4)
+    annotator[annotator == 15] = 10  # the last two topics share a judge, so that this part is larger
+    large = annotator >= 10
+
+    def drawn(votes):
+        columns = (column[votes] for column in (item, annotator, label))
+        return sample(*columns, rng=np.random.default_rng(0), items=60, annotators=20, effort=Effort(chains=64))
+
+    whole, alone = drawn(large | ~large), drawn(~large)
+    assert np.array_equal(whole.label[:30], alone.label[:30])
+    assert np.array_equal(whole.posterior[:30], alone.posterior[:30])
+    assert not np.array_equal(whole.label[30:], alone.label[30:])
+
+
 def test_larger_studies_take_fewer_chains_so_that_ten_million_judgments_take_hours():
     efforts = [Effort.of(judgments) for judgments in (1, 100, 4_290, 6_760, 100_000, 1_430_000, 10_000_000)]
     chains = [each.chains for each in efforts]
@@ -161,6 +179,31 @@ def test_larger_studies_take_fewer_chains_so_that_ten_million_judgments_take_hou
     assert all(each % efforts[0].populations == 0 for each in chains)
     work = [n * each for n, each in zip((4_290, 6_760, 100_000), chains[2:], strict=False)]
     assert max(work) < 10_000_000
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(1, 12))
+def test_items_drawn_at_once_share_no_judge(seed, items, people):
+    rng = np.random.default_rng(seed)
+    unit, judge = np.nonzero(rng.random((items, people)) < rng.random())
+    colour = _mace_chains.colour_items(unit, judge, items)
+    seen = {*zip(colour[unit].tolist(), judge.tolist(), strict=True)}
+    assert len(seen) == len(unit)
+    assert set(colour.tolist()) == set(range(colour.max() + 1))
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(1, 4), st.integers(1, 40))
+def test_chains_go_on_as_often_as_their_weights_ask(seed, parts, populations, chains):
+    """Systematic resampling: the share of all, rounded down or up; and none leaves its population."""
+    rng = np.random.default_rng(seed)
+    weight = rng.normal(scale=5, size=(parts, populations, chains))
+    chosen = _mace_chains.resample_chains(weight, rng.random((parts, populations)))
+    share = np.exp(weight) / np.exp(weight).sum(axis=2, keepdims=True) * chains
+    assert chosen.shape == (parts, populations * chains)
+    for part, population in product(range(parts), range(populations)):
+        mine = chosen[part, population * chains : (population + 1) * chains]
+        times = np.bincount(mine - population * chains, minlength=chains)
+        assert len(times) == chains
+        assert np.abs(times - share[part, population]).max() < 1 + 1e-9
 
 
 def test_what_cannot_be_fitted_cannot_be_averaged():
