@@ -21,7 +21,6 @@ import numpy as np
 
 from analysis.stats import designs, expecting, labels, mace, planning
 from analysis.stats.designs import Competence, Design, Expectation
-from analysis.stats.planning import Effort
 from analysis.stats.simulating import Simulated, simulate
 from bench._votes import DIMENSIONS
 
@@ -31,7 +30,6 @@ MEASURES = ("mean_grade_width", "mean_grade_all_width", "difference_width", "pow
 STUDIES, SUBSAMPLES = 20, 10
 #: Widths may be off by this share, power by this much.
 WIDTH, POWER = 0.05, 0.05
-QUICK = Effort(restarts=4, rank_resamples=0)
 
 
 def run(replications: int = 100) -> list[dict]:
@@ -57,14 +55,14 @@ def run(replications: int = 100) -> list[dict]:
 def _compare(name: str, study: Simulated, draw: Callable[[int], Simulated], replications: int) -> list[dict]:
     rng = np.random.default_rng(2)
     people = fitted_people(study, rng)
-    like = expecting.found_in(study, rng, Effort())
+    like = expecting.found_in(study, rng, mace.Settings(restarts=5))
     assert like is not None
     expected = expecting.calibrate(study.design, people, like, rng=rng)
     rows: list[dict[str, Any]] = []
     for topics in TOPICS:
         design = replace(study.design, topics=topics)
-        planned = planning.plan(design, expected, simulations=replications, rng=rng, effort=QUICK)
-        seen = planning.summarise([planning.analyse(draw(topics), rng, effort=QUICK) for _ in range(replications)])
+        planned = planning.plan(design, expected, simulations=replications, rng=rng)
+        seen = planning.summarise([planning.analyse(draw(topics), rng) for _ in range(replications)])
         luck = _luck(study.design, expected, topics, rng)
         for measure in MEASURES:
             ours, theirs = planned[measure], seen[measure]
@@ -89,7 +87,7 @@ def _luck(design: Design, expected: Expectation, topics: int, rng: np.random.Gen
     found = []
     for _ in range(STUDIES):
         whole = simulate(design, expected, rng)
-        own = [planning.analyse(some_topics(whole, topics, rng), rng, effort=QUICK) for _ in range(SUBSAMPLES)]
+        own = [planning.analyse(some_topics(whole, topics, rng), rng) for _ in range(SUBSAMPLES)]
         found.append(planning.summarise(own))
     return {name: float(np.std([each[name].value for each in found], ddof=1)) for name in MEASURES}
 

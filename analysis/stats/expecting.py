@@ -15,10 +15,11 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from analysis.stats import mace
 from analysis.stats.bootstrap import Floats
 from analysis.stats.designs import HUMAN, MODEL, Competence, Design, Expectation, across, shifted
 from analysis.stats.labels import N
-from analysis.stats.planning import Effort, fit_agreement, fit_grades, fit_labels, gold_of
+from analysis.stats.planning import fit_agreement, fit_grades, fit_labels, gold_of
 from analysis.stats.simulating import Simulated, simulate
 
 #: So many studies are simulated in each round, with the same draws: few while steps are long, then more.
@@ -32,6 +33,7 @@ _FURTHEST = 2.0  # no step is longer than this factor
 _LARGEST = 20.0  # merits further apart than this are told apart with certainty
 _LEAST_ALPHA = 0.02  # below it, agreement says nothing of how competent people are
 _HARDEST = 3.0
+_QUICK = mace.Settings(restarts=3)
 
 
 class NothingFoundError(ValueError):
@@ -144,7 +146,7 @@ def found(
 
 
 def calibrate(
-    design: Design, people: Competence, like: Found, *, rng: np.random.Generator, effort: Effort | None = None
+    design: Design, people: Competence, like: Found, *, rng: np.random.Generator, settings: mace.Settings = _QUICK
 ) -> Expectation:
     """The expectation under which simulated studies look like one that was analysed.
 
@@ -158,8 +160,8 @@ def calibrate(
         What its analysis found.
     rng : numpy.random.Generator
         Source of a seed: every round simulates with the same draws, so that rounds differ by the expectation alone.
-    effort : Effort, optional
-        How thoroughly simulated studies are analysed.
+    settings : analysis.stats.mace.Settings, optional
+        How MACE is fitted to simulated studies, which are analysed by their likeliest labels. By default quickly.
 
     Returns
     -------
@@ -167,14 +169,13 @@ def calibrate(
         After a fixed number of rounds; where no expectation gives what was found (labels that repeat each other
         perfectly, say), the nearest within bounds.
     """
-    chosen = effort if effort is not None else Effort(restarts=3)
     seed = int(rng.integers(2**63))
     effect, spread = _EFFECT * like.difference, max(like.spread, 0.05)
     at = Expectation(
         people, effect, spread, min(like.neutral, 0.95), _share(like.correlation), style_pattern=_pattern(like)
     )
     for studies in _ROUNDS:
-        seen = _simulated(design, at, seed, chosen, studies)
+        seen = _simulated(design, at, seed, settings, studies)
         if seen is None:
             return at
         at = _towards(_nearer(design, at, like, seen), like, seen, design.topics)
@@ -253,9 +254,9 @@ def _root(square: float) -> float:
     return float(np.sqrt(np.clip(square, 0.0, _LARGEST**2)))
 
 
-def found_in(study: Simulated, rng: np.random.Generator, effort: Effort) -> Found | None:
+def found_in(study: Simulated, rng: np.random.Generator, settings: mace.Settings) -> Found | None:
     """Sum up a simulated study as `found` does a real one; None where MACE cannot be fitted."""
-    posterior = fit_labels(study, rng, effort)
+    posterior = fit_labels(study, rng, settings)
     if posterior is None:
         return None
     gold = gold_of(posterior)
@@ -271,12 +272,12 @@ def found_in(study: Simulated, rng: np.random.Generator, effort: Effort) -> Foun
     return found(merit, topic, origin, gold, grade=grade, style=style, **fit_agreement(study))
 
 
-def _simulated(design: Design, at: Expectation, seed: int, effort: Effort, studies: int) -> Found | None:
+def _simulated(design: Design, at: Expectation, seed: int, settings: mace.Settings, studies: int) -> Found | None:
     """What some studies give on average."""
     seen = []
     for number in range(studies):
         rng = np.random.default_rng([seed, number])
-        one = found_in(simulate(design, at, rng), rng, effort)
+        one = found_in(simulate(design, at, rng), rng, settings)
         if one is None:
             return None
         seen.append([getattr(one, name) for name in _NUMBERS])

@@ -1,6 +1,6 @@
 """What a design can find out: intervals, power and labels to expect, by analysing simulated studies (docs/methods).
 
-Every simulated study goes through the functions that analyse a real one: `mace`, `labels`, `bradley_terry`,
+Every simulated study goes through the functions that analyse a real one: `mace_posterior`, `labels`, `bradley_terry`,
 `agreement`, `bootstrap`, `significance`. What they find is averaged over studies.
 """
 
@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
-from analysis.stats import agreement, bradley_terry, labels, mace, significance
-from analysis.stats.bootstrap import Floats, Statistic, bootstrap, resample_weights, weighted_mean
+from analysis.stats import agreement, bradley_terry, labels, mace, mace_posterior, significance
+from analysis.stats.bootstrap import Floats, percentile_interval, resample_weights
 from analysis.stats.designs import HUMAN, MODEL, Design, Expectation, Ints
+from analysis.stats.distinct import distinct
 from analysis.stats.proportions import wilson
 from analysis.stats.simulating import Simulated, simulate
 
@@ -35,6 +36,8 @@ MEASURES = {
 #: Measures that are shares.
 SHARES = frozenset({"label_accuracy", "power", "power_all"})
 
+_DRAWS = mace_posterior.Effort(chains=16, populations=1, steps=12, kept=2, thin=3)
+
 
 @dataclass(frozen=True)
 class Effort:
@@ -42,20 +45,16 @@ class Effort:
 
     Attributes
     ----------
-    restarts, refine : int
-        Of MACE (`mace.Settings`).
+    draws : mace_posterior.Effort
+        Of the labels. Few do: what they leave open is averaged over dimensions and studies.
     resamples : int
         Bootstrap resamples of topics.
-    rank_resamples : int
-        Draws of labels behind rank intervals; 0: they are not made.
     significance : float
         Largest adjusted p that counts as a difference found.
     """
 
-    restarts: int = 5
-    refine: int = 0
+    draws: mace_posterior.Effort = _DRAWS
     resamples: int = 200
-    rank_resamples: int = 40
     significance: float = 0.05
 
 
@@ -144,16 +143,14 @@ def analyse(study: Simulated, rng: np.random.Generator, *, effort: Effort | None
     chosen = effort if effort is not None else Effort()
     weights = resample_weights(study.design.topics, chosen.resamples, rng)
     found = dict.fromkeys(MEASURES, float("nan")) | fit_agreement(study)
-    posterior = fit_labels(study, rng, chosen)
-    if posterior is None:
+    averaged = _draw_labels(study, rng, chosen)
+    if averaged is None:
         return found
-    gold = gold_of(posterior)
-    grades = fit_grades(study, gold)
-    found["label_accuracy"] = float(np.mean(gold == study.truth))
-    found |= _mean_grades(study, grades, weights)
-    found |= _differences(study, grades, weights, chosen)
-    if chosen.rank_resamples:
-        found["rank_width"] = _rank_width(study, posterior[0], rng, chosen)
+    found["label_accuracy"] = float(np.mean(gold_of([each.posterior for each in averaged]) == study.truth))
+    grade = _drawn_grades(study, np.stack([each.label for each in averaged], axis=1))
+    found |= _mean_grades(study, grade, weights)
+    found |= _differences(study, grade, weights, chosen)
+    found["rank_width"] = _rank_width(grade)
     return found
 
 
@@ -174,9 +171,8 @@ def summarise(studies: Sequence[dict[str, float]]) -> dict[str, Estimate]:
     return {name: _estimate(np.array([study[name] for study in studies]), share=name in SHARES) for name in MEASURES}
 
 
-def fit_labels(study: Simulated, rng: np.random.Generator, effort: Effort) -> Floats | None:
-    """How probable each label is, (n_dimensions, n_items, 3); None where MACE cannot be fitted."""
-    how = mace.Settings(restarts=effort.restarts, refine=effort.refine)
+def fit_labels(study: Simulated, rng: np.random.Generator, how: mace.Settings) -> Floats | None:
+    """How probable the likeliest fit holds each label, (n_dimensions, n_items, 3); None where MACE cannot be fitted."""
     found = []
     for votes in study.label.T:
         try:
@@ -189,7 +185,7 @@ def fit_labels(study: Simulated, rng: np.random.Generator, effort: Effort) -> Fl
     return np.stack(found)
 
 
-def gold_of(posterior: Floats) -> Ints:
+def gold_of(posterior: Floats | Sequence[Floats]) -> Ints:
     """The gold labels, (n_items, n_dimensions), of posteriors of shape (n_dimensions, n_items, 3)."""
     return np.stack([labels.gold(each) for each in posterior], axis=1)
 
@@ -222,50 +218,80 @@ def fit_agreement(study: Simulated) -> dict[str, float]:
     }
 
 
-def _by_response(study: Simulated, grades: bradley_terry.Grades) -> Floats:
-    """Grades as (n_topics, n_responses, n_dimensions)."""
-    shape = (study.design.topics, study.label.shape[1], study.design.responses)
-    return grades.grade.reshape(shape).transpose(0, 2, 1)
+def _draw_labels(study: Simulated, rng: np.random.Generator, effort: Effort) -> list[mace_posterior.Averaged] | None:
+    """Labels averaged over all optima, by dimension; None where the votes cannot tell who is competent."""
+    try:
+        return [
+            mace_posterior.sample(
+                study.item, study.coder, votes,
+                rng=rng, items=len(study.topic), labels=len(labels.LABELS), effort=effort.draws,
+            )
+            for votes in study.label.T
+        ]  # fmt: skip
+    except (mace.SingleLabelError, mace.NoOverlapError):
+        return None
 
 
-def _mean_grades(study: Simulated, grades: bradley_terry.Grades, weights: Floats) -> dict[str, float]:
+def _drawn_grades(study: Simulated, label: NDArray[np.int8]) -> Floats:
+    """Grades by every draw of the labels, shape (n_topics, n_responses, n_dimensions, n_draws).
+
+    `label` has shape (n_items, n_dimensions, n_draws). What is drawn alike of a topic is fitted once.
+    """
+    items, dimensions, draws = label.shape
+    order = np.argsort(study.topic, kind="stable")
+    begin = np.flatnonzero(np.diff(study.topic[order], prepend=-1))
+    outcome = label[order].reshape(items, -1).astype(np.float64) - 1.0
+    different = distinct(begin, outcome)
+    size = np.diff(np.r_[begin, items])[different.group]
+    problem = np.repeat(np.arange(len(size)), size)
+    row = np.arange(len(problem)) + np.repeat(begin[different.group] - (np.cumsum(size) - size), size)
+    tallies = bradley_terry.tally(
+        problem,
+        study.first[order][row],
+        study.second[order][row],
+        outcome[row, np.repeat(different.column, size)],
+        problems=len(size),
+        items=study.design.responses,
+    )
+    fitted = bradley_terry.fit(tallies, errors=False).grade[different.place]
+    return fitted.reshape(len(begin), dimensions, draws, -1).transpose(0, 3, 1, 2)
+
+
+def _mean_grades(study: Simulated, grade: Floats, weights: Floats) -> dict[str, float]:
     """Widths of the intervals of mean grades, as in the table `grade_means`."""
-    grade, origin = _by_response(study, grades), study.design.origin
+    origin = study.design.origin
     apart, together = [], []
     for who in np.unique(origin):
         own = grade[:, origin == who]
-        together.append(_width(_topic_means(own), weights))
-        apart += [_width(_topic_means(own[:, :, [d]]), weights) for d in range(own.shape[2])]
+        together.append(_width(own, weights))
+        apart += [_width(own[:, :, [d]], weights) for d in range(own.shape[2])]
     return {"mean_grade_width": float(np.mean(apart)), "mean_grade_all_width": float(np.mean(together))}
 
 
-def _topic_means(values: Floats) -> Statistic:
-    """The mean of values of shape (n_topics, ...) as a statistic of topics."""
-    topic = np.broadcast_to(np.arange(len(values)).reshape(-1, *[1] * (values.ndim - 1)), values.shape)
-    return weighted_mean(values.ravel(), topic.ravel(), len(values))
+def _width(grade: Floats, weights: Floats, less: Floats | None = None) -> float:
+    """The width of the interval of a mean grade, or of that less another: in each resample of topics by another draw.
 
-
-def _width(statistic: Statistic, weights: Floats) -> float:
-    interval = bootstrap(statistic, weights)
+    Grades have shape (n_topics, n_responses, n_dimensions, n_draws).
+    """
+    mean = np.nanmean(grade, axis=(1, 2)) - (0.0 if less is None else np.nanmean(less, axis=(1, 2)))
+    drawn = mean[:, np.arange(len(weights)) % mean.shape[1]].T
+    known = np.isfinite(drawn)
+    samples = np.where(known, weights * drawn, 0.0).sum(axis=1) / np.where(known, weights, 0.0).sum(axis=1)
+    interval = percentile_interval(float(np.nanmean(mean)), samples, clusters=len(grade))
     return interval.high - interval.low
 
 
-def _differences(study: Simulated, grades: bradley_terry.Grades, weights: Floats, effort: Effort) -> dict[str, float]:
+def _differences(study: Simulated, grade: Floats, weights: Floats, effort: Effort) -> dict[str, float]:
     """The difference between origins, its interval, and whether tests find it: of all styles, and of each."""
-    grade, origin, style = _by_response(study, grades), study.design.origin, study.design.style
-    human, model = _topic_means(grade[:, origin == HUMAN]), _topic_means(grade[:, origin == MODEL])
-    lead = float(bootstrap(model, weights).estimate - bootstrap(human, weights).estimate)
-    widths = []
-    for d in range(grade.shape[2]):
-        own = grade[:, :, [d]]
-        sides = _topic_means(own[:, origin == HUMAN]), _topic_means(own[:, origin == MODEL])
-        widths.append(_width(partial(_less, *sides), weights))
-    every = np.ones(len(style), dtype=bool)
+    origin, style = study.design.origin, study.design.style
+    human, model = grade[:, origin == HUMAN], grade[:, origin == MODEL]
+    widths = [_width(model[:, :, [d]], weights, human[:, :, [d]]) for d in range(grade.shape[2])]
+    every, mean = np.ones(len(style), dtype=bool), grade.mean(axis=3)
     return {
-        "difference": lead,
+        "difference": float(np.nanmean(model) - np.nanmean(human)),
         "difference_width": float(np.mean(widths)),
-        "power_all": _power(_tests(grade, origin, every), effort),
-        "power": _power([p for which in np.unique(style) for p in _tests(grade, origin, style == which)], effort),
+        "power_all": _power(_tests(mean, origin, every), effort),
+        "power": _power([p for which in np.unique(style) for p in _tests(mean, origin, style == which)], effort),
     }
 
 
@@ -282,10 +308,6 @@ def _power(p: list[float], effort: Effort) -> float:
     return float(np.mean(significance.adjusted(p) <= effort.significance)) if p else float("nan")
 
 
-def _less(human: Statistic, model: Statistic, weights: Floats) -> Floats:
-    return model(weights) - human(weights)
-
-
 def _signed_rank(differences: Floats) -> float:
     """The test's p; NaN where too few topics tell the two apart for any result to be significant."""
     try:
@@ -294,20 +316,10 @@ def _signed_rank(differences: Floats) -> float:
         return float("nan")
 
 
-def _rank_width(study: Simulated, posterior: Floats, rng: np.random.Generator, effort: Effort) -> float:
-    """How wide the intervals of grades are if labels are drawn from what the votes leave open, on one dimension."""
-    draws, topics = effort.rank_resamples, study.design.topics
-    below = np.cumsum(posterior, axis=1)[:, :2]
-    chance = rng.random((draws, len(study.topic)))
-    outcome = (chance >= below[:, 0]).astype(np.int64) + (chance >= below[:, 1]) - 1
-    problem = np.arange(draws)[:, None] * topics + study.topic
-    first, second = (np.broadcast_to(side, problem.shape).ravel() for side in (study.first, study.second))
-    tallies = bradley_terry.tally(
-        problem.ravel(), first, second, outcome.ravel(), problems=draws * topics, items=study.design.responses
-    )
-    grade = bradley_terry.fit(tallies).grade.reshape(draws, topics, study.design.responses)
-    low = np.quantile(grade, 0.025, axis=0, method="lower")
-    return float(np.nanmean(np.quantile(grade, 0.975, axis=0, method="higher") - low))
+def _rank_width(grade: Floats) -> float:
+    """How wide the intervals of single grades are, shape (n_topics, n_responses, n_dimensions, n_draws)."""
+    low = np.quantile(grade, 0.025, axis=3, method="lower")
+    return float(np.nanmean(np.quantile(grade, 0.975, axis=3, method="higher") - low))
 
 
 def _estimate(values: Floats, *, share: bool) -> Estimate:

@@ -5,26 +5,25 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
-from analysis.stats import designs, expecting, planning, significance
+from analysis.stats import designs, expecting, mace, planning, significance
 from analysis.stats.bootstrap import bootstrap, resample_weights, weighted_mean
 from analysis.stats.designs import Competence, Design, Expectation
-from analysis.stats.planning import Effort
 from analysis.stats.simulating import simulate
 
-QUICK = Effort(restarts=2, resamples=200, rank_resamples=0)
+SETTINGS = mace.Settings(restarts=5)
 
 
 def people(spam: float, dimensions: int = 1) -> Competence:
     return Competence(np.full((1, dimensions), spam), np.full((1, dimensions, 3), 1 / 3))
 
 
-def duel(topics: int) -> Design:
+def duel(topics: int, k: int = 2) -> Design:
     """A person's and a model's response to each topic, judged once in one order, no way out."""
-    return Design(topics=topics, responses=2, dimensions=1, forced=1, k=2, both_orders=0)
+    return Design(topics=topics, responses=2, dimensions=1, forced=1, k=k, both_orders=0)
 
 
-def planned(design: Design, expected: Expectation, n: int, seed: int = 0, effort: Effort = QUICK):
-    return planning.plan(design, expected, simulations=n, rng=np.random.default_rng(seed), effort=effort)
+def planned(design: Design, expected: Expectation, n: int, seed: int = 0):
+    return planning.plan(design, expected, simulations=n, rng=np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("topics", [50, 200])
@@ -48,7 +47,7 @@ def test_widths_go_with_one_over_the_root_of_the_number_of_topics():
 def test_power_is_that_of_the_test_summed_over_what_can_happen():
     """With all differences 1 or -1 the test's p depends on how often the model won: power is a binomial sum."""
     topics, effect = 60, 0.7
-    found = planned(duel(topics), Expectation(people(0.0), effect=effect, spread=0.0), 80)
+    found = planned(duel(topics, k=6), Expectation(people(0.0), effect=effect, spread=0.0), 80)
     wins = np.arange(topics + 1)
     p = np.array([significance.signed_rank(np.repeat([1.0, -1.0], [w, topics - w])).p for w in wins])
     closed = stats.binom.pmf(wins, topics, expit(effect))[p <= 0.05].sum()
@@ -86,11 +85,8 @@ def test_more_judges_and_better_ones_give_truer_labels():
 
 
 def test_ranks_are_surer_where_more_people_judge_and_certain_where_all_look():
-    effort = Effort(restarts=2, rank_resamples=60)
     few, many, sure = (
-        planned(
-            Design(topics=15, responses=5, dimensions=1, forced=0, k=k), Expectation(people(spam)), 3, effort=effort
-        )
+        planned(Design(topics=15, responses=5, dimensions=1, forced=0, k=k), Expectation(people(spam)), 3)
         for k, spam in ((3, 0.6), (9, 0.6), (5, 0.0))
     )
     assert few["rank_width"].value > 1.3 * many["rank_width"].value
@@ -104,7 +100,8 @@ def test_a_grade_is_as_open_as_its_labels(posterior, width):
     """Each is first as often as last where both labels are as probable, and stays where one is sure."""
     rng = np.random.default_rng(3)
     study = simulate(duel(10), Expectation(people(0.0)), rng)
-    assert planning._rank_width(study, np.tile(posterior, (10, 1)), rng, Effort(rank_resamples=60)) == width
+    drawn = rng.choice(3, p=posterior, size=(10, 1, 60))
+    assert planning._rank_width(planning._drawn_grades(study, drawn)) == width
 
 
 def test_the_interval_of_an_expectation_narrows_with_simulations_and_one_has_none():
@@ -136,7 +133,7 @@ def test_what_judgments_cannot_say_is_not_said():
 
 def test_equal_seeds_give_equal_plans():
     design, expected = Design(topics=8, responses=4, dimensions=2, forced=1), Expectation(people(0.4, 2), effect=0.4)
-    once, again = (planned(design, expected, 3, effort=Effort(rank_resamples=20)) for _ in range(2))
+    once, again = (planned(design, expected, 3) for _ in range(2))
     assert once == again
     assert once != planned(design, expected, 3, seed=1)
     with pytest.raises(ValueError, match="at least one study"):
@@ -150,7 +147,7 @@ def test_the_expectation_behind_a_study_is_found_again():
     truth = Expectation(
         crowd, effect=1.0, spread=1.5, neutral=0.25, correlation=0.7, difficulty=0.5, topic_effect=1.5, style_effect=0.7
     )
-    like = expecting.found_in(simulate(design, truth, rng), rng, Effort())
+    like = expecting.found_in(simulate(design, truth, rng), rng, SETTINGS)
     found = expecting.calibrate(design, crowd, like, rng=rng)
     assert found.effect == pytest.approx(truth.effect, abs=0.3)
     assert found.spread == pytest.approx(truth.spread, rel=0.15)
@@ -168,10 +165,10 @@ def test_merits_may_go_together_less_than_labels_do():
     design = Design(topics=100, responses=6, dimensions=4, forced=0)
     crowd = designs.competence(0.7, 0.2, dimensions=4, rng=rng)
     truth = Expectation(crowd, effect=1.0, spread=2.0, neutral=0.25, correlation=0.9, merit_correlation=0.2)
-    like = expecting.found_in(simulate(design, truth, rng), rng, Effort())
+    like = expecting.found_in(simulate(design, truth, rng), rng, SETTINGS)
     found = expecting.calibrate(design, crowd, like, rng=rng)
     assert found.merit_correlation < 0.6 < found.correlation
-    seen = [expecting.found_in(simulate(design, found, rng), rng, Effort()) for _ in range(6)]
+    seen = [expecting.found_in(simulate(design, found, rng), rng, SETTINGS) for _ in range(6)]
     assert np.mean([each.by_topic_all for each in seen]) == pytest.approx(like.by_topic_all, rel=0.2)
     assert np.mean([each.by_topic for each in seen]) == pytest.approx(like.by_topic, rel=0.15)
 
@@ -181,10 +178,10 @@ def test_a_plan_of_the_same_styles_has_the_effects_that_they_had():
     design = Design(topics=60, responses=6, styles=3, dimensions=2, forced=0, k=3)
     pattern = np.array([[1.5, 0.0], [-1.5, 0.5], [0.0, -0.5]])
     truth = Expectation(people(0.1, 2), effect=1.0, spread=0.5, style_effect=1.5, style_pattern=pattern)
-    like = expecting.found_in(simulate(design, truth, rng), rng, Effort())
+    like = expecting.found_in(simulate(design, truth, rng), rng, SETTINGS)
     found = expecting.calibrate(design, people(0.1, 2), like, rng=rng)
     assert found.style_effect == pytest.approx(1.5, rel=0.4)
-    again = expecting.found_in(simulate(design, found, rng), rng, Effort())
+    again = expecting.found_in(simulate(design, found, rng), rng, SETTINGS)
     assert np.corrcoef(again.differences.ravel(), pattern.ravel())[0, 1] > 0.75
     # Other numbers of styles have effects of their own.
     simulate(Design(topics=5, responses=4, styles=2, dimensions=2, forced=0, k=3), found, rng)
