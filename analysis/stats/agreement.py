@@ -29,6 +29,10 @@ class Options(TypedDict, total=False):
     domain: ArrayLike | None
 
 
+#: Of fewer coders who were drawn, intervals of alpha hold the true value too rarely (docs/methods/intervals.md).
+FEWEST_CODERS = 24
+
+
 class AlphaUndefinedError(ValueError):
     """Alpha cannot be computed from these data."""
 
@@ -158,8 +162,8 @@ def alpha_interval(
     Returns
     -------
     Interval
-        No resamples are drawn. The ends are NaN with fewer than two topics, and where the judgments of no topic and
-        no coder would change alpha.
+        No resamples are drawn. The ends are NaN with fewer than two topics, with fewer than `FEWEST_CODERS` who were
+        drawn, and where the judgments of no topic and no coder would change alpha.
 
     Raises
     ------
@@ -168,7 +172,8 @@ def alpha_interval(
 
     Examples
     --------
-    >>> found = alpha_interval([0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 0, 2], [0, 0, 1, 1, 1, 0], [0, 1, 2], values=2)
+    >>> votes = [0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 0, 2], [0, 0, 1, 1, 1, 0]
+    >>> found = alpha_interval(*votes, [0, 1, 2], values=2, drawn_coders=False)
     >>> round(found.estimate, 3), found.low < found.estimate < found.high < 1
     (0.444, True)
     """
@@ -222,7 +227,7 @@ def alpha_terms(
     n = counts.sum(axis=1)[u[first]]
     added = (gradient + gradient.T)[v[first], v[second]] / (n - 1)
     if drawn_coders:
-        return Terms(of_unit[u[first]], c[first], c[second], added)
+        return Terms(of_unit[u[first]], c[first], c[second], added, least=FEWEST_CODERS)
     return Terms(of_unit[u[first]], None, None, added)
 
 

@@ -40,12 +40,16 @@ class Terms:
         are None where the judges were chosen, not drawn (experts, a model): then the variance is over topics alone.
     value : ndarray of shape (n_terms,)
         What each term adds; they add up to about 0.
+    least : int
+        Of fewer judges who were drawn there is no interval: of two it has one degree of freedom, and some statistics
+        need more.
     """
 
     topic: Ints
     first: Ints | None
     second: Ints | None
     value: Floats
+    least: int = 3
 
     @property
     def topics(self) -> int:
@@ -109,6 +113,7 @@ def combined(parts: Sequence[Terms], weights: Sequence[float]) -> Terms:
         first=np.concatenate(first) if len(first) == len(parts) else None,
         second=np.concatenate(second) if len(second) == len(parts) else None,
         value=np.concatenate([weight * part.value for part, weight in zip(parts, weights, strict=True)]),
+        least=max(part.least for part in parts),
     )
 
 
@@ -145,7 +150,7 @@ def interval_of(
     Returns
     -------
     low, high : float
-        NaN where no interval can be said: fewer than two topics, fewer than `FEWEST_JUDGES` who were drawn, or terms
+        NaN where no interval can be said: fewer than two topics, fewer judges who were drawn than asked for, or terms
         that do not vary (what was never seen to vary tells nothing of how much it could).
 
     Raises
@@ -158,7 +163,7 @@ def interval_of(
         raise ValueError(msg)
     nan = float("nan")
     spread, freedom = variance(terms)
-    too_few = terms.first is not None and terms.judges < FEWEST_JUDGES
+    too_few = terms.first is not None and terms.judges < terms.least
     if too_few or not spread > _NOTHING or np.isnan(estimate):
         return nan, nan
     reach = float(scipy.stats.t.ppf(0.5 + level / 2, freedom)) * float(np.sqrt(spread))
@@ -170,8 +175,6 @@ def interval_of(
     return most - left * float(np.exp(reach / left)), most - left * float(np.exp(-reach / left))
 
 
-#: Of two judges who were drawn an interval has one degree of freedom, and reaches further than anything that can be.
-FEWEST_JUDGES = 3
 # A variance that rounding leaves of terms that do not vary.
 _NOTHING = 1e-18
 

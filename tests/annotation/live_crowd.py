@@ -11,19 +11,21 @@ from . import campaigns
 
 
 @transaction.atomic
-def crowded(*, topics: int, responses: int = 6, dimensions: int = 7, k: int = 5, seed: int = 0) -> campaigns.World:
+def crowded(
+    *, topics: int, responses: int = 6, dimensions: int = 7, k: int = 5, seed: int = 0, people: int = 0
+) -> campaigns.World:
     """Let k people hand in each questionnaire of fifteen pairs; every fifth judge answers at random."""
     here = campaigns.world(topics=topics, responses=responses, per_questionnaire=15, dimensions=dimensions, k=k)
     rng = np.random.default_rng(seed)
-    people = here.judges(max(k, len(here.questionnaires) * k // 4))
-    guessing = {each.pk for each in people[::5]}
+    judges = here.judges(people or max(k, len(here.questionnaires) * k // 4))
+    guessing = {each.pk for each in judges[::5]}
     judgments = []
     truth: dict[int, np.ndarray] = {}
     common = {"state": AssignmentState.SUBMITTED, "pay": 400, "assigned_at": NOW, "submitted_at": NOW}
     made = [
         Assignment(
             questionnaire=sheet,
-            participant=people[(number * k + place) % len(people)],
+            participant=judges[(number * k + place) % len(judges)],
             external_id=f"a-{here.campaign.pk}-{number}-{place}",
             seconds=float(rng.uniform(600, 2400)),
             active_seconds=float(rng.uniform(500, 1800)),

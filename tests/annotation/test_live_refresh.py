@@ -81,7 +81,7 @@ def test_what_is_not_defined_has_no_value_and_a_reason(votes, items, judgments) 
 
 
 def test_figures_are_those_of_the_analysis_on_the_same_judgments() -> None:
-    here = live_crowd.crowded(topics=4, dimensions=3)
+    here = live_crowd.crowded(topics=6, dimensions=3, people=24)
     refresh(here)
     Assignment.objects.filter(questionnaire__campaign=here.campaign).update(state=AssignmentState.ACCEPTED)
     inputs = loading.load(here.study)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from analysis.enums import Coders, Split
 from analysis.stats import agreement
-from analysis.stats.cluster_variance import FEWEST_JUDGES, Terms, combined, interval_of
+from analysis.stats.cluster_variance import Terms, combined, interval_of
 from analysis.stats.labels import differentiable
 
 from ..inputs import EXPERT, POINTWISE, Ints
@@ -23,7 +23,8 @@ Mask = NDArray[np.bool_]
 CHOSEN = (Coders.EXPERT.value, Coders.MODEL.value)
 NO_ITEMS = "no presented pair that two people or more judged is in this split"
 ONE_TOPIC = (
-    f"an interval needs at least two topics, {FEWEST_JUDGES} judges unless they were chosen, and judgments that differ"
+    f"an interval needs at least two topics, {agreement.FEWEST_CODERS} judges unless they were chosen, and judgments "
+    "that differ"
 )
 #: Coders whose intervals hold the true value too rarely to be shown (docs/methods/intervals.md).
 WITHOUT_INTERVAL = (Coders.CORRECTED_QUARTER.value,)

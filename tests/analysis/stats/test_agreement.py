@@ -89,11 +89,20 @@ def test_the_gradient_is_that_of_nominal_alpha_in_closed_form():
 
 
 def test_alpha_interval_holds_the_estimate_and_is_bounded():
-    unit, coder, value, topic = votes(1)
+    unit, coder, value, topic = votes(1, judges=24)
     interval = agreement.alpha_interval(unit, coder, value, topic, values=3)
     assert interval.low < interval.estimate < interval.high < 1
     assert interval.estimate == agreement.alpha(agreement.count_values(unit, coder, value))
     assert interval.clusters == 20
+
+
+def test_alpha_of_few_judges_has_no_interval_unless_they_were_chosen():
+    unit, coder, value, topic = votes(1, judges=23)
+    drawn, chosen = (
+        agreement.alpha_interval(unit, coder, value, topic, values=3, drawn_coders=drawn) for drawn in (True, False)
+    )
+    assert np.isnan([drawn.low, drawn.high]).all()
+    assert chosen.low < chosen.estimate == drawn.estimate < chosen.high
 
 
 def test_alpha_intervals_cover_alpha_of_all_topics_and_judges():
