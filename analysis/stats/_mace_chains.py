@@ -35,6 +35,7 @@ from analysis.stats.bootstrap import Floats
 
 Labels = NDArray[np.int8]
 Flags = NDArray[np.bool_]
+Places = NDArray[np.int32]  # half as wide as indices are: they are read and written all the time
 _EVEN = 0.5  # so large a share of the chains a step of annealing is worth at least, by their weights
 _EDGE = 1e-6  # spam probabilities that are drawn stay this far from 0 and 1, where logarithms end
 _AT_ONCE = 2**16  # so many votes times chains are looked up at once, about: they stay in the processor's cache
@@ -45,7 +46,7 @@ class _State:
     """Several chains beside each other (the last axis)."""
 
     label: Labels  # (items, chains)
-    place: Ints  # (judges with a table, chains): where each stands in it
+    place: Places  # (judges with a table, chains): where each stands in it
     gain: Singles  # (labels, judges without, chains): what one more true vote changes
     log_likelihood: Floats  # (judges without, chains): of their votes
     spam: Floats  # (judges without, chains)
@@ -61,7 +62,7 @@ class _Block:
     item: Ints  # (votes,): along `items`
     value: Labels  # (votes, 1)
     judges: Ints  # (votes,): along those with a table
-    strides: Ints  # (votes, 1): how far a judge's place moves if the vote says the true label
+    strides: Places  # (votes, 1): how far a judge's place moves if the vote says the true label
     offsets: Ints  # (votes, 1): where the judge's gains for the label of the vote begin
     untabled: tuple[tuple[int, int, int], ...]  # item, label and judge of the votes of the others
 
@@ -102,7 +103,7 @@ class Chains:
         ends = np.cumsum(np.bincount(parts.of_item, minlength=parts.count))
         self.members = np.split(np.argsort(parts.of_item, kind="stable"), ends[:-1])
         among = np.where(tabled, np.cumsum(tabled), np.cumsum(~tabled)) - 1
-        strides = np.array([each.strides for each in tables], dtype=np.int64).reshape(len(tables), labels)
+        strides = np.array([each.strides for each in tables], dtype=np.int32).reshape(len(tables), labels)
         order = np.lexsort((problem.value, problem.unit))
         unit, coder, value = problem.unit[order], problem.coder[order], problem.value[order]
         self.votes = _Votes(unit, value, among[coder], tabled[coder], strides, sizes, self.begin[:, 0])
@@ -161,7 +162,7 @@ class Chains:
             label[members] = rng.integers(labels, size=(len(members), chains), dtype=np.int8)
         known = np.flatnonzero(self.problem.fixed >= 0)
         label[known] = self.problem.fixed[known][:, None]
-        place = np.zeros((len(self.tabled), chains), dtype=np.int64)
+        place = np.zeros((len(self.tabled), chains), dtype=np.int32)
         for block in blocks:
             place[block.judges] += block.strides * (label[block.items][block.item] == block.value)
         few = len(self.untabled)
@@ -222,10 +223,10 @@ class Chains:
             moves = goes[block.parts]
             if not moves.any():
                 continue
-            label = state.label[block.items]
+            label = state.label.take(block.items, axis=0)
             # Where the judges stand without these items, from where the gains for their votes on them begin.
-            place = state.place[block.judges]
-            place -= block.strides * (label[block.item] == block.value)
+            place = state.place.take(block.judges, axis=0)
+            place -= block.strides * (label.take(block.item, axis=0) == block.value)
             weight = (block.sums @ self.gain.take(place + block.offsets)).reshape(len(block.items), labels, chains)
             for item, value, who in block.untabled:
                 weight[item, value] += state.gain[value, who]
@@ -235,10 +236,10 @@ class Chains:
             weight /= weight.sum(axis=1, keepdims=True)
             if expected is not None:
                 expected[block.items] += weight.reshape(*weight.shape[:2], expected.shape[2], -1).sum(axis=3)
-            drawn = _drawn(weight, chance[block.items])
+            drawn = _drawn(weight, chance.take(block.items, axis=0))
             if not moves.all():
                 drawn[~moves] = label[~moves]
-            place += block.strides * (drawn[block.item] == block.value)
+            place += block.strides * (drawn.take(block.item, axis=0) == block.value)
             state.label[block.items], state.place[block.judges] = drawn, place
         self._parameters(state, power, goes, rngs)
 
@@ -306,7 +307,7 @@ class _Votes:
     value: Ints
     judge: Ints
     is_tabled: Flags
-    strides: Ints  # (judges with a table, labels)
+    strides: Places  # (judges with a table, labels)
     sizes: Ints  # (judges with a table,): of the tables
     begin: Ints  # (judges with a table,): of the tables
 
