@@ -105,11 +105,11 @@ def judged(study: Simulated, rng: np.random.Generator) -> Iterator[Said]:
 
 def ranked(study: Simulated, rows: list[Row]) -> Iterator[Said]:
     """Grades of responses: their intervals hold what the votes leave open of the labels, so truth has the true ones."""
-    grade = fit_grades(study, study.truth).grade.reshape(study.design.topics, study.design.dimensions, -1)
+    grade = fit_grades(study, study.truth[:, :, None])[0][..., 0]
     for row in rows:
         if row["topic"] in RANKED and row["rank_low"] is not None:
             topic, place = (int(each) for each in row["response"].removeprefix("topic-").split("-"))
-            truth = float(grade[topic, int(row["dimension"].removeprefix("d")), place])
+            truth = float(grade[topic, place, int(row["dimension"].removeprefix("d"))])
             key = f"{row['response']} {row['dimension']}"
             yield "grade of a response", key, row["grade"], row["rank_low"], row["rank_high"], truth
 

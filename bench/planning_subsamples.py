@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.stats import designs, expecting, labels, mace, planning
+from analysis.stats import designs, expecting, labels, mace, mace_posterior, planning
 from analysis.stats.designs import Competence, Design, Expectation
 from analysis.stats.simulating import Simulated, simulate
 from bench._votes import DIMENSIONS
@@ -55,7 +55,7 @@ def run(replications: int = 100) -> list[dict]:
 def _compare(name: str, study: Simulated, draw: Callable[[int], Simulated], replications: int) -> list[dict]:
     rng = np.random.default_rng(2)
     people = fitted_people(study, rng)
-    like = expecting.found_in(study, rng, mace.Settings(restarts=5))
+    like = expecting.found_in(study, rng, mace_posterior.Effort(chains=64))
     assert like is not None
     expected = expecting.calibrate(study.design, people, like, rng=rng)
     rows: list[dict[str, Any]] = []
@@ -73,14 +73,16 @@ def _compare(name: str, study: Simulated, draw: Callable[[int], Simulated], repl
                 "ratio": (WIDTH if is_width else POWER) / max(apart, 1e-3),
                 "target": 1,
                 "detail": f"planned {ours.value:.3f} [{ours.low:.3f}, {ours.high:.3f}], subsamples {theirs.value:.3f} "
-                f"[{theirs.low:.3f}, {theirs.high:.3f}], {replications} of each; standard deviation of what subsamples "
-                f"of one study give {luck[measure]:.3f}",
+                f"[{theirs.low:.3f}, {theirs.high:.3f}], {replications} of each; subsamples of simulated studies "
+                f"{luck[measure][0]:.3f}, standard deviation between studies {luck[measure][1]:.3f}",
             })  # fmt: skip
     return rows
 
 
-def _luck(design: Design, expected: Expectation, topics: int, rng: np.random.Generator) -> dict[str, float]:
-    """How much means over subsamples differ between whole studies: standard deviations by measure.
+def _luck(
+    design: Design, expected: Expectation, topics: int, rng: np.random.Generator
+) -> dict[str, tuple[float, float]]:
+    """What subsamples of simulated studies of the whole size find: by measure the mean, and how much studies differ.
 
     Subsamples of one study share its topics, so that its effects, large or small by chance, are theirs.
     """
@@ -89,7 +91,8 @@ def _luck(design: Design, expected: Expectation, topics: int, rng: np.random.Gen
         whole = simulate(design, expected, rng)
         own = [planning.analyse(some_topics(whole, topics, rng), rng) for _ in range(SUBSAMPLES)]
         found.append(planning.summarise(own))
-    return {name: float(np.std([each[name].value for each in found], ddof=1)) for name in MEASURES}
+    means = {name: np.array([each[name].value for each in found]) for name in MEASURES}
+    return {name: (float(mean.mean()), float(mean.std(ddof=1))) for name, mean in means.items()}
 
 
 def fitted_people(study: Simulated, rng: np.random.Generator) -> Competence:

@@ -212,10 +212,10 @@ class Expectation:
         How much the effect differs between topics, as standard deviations: on all dimensions alike, and on each by
         itself.
     style_effect : float
-        How much the effect differs between styles and dimensions, the same on all topics: a standard deviation.
+        How much the effect differs between styles and dimensions, the same on all topics: a standard deviation. Drawn
+        anew for each study.
     style_pattern : ndarray of shape (n_styles, n_dimensions), or None
-        Which styles and dimensions have more of the effect than others, with mean 0 and standard deviation 1. None, or
-        where the design has other numbers of them: drawn anew for each study.
+        By how much, where it is known and the design has as many of them: in place of `style_effect`. Mean 0.
     merit_correlation : float or None
         How far merits alone go together between dimensions; None: as `correlation` says.
     """
@@ -247,7 +247,9 @@ class Expectation:
 
 def across(expected: Expectation) -> float:
     """The standard deviation of merits in pairs of a person's and a model's response, the same for both."""
-    varied = expected.topic_effect**2 + expected.own_topic_effect**2 + expected.style_effect**2
+    pattern = expected.style_pattern
+    styles = expected.style_effect if pattern is None else float(pattern.std(ddof=1))
+    varied = expected.topic_effect**2 + expected.own_topic_effect**2 + styles**2
     return float(np.sqrt(expected.spread**2 + varied / 2))
 
 

@@ -15,11 +15,11 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from analysis.stats import mace
 from analysis.stats.bootstrap import Floats
 from analysis.stats.designs import HUMAN, MODEL, Competence, Design, Expectation, across, shifted
 from analysis.stats.labels import N
-from analysis.stats.planning import fit_agreement, fit_grades, fit_labels, gold_of
+from analysis.stats.mace_posterior import Effort
+from analysis.stats.planning import draw_labels, fit_agreement, fit_grades, gold_of
 from analysis.stats.simulating import Simulated, simulate
 
 #: So many studies are simulated in each round, with the same draws: few while steps are long, then more.
@@ -33,7 +33,7 @@ _FURTHEST = 2.0  # no step is longer than this factor
 _LARGEST = 20.0  # merits further apart than this are told apart with certainty
 _LEAST_ALPHA = 0.02  # below it, agreement says nothing of how competent people are
 _HARDEST = 3.0
-_QUICK = mace.Settings(restarts=3)
+_FEW_DRAWS = Effort(chains=16, populations=1, steps=10, kept=1, thin=3)
 
 
 class NothingFoundError(ValueError):
@@ -146,7 +146,7 @@ def found(
 
 
 def calibrate(
-    design: Design, people: Competence, like: Found, *, rng: np.random.Generator, settings: mace.Settings = _QUICK
+    design: Design, people: Competence, like: Found, *, rng: np.random.Generator, effort: Effort = _FEW_DRAWS
 ) -> Expectation:
     """The expectation under which simulated studies look like one that was analysed.
 
@@ -160,8 +160,8 @@ def calibrate(
         What its analysis found.
     rng : numpy.random.Generator
         Source of a seed: every round simulates with the same draws, so that rounds differ by the expectation alone.
-    settings : analysis.stats.mace.Settings, optional
-        How MACE is fitted to simulated studies, which are analysed by their likeliest labels. By default quickly.
+    effort : analysis.stats.mace_posterior.Effort, optional
+        How many draws of the labels simulated studies are analysed with, few by default.
 
     Returns
     -------
@@ -171,15 +171,24 @@ def calibrate(
     """
     seed = int(rng.integers(2**63))
     effect, spread = _EFFECT * like.difference, max(like.spread, 0.05)
-    at = Expectation(
-        people, effect, spread, min(like.neutral, 0.95), _share(like.correlation), style_pattern=_pattern(like)
-    )
+    at = Expectation(people, effect, spread, min(like.neutral, 0.95), _share(like.correlation))
+    pattern, wanted = _pattern(like), like
+    if pattern is not None and like.differences is not None:
+        wanted = replace(like, by_style=float(like.differences.var(ddof=1)))
     for studies in _ROUNDS:
-        seen = _simulated(design, at, seed, settings, studies)
+        seen = _simulated(design, _with_pattern(at, pattern), seed, effort, studies)
         if seen is None:
-            return at
-        at = _towards(_nearer(design, at, like, seen), like, seen, design.topics)
-    return at
+            break
+        at = _towards(_nearer(design, at, wanted, seen), like, seen, design.topics)
+    found = _with_pattern(at, pattern)
+    # What studies of other styles vary by is less: luck of the topics is in what was found of these.
+    lasting = _share(like.by_style / wanted.by_style) if wanted.by_style > 0 else 0.0
+    return found if pattern is None else replace(found, style_effect=at.style_effect * float(np.sqrt(lasting)))
+
+
+def _with_pattern(at: Expectation, pattern: Floats | None) -> Expectation:
+    """With the effects of styles as they were found, where they are known."""
+    return at if pattern is None else replace(at, style_pattern=at.style_effect * pattern)
 
 
 def _nearer(design: Design, at: Expectation, like: Found, seen: Found) -> Expectation:
@@ -254,30 +263,27 @@ def _root(square: float) -> float:
     return float(np.sqrt(np.clip(square, 0.0, _LARGEST**2)))
 
 
-def found_in(study: Simulated, rng: np.random.Generator, settings: mace.Settings) -> Found | None:
-    """Sum up a simulated study as `found` does a real one; None where MACE cannot be fitted."""
-    posterior = fit_labels(study, rng, settings)
-    if posterior is None:
+def found_in(study: Simulated, rng: np.random.Generator, effort: Effort = _FEW_DRAWS) -> Found | None:
+    """Sum up a simulated study as `found` does a real one; None where the votes cannot tell who is competent."""
+    averaged = draw_labels(study, rng, effort)
+    if averaged is None:
         return None
-    gold = gold_of(posterior)
+    gold = gold_of([each.posterior for each in averaged])
     topics, responses, dimensions = study.merit.shape
-    fitted = fit_grades(study, gold)
-    merit, grade = (
-        each.reshape(topics, dimensions, responses).transpose(0, 2, 1).reshape(-1, dimensions)
-        for each in (fitted.merit, fitted.grade)
-    )
+    fitted = fit_grades(study, np.stack([each.label for each in averaged], axis=1))
+    grade, merit = (drawn.mean(axis=3).reshape(topics * responses, dimensions) for drawn in fitted)
     topic = np.repeat(np.arange(topics), responses)
     origin = np.tile(study.design.origin, topics)
     style = np.tile(study.design.style, topics)
     return found(merit, topic, origin, gold, grade=grade, style=style, **fit_agreement(study))
 
 
-def _simulated(design: Design, at: Expectation, seed: int, settings: mace.Settings, studies: int) -> Found | None:
+def _simulated(design: Design, at: Expectation, seed: int, effort: Effort, studies: int) -> Found | None:
     """What some studies give on average."""
     seen = []
     for number in range(studies):
         rng = np.random.default_rng([seed, number])
-        one = found_in(simulate(design, at, rng), rng, settings)
+        one = found_in(simulate(design, at, rng), rng, effort)
         if one is None:
             return None
         seen.append([getattr(one, name) for name in _NUMBERS])

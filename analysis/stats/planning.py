@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from analysis.stats import agreement, bradley_terry, labels, mace, mace_posterior, significance
 from analysis.stats.bootstrap import Floats, percentile_interval, resample_weights
@@ -143,11 +143,11 @@ def analyse(study: Simulated, rng: np.random.Generator, *, effort: Effort | None
     chosen = effort if effort is not None else Effort()
     weights = resample_weights(study.design.topics, chosen.resamples, rng)
     found = dict.fromkeys(MEASURES, float("nan")) | fit_agreement(study)
-    averaged = _draw_labels(study, rng, chosen)
+    averaged = draw_labels(study, rng, chosen.draws)
     if averaged is None:
         return found
     found["label_accuracy"] = float(np.mean(gold_of([each.posterior for each in averaged]) == study.truth))
-    grade = _drawn_grades(study, np.stack([each.label for each in averaged], axis=1))
+    grade, _merit = fit_grades(study, np.stack([each.label for each in averaged], axis=1))
     found |= _mean_grades(study, grade, weights)
     found |= _differences(study, grade, weights, chosen)
     found["rank_width"] = _rank_width(grade)
@@ -171,60 +171,20 @@ def summarise(studies: Sequence[dict[str, float]]) -> dict[str, Estimate]:
     return {name: _estimate(np.array([study[name] for study in studies]), share=name in SHARES) for name in MEASURES}
 
 
-def fit_labels(study: Simulated, rng: np.random.Generator, how: mace.Settings) -> Floats | None:
-    """How probable the likeliest fit holds each label, (n_dimensions, n_items, 3); None where MACE cannot be fitted."""
-    found = []
-    for votes in study.label.T:
-        try:
-            model = mace.fit(
-                study.item, study.coder, votes, rng=rng, items=len(study.topic), labels=len(labels.LABELS), settings=how
-            )
-        except (mace.SingleLabelError, mace.NoOverlapError):
-            return None
-        found.append(model.posterior)
-    return np.stack(found)
-
-
 def gold_of(posterior: Floats | Sequence[Floats]) -> Ints:
     """The gold labels, (n_items, n_dimensions), of posteriors of shape (n_dimensions, n_items, 3)."""
     return np.stack([labels.gold(each) for each in posterior], axis=1)
 
 
-def fit_grades(study: Simulated, gold: Ints) -> bradley_terry.Grades:
-    """The grades of labels, one problem a topic and dimension: topic times dimensions plus dimension."""
-    dimensions = gold.shape[1]
-    problem = study.topic[:, None] * dimensions + np.arange(dimensions)
-    first, second = (np.broadcast_to(side[:, None], gold.shape).ravel() for side in (study.first, study.second))
-    tallies = bradley_terry.tally(
-        problem.ravel(), first, second, gold.ravel() - 1,
-        problems=study.design.topics * dimensions, items=study.design.responses,
-    )  # fmt: skip
-    return bradley_terry.fit(tallies)
-
-
-def fit_agreement(study: Simulated) -> dict[str, float]:
-    """Alpha and its interval's width, means over dimensions; nothing where alpha is undefined."""
-    found = []
-    for votes in study.label.T:
-        try:
-            found.append(
-                agreement.alpha_interval(study.item, study.coder, votes, study.topic, values=len(labels.LABELS))
-            )
-        except agreement.AlphaUndefinedError:
-            return {}
-    return {
-        "alpha": float(np.mean([each.estimate for each in found])),
-        "alpha_width": float(np.mean([each.high - each.low for each in found])),
-    }
-
-
-def _draw_labels(study: Simulated, rng: np.random.Generator, effort: Effort) -> list[mace_posterior.Averaged] | None:
+def draw_labels(
+    study: Simulated, rng: np.random.Generator, effort: mace_posterior.Effort
+) -> list[mace_posterior.Averaged] | None:
     """Labels averaged over all optima, by dimension; None where the votes cannot tell who is competent."""
     try:
         return [
             mace_posterior.sample(
                 study.item, study.coder, votes,
-                rng=rng, items=len(study.topic), labels=len(labels.LABELS), effort=effort.draws,
+                rng=rng, items=len(study.topic), labels=len(labels.LABELS), effort=effort,
             )
             for votes in study.label.T
         ]  # fmt: skip
@@ -232,11 +192,12 @@ def _draw_labels(study: Simulated, rng: np.random.Generator, effort: Effort) -> 
         return None
 
 
-def _drawn_grades(study: Simulated, label: NDArray[np.int8]) -> Floats:
-    """Grades by every draw of the labels, shape (n_topics, n_responses, n_dimensions, n_draws).
+def fit_grades(study: Simulated, label: ArrayLike) -> tuple[Floats, Floats]:
+    """Grades and merits by draws of the labels, each of shape (n_topics, n_responses, n_dimensions, n_draws).
 
-    `label` has shape (n_items, n_dimensions, n_draws). What is drawn alike of a topic is fitted once.
+    `label` has shape (n_items, n_dimensions, n_draws): 0 a, 1 n, 2 b. What is drawn alike of a topic is fitted once.
     """
+    label = np.asarray(label)
     items, dimensions, draws = label.shape
     order = np.argsort(study.topic, kind="stable")
     begin = np.flatnonzero(np.diff(study.topic[order], prepend=-1))
@@ -253,8 +214,28 @@ def _drawn_grades(study: Simulated, label: NDArray[np.int8]) -> Floats:
         problems=len(size),
         items=study.design.responses,
     )
-    fitted = bradley_terry.fit(tallies, errors=False).grade[different.place]
-    return fitted.reshape(len(begin), dimensions, draws, -1).transpose(0, 3, 1, 2)
+    fitted = bradley_terry.fit(tallies, errors=False)
+    grade, merit = (
+        found[different.place].reshape(len(begin), dimensions, draws, -1).transpose(0, 3, 1, 2)
+        for found in (fitted.grade, fitted.merit)
+    )
+    return grade, merit
+
+
+def fit_agreement(study: Simulated) -> dict[str, float]:
+    """Alpha and its interval's width, means over dimensions; nothing where alpha is undefined."""
+    found = []
+    for votes in study.label.T:
+        try:
+            found.append(
+                agreement.alpha_interval(study.item, study.coder, votes, study.topic, values=len(labels.LABELS))
+            )
+        except agreement.AlphaUndefinedError:
+            return {}
+    return {
+        "alpha": float(np.mean([each.estimate for each in found])),
+        "alpha_width": float(np.mean([each.high - each.low for each in found])),
+    }
 
 
 def _mean_grades(study: Simulated, grade: Floats, weights: Floats) -> dict[str, float]:

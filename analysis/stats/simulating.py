@@ -130,11 +130,14 @@ def _merits(design: Design, expected: Expectation, rng: np.random.Generator) -> 
     merit = expected.spread * _shared(shape, expected.of_merits, rng)
     lead = expected.effect + expected.topic_effect * rng.normal(size=(design.topics, 1, 1))
     lead = lead + expected.own_topic_effect * rng.normal(size=(design.topics, 1, design.dimensions))
-    styles, pattern = rng.normal(size=(design.styles, design.dimensions)), expected.style_pattern
+    styles, pattern = (
+        expected.style_effect * rng.normal(size=(design.styles, design.dimensions)),
+        expected.style_pattern,
+    )
     if pattern is not None and pattern.shape == styles.shape:
         styles = pattern
     # About their mean: the effect is that of all styles and dimensions together.
-    lead = lead + expected.style_effect * (styles - styles.mean())[design.style]
+    lead = lead + (styles - styles.mean())[design.style]
     return np.asarray(merit + lead * (design.origin == MODEL)[:, None])
 
 

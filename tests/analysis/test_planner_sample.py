@@ -6,7 +6,7 @@ import pytest
 from analysis.domain.planning.expecting import told_by
 from analysis.domain.results import agreement, fitting, grades
 from analysis.domain.results.family import Analysed
-from analysis.domain.results.settings import LIKELIEST, Settings
+from analysis.domain.results.settings import Settings
 from analysis.stats import designs, expecting, planning
 from analysis.stats.simulating import simulate
 from tests.analysis import test_sample
@@ -20,7 +20,7 @@ STUDIES = 40
 
 @pytest.fixture(scope="module")
 def analysed() -> Analysed:
-    inputs, chosen = test_sample.as_inputs(test_sample.lines("raw/study2_responses")), Settings(labels=LIKELIEST)
+    inputs, chosen = test_sample.as_inputs(test_sample.lines("raw/study2_responses")), Settings()
     fitted = fitting.fit(inputs, "crowd", settings=chosen, seed=0, report=lambda _message: None, capped=True)
     found = Analysed(
         inputs=inputs, texts=(), settings=chosen, seed=0, fitted={"crowd": fitted},

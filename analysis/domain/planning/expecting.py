@@ -15,10 +15,10 @@ from crowdrag.runs.models import Run
 
 from ...models import Snapshot
 from .. import inputs, tables
-from ..results import fitting, grading
+from ..results import comparison_draws, fitting, grading
 from ..results.fitting import Fit, Fitted
 from ..results.schema import Row
-from ..results.settings import GOLD, LIKELIEST, Settings
+from ..results.settings import AVERAGED, GOLD, Settings
 from .asked import Asked, BadPlanError
 
 HUMAN = "human"
@@ -26,6 +26,8 @@ HUMAN = "human"
 SPREAD = 2.8
 CORRELATION = 0.85
 DIFFICULTY = 0.6
+#: So many draws of the labels say what a grade is on average.
+_DRAWS = 256
 
 
 class UnusableSourceError(BadPlanError):
@@ -88,8 +90,8 @@ def source(study_id: int, key: str, seed: int) -> Source:
     if run is None:
         raise UnusableSourceError("The analysis that expectations were to be taken from is not there any more.")
     used = inputs.unpack(bytes(Snapshot.objects.get(run=run).payload))
-    # As simulated studies are analysed: by the likeliest labels.
-    settings = replace(Settings.read(run.parameters), preset="", labels=LIKELIEST)
+    # As simulated studies are analysed.
+    settings = replace(Settings.read(run.parameters), preset="", labels=AVERAGED)
     fitted = fitting.fit(used, used.pool, settings=settings, seed=run.seed, report=lambda _message: None, capped=True)
     design, people, like = told_by(used, fitted, tables.read(run, "agreement"))
     return Source(design, expecting.calibrate(design, people, like, rng=stream(seed, "plan expectation")))
@@ -105,7 +107,7 @@ def told_by(
     UnusableSourceError
         If it could fit or grade nothing.
     """
-    fits = [replace(fit, averaged=None) for fit in fitted.fits if fit.dimension.is_preference and fit.model is not None]
+    fits = [fit for fit in fitted.fits if fit.dimension.is_preference and fit.model is not None]
     if not fits:
         raise UnusableSourceError("The analysis has no fitted competences: say what to expect instead.")
     fits.sort(key=lambda fit: 0 not in fit.dimension.values)  # those that force a choice come last
@@ -163,6 +165,8 @@ def _found(used: inputs.Inputs, fitted: Fitted, found: dict[str, list[Row]]) -> 
     comparisons = grading.comparisons_of(fitted, GOLD)
     assert comparisons is not None
     graded = grading.grade(fitted, comparisons)
+    draw, draws = comparison_draws.of_labels_drawn(comparisons)
+    graded = grading.impute(graded, draw, min(draws, _DRAWS), lambda _message: None).pooled(graded)
     responses, place = np.unique(graded.response, return_inverse=True)
     merit, grade = np.full((2, len(responses), len(fits)), np.nan)
     merit[place, graded.fit], grade[place, graded.fit] = graded.merit, graded.grade

@@ -5,12 +5,10 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
-from analysis.stats import designs, expecting, mace, planning, significance
+from analysis.stats import designs, expecting, planning, significance
 from analysis.stats.bootstrap import bootstrap, resample_weights, weighted_mean
 from analysis.stats.designs import Competence, Design, Expectation
 from analysis.stats.simulating import simulate
-
-SETTINGS = mace.Settings(restarts=5)
 
 
 def people(spam: float, dimensions: int = 1) -> Competence:
@@ -68,7 +66,7 @@ def test_promised_intervals_hold_the_truth_as_often_as_they_say():
     topics, inside, studies = 60, 0, 200
     for _ in range(studies):
         study = simulate(duel(topics), Expectation(people(0.0), spread=0.0), rng)
-        grades = planning.fit_grades(study, study.truth).grade.reshape(topics, 2)
+        grades = planning.fit_grades(study, study.truth[:, :, None])[0].reshape(topics, 2)
         interval = bootstrap(weighted_mean(grades[:, 0], np.arange(topics), topics), resample_weights(topics, 200, rng))
         inside += interval.low <= 1.5 <= interval.high
     assert 0.9 <= inside / studies <= 0.985
@@ -101,7 +99,7 @@ def test_a_grade_is_as_open_as_its_labels(posterior, width):
     rng = np.random.default_rng(3)
     study = simulate(duel(10), Expectation(people(0.0)), rng)
     drawn = rng.choice(3, p=posterior, size=(10, 1, 60))
-    assert planning._rank_width(planning._drawn_grades(study, drawn)) == width
+    assert planning._rank_width(planning.fit_grades(study, drawn)[0]) == width
 
 
 def test_the_interval_of_an_expectation_narrows_with_simulations_and_one_has_none():
@@ -147,7 +145,7 @@ def test_the_expectation_behind_a_study_is_found_again():
     truth = Expectation(
         crowd, effect=1.0, spread=1.5, neutral=0.25, correlation=0.7, difficulty=0.5, topic_effect=1.5, style_effect=0.7
     )
-    like = expecting.found_in(simulate(design, truth, rng), rng, SETTINGS)
+    like = expecting.found_in(simulate(design, truth, rng), rng)
     found = expecting.calibrate(design, crowd, like, rng=rng)
     assert found.effect == pytest.approx(truth.effect, abs=0.3)
     assert found.spread == pytest.approx(truth.spread, rel=0.15)
@@ -165,10 +163,10 @@ def test_merits_may_go_together_less_than_labels_do():
     design = Design(topics=100, responses=6, dimensions=4, forced=0)
     crowd = designs.competence(0.7, 0.2, dimensions=4, rng=rng)
     truth = Expectation(crowd, effect=1.0, spread=2.0, neutral=0.25, correlation=0.9, merit_correlation=0.2)
-    like = expecting.found_in(simulate(design, truth, rng), rng, SETTINGS)
+    like = expecting.found_in(simulate(design, truth, rng), rng)
     found = expecting.calibrate(design, crowd, like, rng=rng)
     assert found.merit_correlation < 0.6 < found.correlation
-    seen = [expecting.found_in(simulate(design, found, rng), rng, SETTINGS) for _ in range(6)]
+    seen = [expecting.found_in(simulate(design, found, rng), rng) for _ in range(6)]
     assert np.mean([each.by_topic_all for each in seen]) == pytest.approx(like.by_topic_all, rel=0.2)
     assert np.mean([each.by_topic for each in seen]) == pytest.approx(like.by_topic, rel=0.15)
 
@@ -178,10 +176,10 @@ def test_a_plan_of_the_same_styles_has_the_effects_that_they_had():
     design = Design(topics=60, responses=6, styles=3, dimensions=2, forced=0, k=3)
     pattern = np.array([[1.5, 0.0], [-1.5, 0.5], [0.0, -0.5]])
     truth = Expectation(people(0.1, 2), effect=1.0, spread=0.5, style_effect=1.5, style_pattern=pattern)
-    like = expecting.found_in(simulate(design, truth, rng), rng, SETTINGS)
+    like = expecting.found_in(simulate(design, truth, rng), rng)
     found = expecting.calibrate(design, people(0.1, 2), like, rng=rng)
     assert found.style_effect == pytest.approx(1.5, rel=0.4)
-    again = expecting.found_in(simulate(design, found, rng), rng, SETTINGS)
+    again = expecting.found_in(simulate(design, found, rng), rng)
     assert np.corrcoef(again.differences.ravel(), pattern.ravel())[0, 1] > 0.75
     # Other numbers of styles have effects of their own.
     simulate(Design(topics=5, responses=4, styles=2, dimensions=2, forced=0, k=3), found, rng)
