@@ -160,7 +160,7 @@ def test_the_expectation_behind_a_study_is_found_again():
 def test_merits_may_go_together_less_than_labels_do():
     """Differences over all dimensions vary less between topics than labels' correlation would have them."""
     rng = np.random.default_rng(3)
-    design = Design(topics=100, responses=6, dimensions=4, forced=0)
+    design = Design(topics=60, responses=6, dimensions=4, forced=0)
     crowd = designs.competence(0.7, 0.2, dimensions=4, rng=rng)
     truth = Expectation(crowd, effect=1.0, spread=2.0, neutral=0.25, correlation=0.9, merit_correlation=0.2)
     like = expecting.found_in(simulate(design, truth, rng), rng)
