@@ -14,7 +14,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from analysis.stats import agreement, bradley_terry, labels, mace, mace_posterior, significance
-from analysis.stats.bootstrap import Floats, percentile_interval, resample_weights
+from analysis.stats.bootstrap import Floats, bootstrap, resample_weights, weighted_mean
 from analysis.stats.designs import HUMAN, MODEL, Design, Expectation, Ints
 from analysis.stats.distinct import distinct
 from analysis.stats.proportions import wilson
@@ -147,10 +147,11 @@ def analyse(study: Simulated, rng: np.random.Generator, *, effort: Effort | None
     if averaged is None:
         return found
     found["label_accuracy"] = float(np.mean(gold_of([each.posterior for each in averaged]) == study.truth))
-    grade, _merit = fit_grades(study, np.stack([each.label for each in averaged], axis=1))
+    drawn, _merit = fit_grades(study, np.stack([each.label for each in averaged], axis=1))
+    grade = drawn.mean(axis=3)
     found |= _mean_grades(study, grade, weights)
     found |= _differences(study, grade, weights, chosen)
-    found["rank_width"] = _rank_width(grade)
+    found["rank_width"] = _rank_width(drawn)
     return found
 
 
@@ -250,15 +251,12 @@ def _mean_grades(study: Simulated, grade: Floats, weights: Floats) -> dict[str, 
 
 
 def _width(grade: Floats, weights: Floats, less: Floats | None = None) -> float:
-    """The width of the interval of a mean grade, or of that less another: in each resample of topics by another draw.
+    """The width of the interval of a mean grade over topics, or of that less another.
 
-    Grades have shape (n_topics, n_responses, n_dimensions, n_draws).
+    Grades have shape (n_topics, n_responses, n_dimensions).
     """
     mean = np.nanmean(grade, axis=(1, 2)) - (0.0 if less is None else np.nanmean(less, axis=(1, 2)))
-    drawn = mean[:, np.arange(len(weights)) % mean.shape[1]].T
-    known = np.isfinite(drawn)
-    samples = np.where(known, weights * drawn, 0.0).sum(axis=1) / np.where(known, weights, 0.0).sum(axis=1)
-    interval = percentile_interval(float(np.nanmean(mean)), samples, clusters=len(grade))
+    interval = bootstrap(weighted_mean(mean, np.arange(len(mean)), len(mean)), weights)
     return interval.high - interval.low
 
 
@@ -267,12 +265,12 @@ def _differences(study: Simulated, grade: Floats, weights: Floats, effort: Effor
     origin, style = study.design.origin, study.design.style
     human, model = grade[:, origin == HUMAN], grade[:, origin == MODEL]
     widths = [_width(model[:, :, [d]], weights, human[:, :, [d]]) for d in range(grade.shape[2])]
-    every, mean = np.ones(len(style), dtype=bool), grade.mean(axis=3)
+    every = np.ones(len(style), dtype=bool)
     return {
         "difference": float(np.nanmean(model) - np.nanmean(human)),
         "difference_width": float(np.mean(widths)),
-        "power_all": _power(_tests(mean, origin, every), effort),
-        "power": _power([p for which in np.unique(style) for p in _tests(mean, origin, style == which)], effort),
+        "power_all": _power(_tests(grade, origin, every), effort),
+        "power": _power([p for which in np.unique(style) for p in _tests(grade, origin, style == which)], effort),
     }
 
 

@@ -108,18 +108,16 @@ def _resampled(analysed: Analysed, graded: Graded, imputed: grading.Imputed | No
     settings, seed = analysed.settings, analysed.seed
     topics, topic = np.unique(graded.topic, return_inverse=True)
     redrawn = analysed.redrawn.get(analysed.inputs.pool)
+    if redrawn is None:
+        # How far averaged grades differ between topics tells what is not known of their labels, too: draws of these
+        # would count it twice.
+        weights = resample_weights(len(topics), settings.resamples, stream(seed, "topics of grades"))
+        return grading.Resampled(topics, topic, weights, None, None)
     drawn = np.searchsorted(np.unique(analysed.main.pool.topic), topics)
-    if redrawn is None or imputed is not None:
-        weights = (
-            resample_weights(len(topics), settings.resamples, stream(seed, "topics of grades"))
-            if redrawn is None
-            else redrawn.topics[:, drawn]
-        )
-        if imputed is None:
-            return grading.Resampled(topics, topic, weights, None, None)
+    if imputed is not None:
         which = np.arange(settings.resamples) % imputed.grade.shape[1]
         draw, _draws = comparison_draws.of_labels_drawn(graded.comparisons)
-        return grading.Resampled(topics, topic, weights, imputed.grade[:, which], draw)
+        return grading.Resampled(topics, topic, redrawn.topics[:, drawn], imputed.grade[:, which], draw)
     draw = comparison_draws.of_redrawn(graded.comparisons, analysed.main, redrawn)
     found = grading.resampled_grades(graded, draw, settings.resamples, analysed.step)
     return grading.Resampled(topics, topic, redrawn.topics[:, drawn], found, draw)

@@ -206,8 +206,8 @@ def _merits(
     except NoComparisonsError:
         nobody, never = np.full(people, np.nan), np.full((people, resamples), np.nan)
         return _Merits(nobody, nobody, np.full(people, -1), never, never)
-    point = strengths.fit(met, *_sums(met, c, mine)).merit[:, 0]
     topic = np.searchsorted(resampled.topics, pool.topic[unit])
+    point = strengths.fit(met, *_sums(met, c, mine, topic, np.ones((1, len(resampled.topics))))).merit[:, 0]
     further = np.array([stretch(int(number)) for number in topics])
     # Who was seen on too few topics has a merit, but takes nobody's rank.
     is_ranked = (topics >= analysed.settings.least_topics) | (board.kind == ORIGIN)
@@ -217,7 +217,7 @@ def _merits(
     for begin in range(0, resamples, size):
         block = slice(begin, min(begin + size, resamples))
         if resampled.draw is None:
-            sums = strengths.add_up_strata(met, c.outcome[mine], c.weight[mine], topic, resampled.weights[block])
+            sums = _sums(met, c, mine, topic, resampled.weights[block])
         else:
             outcome, weight = (part[mine] for part in resampled.draw(block))
             sums = strengths.add_up(met, outcome, weight * resampled.weights[block].T[topic])
@@ -230,12 +230,12 @@ def _merits(
     return _Merits(point, strengths.ranks(_only(point, is_ranked)), met.group, samples, ranks)
 
 
-def _sums(met: strengths.Meetings, c: Comparisons, mine: Ints) -> tuple[Floats, Floats]:
-    """Wins and losses of each pair: of averaged labels their expectation."""
+def _sums(met: strengths.Meetings, c: Comparisons, mine: Ints, topic: Ints, weights: Floats) -> tuple[Floats, Floats]:
+    """Wins and losses of each pair in each resample of topics: of averaged labels their expectation."""
     if not c.of_averaged:
-        return strengths.add_up(met, c.outcome[mine], c.weight[mine])
+        return strengths.add_up_strata(met, c.outcome[mine], c.weight[mine], topic, weights)
     parts = [
-        strengths.add_up(met, np.full(len(mine), outcome), c.chances[mine, place])
+        strengths.add_up_strata(met, np.full(len(mine), outcome), c.chances[mine, place], topic, weights)
         for place, outcome in enumerate((-1.0, 0.0, 1.0))
     ]
     won, lost = np.sum(parts, axis=0)
