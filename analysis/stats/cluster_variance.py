@@ -144,14 +144,15 @@ def interval_of(
     level : float
         The share of studies whose interval is to hold the true value.
     most : float, optional
-        A bound that the statistic cannot pass, 1 for alpha. The interval is then symmetric in the logarithm of the
-        distance to it, and stays below.
+        A bound that the statistic cannot pass, 1 for alpha; nor can it be below its negative. The interval is then
+        symmetric in the logarithm of the distance to the bound, and stays below.
 
     Returns
     -------
     low, high : float
         NaN where no interval can be said: fewer than two topics, fewer judges who were drawn than asked for, or terms
-        that do not vary (what was never seen to vary tells nothing of how much it could).
+        that do not vary (what was never seen to vary tells nothing of how much it could). So also where it would reach
+        further down than the statistic can be: of two or three topics it says nothing.
 
     Raises
     ------
@@ -172,7 +173,9 @@ def interval_of(
     left = most - estimate
     if not left > 0:
         return nan, nan
-    return most - left * float(np.exp(reach / left)), most - left * float(np.exp(-reach / left))
+    # Of a distance that grows past what there is, nothing more need be known.
+    low = most - left * float(np.exp(min(reach / left, 100.0)))
+    return (low, most - left * float(np.exp(-reach / left))) if low >= -most else (nan, nan)
 
 
 # A variance that rounding leaves of terms that do not vary.

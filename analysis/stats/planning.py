@@ -14,7 +14,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from analysis.stats import agreement, bradley_terry, labels, mace, mace_posterior, significance
-from analysis.stats.bootstrap import Floats, bootstrap, resample_weights, weighted_mean
+from analysis.stats.bootstrap import Floats, percentile_interval, resample_weights, weighted_mean
 from analysis.stats.designs import HUMAN, MODEL, Design, Expectation, Ints
 from analysis.stats.distinct import distinct
 from analysis.stats.proportions import wilson
@@ -241,22 +241,24 @@ def fit_agreement(study: Simulated) -> dict[str, float]:
 
 def _mean_grades(study: Simulated, grade: Floats, weights: Floats) -> dict[str, float]:
     """Widths of the intervals of mean grades, as in the table `grade_means`."""
-    origin = study.design.origin
+    origin, most = study.design.origin, study.design.responses
     apart, together = [], []
     for who in np.unique(origin):
         own = grade[:, origin == who]
-        together.append(_width(own, weights))
-        apart += [_width(own[:, :, [d]], weights) for d in range(own.shape[2])]
+        together.append(_width(own, weights, most))
+        apart += [_width(own[:, :, [d]], weights, most) for d in range(own.shape[2])]
     return {"mean_grade_width": float(np.mean(apart)), "mean_grade_all_width": float(np.mean(together))}
 
 
-def _width(grade: Floats, weights: Floats, less: Floats | None = None) -> float:
-    """The width of the interval of a mean grade over topics, or of that less another.
+def _width(grade: Floats, weights: Floats, most: int, less: Floats | None = None) -> float:
+    """The width of the interval of a mean grade over topics, 1 to `most`, or of that less another; NaN without one.
 
     Grades have shape (n_topics, n_responses, n_dimensions).
     """
     mean = np.nanmean(grade, axis=(1, 2)) - (0.0 if less is None else np.nanmean(less, axis=(1, 2)))
-    interval = bootstrap(weighted_mean(mean, np.arange(len(mean)), len(mean)), weights)
+    samples = weighted_mean(mean, np.arange(len(mean)), len(mean))(weights)
+    bounds = (1.0, float(most)) if less is None else (1.0 - most, most - 1.0)
+    interval = percentile_interval(float(np.nanmean(mean)), samples, clusters=len(mean), bounds=bounds)
     return interval.high - interval.low
 
 
@@ -264,7 +266,9 @@ def _differences(study: Simulated, grade: Floats, weights: Floats, effort: Effor
     """The difference between origins, its interval, and whether tests find it: of all styles, and of each."""
     origin, style = study.design.origin, study.design.style
     human, model = grade[:, origin == HUMAN], grade[:, origin == MODEL]
-    widths = [_width(model[:, :, [d]], weights, human[:, :, [d]]) for d in range(grade.shape[2])]
+    widths = [
+        _width(model[:, :, [d]], weights, study.design.responses, human[:, :, [d]]) for d in range(grade.shape[2])
+    ]
     every = np.ones(len(style), dtype=bool)
     return {
         "difference": float(np.nanmean(model) - np.nanmean(human)),

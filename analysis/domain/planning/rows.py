@@ -12,7 +12,7 @@ from . import costs
 from .asked import Asked
 
 Tables = dict[str, list[Row]]
-#: So many major units of money are asked about: what do the next 100 dollars buy?
+#: So many major units of money are asked about at most: what do the next 100 dollars buy?
 NEXT = 100
 UNSAID = "the simulated judgments cannot say it: too few of them, or no two responses to compare"
 UNKNOWN = "one simulation alone says nothing of how far it is off"
@@ -64,9 +64,8 @@ def _next(asked: Asked, found: dict[tuple[int, int], dict[str, Estimate]]) -> li
         more = money.to_major(costs.row(asked, *point)["total"] - costs.row(asked, *present)["total"], asked.currency)
         if more <= 0:
             continue
-        per = NEXT / float(more)
         now, then = found[present], found[point]
-        rows += [_change(step, point, name, now[name], then[name], per, asked) for name in MEASURES]
+        rows += [_change(step, point, name, now[name], then[name], float(more), asked) for name in MEASURES]
     return rows
 
 
@@ -83,8 +82,10 @@ def _steps(asked: Asked) -> list[tuple[str, tuple[int, int]]]:
 
 
 def _change(
-    step: str, point: tuple[int, int], measure: str, now: Estimate, then: Estimate, per: float, asked: Asked
+    step: str, point: tuple[int, int], measure: str, now: Estimate, then: Estimate, more: float, asked: Asked
 ) -> Row:
+    """The change for some money: on the way to the design, which costs so much more, and no further."""
+    per = min(NEXT / more, 1.0)
     change = (then.value - now.value) * per
     # The designs were simulated apart from each other, so their errors add up as squares.
     reach = hypot(now.high - now.low, then.high - then.low) / 2 * per
@@ -96,7 +97,7 @@ def _change(
         "change": number(change),
         "low": number(change - reach),
         "high": number(change + reach),
-        "money": NEXT,
+        "money": round(min(NEXT, more)),
         "currency": asked.currency,
     }
     if isnan(change):
