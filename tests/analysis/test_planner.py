@@ -220,7 +220,7 @@ def test_an_editor_plans_from_the_page_and_sees_what_comes_of_it():
     run = running.wait(run)
     answer = client.get(answer.url)
     text = answer.content.decode()
-    assert "What the next 100 USD buy" in text
+    assert "96 USD on" in text
     assert "12 topics, 3 judges" in text
     assert "every 3s" not in text
     assert client.get(f"/studies/{study.slug}/results/tables/plan.csv?run={run.key}").content.startswith(b"k,topics,")

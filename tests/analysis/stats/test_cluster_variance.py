@@ -83,7 +83,7 @@ def test_no_interval_can_be_said_of_one_topic_or_without_variation() -> None:
 
 
 def test_bounded_intervals_stay_below_their_bound() -> None:
-    terms = Terms(np.arange(4), None, None, np.array([0.2, -0.2, 0.1, -0.1]))
+    terms = Terms(np.arange(4), None, None, np.array([0.04, -0.04, 0.02, -0.02]))
     low, high = interval_of(0.9, terms, most=1.0)
     assert low < 0.9 < high < 1
     # Of two topics it would reach further than alpha can.
