@@ -176,8 +176,8 @@ TABLES = {
         "grades",
         _("Grades of the responses"),
         _(
-            "Merit (log scale) with its standard error, and grade of each response within its topic with its 95 % "
-            "interval (what the votes leave open), by dimension."
+            "Merit (log scale) with its standard error, and grade of each response within its topic, by dimension. In "
+            "brackets the range of its grades in 95 % of the draws of the labels (what the votes leave open)."
         ),
         (
             Column("topic", _("Topic"), words="id"),
