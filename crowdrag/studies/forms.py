@@ -57,6 +57,12 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argumen
     class Meta:
         model = Study
         fields = ["title", "slug", "description", "language", "text_licence", "currency", "llm_budget"]
+        error_messages = {
+            "slug": {
+                "invalid": _("Use only the letters a to z, digits, hyphens and underscores."),
+                "unique": _("Another study has this short name. Choose another one."),
+            }
+        }
 
     def clean(self) -> dict[str, Any]:
         """Turn the budget into minor units."""

@@ -11,8 +11,10 @@ from django.core.management import CommandError, call_command
 from annotation.models import Dimension, Judgment
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
+from crowdrag.studies.domain import studies
 from crowdrag.studies.models import Study
-from tests.factories import StudyFactory
+from tests.factories import StudyFactory, TopicFactory
+from writing.domain.imports import importers
 from writing.models import Response, Topic
 
 pytestmark = pytest.mark.django_db
@@ -91,8 +93,45 @@ def test_bad_input_is_told_line_by_line_and_fails(tmp_path: Path) -> None:
         "topics.jsonl.gz, line 1, query: got 5 (expected: a text that is not empty)",
         "topics.jsonl.gz, line 1, passages: has 0 (expected: a list with 1 or more entries)",
     ]
-    assert not Topic.objects.exists()
+    assert not Study.objects.exists()
+
+
+def test_a_refused_import_leaves_no_new_study_and_keeps_one_that_was_there(tmp_path: Path) -> None:
+    bad = tmp_path / "topics.jsonl"
+    bad.write_text(json.dumps({"topic": "t-1", "query": 5, "passages": []}))
+    StudyFactory(slug="old")
+
+    for slug in ("new", "old"):
+        out = StringIO()
+        with pytest.raises(CommandError):
+            call_command("import", "topics", str(bad), "--study", slug, stdout=out, stderr=StringIO())
+        assert out.getvalue() == ""
+
+    assert [study.slug for study in Study.objects.all()] == ["old"]
     assert len(Run.objects.get().problems) == 2
+
+
+def test_an_import_that_was_stopped_leaves_no_new_study(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_args: object, **_options: object) -> Run:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("crowdrag.runs.domain.waiting.follow", stop)
+    with pytest.raises(KeyboardInterrupt):
+        command("topics", IMPORTS / "topics.jsonl", "--study", "s")
+
+    assert not Study.objects.exists()
+
+
+@pytest.mark.parametrize("has_run", [False, True])
+def test_a_study_that_holds_anything_is_not_discarded(has_run: bool) -> None:
+    study = StudyFactory()
+    if has_run:
+        importers.start(study=study, importer=importers.get("topics"), files={"file": IMPORTS / "topics.jsonl"})
+    else:
+        TopicFactory(study=study)
+
+    assert not studies.discard(study)
+    assert Study.objects.filter(pk=study.pk).exists()
 
 
 def test_a_conflict_with_the_study_is_told_the_same_way(tmp_path: Path) -> None:
@@ -115,6 +154,7 @@ def test_a_path_that_is_not_there_makes_no_study(tmp_path: Path) -> None:
 
 
 def test_a_folder_where_one_file_is_meant_is_refused(tmp_path: Path) -> None:
+    StudyFactory(slug="s")
     with pytest.raises(CommandError, match="1 problem"):
         command("topics", IMPORTS, "--study", "s")
 
@@ -124,8 +164,7 @@ def test_a_folder_where_one_file_is_meant_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_vanished_before_the_run_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = tmp_path / "topics.jsonl"
     gone.write_text("")
-    from writing.domain.imports import importers
-
+    StudyFactory(slug="s")
     start = importers.start
 
     def start_and_lose(**options: object) -> Run:

@@ -8,6 +8,7 @@ from crowdrag.studies import codes
 from crowdrag.studies.domain import studies
 from crowdrag.studies.forms import StudyForm
 from crowdrag.studies.models import ConsentText, Study
+from tests.factories import StudyFactory
 
 GOOD = {"language": "en", "text_licence": "CC-BY-4.0", "currency": "USD"}
 BAD = [("language", "klingonisch"), ("text_licence", "bananas"), ("currency", "DOL")]
@@ -65,3 +66,18 @@ def test_a_study_takes_no_unknown_code(db: None, field: str, value: str) -> None
 def test_models_state_it_so_that_every_form_refuses_it(model: type, field: str) -> None:
     with pytest.raises(ValidationError):
         model._meta.get_field(field).clean("bananas", None)
+
+
+def test_a_short_name_is_refused_in_plain_words(db: None) -> None:
+    StudyFactory(slug="taken")
+    errors = {
+        slug: StudyForm({"slug": slug, "title": "S", **GOOD}).errors.get_json_data() for slug in ("taken", "no good")
+    }
+    assert {slug: [error["code"] for error in found["slug"]] for slug, found in errors.items()} == {
+        "taken": ["unique"],
+        "no good": ["invalid"],
+    }
+    for found in errors.values():
+        [error] = found["slug"]
+        assert "slug" not in error["message"]
+        assert "Short name" not in error["message"]

@@ -56,19 +56,26 @@ class Command(BaseCommand):
         """Import."""
         importer = importers.get(options["what"])
         files = _files(importer, options)
-        study = self._study(options["study"], options["title"])
-        run = importers.start(
-            study=study, importer=importer, files=files, options={name: options[name] for name in importer.options}
-        )
-        run = running.wait(run, report=self._report)
-        self._conclude(run)
-
-    def _study(self, slug: str, title: str) -> Study:
-        study = Study.objects.filter(slug=slug).first()
-        if study is None:
-            study = studies.create(slug=slug, title=title or slug, by=None)
+        slug = options["study"]
+        known = Study.objects.filter(slug=slug).first()
+        study = known or studies.create(slug=slug, title=options["title"] or slug, by=None)
+        is_taken = False
+        try:
+            run = importers.start(
+                study=study,
+                importer=importer,
+                files=files,
+                options={name: options[name] for name in importer.options},
+            )
+            run = running.wait(run, report=self._report)
+            is_taken = run.state == RunState.DONE
+        finally:
+            # The run needs its study from the beginning; one that came to nothing takes it along.
+            if known is None and not is_taken:
+                studies.discard(study)
+        if known is None and is_taken:
             self.stdout.write(f"Made the study {slug}.")
-        return study
+        self._conclude(run)
 
     def _report(self, progress: Progress) -> None:
         if sys.stderr.isatty():
@@ -102,9 +109,9 @@ def _line(problem: dict[str, Any]) -> str:
 def _without(summary: dict[str, Any], listed: int) -> str:
     """Say how much the import went on without."""
     set_aside, incomplete = (sum(summary.get(name, {}).values()) for name in ("set_aside", "incomplete"))
-    return (
-        f"Set aside: {set_aside} rows. Incomplete: {incomplete} rows. Listed: {listed} faults. --strict refuses them."
-    )
+    parts = (("Set aside", set_aside, "row"), ("Incomplete", incomplete, "row"), ("Listed", listed, "fault"))
+    said = " ".join(f"{what}: {n} {unit if n == 1 else unit + 's'}." for what, n, unit in parts)
+    return f"{said} {'--strict refuses it.' if set_aside + incomplete == 1 else '--strict refuses them.'}"
 
 
 def _files(importer: Importer, options: dict[str, Any]) -> dict[str, Path]:

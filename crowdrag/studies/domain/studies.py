@@ -38,3 +38,21 @@ def create(*, slug: str, title: str, by: User | None, now: datetime | None = Non
     if by is not None:
         Membership.objects.create(study=study, user=by, role=Role.OWNER, added_at=now, added_by=by)
     return study
+
+
+@transaction.atomic
+def discard(study: Study) -> bool:
+    """Remove a study into which nothing was put, with its runs that ended; say whether it was removed.
+
+    A study that holds anything else stays: a member, a text, a run that is still at work.
+    """
+    study = Study.objects.select_for_update().get(pk=study.pk)
+    if any(run.is_active for run in study.runs.all()):
+        return False
+    relations = [relation for relation in Study._meta.related_objects if relation.get_accessor_name() != "runs"]
+    if any(
+        relation.related_model._base_manager.filter(**{relation.field.name: study}).exists() for relation in relations
+    ):
+        return False
+    study.delete()
+    return True
