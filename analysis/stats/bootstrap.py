@@ -50,6 +50,11 @@ class Interval:
     undefined: int
     clusters: int
 
+    @property
+    def has_ends(self) -> bool:
+        """Whether an interval can be said."""
+        return not (np.isnan(self.low) or np.isnan(self.high))
+
 
 def resample_weights(clusters: int, resamples: int, rng: np.random.Generator) -> Floats:
     """Draw how often each cluster stands in each resample.

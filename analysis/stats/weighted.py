@@ -123,6 +123,37 @@ def weighted_quantile(values: ArrayLike, cluster: ArrayLike, clusters: int, quan
     return statistic
 
 
+def quantile_has_interval(quantile: float, clusters: int, *, level: float = 0.95) -> bool:
+    """Whether an interval of a quantile can hold the true one often enough.
+
+    It lies between the smallest and the largest value, and so misses the true one wherever all values are on one side
+    of it: too often with fewer clusters than log((1 - level) / 2) / log(max(q, 1 - q)), 6 for a median.
+
+    Parameters
+    ----------
+    quantile : float
+        Between 0 and 1; 0.5 is the median.
+    clusters : int
+        How many clusters hold a value.
+    level : float
+        The share of studies whose interval is to hold the true value, 0.95 by default.
+
+    Raises
+    ------
+    ValueError
+        If `quantile` or `level` does not lie between 0 and 1.
+
+    Examples
+    --------
+    >>> quantile_has_interval(0.5, 5), quantile_has_interval(0.5, 6)
+    (False, True)
+    """
+    if not 0.0 < quantile < 1.0 or not 0.0 < level < 1.0:
+        msg = f"a quantile and a level lie between 0 and 1, they are {quantile} and {level}"
+        raise ValueError(msg)
+    return bool(clusters >= np.log((1.0 - level) / 2.0) / np.log(max(quantile, 1.0 - quantile)))
+
+
 def weighted_spearman(first: ArrayLike, second: ArrayLike, cluster: ArrayLike, clusters: int) -> Statistic:
     """Spearman's rho of two measures of the same things; equal values share the mean of their ranks.
 

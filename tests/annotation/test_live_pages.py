@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import numpy as np
 import pytest
@@ -90,6 +91,19 @@ def test_time_and_wage_by_hand() -> None:
     found = live.overview(here.campaign)
     assert found.work.below is None
     assert found.below == []
+
+
+@pytest.mark.parametrize(("questionnaires", "has_ends"), [(5, False), (6, True)])
+def test_medians_of_few_questionnaires_have_no_interval(questionnaires: int, has_ends: bool) -> None:
+    here = campaigns.world(topics=1, k=questionnaires)
+    for number in range(questionnaires):
+        screened.handed_in(here, start=NOW, after=(10 + number) * MINUTE)
+    work = live.overview(here.campaign).work
+    found = [work.whole, work.wage_of_whole]
+    assert [each.clusters for each in found] == [questionnaires] * 2
+    assert [each.has_ends for each in found] == [has_ends] * 2
+    page = signed_in(here).get(url("campaign", here)).content.decode()
+    assert (re.search("min \\d+\u00a0s – ", page) is not None) == has_ends
 
 
 @pytest.mark.parametrize("times", [{"seconds": 5, "active_seconds": 5}, {"seconds": 5, "active_seconds": None}])

@@ -188,12 +188,13 @@ def test_topping_up_pays_once_and_only_whoever_is_below(study: Study) -> None:
     assert progress.top_up(participant=slow, **given) == 0
 
 
-def test_medians_have_an_interval_where_there_is_more_than_one() -> None:
+def test_medians_have_an_interval_where_there_are_enough() -> None:
     assert wages.medians([None, None]) is None
     one = wages.medians([5.0, None])
     assert one is not None
     assert (one.estimate, one.clusters) == (5, 1)
     assert one.low != one.low  # undefined: one response says nothing of others
+    assert [wages.medians([float(n) for n in range(count)]).has_ends for count in (4, 5, 6)] == [False, False, True]
     many = wages.medians([float(n) for n in range(101)])
     assert many is not None
     assert many.estimate == 50

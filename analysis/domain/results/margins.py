@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.stats.bootstrap import Floats, Interval, Statistic, bootstrap, resample_weights, weighted_mean
-from analysis.stats.weighted import weighted_quantile, weighted_sd
+from analysis.stats.weighted import quantile_has_interval, weighted_quantile, weighted_sd
 
 from ..inputs import Ints, Response
 from .schema import NOTE, Row, number
@@ -87,22 +87,16 @@ def groups(responses: Sequence[Response], styles: Sequence[str]) -> Iterator[tup
 
 #: The parts of a distribution below which its quantiles lie.
 QUANTILES = {"p05": 0.05, "lower_quartile": 0.25, "median": 0.5, "upper_quartile": 0.75, "p95": 0.95}
-_TAIL = 0.025
 
 
 def with_reason(row: Row, name: str, topics: int) -> Row:
-    """A row of the statistic of a distribution; without its interval, and with the reason, where that would not cover.
-
-    An interval of a quantile lies between the smallest and the largest value, and so misses the true one wherever all
-    values are on one side of it: more often than one in forty times with fewer topics than log(0.025) / log(max(q, 1
-    - q)).
-    """
+    """A row of a distribution's statistic; without its interval, and with the reason, where that would not cover."""
     if row["low"] is None:
         return row
     if name == "sd":
         return row | {"low": None, "high": None, NOTE: NO_SPREAD}
     quantile = QUANTILES.get(name)
-    if quantile is not None and topics < np.log(_TAIL) / np.log(max(quantile, 1.0 - quantile)):
+    if quantile is not None and not quantile_has_interval(quantile, topics):
         return row | {"low": None, "high": None, NOTE: FEW_TOPICS}
     return row
 

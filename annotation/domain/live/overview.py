@@ -8,6 +8,7 @@ from functools import cached_property
 
 from django.utils.translation import gettext as _
 
+from analysis.stats.agreement import FEWEST_CODERS
 from analysis.stats.bootstrap import Interval
 from writing.domain.progress.funnel import Stage
 
@@ -67,6 +68,11 @@ class Overview:
     def judges(self) -> list[Judge]:
         """Everybody who was given a questionnaire."""
         return judges(self.rows, self.competence)
+
+    @property
+    def fewest_judges(self) -> int:
+        """From how many judges on agreement has an interval."""
+        return FEWEST_CODERS
 
     @property
     def times(self) -> list[tuple[str, Interval | None]]:

@@ -7,7 +7,7 @@ that was asked for. So are erased ones, whose time is not known any more; what t
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from statistics import median
 
@@ -16,6 +16,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from analysis.stats.bootstrap import Interval, percentile_interval
+from analysis.stats.weighted import quantile_has_interval
 from crowdrag.studies.domain import money
 from crowdrag.studies.models import Participant, Study, User
 
@@ -123,7 +124,10 @@ def share_below(found: Iterable[Response], floor: int | None) -> float | None:
 
 
 def medians(values: Iterable[float | None], *, seed: int = 0) -> Interval | None:
-    """Return the median of what is known with its 95 % interval by bootstrap over responses; None of nothing."""
+    """Return the median of what is known with its 95 % interval by bootstrap; None of nothing.
+
+    Of so few values that no interval would hold the true median often enough, its ends are NaN.
+    """
     known = np.array([value for value in values if value is not None], dtype=np.float64)
     if not known.size:
         return None
@@ -131,7 +135,10 @@ def medians(values: Iterable[float | None], *, seed: int = 0) -> Interval | None
     # Drawn in parts: some thousand responses, a thousand times over, would be large at once.
     parts = [len(part) for part in np.array_split(np.arange(RESAMPLES), max(1, known.size // 1000))]
     samples = [np.median(rng.choice(known, size=(n, known.size)), axis=1) for n in parts if n]
-    return percentile_interval(float(np.median(known)), np.concatenate(samples), clusters=int(known.size))
+    found = percentile_interval(float(np.median(known)), np.concatenate(samples), clusters=int(known.size))
+    if not quantile_has_interval(0.5, found.clusters, level=found.level):
+        return replace(found, low=math.nan, high=math.nan)
+    return found
 
 
 @transaction.atomic
