@@ -5,6 +5,8 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from analysis.domain import loading
@@ -107,6 +109,24 @@ def test_a_judge_at_random_is_told_from_the_others() -> None:
     rows = list(LiveCompetence.objects.filter(campaign=here.campaign).order_by("participant"))
     at_random, others = rows[::5], [each for place, each in enumerate(rows) if place % 5]
     assert min(each.spam_probability for each in at_random) > max(each.spam_probability for each in others)
+
+
+def test_an_interval_holds_its_estimate_or_is_not_shown() -> None:
+    # The fit takes two for nearly perfect; by the posterior, nobody of this crowd is.
+    votes = [(1, 1, -1), (-1, 0, 1), (1, 0, 1), (1, 1, 1), (1, 1, 1), (-1, -1, 1)]
+    here = two_judges(*(lambda item, _dim, row=row: row[item] for row in votes))
+    refresh(here)
+    rows = list(LiveCompetence.objects.filter(dimension=here.dimensions[0]))
+    assert len(rows) == len(votes)
+    shown = [each for each in rows if each.low is not None]
+    assert 0 < len(shown) < len(rows)
+    assert all(each.low < each.spam_probability < each.high for each in shown)
+    assert all(each.high is None for each in rows if each.low is None)
+    page = Client()
+    page.force_login(here.member())
+    where = reverse("campaign_judges", args=[here.study.slug, here.campaign.pk])
+    content = page.get(where).content.decode()
+    assert content.count("estimate-range") == LiveCompetence.objects.filter(low__isnull=False).count()
 
 
 def test_what_does_not_count_is_left_out() -> None:

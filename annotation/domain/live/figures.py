@@ -33,13 +33,17 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Competence:
-    """Somebody's spam probability on one dimension with its interval, from so many judgments of theirs."""
+    """Somebody's spam probability on one dimension with its interval, from so many judgments of theirs.
+
+    The estimate is MACE's, the interval the posterior's; None where the estimate does not lie inside: the two do not
+    tell one story then.
+    """
 
     participant: int
     dimension: int
     spam_probability: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     judgments: int
 
 
@@ -83,19 +87,23 @@ def competence(judged: Judged, *, rng: np.random.Generator) -> list[Competence]:
     except (mace.NoJudgmentsError, mace.SingleLabelError, mace.NoOverlapError):
         return []
     sure = spamming(model, *votes, rng=rng, fixed=judged.known)
-    return [
-        Competence(
-            participant=int(person),
-            dimension=judged.dimension.pk,
-            spam_probability=float(model.spam_probability[place]),
-            # The fit and the posterior may put the estimate apart: the interval says both.
-            low=float(min(sure.low[place], model.spam_probability[place])),
-            high=float(max(sure.high[place], model.spam_probability[place])),
-            judgments=int(model.judgments[place]),
+    found = []
+    for place, person in enumerate(judged.people):
+        if not model.judgments[place]:
+            continue
+        spam, low, high = (float(ends[place]) for ends in (model.spam_probability, sure.low, sure.high))
+        is_inside = low < spam < high
+        found.append(
+            Competence(
+                participant=int(person),
+                dimension=judged.dimension.pk,
+                spam_probability=spam,
+                low=low if is_inside else None,
+                high=high if is_inside else None,
+                judgments=int(model.judgments[place]),
+            )
         )
-        for place, person in enumerate(judged.people)
-        if model.judgments[place]
-    ]
+    return found
 
 
 def _known(value: float) -> float | None:
