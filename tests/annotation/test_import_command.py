@@ -2,18 +2,23 @@
 
 import gzip
 import json
+import re
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
 
+from annotation.domain.imports.crowdrag25 import shapes
 from annotation.models import Dimension, Judgment
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
 from crowdrag.studies.domain import studies
+from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
-from tests.factories import StudyFactory, TopicFactory
+from tests.factories import MembershipFactory, StudyFactory, TopicFactory
 from writing.domain.imports import importers
 from writing.models import Response, Topic
 
@@ -176,3 +181,11 @@ def test_a_file_that_vanished_before_the_run_is_a_problem(tmp_path: Path, monkey
         command("topics", gone, "--study", "s")
 
     assert Run.objects.get().problems[0]["message"] == "cannot be opened: No such file or directory"
+
+
+def test_the_page_of_the_corpus_names_every_file_that_is_read(client: Client) -> None:
+    member = MembershipFactory(role=Role.EDITOR)
+    client.force_login(member.user)
+    page = client.get(reverse("importing", args=[member.study.slug, "crowdrag25"])).content.decode()
+    named = re.findall(r"(?:raw|artifacts)/([\w-]+)\.jsonl\.gz", page)
+    assert sorted(named) == sorted(shapes.FILES)

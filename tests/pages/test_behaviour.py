@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, Request, Route, expect
 
+from tests.factories import MembershipFactory
 from tests.runs.conftest import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -307,3 +308,12 @@ def test_pages_work_without_scripts(browser: Any, live_server: Any) -> None:
     expect(page.get_by_label("Topics")).to_be_visible()
     assert page.get_by_label("Topics").evaluate("e => getComputedStyle(e).opacity") == "1"
     context.close()
+
+
+def test_a_long_title_without_spaces_is_no_wider_than_a_phone(page: Page, live_server: Any, sign_in: Any) -> None:
+    member = MembershipFactory(study__title="x" * 190)
+    sign_in(member.user)
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto(f"{live_server.url}/studies/{member.study.slug}/")
+    assert page.get_by_role("heading", level=1).bounding_box()["width"] <= 390
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
