@@ -15,7 +15,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from writing.domain.imports import reading, sources
-from writing.domain.imports.fields import Either, Flag, Identifier, ListOf, Number, Object, OneOf, Optional, Text, Whole
+from writing.domain.imports.fields import (
+    AddressedIdentifier,
+    Either,
+    Flag,
+    Identifier,
+    ListOf,
+    Number,
+    Object,
+    OneOf,
+    Optional,
+    Text,
+    Whole,
+)
 from writing.domain.imports.problems import MAX_PROBLEMS, BadInput, Problems
 from writing.domain.imports.sources import Member, Source
 
@@ -221,6 +233,8 @@ def test_reports_come_while_it_reads() -> None:
     ("field", "value", "cleaned"),
     [
         (Identifier(), 7, "7"),
+        (Identifier(), "https://a.example/", "https://a.example/"),
+        (AddressedIdentifier(), "clueweb/12..3/.a//b", "clueweb/12..3/.a//b"),
         (Number(0), 3, 3.0),
         (Flag(), False, False),
         (OneOf({"A": -1}), "A", -1),
@@ -237,6 +251,7 @@ def test_a_field_cleans_what_fits(field: Any, value: Any, cleaned: Any) -> None:
 @pytest.mark.parametrize(
     ("field", "value", "path"),
     [
+        *((AddressedIdentifier(), value, "") for value in (".", "..", "a/../b", "a/.", "/a", "a/", "/")),
         (Number(0), -1, ""),
         (Number(), 10**400, ""),
         (Flag(), 1, ""),

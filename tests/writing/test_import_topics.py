@@ -140,3 +140,8 @@ def test_two_studies_hold_the_same_topics(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_is_named(records: list[Any], expected: tuple[int, str, str], tmp_path: Path) -> None:
     assert wrong(records, tmp_path) == [expected]
+
+
+def test_ids_that_browsers_rewrite_are_refused_where_pages_have_them_in_their_address(tmp_path: Path) -> None:
+    found = wrong([{**TOPICS[0], "topic": name} for name in ("clueweb/1", "a/../b", "a/")], tmp_path)
+    assert [(line, field) for line, field, _message in found] == [(2, "topic"), (3, "topic")]

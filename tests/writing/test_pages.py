@@ -2,6 +2,7 @@
 
 import pytest
 from django.test import Client
+from django.urls import resolve, reverse
 
 from crowdrag.studies.enums import Role
 from tests.factories import (
@@ -32,16 +33,16 @@ def client(member) -> Client:
     return client
 
 
-def written(study, text: str, passages: int = 3) -> Response:
-    topic = TopicFactory(study=study)
+def written(study, text: str, passages: int = 3, *, name: str = "r-1", topic: str = "t-1") -> Response:
+    asked = TopicFactory(study=study, external_id=topic)
     for rank in range(passages):
-        RetrievedPassageFactory(topic=topic, rank=rank)
+        RetrievedPassageFactory(topic=asked, rank=rank)
     return responses.submit(
         study=study,
-        topic=topic,
+        topic=asked,
         style=StyleFactory(study=study),
         participant=ParticipantFactory(study=study),
-        external_id="r-1",
+        external_id=name,
         text=text,
         now=NOW,
     )
@@ -79,6 +80,40 @@ def test_a_topic_shows_its_passages_in_rank_order_and_how_often_each_is_cited(me
     response = written(member.study, "Leaves fall [2]. Snow melts [2, 0].")
     answer = client.get(f"/studies/{member.study.slug}/topics/{response.topic.external_id}/")
     assert [(row.rank, row.cited) for row in answer.context["retrieved"]] == [(0, 1), (1, 0), (2, 2)]
+
+
+def test_pages_and_the_api_find_ids_with_slashes(member, client) -> None:
+    name = "clueweb/12?3/a\nb"
+    response = written(member.study, "Leaves fall [2].", name="runs/a/b", topic=name)
+    base = f"/studies/{member.study.slug}/"
+    address = reverse("topic", args=[member.study.slug, name])
+    assert f'href="{address}"' in client.get(f"{base}topics/").content.decode()
+    page = client.get(address)
+    assert page.context["topic"].pk == response.topic_id
+    assert f'href="{base}responses/runs/a/b/"' in page.content.decode()
+    assert client.get(f"{base}responses/runs/a/b/").context["response"].pk == response.pk
+    assert client.get(f"{base}responses/runs%2Fa%2Fb/").context["response"].pk == response.pk
+    assert client.get(f"/api/v1{base}responses/runs%2Fa%2Fb/").json()["external_id"] == "runs/a/b"
+    passages = reverse("api_passages", args=[member.study.slug, name])
+    assert len(client.get(passages).json()["results"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("responses/a/b/", "response"),
+        ("responses/a/b/replay/", "replay"),
+        ("responses/a/b/replay/log/", "replay_log"),
+        ("review/a/b/", "review_task"),
+        ("review/a/b/hold/", "review_hold"),
+        ("review/next/", "review_next"),
+        ("writing/plan/style/a/b/", "writing_plan_style"),
+    ],
+)
+def test_addresses_with_slashes_in_their_ids_lead_to_one_page(path: str, name: str) -> None:
+    found = resolve(f"/studies/s/{path}")
+    assert found.url_name == name
+    assert {value for key, value in found.kwargs.items() if key != "slug"} <= {"a/b"}
 
 
 def test_a_response_shows_each_statement_with_links_to_what_it_cites(member, client) -> None:

@@ -92,6 +92,20 @@ class Identifier(Field):
 
 
 @dataclass(frozen=True)
+class AddressedIdentifier(Identifier):
+    """An id that stands in the addresses of pages. Browsers rewrite some paths, so that their page is never found."""
+
+    def clean(self, value: Any) -> str:
+        """Return the id as text."""
+        identifier = super().clean(value)
+        segments = identifier.split("/")
+        if {".", ".."}.intersection(segments) or (len(segments) > 1 and not (segments[0] and segments[-1])):
+            expected = "an id that does not begin or end with “/” and has no part “.” or “..” between slashes"
+            raise Mismatch(expected, f"browsers change {shown(identifier)} in addresses; rename it in all files")
+        return identifier
+
+
+@dataclass(frozen=True)
 class Whole(Field):
     """A whole number; 3.0 counts as one, as some programs write every number so."""
 

@@ -8,7 +8,7 @@ from crowdrag.studies.enums import ParticipantKind
 
 from ..responses import Part, ResponseInput
 from . import reading
-from .fields import Either, Identifier, ListOf, Object, Optional, Text, Whole
+from .fields import AddressedIdentifier, Either, Identifier, ListOf, Object, Optional, Text, Whole
 from .problems import MAX_SHOWN, Problems
 from .sources import Member
 
@@ -70,8 +70,8 @@ def _shape(record: Any) -> reading.Shape:
         _first(TOPIC, given): Identifier(),
         _first(AUTHORS, given): Identifier(),
         content: _CONTENT_FIELDS[content],
-        _first(ID, given): Optional(Identifier()),
-        "style": Optional(Identifier(100)),
+        _first(ID, given): Optional(AddressedIdentifier()),
+        "style": Optional(AddressedIdentifier(100)),
         "references": Optional(ListOf(Either((Identifier(300), Object({"id": Identifier(300)}))))),
     }
 

@@ -12,7 +12,7 @@ from crowdrag.studies.models import Study
 
 from ...models import Passage, RetrievedPassage, Topic
 from . import reading, storing
-from .fields import Identifier, ListOf, Number, Object, Optional, Text
+from .fields import AddressedIdentifier, Identifier, ListOf, Number, Object, Optional, Text
 from .problems import Problems
 from .sources import Member
 
@@ -20,7 +20,7 @@ MAX_PASSAGES = 1000
 PASSAGE_ID = Identifier(300)
 
 OWN = {
-    "topic": Identifier(),
+    "topic": AddressedIdentifier(),
     "query": Text(),
     "narrative": Optional(Text(blank=True)),
     "passages": ListOf(
@@ -38,7 +38,7 @@ OWN = {
     ),
 }
 PUBLISHED = {
-    "topic": Identifier(),
+    "topic": AddressedIdentifier(),
     "query": Text(),
     "references_ids": ListOf(PASSAGE_ID, most=MAX_PASSAGES),
     "references_texts": ListOf(Text(), most=MAX_PASSAGES),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from . import reading
-from .fields import Identifier, Mismatch, Optional, Text
+from .fields import AddressedIdentifier, Mismatch, Optional, Text
 from .problems import Problems, shown
 from .sources import Member
 from .topics import MAX_PASSAGES, PASSAGE_ID, PassageInput, TopicInput
@@ -221,7 +221,7 @@ def _json(member: Member, lines: list[tuple[int, str]], problems: Problems) -> I
             continue
         given = record if isinstance(record, dict) else {}
         topic, query = _used(_TOPIC_NAMES, given), _used(_QUERY_NAMES, given)
-        shape = {topic: Identifier(), query: Text(), "narrative": Optional(Text(blank=True))}
+        shape = {topic: AddressedIdentifier(), query: Text(), "narrative": Optional(Text(blank=True))}
         data = reading.checked(record, shape, problems, file=member.name, line=number)
         if data is not None:
             yield Query(data[topic], data[query].strip(), data["narrative"] or "", number)
@@ -241,7 +241,7 @@ def _classic(member: Member, text: str, problems: Problems) -> Iterator[Query]:
 
 
 def _checked(member: Member, line: int, name: str, query: str, narrative: str, problems: Problems) -> Iterator[Query]:
-    values = {"id": (Identifier(), name), "query": (Text(), query), "narrative": (Text(blank=True), narrative)}
+    values = {"id": (AddressedIdentifier(), name), "query": (Text(), query), "narrative": (Text(blank=True), narrative)}
     fine = True
     for field, (check, value) in values.items():
         try:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from annotation.domain.defaults import NAMES
 from writing.domain.imports.fields import (
     MAX_INTEGER,
+    AddressedIdentifier,
     Field,
     Identifier,
     ListOf,
@@ -98,10 +99,10 @@ ENTRY_QUESTIONS = ("query_answerable", "query_controversial", "worker_knowledge"
 EXIT_QUESTIONS = ("worker_satisfaction", "references_quality", "references_extra", "references_omission")
 
 TASK = {
-    "response": Identifier(),
+    "response": AddressedIdentifier(),
     "worker": Identifier(),
     "topic": Identifier(),
-    "style": Identifier(100),
+    "style": AddressedIdentifier(100),
     "query_answerable": _ternary,
     "query_controversial": _ternary,
     "worker_knowledge": _likert,
@@ -121,9 +122,9 @@ SNAPSHOT = {
 # Beyond the published layout: whose response or judgment it is, where it is not the published model's.
 _AUTHOR = {"model": Optional(Identifier()), "system": Optional(Identifier())}
 MODEL_RESPONSE = {
-    "response": Identifier(),
+    "response": AddressedIdentifier(),
     "topic": Identifier(),
-    "style": Identifier(100),
+    "style": AddressedIdentifier(100),
     "text": Text(blank=True),
     **_AUTHOR,
 }
@@ -172,9 +173,9 @@ MODEL_VOTE = {
 }
 _PASSAGES = {"references_ids": ListOf(Identifier(300)), "references_texts": ListOf(Text())}
 PARSED_RESPONSE = {
-    "response": Identifier(),
+    "response": AddressedIdentifier(),
     "topic": Identifier(),
-    "style": Identifier(100),
+    "style": AddressedIdentifier(100),
     "kind": OneOf(("human", "llm")),
     "query": Text(),
     **_PASSAGES,
