@@ -15,6 +15,7 @@ from crowdrag.api.endpoints.endpoint import Endpoint, Listing, Need
 from crowdrag.api.endpoints.problems import Problem
 from crowdrag.api.endpoints.reading import Given
 from crowdrag.api.enums import Scope
+from crowdrag.studies import codes
 from crowdrag.studies.enums import Role
 from writing.enums import Origin
 
@@ -63,12 +64,19 @@ class Creator(Given):
     orcid = serializers.CharField(max_length=19, required=False, allow_blank=True, validators=[a_valid_orcid])
 
 
+def _licence_field() -> serializers.CharField:
+    return serializers.CharField(
+        max_length=100, required=False, allow_blank=True, help_text="An SPDX licence expression.",
+        validators=[codes.validate_licence],
+    )  # fmt: skip
+
+
 class Chosen(Given):
     """What a release is to hold; what is left out is as usual, of a draft that is changed as it was."""
 
-    licence = serializers.CharField(max_length=100, required=False, allow_blank=True)
-    log_licence = serializers.CharField(max_length=100, required=False, allow_blank=True)
-    timing_licence = serializers.CharField(max_length=100, required=False, allow_blank=True)
+    licence = _licence_field()
+    log_licence = _licence_field()
+    timing_licence = _licence_field()
     topics = serializers.BooleanField(required=False)
     passages = serializers.ChoiceField(Passages.choices, required=False)
     passage_terms = serializers.CharField(max_length=500, required=False, allow_blank=True)

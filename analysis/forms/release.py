@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from crowdrag.studies.models import Study
 from writing.enums import Origin
+from writing.forms.plan import LicenceField
 
 from ..domain.pages import releases as page
 from ..domain.releases.choices import Choices, Logs, Passages, Pseudonyms, Timing
@@ -104,19 +105,16 @@ class ReleaseForm(forms.Form):
     grades = forms.BooleanField(label=gettext_lazy("Their grades"), required=False)
     tables = forms.BooleanField(label=gettext_lazy("All their other tables"), required=False)
     pseudonyms = forms.ChoiceField(label=gettext_lazy("Pseudonyms"), choices=Pseudonyms.choices)
-    licence = forms.CharField(
+    licence = LicenceField(
         label=gettext_lazy("Licence"),
-        max_length=100,
         required=False,
         help_text=gettext_lazy(
             "As an SPDX identifier, CC-BY-4.0 say. Empty: the study's. What somebody agreed to release under other "
             "terms is left out, and counted."
         ),
     )
-    log_licence = forms.CharField(
-        label=gettext_lazy("Licence of writing logs, if another"), max_length=100, required=False
-    )
-    timing_licence = forms.CharField(label=gettext_lazy("Licence of times, if another"), max_length=100, required=False)
+    log_licence = LicenceField(label=gettext_lazy("Licence of writing logs, if another"), required=False)
+    timing_licence = LicenceField(label=gettext_lazy("Licence of times, if another"), required=False)
 
     def __init__(self, study: Study, *args: Any, release: Release | None = None, **kwargs: Any) -> None:
         self.study = study

@@ -16,6 +16,7 @@ from crowdrag.runs.domain import progress
 from crowdrag.studies.access import shows, study_page
 from crowdrag.studies.enums import Role, Shown
 from crowdrag.studies.models import Study
+from writing.forms.plan import LICENCES
 
 from ..domain.pages import releases as page
 from ..domain.releases import building, drafting, linking, publishing
@@ -47,7 +48,7 @@ def new(request: HttpRequest, study: Study) -> HttpResponse:
             form.add_error(None, str(error))
         else:
             return redirect("release", study.slug, made.number)
-    context = {"form": form, "section": SECTION, "latest": page.latest(study)}
+    context = {"form": form, "section": SECTION, "latest": page.latest(study), "licences": LICENCES}
     return render(request, "analysis/release_form.html", context, status=INVALID if form.errors else 200)
 
 
@@ -63,7 +64,7 @@ def change(request: HttpRequest, study: Study, number: int) -> HttpResponse:
             form.add_error(None, str(error))
         else:
             return redirect("release", study.slug, number)
-    context = {"form": form, "release": release, "section": SECTION}
+    context = {"form": form, "release": release, "section": SECTION, "licences": LICENCES}
     return render(request, "analysis/release_form.html", context, status=INVALID if form.errors else 200)
 
 

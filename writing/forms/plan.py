@@ -8,6 +8,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from crowdrag.studies import codes
 from crowdrag.studies.domain import money
 
 from ..domain import plans, styles, versions
@@ -37,10 +38,11 @@ class MoneyField(forms.DecimalField):
 
 
 class LicenceField(forms.CharField):
-    """A licence, chosen from the usual ones or written (the page has them as the list `licences`)."""
+    """An SPDX licence expression, chosen from the usual ones (the page's list `licences`) or written."""
 
     def __init__(self, **options: Any):
-        super().__init__(max_length=100, widget=forms.TextInput(attrs={"list": "licences"}), **options)
+        widget = forms.TextInput(attrs={"list": "licences"})
+        super().__init__(max_length=100, validators=[codes.validate_licence], widget=widget, **options)
 
 
 class PlanForm(forms.Form):

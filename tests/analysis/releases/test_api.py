@@ -201,6 +201,16 @@ def test_what_does_not_go_together_is_refused_alike_when_it_is_made_and_changed(
     assert said in changed.json()["detail"]
 
 
+def test_a_licence_that_no_standard_knows_is_refused(made: Study) -> None:
+    client = script(made)
+    given = {"title": "T", "choices": {"licence": "CC-BY-4.0", "log_licence": "", "timing_licence": "bananas"}}
+    answer = post(client, at(made, "releases/"), given)
+    assert answer.status_code == 400
+    assert [error["pointer"] for error in answer.json()["errors"]] == ["#/choices/timing_licence"]
+    given["choices"]["timing_licence"] = "CC0-1.0"
+    assert post(client, at(made, "releases/"), given).status_code == 201
+
+
 def test_a_mistyped_orcid_is_named(made: Study) -> None:
     creators = [{"name": "Ada", "orcid": "0000-0002-1825-0097"}, {"name": "Bo", "orcid": "0000-0002-1825-0098"}]
     answer = post(script(made), at(made, "releases/"), {"title": "T", "creators": creators})

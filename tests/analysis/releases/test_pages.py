@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from analysis.domain.releases import building, linking, publishing
 from analysis.enums import ReleaseState
+from analysis.forms.release import ReleaseForm
 from analysis.models import PersonalFinding, Release, ReleaseLink
 from crowdrag.runs.domain import running
 from crowdrag.studies.domain import leaving
@@ -102,6 +103,13 @@ def test_what_is_wrong_in_the_form_is_said(study: Study, given: dict[str, str], 
     assert answer.status_code == 422
     assert said in html(answer)
     assert not Release.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["licence", "log_licence", "timing_licence"])
+def test_a_licence_that_no_standard_knows_is_refused_at_its_field(study: Study, name: str) -> None:
+    assert ReleaseForm(study, {name: "bananas"}).errors.as_data()[name][0].code == "unknown_licence"
+    assert name not in ReleaseForm(study, {name: "LicenseRef-ours"}).errors
+    assert name not in ReleaseForm(study, {name: ""}).errors
 
 
 def test_a_page_shows_how_far_the_building_is_and_is_loaded_anew_when_it_has_ended(study: Study) -> None:
