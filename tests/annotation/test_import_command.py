@@ -48,6 +48,12 @@ def test_a_corpus_makes_its_study() -> None:
     assert Judgment.objects.filter(item__campaign__study__slug="small").count() == 56 + 63 + 21 + 21 + 14
 
 
+def test_a_study_is_not_made_under_the_name_of_a_page() -> None:
+    with pytest.raises(CommandError, match="--study new"):
+        command("topics", IMPORTS / "topics.jsonl", "--study", "new")
+    assert not Study.objects.exists()
+
+
 def test_the_same_input_has_the_same_digest_and_changes_nothing() -> None:
     for _ in range(2):
         out, _err = command("crowdrag25", DATA / "crowdrag25", "--study", "small")

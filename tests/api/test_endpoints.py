@@ -38,12 +38,18 @@ def test_a_study_shows_the_role_that_one_has_in_it(script: Script) -> None:
 
 def test_who_makes_a_study_owns_it(script: Script) -> None:
     answer = script(Role.VIEWER).post(
-        "/api/v1/studies/", {"slug": "new", "title": "New", "currency": "EUR"}, format="json"
+        "/api/v1/studies/", {"slug": "fresh", "title": "New", "currency": "EUR"}, format="json"
     )
     assert answer.status_code == 201
     assert answer.json()["role"] == "OWNER"
     assert answer.json()["currency"] == "EUR"
-    assert Study.objects.get(slug="new").memberships.get().role == Role.OWNER
+    assert Study.objects.get(slug="fresh").memberships.get().role == Role.OWNER
+
+
+def test_a_name_that_a_page_has_is_refused(script: Script) -> None:
+    answer = script().post("/api/v1/studies/", {"slug": "new", "title": "x"}, format="json")
+    assert answer.status_code == 400
+    assert [(error["pointer"], error["code"]) for error in answer.json()["errors"]] == [("#/slug", "reserved")]
 
 
 def test_a_name_that_is_taken_is_said_to_be(script: Script) -> None:

@@ -20,7 +20,7 @@ from tests.at_once import meanwhile, together
 from tests.factories import ParticipantFactory, UserFactory
 
 STUDIES = "/api/v1/studies/"
-NEW = {"slug": "new", "title": "New"}
+NEW = {"slug": "fresh", "title": "New"}
 
 
 def sent(client: APIClient, key: str | None, data: dict[str, Any] | None = None, to: str = STUDIES) -> Any:
@@ -34,10 +34,10 @@ def test_what_is_sent_again_is_done_once_and_answered_the_same() -> None:
     first, second = sent(client, "a"), sent(client, "a")
     assert (first.status_code, second.status_code) == (201, 201)
     assert first.content == second.content
-    assert first["Location"] == second["Location"] == "http://testserver/api/v1/studies/new/"
+    assert first["Location"] == second["Location"] == "http://testserver/api/v1/studies/fresh/"
     assert "Idempotency-Replayed" not in first
     assert second["Idempotency-Replayed"] == "true"
-    assert Study.objects.filter(slug="new").count() == 1
+    assert Study.objects.filter(slug="fresh").count() == 1
 
 
 @pytest.mark.django_db
@@ -51,8 +51,8 @@ def test_without_a_key_it_is_another_request() -> None:
 @pytest.mark.django_db
 def test_the_order_of_fields_makes_no_other_request() -> None:
     client = by_token(UserFactory())
-    sent(client, "a", {"slug": "new", "title": "New"})
-    assert sent(client, "a", {"title": "New", "slug": "new"})["Idempotency-Replayed"] == "true"
+    sent(client, "a", {"slug": "fresh", "title": "New"})
+    assert sent(client, "a", {"title": "New", "slug": "fresh"})["Idempotency-Replayed"] == "true"
 
 
 @pytest.mark.django_db
@@ -75,7 +75,7 @@ def test_a_key_is_its_senders_own() -> None:
 @pytest.mark.django_db
 def test_a_request_that_failed_keeps_nothing_and_may_be_sent_again() -> None:
     client = by_token(UserFactory())
-    assert sent(client, "a", {"slug": "new"}).status_code == 400
+    assert sent(client, "a", {"slug": "fresh"}).status_code == 400
     assert not KeptReply.objects.exists()
     assert sent(client, "a").status_code == 201
 

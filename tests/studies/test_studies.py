@@ -1,6 +1,7 @@
 """Studies, members, participants and identities."""
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.db import IntegrityError, ProgrammingError, transaction
 from django.test import Client
 
@@ -16,6 +17,14 @@ def test_whoever_makes_a_study_owns_it() -> None:
     user = UserFactory()
     study = studies.create(slug="mine", title="Mine", by=user, now=NOW)
     assert list(study.memberships.values_list("user", "role")) == [(user.pk, Role.OWNER)]
+
+
+@pytest.mark.parametrize("slug", ["new", "a b", "a/b", ""])
+def test_a_study_that_could_not_be_opened_is_not_made(slug: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        studies.create(slug=slug, title="Mine", by=None, now=NOW)
+    assert list(refused.value.message_dict) == ["slug"]
+    assert not Study.objects.exists()
 
 
 def test_the_last_owner_can_neither_leave_nor_step_down() -> None:
@@ -175,6 +184,8 @@ def test_a_study_is_made_on_its_page() -> None:
     finer = client.post("/studies/new/", data | {"llm_budget": "25.505"})
     assert (finer.status_code, "At most 2 digits" in finer.content.decode()) == (422, True)
     assert 'value="25.505"' in finer.content.decode()
+    reserved = client.post("/studies/new/", data | {"slug": "new"})
+    assert (reserved.status_code, list(reserved.context["form"].errors)) == (422, ["slug"])
     assert client.post("/studies/new/", data)["Location"] == "/studies/heat-pumps/"
     assert Study.objects.get().llm_budget == 2550
     assert client.post("/studies/new/", data).status_code == 422

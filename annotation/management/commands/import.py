@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from crowdrag.runs.domain import running
@@ -58,7 +59,7 @@ class Command(BaseCommand):
         files = _files(importer, options)
         slug = options["study"]
         known = Study.objects.filter(slug=slug).first()
-        study = known or studies.create(slug=slug, title=options["title"] or slug, by=None)
+        study = known or _new_study(slug, options["title"] or slug)
         is_taken = False
         try:
             run = importers.start(
@@ -96,6 +97,14 @@ class Command(BaseCommand):
         for problem in run.problems:
             self.stderr.write(_line(problem))
         raise CommandError(run.error or f"The import was {run.get_state_display()}.")
+
+
+def _new_study(slug: str, title: str) -> Study:
+    """Make a study; a short name that cannot be its own is refused in a sentence."""
+    try:
+        return studies.create(slug=slug, title=title, by=None)
+    except ValidationError as error:
+        raise CommandError(f"--study {slug}: {' '.join(error.messages)}") from None
 
 
 def _line(problem: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ from crowdrag.studies import codes
 from crowdrag.studies.domain import studies
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
+from crowdrag.studies.models.study import validate_short_name
 
 from ..endpoints.endpoint import Endpoint, Listing, Need
 from ..endpoints.fields import RoleField, TrueOrFalse
@@ -50,7 +51,10 @@ class NewStudy(Given):
     slug = serializers.SlugField(
         max_length=80,
         help_text="Part of its address, for good.",
-        validators=[UniqueValidator(Study.objects.all(), message="There is a study of this name.")],
+        validators=[
+            validate_short_name,
+            UniqueValidator(Study.objects.all(), message="There is a study of this name."),
+        ],
     )
     title = serializers.CharField(max_length=200)
     description = serializers.CharField(required=False, allow_blank=True)

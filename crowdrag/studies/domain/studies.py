@@ -9,8 +9,8 @@ from django.utils import timezone
 from ..enums import Role
 from ..models import Membership, Study, User
 
-#: Fields whose values are codes of a standard.
-CODED: Final = {"language", "text_licence", "currency"}
+#: Fields whose values are checked wherever a study is made: its short name, and codes of a standard.
+CHECKED: Final = {"slug", "language", "text_licence", "currency"}
 
 
 @transaction.atomic
@@ -29,11 +29,13 @@ def create(*, slug: str, title: str, by: User | None, now: datetime | None = Non
     Raises
     ------
     ValidationError
-        for a language, licence or currency that no standard knows.
+        for a short name that no address can hold or that another page has, and for a language, licence or currency
+        that no standard knows.
     """
     now = now or timezone.now()
     study = Study(slug=slug, title=title, created_by=by, created_at=now, **fields)
-    study.clean_fields(exclude={field.name for field in Study._meta.fields} - CODED)
+    study.clean_fields(exclude={field.name for field in Study._meta.fields} - CHECKED)
+    study.clean()
     study.save(force_insert=True)
     if by is not None:
         Membership.objects.create(study=study, user=by, role=Role.OWNER, added_at=now, added_by=by)

@@ -3,8 +3,10 @@
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator
 from django.db import models
+from django.urls import Resolver404, resolve
 from django.utils.translation import gettext_lazy as _
 
 from .. import codes
@@ -15,6 +17,18 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
 
     from .user import User
+
+
+def validate_short_name(slug: str) -> None:
+    """Raise `ValidationError` for a short name under whose address another page stands, such as `new`."""
+    for prefix, own in (("/studies/", "study"), ("/api/v1/studies/", "api_study")):
+        try:
+            found = resolve(f"{prefix}{slug}/").url_name
+        except Resolver404:  # the field says what short names are made of
+            continue
+        if found and found != own:
+            said = _("The short name “%(slug)s” is used by another page. Choose another one.")
+            raise ValidationError(said % {"slug": slug}, code="reserved")
 
 
 class StudyQuerySet(models.QuerySet["Study"]):
@@ -107,3 +121,11 @@ class Study(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    def clean(self) -> None:
+        """Refuse a new study that could not be opened."""
+        if self._state.adding:
+            try:
+                validate_short_name(self.slug)
+            except ValidationError as error:
+                raise ValidationError({"slug": error}) from None
