@@ -18,7 +18,7 @@ from writing.models import Style
 
 from ..domain.experiments import collecting, starting
 from ..domain.experiments.experiment import BadParameterError, Experiment, Field
-from ..domain.experiments.reading import FORMATS
+from ..domain.experiments.reading import FORMATS, BadFileError
 
 MOST_SEED: Final = 2**31 - 1
 #: Larger files come by the command.
@@ -154,7 +154,7 @@ class ExperimentForm(forms.Form):
         return [*(self[OWN + each.name] for each in self.experiment.fields if each.is_advanced), self["seed"]]
 
     def clean(self) -> dict[str, Any]:
-        """Refuse what cannot be run; a file that was chosen is stored, so that it need not be sent again."""
+        """Refuse what cannot be run; a file that can be read is stored, so that it need not be sent again."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if self.errors:
             return cleaned
@@ -174,12 +174,23 @@ class ExperimentForm(forms.Form):
             self.add_error("file", said % {"most": filesizeformat(MOST_BYTES)})
             return
         stored = uploads.store(study=self.study, source=given, by=self.by)
+        try:
+            self._read(stored)
+        except BadFileError as error:
+            uploads.discard(stored)  # it would be offered again
+            self.add_error("file", str(error))
+            return
         self.cleaned_data["upload"] = stored.pk
         # The page that comes next names it among those that were handed in before.
         data = cast("QueryDict", self.data).copy()
         data["upload"] = str(stored.pk)
         self.data = data
         self._set_stored(stored)
+
+    def _read(self, stored: Upload) -> None:
+        """Read a file by itself; what was read is kept for the estimate."""
+        collection = starting.of_upload(self.study, self.cleaned_data["source"], stored.pk)
+        collecting.collection({"collection": collection}, self.study, seed=self.cleaned_data.get("seed") or 0)
 
     def _set_stored(self, stored: Upload) -> None:
         field = self.fields["upload"]

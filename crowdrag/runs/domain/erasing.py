@@ -7,15 +7,11 @@ that was in it. Whose words they are nobody can tell from them, so those of the 
 from collections.abc import Collection
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
-
-from django.core.files.storage import default_storage
-from django.db import transaction
 
 from crowdrag.studies.models import Participant, Study
 
 from ..models import Run, Unit, Upload
-from . import running
+from . import running, uploads
 
 REMOVED = "Words removed when somebody had what they gave erased."
 
@@ -43,5 +39,4 @@ def erase_uploads(*, study: Study, kinds: Collection[str], now: datetime) -> Non
         if "upload" in one
     }
     for upload in Upload.objects.filter(study=study, pk__in=given).order_by("pk"):
-        transaction.on_commit(partial(default_storage.delete, str(upload.file.name)))
-        upload.delete()
+        uploads.discard(upload)

@@ -2,10 +2,12 @@
 
 import uuid
 from datetime import datetime
+from functools import partial
 from pathlib import Path, PurePath
 
 from django.core.files.base import File
 from django.core.files.storage import default_storage
+from django.db import transaction
 from django.utils import timezone
 
 from crowdrag.studies.models import Study, User
@@ -42,6 +44,12 @@ def store(
         uploaded_by=by,
         uploaded_at=now or timezone.now(),
     )
+
+
+def discard(upload: Upload) -> None:
+    """Remove a file that was handed in."""
+    transaction.on_commit(partial(default_storage.delete, str(upload.file.name)))
+    upload.delete()
 
 
 def offered(study: Study) -> list[Upload]:

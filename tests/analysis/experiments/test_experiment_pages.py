@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from analysis.domain import tables
-from crowdrag.runs.domain import running
+from crowdrag.runs.domain import running, uploads
 from crowdrag.runs.models import Run, Upload
 from crowdrag.studies.enums import Role
 from tests.factories import MembershipFactory, StudyFactory
@@ -159,9 +159,30 @@ def test_a_file_is_stored_once_and_named_by_its_digest(study):
 def test_a_file_that_cannot_be_read_says_where(study):
     file = SimpleUploadedFile("nq.jsonl", b'{"index": 1}\n')
     page = member_of(study).post(form_of(study), TOLD | {"source": "bank", "file": file})
+    assert list(page.context["form"].errors) == ["file"]
     assert "nq.jsonl, line 1, question" in page.content.decode()
     assert 'name="start"' not in page.content.decode()
     assert not Run.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_file_that_cannot_be_read_is_not_kept_or_offered(study, settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path
+    editor = member_of(study)
+    file = SimpleUploadedFile("nq.jsonl", b"this is no json")
+    page = editor.post(form_of(study), TOLD | {"source": "bank", "file": file})
+    assert page.status_code == 422
+    for shown in (page, editor.get(form_of(study))):
+        assert [value for value, _label in shown.context["form"].fields["upload"].choices] == [""]
+    assert not Upload.objects.exists()
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_a_file_is_kept_that_can_be_read_though_its_number_of_other_passages_cannot_be_had(study):
+    file = SimpleUploadedFile("nq.jsonl.gz", bank())
+    page = member_of(study).post(form_of(study), TOLD | {"source": "bank", "others": "200", "file": file})
+    assert 'name="start"' not in page.content.decode()
+    assert [upload.name for upload in uploads.offered(study)] == ["nq.jsonl.gz"]
 
 
 def test_another_study_s_file_is_none_of_this_one(study):
