@@ -1,6 +1,7 @@
 """The app's pages. Where the editor's events come in stands in crowdrag/urls.py, before all others."""
 
 from django.urls import include, path, register_converter
+from django.urls.converters import StringConverter
 
 from .api import imports as importing
 from .api import model_answers, reviewing
@@ -11,7 +12,6 @@ from .api import progress as progress_api
 from .api import responses as given
 from .api import review as review_api
 from .api import topics as asked
-from .converters import IdentifierConverter
 from .views import (
     editor,
     imports,
@@ -26,6 +26,13 @@ from .views import (
     topics,
     work,
 )
+
+
+class IdentifierConverter(StringConverter):
+    """An id as it was imported, which may hold slashes. Addresses that go on after an id stand before its own."""
+
+    regex = r"[\s\S]+"
+
 
 register_converter(IdentifierConverter, "identifier")
 
