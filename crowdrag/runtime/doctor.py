@@ -24,6 +24,8 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 COMFORTABLE_MB = 2048
 #: Seconds from the start of the command until it says what it has found, whatever is broken.
 WITHIN = 9.0
+#: So much work for each core is waiting on a machine that is called busy.
+BUSY = 2
 #: However long the command took to start on a busy machine, so many seconds are left for looking.
 LEAST = 3.0
 
@@ -329,6 +331,10 @@ def _late(name: str, seconds: float) -> Finding:
     title, what = name.replace("_", " ").capitalize(), f"no answer within {seconds:.0f} s"
     if is_model:
         return Finding(title, NOTE, what, "This machine is busy, or its disk is slow. Ask again later.")
+    load, cores = os.getloadavg()[0], os.cpu_count() or 1
+    if load > BUSY * cores:
+        what = f"{what}; this machine is busy (load {load:.0f} on {cores} cores)"
+        return Finding(title, WRONG, what, "Ask again when it is less busy. If it stays: the disk, then the logs.")
     return Finding(title, WRONG, what, "Look at the lines above, at the disk first, and at the logs.")
 
 
