@@ -29,6 +29,7 @@ _ROUNDS = (2,) * 8 + (8,) * 3 + (24,) * 3
 _EFFECT, _LOST = 2.0, 0.7
 # Fitted merits grow less than the true ones: steps are longer than what is missing, short enough to settle.
 _STRETCH = 1.6
+_OF_GRADES = 2.0
 _FURTHEST = 2.0  # no step is longer than this factor
 _LARGEST = 20.0  # merits further apart than this are told apart with certainty
 _LEAST_ALPHA = 0.02  # below it, agreement says nothing of how competent people are
@@ -46,8 +47,9 @@ class Found:
 
     Attributes
     ----------
-    spread : float
-        Standard deviation of fitted merits between responses of one origin to a topic, on a dimension.
+    spread, grade_spread : float
+        Standard deviation of fitted merits, and of grades, between responses of one origin to a topic, on a dimension,
+        less what styles differ by on all topics.
     difference : float
         Mean grade of models' responses less that of humans' to the same topic; 0 where only one kind wrote.
     by_topic, by_topic_all : float
@@ -70,6 +72,7 @@ class Found:
     difference: float
     neutral: float
     correlation: float
+    grade_spread: float = float("nan")
     alpha: float = float("nan")
     alpha_width: float = float("nan")
     by_topic: float = float("nan")
@@ -97,14 +100,12 @@ def found(
 
     Parameters
     ----------
-    merit : array_like, shape (n_responses, n_dimensions)
-        Fitted merits; NaN where there is none.
+    merit, grade : array_like, shape (n_responses, n_dimensions)
+        Fitted merits and grades; NaN where there is none.
     topic, origin : array_like of int, shape (n_responses,)
         The topic of each, from 0, and who wrote it: 0 human, 1 model.
     gold : array_like of int, shape (n_items, n_dimensions)
         Gold labels: 0 a, 1 n, 2 b; negative where there is none.
-    grade : array_like, shape (n_responses, n_dimensions)
-        Grades; NaN where there is none.
     style : array_like of int, shape (n_responses,), optional
         The style of each; by default one.
     alpha, alpha_width : float, optional
@@ -119,20 +120,17 @@ def found(
     NothingFoundError
         If no topic has two responses of one origin, or there is no label.
     """
-    m, labels = np.asarray(merit, dtype=np.float64), np.asarray(gold, dtype=np.int64)
+    graded, labels = np.asarray(grade, dtype=np.float64), np.asarray(gold, dtype=np.int64)
     group = np.asarray(topic) * 2 + np.asarray(origin)
-    means, counts = _group_means(m, group)
-    left = np.isfinite(m)
-    freedom = int(left.sum()) - int((counts > 0).sum())
-    if freedom < 1 or not np.any(labels >= 0):
+    kind = np.zeros(len(graded), dtype=np.int64) if style is None else np.asarray(style, dtype=np.int64)
+    spread, grade_spread = (_spread(np.asarray(each, dtype=np.float64), group, kind) for each in (merit, graded))
+    if np.isnan(spread) or not np.any(labels >= 0):
         raise NothingFoundError("no topic has two graded responses of one origin: say what to expect instead")
-    squares = float(np.nansum((m - means[group]) ** 2))
-    graded = np.asarray(grade, dtype=np.float64)
-    kind = np.zeros(len(m), dtype=np.int64) if style is None else np.asarray(style, dtype=np.int64)
     apart = _apart(graded, group)
     by_style = [_apart(graded[kind == one], group[kind == one]) for one in np.unique(kind)]
     return Found(
-        spread=float(np.sqrt(squares / freedom)),
+        spread=spread,
+        grade_spread=grade_spread,
         difference=float(np.nanmean(apart)) if np.isfinite(apart).any() else 0.0,
         neutral=_neutral(labels),
         correlation=_correlation(labels),
@@ -202,7 +200,9 @@ def _nearer(design: Design, at: Expectation, like: Found, seen: Found) -> Expect
     topic_effect, merit_correlation = _shared(design, at, shared)
     own = _less(like.by_topic - like.by_topic_all, seen.by_topic - seen.by_topic_all) / gain**2 / 2 / 2
     styles = _less(like.by_style, seen.by_style) / gain**2 / 2
-    factor = float(np.clip((like.spread / max(seen.spread, 1e-6)) ** _STRETCH, 1 / _FURTHEST, _FURTHEST))
+    # Merits say how far true ones are apart; grades, of which intervals are, what of it the votes show.
+    missing = like.spread / max(seen.spread, 1e-6) * (like.grade_spread / max(seen.grade_spread, 1e-6)) ** _OF_GRADES
+    factor = float(np.clip(missing**_STRETCH, 1 / _FURTHEST, _FURTHEST))
     return replace(
         at,
         spread=min(at.spread * factor, _LARGEST),
@@ -331,6 +331,25 @@ def _between_styles(apart: Sequence[Floats]) -> float:
     if len(apart) < 2 or known.sum() < 2:
         return float("nan")
     return float(means[known].var(ddof=1) - errors[known].mean())
+
+
+def _spread(values: Floats, group: np.ndarray, style: np.ndarray) -> float:
+    """The standard deviation within groups; NaN where nothing is left to vary.
+
+    What a style is better by, whoever wrote it, is no difference between responses that a plan has to expect.
+    """
+    left = values - _style_means(values, style)
+    means, counts = _group_means(left, group)
+    freedom = int(np.isfinite(left).sum()) - int((counts > 0).sum()) - (len(np.unique(style)) - 1) * left.shape[1]
+    return float(np.sqrt(np.nansum((left - means[group]) ** 2) / freedom)) if freedom > 0 else float("nan")
+
+
+def _style_means(values: Floats, style: np.ndarray) -> Floats:
+    """The mean of each style and dimension, for each of its responses; NaN where there is none."""
+    found = np.empty_like(values)
+    for one in np.unique(style):
+        found[style == one] = _row_means(values[style == one].T)
+    return found
 
 
 def _group_means(values: Floats, group: np.ndarray) -> tuple[Floats, np.ndarray]:

@@ -148,7 +148,7 @@ def test_the_expectation_behind_a_study_is_found_again():
     like = expecting.found_in(simulate(design, truth, rng), rng)
     found = expecting.calibrate(design, crowd, like, rng=rng)
     assert found.effect == pytest.approx(truth.effect, abs=0.3)
-    assert found.spread == pytest.approx(truth.spread, rel=0.15)
+    assert found.spread == pytest.approx(truth.spread, rel=0.25)
     assert np.hypot(found.topic_effect, found.own_topic_effect) == pytest.approx(truth.topic_effect, rel=0.35)
     assert found.style_effect == pytest.approx(0.7, abs=0.5)
     assert found.neutral == pytest.approx(truth.neutral, abs=0.04)
