@@ -23,8 +23,8 @@ Mask = NDArray[np.bool_]
 CHOSEN = (Coders.EXPERT.value, Coders.MODEL.value)
 NO_ITEMS = "no presented pair that two people or more judged is in this split"
 ONE_TOPIC = (
-    f"an interval needs enough topics, {agreement.FEWEST_CODERS} judges unless they were chosen, and judgments that "
-    "differ"
+    f"an interval needs at least two topics (mostly more), {agreement.FEWEST_CODERS} judges unless they were "
+    "chosen, and judgments that differ"
 )
 #: Coders whose intervals hold the true value too rarely to be shown (docs/methods/intervals.md).
 WITHOUT_INTERVAL = (Coders.CORRECTED_QUARTER.value,)
