@@ -172,10 +172,10 @@ def alpha_interval(
 
     Examples
     --------
-    >>> votes = [0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 0, 2], [0, 0, 1, 1, 1, 0]
-    >>> found = alpha_interval(*votes, [0, 1, 2], values=2, drawn_coders=False)
+    >>> item, coder, value = [*range(20)] * 2, [0] * 20 + [1] * 20, [0, 1] * 19 + [1, 0]
+    >>> found = alpha_interval(item, coder, value, range(20), values=2, drawn_coders=False)
     >>> round(found.estimate, 3), found.low < found.estimate < found.high < 1
-    (0.444, True)
+    (0.805, True)
     """
     counts = count_values(unit, coder, value, units=len(np.asarray(topic)), values=values)
     found = alpha(counts, level=options.get("level", ORDINAL), values=options.get("domain"))
