@@ -1,19 +1,18 @@
-"""The browser takes a text apart exactly as the server does: the same texts through both."""
+"""The editor takes a text apart exactly as the server does: the same texts through both."""
 
 import gzip
 import json
 import os
 import random
 import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
 
 from analysis.text import statements
-
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+from tests.js import node
 
 BRACKETS = [
     "[",
@@ -71,18 +70,6 @@ EMOJI = ["\U0001f600", "\U0001f468\u200d\U0001f469"]
 PIECES = [*BRACKETS, *HUGE, *SPACED, *MARKS, *BLANKS, *WORDS, *EMOJI]
 SEPARATORS = "".join(chr(code) for code in range(0x3100) if chr(code).isspace())
 
-PARSE = """async ({ address, texts, passages }) => {
-  const { countWords, parse, points } = await import(address);
-  return texts.map((text) => {
-    const { statements, dropped, repeated } = parse(text, passages);
-    const at = (offset) => points(text, offset);
-    const spans = statements.map((s) => [
-      at(s.start), at(s.end), s.body, s.closing, s.citations, at(s.markerStart), at(s.markerEnd),
-    ]);
-    return [spans, dropped, repeated, countWords(text)];
-  });
-}"""
-
 
 def random_text(rng: random.Random) -> str:
     """Pieces that matter to the grammar, with any character of Unicode that has a meaning among them."""
@@ -105,43 +92,45 @@ def ours(text: str, passages: int) -> list[Any]:
     return [spans, parsed.dropped, parsed.repeated, parsed.words]
 
 
-def compare(page: Page, base: str, texts: list[str], passages: int = 20) -> None:
-    address = f"{base}/static/js/editor/statements.js"
-    theirs = page.evaluate(PARSE, {"address": address, "texts": texts, "passages": passages})
+@pytest.fixture
+def parse() -> Iterator[node.Ask]:
+    with node.script("editor/parse_texts.js") as ask:
+        yield ask
+
+
+def compare(parse: node.Ask, texts: list[str], passages: int = 20) -> None:
+    theirs = parse({"texts": texts, "passages": passages})
     for text, found in zip(texts, theirs, strict=True):
         assert found == ours(text, passages), repr(text)
 
 
-def random_texts(page: Page, base: str, count: int, seed: int) -> None:
+def random_texts(parse: node.Ask, count: int, seed: int) -> None:
     rng = random.Random(seed)
-    page.goto(f"{base}/login/")
     for _ in range(count // 1000):
-        compare(page, base, [random_text(rng) for _ in range(1000)], rng.choice([0, 1, 20]))
+        compare(parse, [random_text(rng) for _ in range(1000)], rng.choice([0, 1, 20]))
 
 
-def test_random_texts(page: Page, live_server: Any) -> None:
-    random_texts(page, live_server.url, 3000, 1)
+def test_random_texts(parse: node.Ask) -> None:
+    random_texts(parse, 3000, 1)
 
 
 @pytest.mark.soak
-def test_many_random_texts(page: Page, live_server: Any) -> None:
-    random_texts(page, live_server.url, 100_000, int(os.environ.get("SEED", "2")))
+def test_many_random_texts(parse: node.Ask) -> None:
+    random_texts(parse, 100_000, int(os.environ.get("SEED", "2")))
 
 
-def test_every_kind_of_blank(page: Page, live_server: Any) -> None:
-    page.goto(f"{live_server.url}/login/")
+def test_every_kind_of_blank(parse: node.Ask) -> None:
     texts = [
         f"a{blank}b {blank}[1{blank},{blank}2]{blank}. {blank}c{blank}" for blank in SEPARATORS + "\ufeff\u200b\u180e"
     ]
-    compare(page, live_server.url, texts)
+    compare(parse, texts)
 
 
-def test_published_responses(page: Page, live_server: Any) -> None:
+def test_published_responses(parse: node.Ask) -> None:
     data = os.environ.get("CROWDRAG_DATA")
     if not data:
         pytest.skip("CROWDRAG_DATA is not set")
     with gzip.open(Path(data) / "crowdrag25/raw/study1_responses_llm.jsonl.gz", "rt") as lines:
         texts = [json.loads(line)["text"] for line in lines]
-    page.goto(f"{live_server.url}/login/")
     assert len(texts) > 300
-    compare(page, live_server.url, texts)
+    compare(parse, texts)
