@@ -24,11 +24,8 @@ PAGE = """<!doctype html><meta charset="utf-8"><title>recorder</title>
 import {Recorder} from "/static/js/editor/log/recorder.js";
 import {Clipboard} from "/static/js/editor/log/clipboard.js";
 import {replayed, clean} from "/static/js/editor/log/text.js";
-import {sourceOf, keyClass} from "/static/js/editor/log/sources.js";
-import {sha256} from "/static/js/editor/log/digest.js";
-import {share, words} from "/static/js/editor/log/matching.js";
 const field = document.querySelector("#text");
-Object.assign(window, {field, replayed, clean, sourceOf, keyClass, sha256, share, words});
+Object.assign(window, {field, replayed, clean});
 window.begin = (base) => {
   window.recorder?.stop();
   window.listening?.abort();
@@ -82,7 +79,7 @@ window.result = () => {
   recorder.stop();
   let text = "";
   for (const event of log) if (event[0] === "s") text = replayed(text, ...event.slice(2, 5));
-  return {value: field.value, log, recorded: recorder.text, replayed: text, digest: sha256(recorder.text)};
+  return {value: field.value, log, recorded: recorder.text, replayed: text};
 };
 window.ready = true;
 </script>"""
