@@ -1,13 +1,10 @@
 """Review in a real browser: by keyboard alone, scrubbing, several reviewers at once."""
 
-import json
 import random
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from playwright.sync_api import Browser, Page, expect
 
 from crowdrag.studies.enums import Role
@@ -15,7 +12,6 @@ from crowdrag.studies.models import User
 from tests.factories import PASSWORD, MembershipFactory, StudyFactory, UserFactory
 from tests.pages.test_axe import settle
 from tests.submitted import submitted, written
-from tests.writing.test_playback import edits
 from writing.domain import codec, linear, playback
 from writing.enums import TaskState
 from writing.models import WritingTask
@@ -29,11 +25,6 @@ SHEET = """() => {
   const sheet = document.querySelector("[data-replay-sheet]").cloneNode(true);
   for (const gone of sheet.querySelectorAll("del")) gone.remove();
   return sheet.textContent;
-}"""
-FRAMES = """async ([changes, arrivals, order]) => {
-  const { Film, textOf } = await import("/static/js/replay/film.js");
-  const film = new Film(changes, arrivals, 4);
-  return order.map((index) => textOf(film.at(index)));
 }"""
 
 
@@ -287,52 +278,3 @@ def test_two_reviewers_do_not_collide(
         expect(other.get_by_text("Another reviewer has this response open")).to_be_visible()
     finally:
         context.close()
-
-
-def test_key_frames_give_what_playing_from_the_beginning_gives(page: Page, live_server: Any) -> None:
-    page.goto(f"{live_server.url}/login/")
-
-    @given(edits(), st.randoms(use_true_random=False))
-    @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
-    def check(events: list[Any], rng: random.Random) -> None:
-        line = linear.Linear()
-        linear._Clock(line).add(0, events, None)
-        document = playback._text(line, [])
-        texts = ["", *(text for _, text in codec.states(line.events))]
-        order = [rng.randrange(len(texts)) for _ in range(2 * len(texts))]
-        assert page.evaluate(FRAMES, [document["changes"], document["arrivals"], order]) == [texts[i] for i in order]
-
-    check()
-
-
-def test_long_logs_are_scrubbed_at_once(page: Page, live_server: Any) -> None:
-    """20,000 changes, a fifth of them in the middle of the text, many of them deletions."""
-    page.goto(f"{live_server.url}/login/")
-    measured = page.evaluate("""async () => {
-      const { Film, textOf } = await import("/static/js/replay/film.js");
-      let seed = 1, length = 0;
-      const random = (most) => (seed = (seed * 16807) % 2147483647) % most;
-      const changes = [];
-      for (let number = 0; number < 20000; number += 1) {
-        const middle = random(5) === 0;
-        const deleted = length > 1500 || random(6) === 0 ? Math.min(length, 1 + random(3)) : 0;
-        const position = middle ? random(length - deleted + 1) : length - deleted;
-        const inserted = deleted && random(2) ? "" : "ab ";
-        changes.push([number * 150, position, deleted, inserted, 0]);
-        length += inserted.length - deleted;
-      }
-      const begun = performance.now();
-      const film = new Film(changes);
-      const built = performance.now() - begun;
-      const times = [];
-      for (let number = 0; number < 400; number += 1) {
-        const at = performance.now();
-        textOf(film.at(random(20001)));
-        times.push(performance.now() - at);
-      }
-      times.sort((a, b) => a - b);
-      return { built, median: times[200], p95: times[380] };
-    }""")
-    print(json.dumps(measured))
-    assert measured["built"] < 3_000
-    assert measured["p95"] < 50
