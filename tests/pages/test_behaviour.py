@@ -189,7 +189,6 @@ def test_signing_out_by_keyboard(page: Page, sign_in: Any) -> None:
 
 
 FAILURES = {
-    "429": ({"status": 429}, "Wait a minute"),
     "problem": (
         {"status": 409, "headers": {"X-Problem": "Somebody judged this already."}},
         "Somebody judged this already.",
