@@ -14,7 +14,7 @@ const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "bas
  * @returns {number | null}
  */
 export function parseNumber(text) {
-  const match = /^[^\d\u2212+-]*([\u2212+-]?[\d,]*\.?\d+(?:e[+-]?\d+)?)/i.exec(text.trim());
+  const match = /^(?:[^\d\u2212+.-]|\.(?!\d))*([\u2212+-]?[\d,]*\.?\d+(?:e[+-]?\d+)?)/i.exec(text.trim());
   if (!match) return null;
   const number = Number(match[1].replaceAll(",", "").replace("\u2212", "-"));
   return Number.isFinite(number) ? number : null;
