@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help install demo up test lint browser bench soak lock format clean
+.PHONY: help install demo up test test-all lint browser bench soak lock format clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest
 
 help: ## this list
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
 
 install: $(STAMP) ## the environment in .venv, at the lock's versions
 
@@ -51,12 +51,18 @@ lint: install ## style, import contracts, types, templates, migrations, deployme
 browser: install ## a browser for the tests, if there is none
 	@bash .ci/browser $(BIN)
 
-test: lint browser ## everything
+# "Call log:" is how Playwright ends what it waited for in vain. Three processes for two cores: tests wait for browsers,
+# brokers and disks half of their time.
+PARALLEL := --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations 25 --durations-min 1 \
+  --reruns 1 --only-rerun "Call log:" --max-suite-reruns 3 -rR --rerun-show-tracebacks
+
+test: lint browser ## all that a change can break, in minutes; what CI runs
 	@browser="$$(bash .ci/browser $(BIN) --path)"
-	# "Call log:" is how Playwright ends what it waited for in vain. Three processes for two cores: tests wait for
-	# browsers, brokers and disks half of their time.
-	CHROMIUM="$$browser" $(PYTEST) -m "not soak" --numprocesses 3 --dist loadfile --no-loadscope-reorder \
-	  --reruns 1 --only-rerun "Call log:" --max-suite-reruns 3 -rR --rerun-show-tracebacks
+	CHROMIUM="$$browser" $(PYTEST) -m "not soak and not extended" $(PARALLEL)
+
+test-all: lint browser ## and every role at every endpoint, every page by axe, processes that are killed, whole systems
+	@browser="$$(bash .ci/browser $(BIN) --path)"
+	CHROMIUM="$$browser" $(PYTEST) -m "not soak" $(PARALLEL)
 
 bench: install ## the figures of bench/, as ratios measured in one run
 	@$(BIN)/python -m bench

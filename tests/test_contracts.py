@@ -44,6 +44,7 @@ def test_the_contracts_hold() -> None:
     assert status == 0
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("contract", BREACHES)
 def test_a_breach_is_caught(copy: Path, contract: str) -> None:
     file, line = BREACHES[contract]

@@ -4,6 +4,8 @@ import pytest
 
 from tests.hostile_texts import BEGINNINGS, ENDINGS, MORE_UNITS, READERS, UNITS, Reader, marks, seconds, text_of
 
+pytestmark = pytest.mark.extended
+
 SMALL, LARGE = 10_000, 100_000
 # What takes less at 100 kB harms nobody, and is not measured against a smaller text.
 HARMLESS = 0.3

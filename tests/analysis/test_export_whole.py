@@ -92,6 +92,7 @@ executing.work_next(Run.objects.get(kind="export.archive"))
 """
 
 
+@pytest.mark.extended
 def test_killed_in_the_middle_and_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = exporting.start(study=whole_study(), format_="archive")
     url = urlsplit(os.environ["DATABASE_URL"])

@@ -12,9 +12,12 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
-from tests.analysis.test_sample import DIMENSIONS, MODEL, first_said, lines, pytestmark, raw, results
+from tests.analysis.test_sample import DIMENSIONS, MODEL, first_said, lines, raw, results
+from tests.analysis.test_sample import pytestmark as needs_sample
 
-__all__ = ["pytestmark", "raw", "results"]
+pytestmark = [needs_sample, pytest.mark.extended]
+
+__all__ = ["raw", "results"]
 
 TURNED = {"A": "B", "N": "N", "B": "A"}
 # Table 5: alpha of one order, the other, both; of the first items and the later ones. The paper's first column is the

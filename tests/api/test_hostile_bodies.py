@@ -11,7 +11,7 @@ from tests.api import there
 from tests.api.conftest import by_token
 from tests.factories import MembershipFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.extended]
 # As they stand in a body of JSON: each of these in each field ...
 VALUES = [
     '"\\u0000"', '"a\\ud800"', '"9999-12-31T23:59:59-23:59"', "-1", str(10**30), "null", "[]",

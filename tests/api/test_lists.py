@@ -56,6 +56,7 @@ def test_rows_can_be_made_for_every_list() -> None:
     assert set(LISTS) - {"api_studies"} == set(ROWS)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", sorted(ROWS))
 def test_a_list_costs_the_same_queries_whatever_its_size(name: str) -> None:
     user = MembershipFactory(role=Role.OWNER).user

@@ -84,6 +84,7 @@ def test_the_demo_is_set_up_judged_and_analysed_without_a_model() -> None:
     assert again.password == demo.password
 
 
+@pytest.mark.extended
 def test_what_the_model_wrote_is_judged_in_a_second_wave() -> None:
     study = setup.set_up(now=NOW).study
     finish_runs(study)
@@ -115,6 +116,7 @@ def test_the_login_that_is_printed_opens_the_study() -> None:
     assert kept.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.extended
 def test_each_slot_that_nobody_wrote_is_planned_for_the_model(settings, local_model_url) -> None:
     settings.LLM_URL = local_model_url
     demo = setup.set_up(now=NOW)
@@ -136,6 +138,7 @@ def test_each_slot_that_nobody_wrote_is_planned_for_the_model(settings, local_mo
     assert Run.objects.filter(kind="judge.model").count() == 1
 
 
+@pytest.mark.extended
 def test_the_local_model_writes_a_response_that_cites(settings, local_model_url) -> None:
     study = StudyFactory()
     topic = TopicFactory(study=study, query="how do heat pumps work in the cold")

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from crowdrag.llm.domain import endpoints, gateway
 from crowdrag.llm.models import Call, Endpoint
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.extended]
 
 SCHEMA = {
     "type": "object",

@@ -17,7 +17,7 @@ from crowdrag.llm.domain import ledger
 from crowdrag.llm.enums import AttemptState, CallState
 from crowdrag.llm.models import Attempt, Call
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.extended]
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -118,6 +118,7 @@ if {n} == 0:
 """
 
 
+@pytest.mark.extended
 def test_several_processes_answer_for_each_other(tmp_path: Path) -> None:
     environment = os.environ | {
         "PROMETHEUS_MULTIPROC_DIR": str(tmp_path),

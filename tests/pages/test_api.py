@@ -39,6 +39,7 @@ def test_endpoints_are_tried_as_who_is_signed_in(page: Page, live_server: Any, s
     assert Study.objects.get(pk=study.pk).title == "New"
 
 
+@pytest.mark.extended
 def test_the_page_of_the_api_is_accessible(page: Page, live_server: Any, sign_in: Callable[..., Any]) -> None:
     sign_in()
     page.goto(f"{live_server.url}/api/")

@@ -153,6 +153,7 @@ def whole_pages(user: Any, slug: str) -> set[str]:
 
 
 # A page is looked at in seconds; there are about a hundred of them.
+@pytest.mark.extended
 @pytest.mark.timeout(900)
 def test_every_page_that_a_link_leads_to(page: Page, live_server: Any, sign_in: Any) -> None:
     user = UserFactory(is_staff=True, is_superuser=True)
@@ -165,6 +166,7 @@ def test_every_page_that_a_link_leads_to(page: Page, live_server: Any, sign_in: 
     assert whole_pages(user, study.slug) - kinds == UNLINKED - {"home", "healthz", "login"}
 
 
+@pytest.mark.extended
 def test_an_empty_study(page: Page, live_server: Any, sign_in: Any) -> None:
     page.goto(f"{live_server.url}/login/")
     user = sign_in()
@@ -179,6 +181,7 @@ def test_an_empty_study(page: Page, live_server: Any, sign_in: Any) -> None:
     assert {"study", "topics", "campaigns", "runs"} <= kinds
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "path", ["/login/", "/login/?next=/studies/", "/components/", "/components/?errors=1", "/no/such/"]
 )
@@ -187,6 +190,7 @@ def test_other_pages(page: Page, live_server: Any, path: str) -> None:
     assert [fault for width, theme in SCREENS for fault in faults(page, width, theme)] == []
 
 
+@pytest.mark.extended
 def test_open_menus_and_dialogs(page: Page, live_server: Any, sign_in: Any) -> None:
     sign_in()
     page.goto(f"{live_server.url}/components/")

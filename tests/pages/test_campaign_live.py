@@ -55,6 +55,7 @@ def under_way() -> campaigns.World:
     return here
 
 
+@pytest.mark.extended
 def test_each_state_is_accessible(page: Page, live_server: Any, sign_in: Callable[..., Any]) -> None:
     here = under_way()
     open_page(page, live_server, sign_in, here)

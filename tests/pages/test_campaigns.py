@@ -84,6 +84,7 @@ def test_questions_are_added_and_moved_without_losing_the_place(page: Page, here
 
 
 # The other pages are seen by the look at every page that a link leads to.
+@pytest.mark.extended
 @pytest.mark.parametrize("rest", ["{}/edit/", "{}/edit/questions/", "{}/open/", "{}/preview/1/"])
 def test_pages_on_every_screen(page: Page, here: Any, rest: str) -> None:
     campaign = draft(here(""))

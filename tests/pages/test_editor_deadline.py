@@ -68,6 +68,7 @@ def test_a_time_that_runs_out_without_a_connection_is_told(page: Page, live_serv
     page.context.set_offline(False)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_on_a_phone_the_warning_leaves_room_for_the_text(phone: Page, live_server: Any, theme: Any) -> None:  # noqa: F811
     at = kept_for_an_hour()

@@ -171,6 +171,7 @@ def test_the_bar_is_one_line_in_every_state(phone: Page, live_server: Any, width
     assert wide(phone) == width
 
 
+@pytest.mark.extended
 def test_axe_finds_nothing(page: Page, live_server: Any) -> None:
     sit_down(page, live_server.url, desk(narrative="A good answer says how sure it is."))
     page.locator("#text").focus()
@@ -240,6 +241,7 @@ def test_hostile_texts_stay_text(page: Page, live_server: Any) -> None:
     assert page.evaluate("document.querySelectorAll('#preview b, #passage-list img').length") == 0
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("count", [0, 1, 200])
 def test_any_number_of_passages(page: Page, live_server: Any, count: int) -> None:
     sit_down(page, live_server.url, desk([passage_text(rank) for rank in range(count)]))
@@ -264,6 +266,7 @@ def screen(browser: Browser, live_server: Any, width: int) -> Iterator[Page]:
     context.close()
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("width", [390, 1280])
 def test_it_is_light_and_nothing_moves(screen: Page, live_server: Any, width: int) -> None:
     """Under 100 kB as a server sends it (static files compressed as WhiteNoise keeps them), and no layout shift."""

@@ -21,7 +21,7 @@ from tests.studies.test_access import ROUTES, filled
 
 from .furnished import furnished_study
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.extended]
 
 # As they are written in an address. Each of these is tried in each parameter ...
 ALONE = ["%00", "%ED%A0%80", "-1", str(10**30), "0160-03-29T09:32:48-21:34", "9999-12-31"]

@@ -279,6 +279,7 @@ def test_time_counts_while_one_looks(page: Page, live_server: Any) -> None:
     assert (times[second].looks, times[second].leaves, times[second].changes) == (1, 1, 1)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("kind", [CampaignKind.PAIRWISE, CampaignKind.POINTWISE])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_options_of_all_questions_stand_alike(page: Page, live_server: Any, kind: str, width: int) -> None:
@@ -331,6 +332,7 @@ def test_every_module_is_fetched_at_once() -> None:
     assert found - {"judging/page"} == preloaded
 
 
+@pytest.mark.extended
 def test_every_state_is_accessible(page: Page, live_server: Any) -> None:
     """Start, questionnaire, its dialogs, what is open, late, given back, closed, handed in, rejected, own page."""
     at = sheets.make(items=2, checks=1, justified=True, claims=False)

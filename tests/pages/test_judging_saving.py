@@ -78,6 +78,7 @@ class Fate:
                 route.continue_()
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("seed", [1])
 def test_answers_under_fire(page: Page, live_server: Any, seed: int) -> None:
     at = sheets.make(items=2)
@@ -187,6 +188,7 @@ def test_an_answer_at_which_the_server_breaks_keeps_no_other_back(page: Page, li
     settle(page, at)
 
 
+@pytest.mark.extended
 def test_handing_in_is_tried_until_it_works(page: Page, context: BrowserContext, live_server: Any) -> None:
     at = sheets.make(items=1)
     sheets.open_sheet(page, live_server.url, at)
@@ -234,6 +236,7 @@ def test_two_tabs_show_and_send_the_same(page: Page, context: BrowserContext, li
     assert page.locator(".asked-note:visible").count() == 0
 
 
+@pytest.mark.extended
 def test_another_device_was_newer(page: Page, browser: Any, live_server: Any) -> None:
     """What was chosen here is not stored over what was chosen there; the person is told, and chooses again."""
     at = sheets.make(items=1)

@@ -57,6 +57,7 @@ def test_offline_for_long(context: BrowserContext, live_server: Any, seconds: in
     assert typist.stored() == typist.typed == typist.shown()
 
 
+@pytest.mark.extended
 def test_a_server_that_is_killed_and_started_again(
     context: BrowserContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,6 +81,7 @@ def test_a_server_that_is_killed_and_started_again(
         server.close()
 
 
+@pytest.mark.extended
 def test_a_proxy_with_a_smaller_limit(typist: Typist) -> None:
     refused: list[int] = []
 
@@ -98,6 +100,7 @@ def test_a_proxy_with_a_smaller_limit(typist: Typist) -> None:
     assert refused
 
 
+@pytest.mark.extended
 def test_a_server_that_asks_for_a_pause_gets_it(typist: Typist) -> None:
     asked: list[float] = []
 
@@ -132,6 +135,7 @@ def test_a_session_that_is_over_is_told_and_comes_back(typist: Typist) -> None:
     typist.check()
 
 
+@pytest.mark.extended
 def test_a_token_against_forged_requests_that_is_out_of_date_is_fetched_anew(typist: Typist) -> None:
     body = json.dumps({"problem": "token"})
     # The token of the sitting is too old, so the session is asked for another one, by a page that is too old as well.
@@ -145,6 +149,7 @@ def test_a_token_against_forged_requests_that_is_out_of_date_is_fetched_anew(typ
     expect(typist.page.locator("body")).not_to_have_attribute("hx-headers", re.compile("y" * 32), timeout=30_000)
 
 
+@pytest.mark.extended
 def test_a_fenced_tab_goes_on_when_asked_to(typist: Typist) -> None:
     typist.words(1)
     second = typist.open()
@@ -160,6 +165,7 @@ def test_a_fenced_tab_goes_on_when_asked_to(typist: Typist) -> None:
     typist.check()
 
 
+@pytest.mark.extended
 def test_what_another_device_did_not_know_of_is_offered(typist: Typist, browser: Browser) -> None:
     typist.words(1)
     typist.await_saved()
@@ -183,6 +189,7 @@ def test_what_another_device_did_not_know_of_is_offered(typist: Typist, browser:
     other.close()
 
 
+@pytest.mark.extended
 def test_storage_that_is_full_is_told_and_nothing_is_lost(context: BrowserContext, live_server: Any) -> None:
     context.add_init_script("""IDBObjectStore.prototype.put = function () {
       throw new DOMException("full", "QuotaExceededError");
@@ -194,6 +201,7 @@ def test_storage_that_is_full_is_told_and_nothing_is_lost(context: BrowserContex
     assert typist.stored() == typist.typed
 
 
+@pytest.mark.extended
 def test_a_browser_without_a_database_goes_on_in_memory(context: BrowserContext, live_server: Any) -> None:
     context.add_init_script("""IDBFactory.prototype.open = function () {
       throw new DOMException("no", "SecurityError");
@@ -229,6 +237,7 @@ def test_a_clock_that_is_set_is_told_and_the_order_stays(context: BrowserContext
     assert codec.final_text(events) == typist.typed
 
 
+@pytest.mark.extended
 def test_a_task_that_is_over_is_told(typist: Typist) -> None:
     typist.words(1)
     typist.await_saved()
@@ -266,6 +275,7 @@ def killed(playwright: Playwright, browser_type_launch_args: dict[str, Any], tmp
     made.kill()
 
 
+@pytest.mark.extended
 def test_a_browser_that_is_killed_loses_half_a_second_at_most(killed: Killed, live_server: Any) -> None:
     context = killed.start()
     typist = Typist(context, live_server.url, "browser killed")
@@ -293,6 +303,7 @@ def test_a_browser_that_is_killed_loses_half_a_second_at_most(killed: Killed, li
     context.close()
 
 
+@pytest.mark.extended
 def test_a_page_that_the_browser_kept_goes_on(killed: Killed, live_server: Any) -> None:
     context = killed.start()
     typist = Typist(context, live_server.url, "kept page")

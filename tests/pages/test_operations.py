@@ -21,6 +21,7 @@ def operator(sign_in: Any) -> Any:
     return sign_in(UserFactory(is_staff=True, is_superuser=True))
 
 
+@pytest.mark.extended
 def test_dashboards_are_accessible_and_fit_the_screen(page: Page, live_server: Any, operator: Any) -> None:
     busy(2)
     person = Participant.objects.select_related("study").earliest("id")

@@ -23,7 +23,7 @@ from tests.recruitment.test_orders import MESSAGE, finished
 from .test_axe import SCREENS, faults
 
 __all__ = ["client_there", "there"]
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.extended]
 
 
 def look(page: Page, name: str) -> None:

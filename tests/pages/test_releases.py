@@ -209,6 +209,7 @@ def test_an_embargo_a_private_link_that_ends_and_somebody_who_withdraws(
     expect(taken_out.get_by_role("link")).to_have_count(0)
 
 
+@pytest.mark.extended
 def test_by_keyboard_alone(page: Page, live_server: Any, study: Study, owner: None) -> None:
     page.goto(f"{live_server.url}/studies/tides/releases/new/")
     tab_to(page, "Title")
@@ -241,6 +242,7 @@ def test_by_keyboard_alone(page: Page, live_server: Any, study: Study, owner: No
     page.wait_for_url(f"{live_server.url}/releases/{study.slug}/1/")
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("state", PUBLIC)
 def test_what_the_public_sees_is_accessible_in_each_state(
     page: Page, live_server: Any, study: Study, owner: None, state: str
@@ -260,6 +262,7 @@ def test_what_the_public_sees_is_accessible_in_each_state(
         look(page, f"gone-{state}", OTHERS)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("state", OWN)
 def test_what_members_see_is_accessible_in_each_state(
     page: Page, live_server: Any, study: Study, owner: None, state: str
@@ -276,6 +279,7 @@ def test_what_members_see_is_accessible_in_each_state(
     look(page, f"list-{state}", OTHERS[:1])
 
 
+@pytest.mark.extended
 def test_empty_lists_and_a_form_with_errors_are_accessible(
     page: Page, live_server: Any, sign_in: Callable[..., Any]
 ) -> None:

@@ -231,6 +231,7 @@ def test_a_citation_shows_its_passage(page: Page, replayed: WritingTask) -> None
     expect(page.locator("[data-cite-peek]")).to_contain_text("text of passage")
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(("width", "theme"), [(390, "dark"), (1280, "light")])
 def test_open_forms_and_a_replay_under_way_are_accessible(
     page: Page, replayed: WritingTask, width: int, theme: str

@@ -33,6 +33,7 @@ def typist(browser: Browser, live_server: Any) -> Iterator[Callable[[str], Typis
         context.close()
 
 
+@pytest.mark.extended
 def test_typists_lose_nothing(typist: Callable[[str], Typist]) -> None:
     together([typist(f"1/{number}") for number in range(AT_ONCE)], ACTS - 2)
 

@@ -102,6 +102,7 @@ def test_three_questionnaires_by_keyboard_alone(
     assert not Assignment.objects.get(pk=third.pk).is_included
 
 
+@pytest.mark.extended
 def test_every_state_is_accessible(page: Page, live_server: Any, here: campaigns.World, reviewer: User) -> None:
     values = {0: 1, 1: -1}
     waiting = sent(here, after=MINUTE, values=lambda _item, dimension: values[dimension])

@@ -95,6 +95,7 @@ def test_the_whole_way_by_keyboard_alone(page: Page, live_server: Any) -> None:
     assert Participant.objects.get().erased_at
 
 
+@pytest.mark.extended
 def test_pages_that_say_what_is_wrong(page: Page, live_server: Any) -> None:
     study = offered_study()
     link = platform_link(study)

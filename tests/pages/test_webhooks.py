@@ -50,6 +50,7 @@ def send_a_test(page: Page) -> None:
     page.reload()
 
 
+@pytest.mark.extended
 def test_an_address_is_told_and_its_pages_are_accessible_on_the_way(
     page: Page, live_server: Any, study: Study, there: Receiver
 ) -> None:
@@ -87,6 +88,7 @@ def test_an_address_is_told_and_its_pages_are_accessible_on_the_way(
     look(page, "webhooks-list", OTHERS)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("state", [WebhookState.OFF, WebhookState.FAILING, WebhookState.GONE])
 def test_one_that_is_switched_off_says_why_and_is_switched_on(
     page: Page, live_server: Any, study: Study, there: Receiver, state: str

@@ -114,6 +114,7 @@ def test_from_the_next_response_until_it_is_handed_in(page: Page, live_server: A
     assert WritingTask.objects.filter(participant=person, state=TaskState.CLAIMED).count() == 1
 
 
+@pytest.mark.extended
 def test_axe_on_what_comes_less_often(page: Page, live_server: Any, here: World) -> None:
     here.change(entry_survey=None, exit_survey=None)
     person, reviewer, now = here.writer(), here.reviewer(), timezone.now()

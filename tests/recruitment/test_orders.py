@@ -245,6 +245,7 @@ def test_busy_and_a_wrong_token_lose_nothing(
 LOSSES = st.lists(st.sampled_from(["", "before", "after", "busy", "fault"]), max_size=12)
 
 
+@pytest.mark.extended
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(losses=LOSSES, kind=st.sampled_from(["approve", "reject", "bonus"]), dies=st.integers(0, 2))
 def test_whatever_is_lost_the_effect_is_one(  # noqa: C901

@@ -69,6 +69,7 @@ def kill_on(crew: Crew, run: Run, rng: random.Random, *, whole: float, pause: fl
             crew.kill_a_child(rng.choice(workers), rng)
 
 
+@pytest.mark.extended
 def test_killed_workers_lose_and_double_nothing(crew: Crew, study: Study) -> None:
     run = start(study, "tiny", units=300, seconds=0.05)
     kill_on(crew, run, random.Random(1), whole=0.03, pause=0.2, most=60)
@@ -90,6 +91,7 @@ def test_killed_workers_lose_and_double_nothing_for_long(crew: Crew, study: Stud
     assert_each_once(run, 10_000)
 
 
+@pytest.mark.extended
 def test_a_broker_that_forgets_and_dies_loses_nothing(crew: Crew, study: Study) -> None:
     run = start(study, "tiny", units=120, seconds=0.1)
     crew.worker()
@@ -119,6 +121,7 @@ def test_a_start_while_the_broker_is_away_is_quick_and_is_not_lost(crew: Crew, s
     assert_each_once(run, 3)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("kind", ["slow", "slow_effect"])
 def test_a_worker_that_slept_through_its_lease_commits_nothing(crew: Crew, study: Study, kind: str) -> None:
     run = start(study, kind, seconds=2)
@@ -138,6 +141,7 @@ def test_a_worker_that_slept_through_its_lease_commits_nothing(crew: Crew, study
     assert_each_once(run, 1)
 
 
+@pytest.mark.extended
 def test_messages_delivered_again_and_again_have_one_effect(crew: Crew, study: Study) -> None:
     # Units last longer than the broker waits for an acknowledgement: it delivers their messages again.
     crew.worker(concurrency=3, TEST_VISIBILITY=1)
@@ -194,6 +198,7 @@ def test_a_command_waits_for_workers_and_works_itself_without_them(
     assert not run.units.filter(worker__contains=f":{os.getpid()}:").exists()
 
 
+@pytest.mark.extended
 def test_the_database_going_away_stops_neither_sweep_nor_worker(crew: Crew, study: Study) -> None:
     worker, sweep = crew.worker(), crew.sweep()
     until(is_served)

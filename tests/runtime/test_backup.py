@@ -41,6 +41,7 @@ def saved(running: System, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
+@pytest.mark.extended
 def test_a_restored_system_is_equal(saved: Path, running: System, system: System) -> None:
     said = system.crowdrag("restore", str(saved))
     assert "Restored" in said
@@ -58,6 +59,7 @@ def test_a_restored_system_is_equal(saved: Path, running: System, system: System
     assert system.folder.keys.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.extended
 def test_a_system_in_use_is_not_replaced_unasked(saved: Path, system: System) -> None:
     system.crowdrag("restore", str(saved))
     assert "--force" in system.crowdrag("restore", str(saved), fails=True)
@@ -68,6 +70,7 @@ def test_a_running_system_is_not_replaced(saved: Path, running: System) -> None:
     assert "Stop it first" in running.crowdrag("restore", str(saved), "--force", fails=True)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("damage", ["bit", "cut", "other", "missing"])
 def test_a_damaged_backup_changes_nothing(saved: Path, system: System, tmp_path: Path, damage: str) -> None:
     broken = tmp_path / "broken.tar"

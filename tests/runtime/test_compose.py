@@ -206,6 +206,7 @@ def test_secrets_are_made_once_and_fit(tmp_path: Path) -> None:
     assert made == {path.name: path.read_text() for path in (tmp_path / "secrets").iterdir()}
 
 
+@pytest.mark.extended
 def test_the_broker_wants_the_password_that_the_address_holds(tmp_path: Path) -> None:
     subprocess.run(["sh", str(PLACE / "secrets.sh"), str(tmp_path / "secrets")], check=True, capture_output=True)
     command = [part.replace("/run/secrets", str(tmp_path / "secrets")) for part in SERVICES["valkey"]["command"]]
@@ -291,6 +292,7 @@ def standing(request: pytest.FixtureRequest, tmp_path: Path) -> Standing:
     return Standing(request.param, tmp_path)
 
 
+@pytest.mark.extended
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("standing", [name for name in PARTS_OF if name != "web-2"], indirect=True)
 def test_a_service_comes_up_is_healthy_and_stops_in_its_time(standing: Standing) -> None:
@@ -306,6 +308,7 @@ def test_a_service_comes_up_is_healthy_and_stops_in_its_time(standing: Standing)
         process.wait()
 
 
+@pytest.mark.extended
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("standing", ["prepare"], indirect=True)
 def test_preparing_ends_with_tables_and_files_in_their_places(standing: Standing, tmp_path: Path) -> None:

@@ -54,6 +54,7 @@ def test_a_model_that_is_busy_is_not_called_wrong(
     assert ("is busy" in found.what) == is_well
 
 
+@pytest.mark.extended
 def test_a_running_system_is_well(running: System) -> None:
     said = running.crowdrag("doctor", "--within", "100")
     assert "8 services ready" in said
@@ -65,6 +66,7 @@ def test_a_running_system_is_well(running: System) -> None:
     assert "WRONG" not in said
 
 
+@pytest.mark.extended
 def test_what_is_missing_is_named_with_its_cure(system: System) -> None:
     said = system.crowdrag(
         "doctor",

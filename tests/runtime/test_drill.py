@@ -6,6 +6,8 @@ import pytest
 
 from .conftest import System, rows_of
 
+pytestmark = pytest.mark.extended
+
 
 @pytest.fixture(scope="module")
 def saved(running: System, tmp_path_factory: pytest.TempPathFactory) -> Path:

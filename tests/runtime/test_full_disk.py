@@ -21,6 +21,8 @@ from crowdrag.runtime.folder import Folder
 
 from .conftest import System, eventually
 
+pytestmark = pytest.mark.extended
+
 
 @contextlib.contextmanager
 def small_disk(place: Path, megabytes: int) -> Iterator[Path]:

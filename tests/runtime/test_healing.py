@@ -15,6 +15,8 @@ from crowdrag.runtime import status, valkey
 
 from .conftest import System, eventually, living
 
+pytestmark = pytest.mark.extended
+
 SERVICES = ("postgres", "valkey", "llm", "web", "worker-default", "worker-llm", "worker-gpu", "sweep")
 
 

@@ -148,6 +148,7 @@ def release(tmp_path: Path) -> Release:
     return Release("this", REPOSITORY, tmp_path, str(connection.settings_dict["NAME"]))
 
 
+@pytest.mark.extended
 @pytest.mark.django_db(transaction=True)
 def test_a_web_process_comes_up_is_checked_and_stops_when_it_has_drained(release: Release) -> None:
     release.env |= {"ALLOWED_HOSTS": "study.example.org", "HTTPS": "true", "STATICFILES_STORAGE": _UNHASHED}

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import psutil
+import pytest
 
 from crowdrag.runtime import keys, status
 from crowdrag.runtime.folder import REPOSITORY, Folder
@@ -16,6 +17,7 @@ from crowdrag.runtime.supervisor import Supervisor
 from .conftest import System, eventually, living
 
 
+@pytest.mark.extended
 def test_a_taken_port_is_named_with_its_holder(system: System) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", system.port))
@@ -46,6 +48,7 @@ def test_a_wrong_port_is_said(system: System) -> None:
     assert "is not a port" in system.crowdrag("up", fails=True, PORT="http")
 
 
+@pytest.mark.extended
 def test_commands_at_once_share_stores_that_stop_after_them(system: System) -> None:
     processes = [system.popen("showmigrations", "contenttypes") for _ in range(3)]
     eventually(lambda: status.read(system.folder).get("stores"))
@@ -58,6 +61,7 @@ def test_commands_at_once_share_stores_that_stop_after_them(system: System) -> N
     assert not list(system.folder.sockets.glob(".s.PGSQL*"))
 
 
+@pytest.mark.extended
 def test_a_killed_command_leaves_no_stores(system: System) -> None:
     process = system.popen("shell", "-c", "import time; time.sleep(60)")
     eventually(lambda: status.read(system.folder).get("phase") == "running")
@@ -68,6 +72,7 @@ def test_a_killed_command_leaves_no_stores(system: System) -> None:
     assert not living(everybody, within=20)
 
 
+@pytest.mark.extended
 def test_a_process_id_file_of_another_life_does_not_stop_the_start(system: System) -> None:
     """After a restart of the machine the id in postmaster.pid may be anybody's: here it is this test's own."""
     system.crowdrag("showmigrations", "contenttypes")
@@ -77,6 +82,7 @@ def test_a_process_id_file_of_another_life_does_not_stop_the_start(system: Syste
     assert "contenttypes" in system.crowdrag("showmigrations", "contenttypes")
 
 
+@pytest.mark.extended
 def test_a_damaged_broker_file_is_put_aside(system: System) -> None:
     system.crowdrag("showmigrations", "contenttypes")
     eventually(lambda: not status.is_running(system.folder))
@@ -86,6 +92,7 @@ def test_a_damaged_broker_file_is_put_aside(system: System) -> None:
     assert list(system.folder.root.glob("valkey.damaged-*"))
 
 
+@pytest.mark.extended
 def test_servers_of_ones_own_are_used_and_nothing_is_started(system: System, running: System) -> None:
     addresses = {"DATABASE_URL": running.folder.database_url(), "BROKER_URL": running.folder.broker_url}
     assert "[X]" in system.crowdrag("showmigrations", "contenttypes", **addresses)
@@ -93,6 +100,7 @@ def test_servers_of_ones_own_are_used_and_nothing_is_started(system: System, run
     assert not system.folder.valkey.exists()
 
 
+@pytest.mark.extended
 def test_commands_use_the_running_system(running: System) -> None:
     before = running.status["pid"]
     assert "[X]" in running.crowdrag("showmigrations", "contenttypes")
@@ -105,6 +113,7 @@ def test_a_second_supervisor_is_refused(running: System) -> None:
     assert "crowdrag down" in said
 
 
+@pytest.mark.extended
 def test_two_systems_stand_side_by_side(running: System, system: System) -> None:
     # All of it but the processes that take long to start; they have names of their own by the folder's mark.
     system.up("--only", "web")

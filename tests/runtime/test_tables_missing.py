@@ -30,6 +30,7 @@ def test_a_missing_table_is_a_problem_that_names_the_command(monkeypatch: pytest
         cli._execute(["analyse"])
 
 
+@pytest.mark.extended
 def test_any_other_error_stays_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     fail_with(monkeypatch, "42601")
 

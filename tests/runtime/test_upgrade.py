@@ -21,7 +21,7 @@ from writing.models import LogBatch
 from .conftest import eventually
 from .releases import COLUMN, MIGRATION, MODULE, Proxy, Release, WebProcess, later_release
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(900), pytest.mark.extended]
 
 
 class Reader(threading.Thread):

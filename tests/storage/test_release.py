@@ -43,6 +43,7 @@ def test_a_release_lies_in_the_bucket_is_got_there_and_goes_with_who_is_in_it(
     assert urlsplit(answer["Location"]).query  # it was signed
 
 
+@pytest.mark.extended
 def test_what_is_left_in_a_bucket_is_tidied_away(s3: S3Storage, tmp_path: Path, settings) -> None:
     settings.DATA_DIR = tmp_path
     release = built(ResponseFactory().study)

@@ -141,6 +141,7 @@ BOMBS: dict[str, Callable[[], bytes]] = {
 }
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", list(BOMBS))
 def test_a_bomb_is_refused_in_little_memory(name: str, tmp_path: Path) -> None:
     path = tmp_path / name

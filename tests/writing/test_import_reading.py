@@ -362,6 +362,7 @@ def test_the_same_content_packed_and_not_is_one_file() -> None:
     assert (found.name, problems.found) == ("raw/tasks.jsonl.gz", [])
 
 
+@pytest.mark.extended
 def test_files_that_nobody_asks_for_may_have_one_name() -> None:
     source = Source([member(b"a", "raw/README.md"), member(b"b", "artifacts/README.md")])
 

@@ -14,7 +14,7 @@ from crowdrag.studies.domain import invariants
 from .crowd import acknowledged, assert_nothing_is_lost, typists
 from .served import Server
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.extended]
 
 
 @pytest.fixture

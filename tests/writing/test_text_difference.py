@@ -1,5 +1,6 @@
 """Differences between two versions of a text: nothing is lost, and what is long is compared in time."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,6 +31,7 @@ def test_parts_give_both_texts_by_words_that_stand_once(before: str, after: str)
         text_difference._COMPARABLE = limit  # type: ignore[misc]
 
 
+@pytest.mark.extended
 def test_in_a_long_text_only_what_changed_is_shown() -> None:
     words = [f"w{n}" for n in range(5000)]
     changed = [*words[:2500], "inserted", *words[2500:4000], *words[4001:]]

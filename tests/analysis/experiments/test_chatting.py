@@ -167,6 +167,7 @@ def test_the_gateways_estimate_takes_the_same_requests(chat, endpoint):  # noqa:
     assert (estimate.requests, estimate.stored) == (2, 1)
 
 
+@pytest.mark.extended
 def test_the_bundled_model_answers_and_chooses(local_model_url, study):  # noqa: F811
     endpoints.ensure_local(url=local_model_url)
     generator = generating.generator({"generator": "endpoint:local"}, study=study, purpose="test")

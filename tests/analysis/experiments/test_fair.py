@@ -187,6 +187,7 @@ def test_equal_seeds_give_equal_tables_and_others_do_not(asked) -> None:
     assert first["fair_summary"] != other["fair_summary"]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("dies_at", [2, 90])
 def test_a_run_that_is_killed_anywhere_resumes_to_the_same(asked, planted, monkeypatch, dies_at) -> None:
     whole = rows(running.wait(starting.start(asked())))

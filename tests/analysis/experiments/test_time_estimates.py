@@ -24,7 +24,7 @@ from tests.annotation.judge_server import judging as served
 from tests.factories import RetrievedPassageFactory, StudyFactory, StyleFactory, TopicFactory
 from writing.domain.generation import campaigns, prompts
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_broker")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_broker"), pytest.mark.extended]
 
 DELAY, AT_ONCE = 0.4, 4
 TEXT = "Tides follow the moon, and the sun adds to them at new and full moon [0]. " * 4

@@ -21,7 +21,7 @@ from tests.analysis.whole_study import whole_study
 
 from .releasing import built, drafted
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(1800), pytest.mark.extended]
 EVERYTHING = Choices(logs=Logs.FULL, comments=True, excluded=True, tables=True)
 
 

