@@ -1,15 +1,21 @@
 """What all tests share. The stores that they run on are started by crowdrag.runtime.pytest_services."""
 
+import os
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
-from django.db import transaction
+from django.core.management import call_command
+from django.db import connection, transaction
 from django.test import TransactionTestCase
 from pytest_django import DjangoDbBlocker
 from xdist.scheduler import LoadFileScheduling
 
+from crowdrag.runtime.locks import Lock
+from crowdrag.runtime.pytest_services import TEMPLATE
 from tests import emptying
 
 # These machines are shared: how long an example takes says nothing. All else is as Hypothesis has it, in CI too.
@@ -17,6 +23,44 @@ hypothesis.settings.register_profile("shared machine", parent=hypothesis.setting
 hypothesis.settings.load_profile("shared machine")
 # A quarter of the suite's time was Django's own way.
 TransactionTestCase._fixture_teardown = emptying.after  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None, django_db_blocker: DjangoDbBlocker
+) -> None:
+    """Have the database of this process copied from one that is migrated once, by whichever process comes first."""
+    name = os.environ.get(TEMPLATE)
+    if name is None:
+        return
+    lock = Lock(Path(os.environ["CROWDRAG_DATA_DIR"], "template.lock"))
+    with _held(lock), django_db_blocker.unblock(), connection._nodb_cursor() as cursor:  # type: ignore[attr-defined]
+        cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name])
+        if cursor.fetchone() is None:
+            cursor.execute(f'CREATE DATABASE "{name}"')
+            _migrate(name)
+    connection.settings_dict["TEST"]["TEMPLATE"] = name
+
+
+@contextmanager
+def _held(lock: Lock) -> Iterator[None]:
+    assert lock.acquire(wait=120), "another process of these tests has been making tables for two minutes"
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _migrate(name: str) -> None:
+    """Make all tables in a new database, and leave it: a database that is in use cannot be copied."""
+    usual = connection.settings_dict["NAME"]
+    connection.close()
+    connection.settings_dict["NAME"] = name
+    try:
+        call_command("migrate", verbosity=0)
+    finally:
+        connection.close()
+        connection.settings_dict["NAME"] = usual
 
 
 @pytest.fixture(scope="module")
