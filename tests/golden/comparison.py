@@ -161,11 +161,14 @@ def _digits(token: str) -> int:
 
 
 def _line(path: str, expected: Any, actual: Any) -> str:
-    return f"{path or 'value'}: expected {_shown(expected)}, actual {_shown(actual)}"
+    one, other = (each if each is MISSING else json.dumps(each, ensure_ascii=False, default=str)
+                  for each in (expected, actual))  # fmt: skip
+    same = next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
+    return f"{path or 'value'}: expected {_cut(one, same)}, actual {_cut(other, same)}"
 
 
-def _shown(value: Any) -> str:
-    if value is MISSING:
-        return MISSING
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= WIDEST else f"{text[:WIDEST]}..."
+def _cut(text: str, place: int) -> str:
+    """Cut what is too long to a part around the place where it differs."""
+    start = max(0, place - WIDEST // 4) if len(text) > WIDEST else 0
+    end = start + WIDEST
+    return f"{'...' if start else ''}{text[start:end]}{'...' if end < len(text) else ''}"

@@ -140,3 +140,7 @@ def test_message_shows_the_first_and_the_number() -> None:
 def test_long_values_are_cut() -> None:
     (found,) = differences("x" * 5000, "y")
     assert len(found) < 500
+    (found,) = differences("x" * 5000 + "1" + "x" * 5000, "x" * 5000 + "2" + "x" * 5000)
+    assert "xx1xx" in found
+    assert "xx2xx" in found
+    assert len(found) < 500
