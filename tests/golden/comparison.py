@@ -110,13 +110,13 @@ def _places(expected: Sequence[Any], actual: Sequence[Any]) -> Iterator[tuple[in
 def _rounded(value: Any) -> str:
     """Write a value so that values that are equal but for rounding errors look the same, almost always."""
     if isinstance(value, str):
-        return _NUMBER.sub(lambda found: f"{_number(found[0]):.5g}", value)
+        return _NUMBER.sub(lambda found: f"{_number(found[0]):.7g}", value)
     return json.dumps(_round(value), sort_keys=True, default=str)
 
 
 def _round(value: Any) -> Any:
     if isinstance(value, float):
-        return f"{value:.5g}"
+        return f"{value:.7g}"
     if isinstance(value, dict):
         return {key: _round(each) for key, each in value.items()}
     return [_round(each) for each in value] if isinstance(value, list) else value
