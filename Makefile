@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help install demo up test test-all lint browser bench soak lock format clean
+.PHONY: help install demo up test test-all lint browser bench soak golden lock format clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -70,6 +70,11 @@ bench: install ## the figures of bench/, as ratios measured in one run
 soak: install browser ## the long forms of the tests
 	@browser="$$(bash .ci/browser $(BIN) --path)"
 	CHROMIUM="$$browser" CROWDRAG_API_EXAMPLES=25 $(PYTEST) -m soak --timeout=7200
+
+golden: install ## accept today's outputs of the demo and the sample as the golden ones, and show what changed
+	@$(PYTEST) tests/golden --accept-golden -q
+	git --no-pager diff --stat tests/golden
+	git status --short tests/golden | grep '^??' || true
 
 lock: install ## resolve pyproject.toml anew into constraints.txt and requirements.lock
 	@bash .ci/lock $(BIN)
