@@ -8,7 +8,8 @@ import pytest
 from scipy.stats import spearmanr
 
 from analysis.domain import inputs, loading
-from analysis.domain.results import compute, model_judges
+from analysis.domain.results import compute, estimates, model_judges
+from analysis.domain.results.model_votes import two_coders, with_gold_label
 from analysis.domain.results.settings import Settings
 from annotation.models import Judgment
 from crowdrag.studies.models import Participant
@@ -74,6 +75,17 @@ def test_agreement_with_the_gold_label_is_of_pairs_as_presented(tables):
     other = judged(tables, dimension="deep")
     assert (other["alpha_gold"], other["alpha_gold_low"], other["items_with_gold"]) == (None, None, 0)
     assert "gold label" in other["note"]
+
+
+def test_agreement_with_the_gold_label_has_no_interval_as_topics_do_not_tell_how_good_labels_are():
+    rng = np.random.default_rng(3)
+    topic = np.repeat(np.arange(30), 4)
+    said, gold = rng.integers(3, size=(2, len(topic)))
+    between, beside = two_coders(said, gold, topic, ""), with_gold_label(said, gold, topic, "")
+    assert beside.point == between.point
+    assert None not in between.interval
+    assert beside.interval == (None, None)
+    assert estimates.mean([beside, beside]).interval == (None, None)
 
 
 def test_agreement_between_ways_of_asking_is_of_the_same_presented_pairs(tables):

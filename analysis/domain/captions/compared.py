@@ -100,8 +100,8 @@ TABLES = {
         _(
             "Krippendorff's alpha (ordinal) of a model with itself in the other order, with the gold label of the "
             "people, and with itself asked in the other way; the mean of Spearman's rho between its judgments on a "
-            "dimension and on the others; and the share of its choices for the response shown first; each with a 95 % "
-            "bootstrap interval over topics."
+            "dimension and on the others; and the share of its choices for the response shown first. Each has a 95 % "
+            "interval over topics, except alpha with the gold label: that depends on which people judged, too."
         ),
         (
             Column("participant", _("Model"), words="id"),
@@ -123,7 +123,7 @@ TABLES = {
             "the gold label of the people chose: the share of choices for the model's own response by each, and the "
             "difference, with 95 % intervals over topics. Undecided: pairs on which one of them is neutral. "
             "Agreement: Krippendorff's alpha of the model and the gold label on pairs with one response of its own, "
-            "and on the others."
+            "and on the others, without an interval."
         ),
         (
             Column("participant", _("Model"), words="id"),
@@ -164,8 +164,8 @@ FIGURES = {
         _("Language models as judges"),
         _(
             "Agreement of models with themselves and with people, correlation between dimensions and preference for "
-            "the response shown first, by dimension, with 95 % bootstrap intervals over topics. Dashed: what chance "
-            "gives."
+            "the response shown first, by dimension, with 95 % intervals over topics (agreement with the gold label "
+            "has none). Dashed: what chance gives."
         ),
         _("Points with intervals by dimension: a panel for each measure, one colour for each way of asking."),
     ),

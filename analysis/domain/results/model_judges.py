@@ -15,7 +15,7 @@ from . import estimates
 from .estimates import Estimate, noted, undefined
 from .family import Analysed, Tables
 from .interdependence import correlation
-from .model_votes import Gold, Judge, Judged, gold_labels, judges, two_coders
+from .model_votes import Gold, Judge, Judged, gold_labels, judges, two_coders, with_gold_label
 from .order_effects import ALL, FRONT, NEUTRAL
 from .schema import Row
 from .self_preference import self_preference_rows
@@ -103,7 +103,7 @@ def _between_orders(judged: Judged, name: str) -> Estimate:
 
 def _with_gold(judged: Judged, name: str, gold: dict[tuple[int, int], int]) -> Estimate:
     """Two coders: the model and the gold label; units are the presented pairs, each as it was presented."""
-    return two_coders(judged.labels[name], judged.beside(gold), judged.topic, NO_GOLD)
+    return with_gold_label(judged.labels[name], judged.beside(gold), judged.topic, NO_GOLD)
 
 
 def _between_inferences(judged: Judged, other: Judged | None, name: str) -> Estimate:

@@ -3,7 +3,7 @@
 A model's judgments are pools of their own (design 2): they never enter the gold labels that they are compared with.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -85,6 +85,16 @@ def two_coders(first: Ints, second: Ints, topic: Ints, nothing: str) -> Estimate
     pairs = int(there.sum())
     votes = (np.tile(np.arange(pairs), 2), np.repeat([0, 1], pairs), np.concatenate([first[there], second[there]]))
     return estimates.alpha(votes, topic[there], values=3, drawn_coders=False)
+
+
+def with_gold_label(said: Ints, gold: Ints, topic: Ints, nothing: str) -> Estimate:
+    """Krippendorff's alpha of a model and the gold label, without an interval.
+
+    How good the labels are depends on which judges took part. Resampled topics do not tell that, and intervals over
+    topics held the true value in 89 % of studies (docs/methods/intervals.md).
+    """
+    found = two_coders(said, gold, topic, nothing)
+    return found if found.problem else replace(found, terms=None, has_interval=False)
 
 
 def gold_labels(analysed: Analysed) -> Gold:

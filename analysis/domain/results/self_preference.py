@@ -12,7 +12,7 @@ from analysis.stats.orientation import canonical
 from ..inputs import Inputs
 from . import estimates
 from .estimates import Estimate, noted, undefined
-from .model_votes import Gold, Judge, Judged, two_coders
+from .model_votes import Gold, Judge, Judged, with_gold_label
 from .order_effects import ALL, NEUTRAL
 from .schema import Row
 
@@ -64,8 +64,8 @@ def _preferences(
     label, said = judged.beside(gold), judged.labels[name]
     is_own = own[judged.left] != own[judged.right]
     agreements = {
-        "alpha_own": two_coders(np.where(is_own, said, -1), label, judged.topic, NO_OWN_GOLD),
-        "alpha_others": two_coders(np.where(is_own, -1, said), label, judged.topic, NO_OTHER_GOLD),
+        "alpha_own": with_gold_label(np.where(is_own, said, -1), label, judged.topic, NO_OWN_GOLD),
+        "alpha_others": with_gold_label(np.where(is_own, -1, said), label, judged.topic, NO_OTHER_GOLD),
     }
     there = is_own & (said >= 0) & (label >= 0)
     decided = there & (said != NEUTRAL) & (label != NEUTRAL)
