@@ -5,8 +5,8 @@ import json
 import pytest
 
 from analysis.domain import inputs
-from analysis.domain.results import processes, survey, writing
-from analysis.domain.results.margins import NOTHING, ONE_TOPIC
+from analysis.domain.results import processes, spending, survey, writing
+from analysis.domain.results.margins import NOTHING, ONE_TOPIC, Resampling
 from tests.analysis.written_by_hand import TEXTS, analysed
 
 
@@ -196,3 +196,14 @@ def test_processes_by_hand():
     assert one(means, "n", style="all", origin="human", measure="pasted_share", statistic="mean") == 1
     assert not cells(means, "value", measure="bursts")
     assert processes.family(analysed()) == {}
+
+
+@pytest.mark.parametrize(("topics", "has_interval"), [(5, False), (6, True)])
+def test_median_times_of_few_topics_have_no_interval(topics, has_interval):
+    texts = {f"r{n}": (f"t{n}", "essay", "human", "Cats sleep [0].") for n in range(topics)}
+    times = tuple(inputs.Process(n, {"seconds": 60.0 * 2**n}) for n in range(topics))
+    found = analysed(texts, processes=times, resamples=200)
+    resampling = Resampling.of(found.inputs.responses, found.settings, found.seed)
+    rows = {row["name"]: row for row in spending.writing(found.inputs, resampling)}
+    assert (rows["minutes_per_response_median"]["low"] is not None) == has_interval
+    assert rows["minutes_per_response_mean"]["low"] is not None

@@ -9,7 +9,7 @@ from analysis.stats.weighted import weighted_quantile, weighted_ratio
 from crowdrag.studies.domain import money
 
 from ..inputs import Inputs, Wage
-from .margins import Resampling, cells
+from .margins import Resampling, cells, with_reason
 from .schema import NOTE, Row
 
 HOUR, MINUTE = 3600, 60
@@ -27,7 +27,7 @@ def writing(inputs: Inputs, resampling: Resampling) -> Iterator[Row]:
         n = int(np.sum(~np.isnan(minutes)))
         if n:
             data = (minutes, topic[place], resampling.topics)
-            yield _row(f"{name}_median", weighted_quantile(*data, 0.5), n, MINUTES, resampling)
+            yield _row(f"{name}_median", weighted_quantile(*data, 0.5), n, MINUTES, resampling, statistic="median")
             yield _row(f"{name}_mean", weighted_mean(*data), n, MINUTES, resampling)
     wages = [wage for wage in inputs.wages if wage.response >= 0]
     if wages:
@@ -84,8 +84,9 @@ def _money(
         yield _row(f"hourly_rate_{work}", rate, n, currency, resampling)
 
 
-def _row(name: str, statistic: Statistic, n: int, unit: str, resampling: Resampling) -> Row:
-    return {"name": name, "unit": unit} | cells(resampling.interval(statistic), n)
+def _row(name: str, found: Statistic, n: int, unit: str, resampling: Resampling, *, statistic: str = "mean") -> Row:
+    interval = resampling.interval(found)
+    return with_reason({"name": name, "unit": unit} | cells(interval, n), statistic, interval.clusters)
 
 
 def _plain(name: str, value: float, n: int, unit: str) -> Row:
