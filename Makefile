@@ -5,6 +5,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help install demo up test test-all lint browser bench soak golden lock format clean
 
+# Compiled modules are kept, whatever the shell says: each process of the tests would compile them anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -56,13 +59,24 @@ browser: install ## a browser for the tests, if there is none
 PARALLEL := --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations 25 --durations-min 1 \
   --reruns 1 --only-rerun "Call log:" --max-suite-reruns 3 -rR --rerun-show-tracebacks
 
-test: lint browser ## all that a change can break, in minutes; what CI runs
-	@browser="$$(bash .ci/browser $(BIN) --path)"
-	CHROMIUM="$$browser" $(PYTEST) -m "not soak and not extended" $(PARALLEL)
+test: browser ## all that a change can break, in minutes; what CI runs
+	@$(call checked,not soak and not extended)
 
-test-all: lint browser ## and every role at every endpoint, every page by axe, processes that are killed, whole systems
-	@browser="$$(bash .ci/browser $(BIN) --path)"
-	CHROMIUM="$$browser" $(PYTEST) -m "not soak" $(PARALLEL)
+test-all: browser ## and every role at every endpoint, every page by axe, processes that are killed, whole systems
+	@$(call checked,not soak)
+
+# Lint beside the tests, which wait often; what it says comes after them.
+define checked
+report="$$(mktemp)"
+bash .ci/lint $(BIN) >"$$report" 2>&1 & lint=$$!
+browser="$$(bash .ci/browser $(BIN) --path)"
+status=0
+CHROMIUM="$$browser" $(PYTEST) -m "$(1)" $(PARALLEL) || status=$$?
+wait "$$lint" || status=1
+cat "$$report"
+rm "$$report"
+exit "$$status"
+endef
 
 bench: install ## the figures of bench/, as ratios measured in one run
 	@$(BIN)/python -m bench
