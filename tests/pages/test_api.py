@@ -12,7 +12,7 @@ from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.factories import MembershipFactory, StudyFactory
 
-from .test_axe import SCREENS, faults
+from .accessibility import SCREENS, faults
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

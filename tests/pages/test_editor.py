@@ -86,6 +86,7 @@ def test_the_bracket_offers_the_passages(page: Page, at: Desk) -> None:
     assert {event[4] for event in recorded(at) if event[0] == "b"} == {"typed"}
 
 
+@pytest.mark.extended
 def test_words_in_a_bracket_find_a_passage(page: Page, at: Desk) -> None:
     page.keyboard.type("Tides differ [harbour 12")
     options = page.get_by_role("listbox", name="Passages to cite").get_by_role("option")
@@ -108,6 +109,7 @@ def test_words_in_a_bracket_find_a_passage(page: Page, at: Desk) -> None:
     assert codec.final_text(recorded(at)) == field(page).input_value()
 
 
+@pytest.mark.extended
 def test_a_copied_passage_is_remarked(page: Page, at: Desk) -> None:
     write(
         page,
@@ -125,6 +127,7 @@ def test_a_copied_passage_is_remarked(page: Page, at: Desk) -> None:
     expect(page.locator("#finish-list")).to_contain_text("passage 3")
 
 
+@pytest.mark.extended
 def test_brackets_typed_straight_through_stay_as_typed(page: Page, at: Desk) -> None:
     typed = "One [3]. Two [3, 7]; three [Winter, 1997] four [25] [\nfive [] six [x] [1"
     frame = page.locator("#suggestions-frame")
@@ -194,6 +197,7 @@ def test_citations_are_checked_and_the_caret_is_led_there(page: Page, at: Desk) 
     expect(page.locator("#announced")).to_contain_text("Nothing is cited for this")
 
 
+@pytest.mark.extended
 def test_what_is_being_written_is_not_complained_of(page: Page, at: Desk) -> None:
     page.keyboard.type("A sentence that is not yet at its")
     page.wait_for_timeout(1200)

@@ -91,6 +91,7 @@ def test_two_tabs_meet(page: Page, at: Desk, live_server: Any) -> None:
     expect(field(page)).to_have_value("From the first tab. And the second.", timeout=15_000)
 
 
+@pytest.mark.extended
 def test_a_text_left_elsewhere_is_offered(page: Page, at: Desk, live_server: Any, browser: Any) -> None:
     """One device wrote on without a line while the other was opened: neither text is lost."""
     page.keyboard.type("On the phone.")

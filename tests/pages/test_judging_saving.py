@@ -118,6 +118,8 @@ def _under_fire(page: Page, base: str, at: Sheet, rng: Random, *, presses: int) 
     settle(page, at)
 
 
+@pytest.mark.extended
+@pytest.mark.usefixtures("own_context")
 def test_the_watcher_hears_a_lie(page: Page, live_server: Any) -> None:
     """A page that says "saved" of what was only sent is caught."""
 

@@ -21,8 +21,8 @@ from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.factories import MembershipFactory, StudyFactory
 
+from .accessibility import faults
 from .releasable import MAIL, TITLE, in_state, releasable, withdraws, worked
-from .test_axe import faults
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 # Each width with each theme comes up among the pages of one kind.
