@@ -99,7 +99,10 @@ def own_context() -> None:
 def context(request: pytest.FixtureRequest) -> Iterator[BrowserContext]:
     base = request.getfixturevalue("live_server").url if "live_server" in request.fixturenames else None
     if "own_context" in request.fixturenames:
-        yield request.getfixturevalue("new_context")()
+        own: BrowserContext = request.getfixturevalue("new_context")()
+        yield own
+        if base is not None:
+            leave(own)
         return
     shared: BrowserContext = request.getfixturevalue("shared_context")
     yield shared
@@ -107,7 +110,7 @@ def context(request: pytest.FixtureRequest) -> Iterator[BrowserContext]:
 
 
 def _clear(context: BrowserContext, base: str | None) -> None:
-    """Close the pages of a context, and forget what they kept."""
+    """Close the pages of a context, and forget what they kept; what the editor still sends would lock the tables."""
     context.unroute_all(behavior="ignoreErrors")
     if base is not None:
         leave(context)
@@ -170,14 +173,7 @@ def sign_in_by_form(page: Page, live_server: Any) -> User:
 
 
 @pytest.fixture
-def left(context: BrowserContext, live_server: Any, transactional_db: None) -> Iterator[None]:
-    """Leave the editor before the tables are emptied: what it still sends would lock them."""
-    yield
-    leave(context)
-
-
-@pytest.fixture
-def at(page: Page, live_server: Any, left: None) -> Desk:
+def at(page: Page, live_server: Any) -> Desk:
     """A writer at the editor, on a screen with room for text and passages."""
     made = desk()
     page.set_viewport_size({"width": 1280, "height": 800})

@@ -26,6 +26,7 @@ def look(page: Page, name: str) -> None:
             page.screenshot(path=Path(folder) / f"{name}-{width}-{theme}.png")
 
 
+@pytest.mark.extended
 def test_endpoints_are_tried_as_who_is_signed_in(page: Page, live_server: Any, sign_in: Callable[..., Any]) -> None:
     study = StudyFactory(slug="mine", title="Old")
     MembershipFactory(study=study, user=sign_in(), role=Role.OWNER)

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from tests.pages.desks import Desk, field, findings, recorded, saved, write
 from writing.domain import codec
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("left")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_text_is_counted_saved_and_there_again(page: Page, at: Desk) -> None:

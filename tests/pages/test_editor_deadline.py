@@ -18,7 +18,7 @@ MINUTE = 60_000
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.usefixtures("left", "own_context"),
+    pytest.mark.usefixtures("own_context"),
 ]
 
 

@@ -9,7 +9,7 @@ from tests.pages.desks import Desk, desk, field, recorded, saved, sit_down, writ
 from writing.domain import sittings
 from writing.models import WritingTask
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("left")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_search_marks_counts_and_steps(page: Page, at: Desk) -> None:

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.pages.desks import Desk, desk, enter, field, saved, sit_down, write
 from writing.domain import sittings
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("left")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_finishing_says_what_is_missing(page: Page, live_server: Any) -> None:

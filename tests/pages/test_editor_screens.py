@@ -16,7 +16,7 @@ from writing.domain.tasks import moving
 from writing.enums import LONGEST_TEXT
 from writing.models import WritingTask
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("left")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 PROBLEMS = "The tide follows the moon [0]. A far harbour sees more [25]. Empty []. Nothing is cited in this sentence."
 SHIFTS = """() => {

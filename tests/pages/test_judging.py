@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
@@ -17,8 +18,9 @@ from crowdrag.studies.domain import leaving
 from tests.pages import questionnaires as sheets
 from tests.pages.accessibility import TWO, faults
 from tests.pages.desks import enter
+from tests.participants import as_participant
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("left")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 S = AssignmentState
 STATIC = settings.BASE_DIR / "static"
 PRELOADED = settings.BASE_DIR / "templates/annotation/judging/_modules.html"
@@ -314,14 +316,10 @@ def test_a_citation_is_followed_by_its_full_stop(page: Page, live_server: Any) -
     assert max(gaps) < 0.5
 
 
-def test_without_scripts_the_page_says_what_is_needed(browser: Browser, live_server: Any) -> None:
-    context = browser.new_context(java_script_enabled=False)
+def test_without_scripts_the_page_says_what_is_needed(client: Client) -> None:
     at = sheets.make(items=1)
-    enter(context, live_server.url, at.judge)
-    page = context.new_page()
-    page.goto(live_server.url + at.path)
-    assert "Judging here needs JavaScript" in page.inner_text("main")
-    context.close()
+    as_participant(client, at.judge)
+    assert b'<noscript><div class="note note--bad" role="alert">' in client.get(at.path).content
 
 
 def test_every_module_is_fetched_at_once() -> None:

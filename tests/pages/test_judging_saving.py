@@ -12,7 +12,7 @@ from tests.pages import questionnaires as sheets
 from tests.pages.desks import enter
 from tests.pages.questionnaires import Sheet
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("left")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 # What the page says, and what it shows as chosen, read in one moment.
 LOOK = """() => ({
   state: document.querySelector("#save-state").dataset.state,

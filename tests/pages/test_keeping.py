@@ -224,6 +224,7 @@ def test_megabytes_are_pasted(typist: Typist, lines: int) -> None:
     assert typist.stored() == text
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("hours", [24, pytest.param(-24, marks=pytest.mark.soak)])
 def test_a_clock_that_is_set_is_told_and_the_order_stays(context: BrowserContext, live_server: Any, hours: int) -> None:
     context.add_init_script("const now = Date.now; window.shift = 0; Date.now = () => now() + window.shift;")

@@ -57,7 +57,6 @@ def on(page: Page, assignment: Assignment) -> None:
     """Wait until the page of this questionnaire is there, and held."""
     page.wait_for_url(f"**/{assignment.external_id}/")
     expect(page.get_by_role("region", name="Decisions")).to_be_visible()
-    page.wait_for_load_state("networkidle")
 
 
 def test_three_questionnaires_by_keyboard_alone(
@@ -90,10 +89,10 @@ def test_three_questionnaires_by_keyboard_alone(
     page.keyboard.type("A friend of ours.")
     page.keyboard.press("Control+Enter")
     expect(page.get_by_text("left out", exact=True)).to_be_visible()
+    page.wait_for_load_state()
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
     page.keyboard.press("Escape")
-    page.wait_for_load_state("networkidle")
     page.keyboard.press("a")
     page.keyboard.press("Enter")
     page.wait_for_url("**/screening/")
