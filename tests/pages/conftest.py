@@ -15,7 +15,7 @@ import pytest
 from django.conf import settings
 from django.db import DatabaseError
 from django.test import TransactionTestCase
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page
 
 from crowdrag.studies.models import User
 from tests.factories import PASSWORD, UserFactory
@@ -102,7 +102,8 @@ def context(request: pytest.FixtureRequest) -> Iterator[BrowserContext]:
         own: BrowserContext = request.getfixturevalue("new_context")()
         yield own
         if base is not None:
-            leave(own)
+            with suppress(Error):  # the test may have closed it
+                leave(own)
         return
     shared: BrowserContext = request.getfixturevalue("shared_context")
     yield shared
