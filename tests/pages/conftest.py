@@ -1,4 +1,8 @@
-"""A real browser on pages served by the tests' own server."""
+"""A real browser on pages served by the tests' own server.
+
+Tests share a context of the browser, so that scripts and styles are fetched once: what a test leaves in it is cleared.
+A test that turns the clock of its pages, or puts a script into all of them, asks for `own_context`.
+"""
 
 import os
 import shutil
@@ -9,13 +13,14 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from django.core.management.base import CommandError
+from django.db import DatabaseError
 from django.test import TransactionTestCase
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page
 
 from crowdrag.studies.models import User
 from tests.factories import PASSWORD, UserFactory
-from tests.pages.desks import Desk, desk, leave, sit_down
+from tests.pages.accessibility import Thoroughness
+from tests.pages.desks import Desk, admit, desk, leave, sit_down
 
 # Playwright keeps an event loop running in the tests' thread for as long as the session lasts, whereby Django takes
 # every query of a later test for one from inside a coroutine.
@@ -36,6 +41,10 @@ SWITCHES = [
 ]
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    Thoroughness.with_axe = "not extended" not in config.option.markexpr
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _emptied_in_the_end() -> Iterator[None]:
     """Empty the tables again where a request that was still on its way locked some of them in another order."""
@@ -43,7 +52,7 @@ def _emptied_in_the_end() -> Iterator[None]:
 
     def patiently(case: TransactionTestCase) -> None:
         for _again in range(2):
-            with suppress(CommandError):
+            with suppress(DatabaseError):
                 empty(case)
                 return
             time.sleep(2)
@@ -73,6 +82,48 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
     return {**browser_type_launch_args, **found, "args": SWITCHES}
 
 
+@pytest.fixture(scope="session")
+def shared_context(browser: Browser, browser_context_args: dict[str, Any]) -> Iterator[BrowserContext]:
+    """A context that is cleared after each test, but keeps what it fetched of scripts and styles."""
+    context = browser.new_context(**browser_context_args)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def own_context() -> None:
+    """Give the test a context that no other test uses."""
+
+
+@pytest.fixture
+def context(request: pytest.FixtureRequest) -> Iterator[BrowserContext]:
+    base = request.getfixturevalue("live_server").url if "live_server" in request.fixturenames else None
+    if "own_context" in request.fixturenames:
+        own: BrowserContext = request.getfixturevalue("new_context")()
+        yield own
+        if base is not None:
+            with suppress(Error):  # the test may have closed it
+                leave(own)
+        return
+    shared: BrowserContext = request.getfixturevalue("shared_context")
+    yield shared
+    _clear(shared, base)
+
+
+def _clear(context: BrowserContext, base: str | None) -> None:
+    """Close the pages of a context, and forget what they kept; what the editor still sends would lock the tables."""
+    context.unroute_all(behavior="ignoreErrors")
+    if base is not None:
+        leave(context)
+        kept = {"origin": base, "storageTypes": "local_storage,indexeddb"}
+        for page in context.pages[:1]:
+            context.new_cdp_session(page).send("Storage.clearDataForOrigin", kept)
+    for page in context.pages:
+        page.close()
+    context.clear_cookies()
+    context.clear_permissions()
+
+
 @pytest.fixture(autouse=True)
 def _complaints(request: pytest.FixtureRequest) -> Iterator[None]:
     """Fail a test in whose pages a script broke or the content security policy refused something."""
@@ -94,34 +145,36 @@ def _complaints(request: pytest.FixtureRequest) -> Iterator[None]:
     for page in context.pages:
         listen(page)
     yield
+    context.remove_listener("page", listen)
     assert heard == []
 
 
 @pytest.fixture
-def sign_in(page: Page, live_server: Any) -> Callable[..., User]:
-    """Sign a user in through the page, as a person does."""
+def sign_in(context: BrowserContext, live_server: Any) -> Callable[..., User]:
+    """Sign a user in by a session of theirs; that a person does it by the form, test_behaviour.py tries."""
 
     def enter(user: User | None = None) -> User:
         user = user or UserFactory()
-        page.goto(f"{live_server.url}/login/")
-        page.get_by_label("E-mail address").fill(user.email)
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("main").get_by_role("button", name="Sign in").click()
-        page.wait_for_url("**/studies/")
+        admit(context, live_server.url, user)
         return user
 
     return enter
 
 
 @pytest.fixture
-def left(context: BrowserContext, live_server: Any, transactional_db: None) -> Iterator[None]:
-    """Leave the editor before the tables are emptied: what it still sends would lock them."""
-    yield
-    leave(context)
+def sign_in_by_form(page: Page, live_server: Any) -> User:
+    """Sign a user in through the page, as a person does."""
+    user = UserFactory()
+    page.goto(f"{live_server.url}/login/")
+    page.get_by_label("E-mail address").fill(user.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("main").get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/studies/")
+    return user
 
 
 @pytest.fixture
-def at(page: Page, live_server: Any, left: None) -> Desk:
+def at(page: Page, live_server: Any) -> Desk:
     """A writer at the editor, on a screen with room for text and passages."""
     made = desk()
     page.set_viewport_size({"width": 1280, "height": 800})

@@ -1,16 +1,18 @@
 """Somebody at the editor: a study with a topic, its passages, and a task that is theirs to write."""
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from crowdrag.studies.domain import consenting
-from crowdrag.studies.models import Participant
+from crowdrag.studies.models import Participant, User
 from tests.factories import (
     ParticipantFactory,
     PassageFactory,
@@ -80,6 +82,17 @@ def enter(context: BrowserContext, base: str, writer: Participant) -> None:
     """Let the browser be this writer's, as their link does."""
     client = Client()
     as_participant(client, writer)
+    _take_session(context, base, client)
+
+
+def admit(context: BrowserContext, base: str, user: User) -> None:
+    """Let the browser be this user's, as signing in does."""
+    client = Client()
+    client.force_login(user)
+    _take_session(context, base, client)
+
+
+def _take_session(context: BrowserContext, base: str, client: Client) -> None:
     name = settings.SESSION_COOKIE_NAME
     context.add_cookies([{"name": name, "value": client.cookies[name].value, "url": base}])
 
@@ -96,8 +109,20 @@ def leave(context: BrowserContext) -> None:
     context.set_offline(False)
     for page in context.pages:
         page.goto("about:blank")
-    for page in context.pages[:1]:
-        page.wait_for_timeout(500)
+    left_alone()
+
+
+def left_alone() -> None:
+    """Wait until the server has done the last of what a browser that has gone asked: it must not meet the flush."""
+    name = connection.settings_dict["NAME"]
+    quiet = 0
+    for _ in range(400):
+        time.sleep(0.02)
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = %s AND state <> 'idle'", [name])
+            quiet = quiet + 1 if cursor.fetchone()[0] <= 1 else 0
+        if quiet > 2:
+            return
 
 
 def field(page: Page) -> Locator:

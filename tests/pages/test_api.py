@@ -12,7 +12,7 @@ from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.factories import MembershipFactory, StudyFactory
 
-from .test_axe import SCREENS, faults
+from .accessibility import SCREENS, faults
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -26,6 +26,7 @@ def look(page: Page, name: str) -> None:
             page.screenshot(path=Path(folder) / f"{name}-{width}-{theme}.png")
 
 
+@pytest.mark.extended
 def test_endpoints_are_tried_as_who_is_signed_in(page: Page, live_server: Any, sign_in: Callable[..., Any]) -> None:
     study = StudyFactory(slug="mine", title="Old")
     MembershipFactory(study=study, user=sign_in(), role=Role.OWNER)

@@ -5,23 +5,17 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, resolve, reverse
 from playwright.sync_api import Page, Response
 
 from tests.factories import UserFactory
 
+from .accessibility import SCREENS, TWO, faults, violations
 from .furnished import furnished_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-OPTIONS = {"resultTypes": ["violations"], "runOnly": {"type": "tag", "values": RULES}}
-SCREENS = [(390, "light"), (1280, "light"), (390, "dark"), (1280, "dark")]
-# What the crawl looks at: the first page of a kind with each width and each theme once, others wide and dark. The page
-# of all components is looked at on every screen.
-TWO = [SCREENS[0], SCREENS[3]]
 LINKS = "links => links.filter(link => !link.hasAttribute('download')).map(link => link.href)"
 # Pages that one comes to otherwise than by a link.
 UNLINKED = {"home", "login", "healthz", "password_change_done", "components", "compare_runs", "experiments_compare"}
@@ -46,43 +40,6 @@ JUDGING = {
 }
 EACH = 2  # pages of one kind that are looked at
 MORE = {"campaign": 5}  # in each of its states it is another page
-
-LET_GO = """() => {
-  window.stuck = [...document.querySelectorAll("*")].filter((each) => getComputedStyle(each).position === "sticky");
-  for (const each of window.stuck) each.style.position = "static";
-}"""
-TAKE_BACK = "() => { for (const each of window.stuck) each.style.position = ''; }"
-
-
-# What Swagger UI draws is not ours, and not free of faults (docs/guides/api.md names the other way to the same).
-OURS = {"exclude": [["#explorer"]]}
-
-
-def violations(page: Page) -> list[str]:
-    """What axe finds, one line an element."""
-    found = Axe().run(page, context=OURS, options=OPTIONS).response["violations"]
-    return [f"{rule['id']}: {node['html'][:120]}" for rule in found for node in rule["nodes"]]
-
-
-def settle(page: Page) -> None:
-    """Wait until the page has taken on what was changed: it hears of another theme a moment later."""
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    page.evaluate("Promise.allSettled(document.getAnimations().map(animation => animation.finished))")
-
-
-def faults(page: Page, width: int, theme: str) -> list[str]:
-    """What is wrong with the page on this screen."""
-    page.set_viewport_size({"width": width, "height": 900})
-    page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-    page.keyboard.press("End")  # pictures further down are loaded when they come into sight
-    settle(page)
-    # What a bar that stays covers by half depends on how far one has scrolled: axe would take it for too small.
-    page.evaluate(LET_GO)
-    found = violations(page)
-    page.evaluate(TAKE_BACK)
-    if (wide := page.evaluate("document.documentElement.scrollWidth")) > width:
-        found.append(f"{wide} px wide")
-    return [f"{urlsplit(page.url).path} at {width} {theme}: {fault}" for fault in found]
 
 
 def look(page: Page, url: str, screens: list[tuple[int, str]]) -> list[str]:
@@ -168,7 +125,6 @@ def test_every_page_that_a_link_leads_to(page: Page, live_server: Any, sign_in: 
 
 @pytest.mark.extended
 def test_an_empty_study(page: Page, live_server: Any, sign_in: Any) -> None:
-    page.goto(f"{live_server.url}/login/")
     user = sign_in()
     page.goto(f"{live_server.url}/studies/new/")
     page.get_by_label("Title").fill("Empty")
@@ -203,6 +159,7 @@ def test_open_menus_and_dialogs(page: Page, live_server: Any, sign_in: Any) -> N
 
 def test_axe_sees_what_is_wrong(page: Page, live_server: Any) -> None:
     page.goto(f"{live_server.url}/components/")
+    assert violations(page) == []
     page.evaluate("document.querySelector('main').append(document.createElement('input'))")
     assert violations(page) == ["label: <input>"]
 

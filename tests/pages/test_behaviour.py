@@ -1,5 +1,6 @@
 """What the scripts of every page do, in a real browser: by mouse, and by keyboard alone."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -103,10 +104,9 @@ def test_dialog_opens_closes_and_gives_the_focus_back(components: Page) -> None:
     expect(dialog).to_be_hidden()
 
 
-@pytest.mark.parametrize("choice", ["Light", "Dark"])
-def test_theme_is_kept_and_there_before_the_first_paint(components: Page, choice: str) -> None:
-    components.get_by_role("radio", name=choice).check()
-    expected = {"Light": "rgb(244, 246, 246)", "Dark": "rgb(15, 21, 25)"}[choice]
+def test_theme_is_kept_and_there_before_the_first_paint(components: Page) -> None:
+    components.get_by_role("radio", name="Dark").check()
+    expected = "rgb(15, 21, 25)"
     expect(components.locator("body")).to_have_css("background-color", expected)
     # Without the modules, so that only the early script can have set it.
     components.route("**/js/main.js", lambda route: route.abort())
@@ -165,8 +165,9 @@ def test_a_chosen_file_is_named(components: Page) -> None:
     expect(components.locator("[data-drop-name]")).to_have_text("topics.jsonl (2.5 kB)")
 
 
-def test_menu_closes_with_escape_and_outside(page: Page, sign_in: Any) -> None:
+def test_menu_closes_with_escape_and_outside(page: Page, live_server: Any, sign_in: Any) -> None:
     sign_in()
+    page.goto(f"{live_server.url}/studies/")
     button = page.locator("details.menu > summary")
     panel = page.locator(".menu-panel")
     button.focus()
@@ -181,8 +182,8 @@ def test_menu_closes_with_escape_and_outside(page: Page, sign_in: Any) -> None:
     expect(panel).to_be_hidden()
 
 
-def test_signing_out_by_keyboard(page: Page, sign_in: Any) -> None:
-    sign_in()
+@pytest.mark.usefixtures("sign_in_by_form")
+def test_signing_in_by_the_form_and_out_by_keyboard(page: Page) -> None:
     page.locator("details.menu > summary").press("Enter")
     page.get_by_role("button", name="Sign out").press("Enter")
     page.wait_for_url("**/login/")
@@ -198,19 +199,23 @@ FAILURES = {
 }
 
 
-@pytest.mark.parametrize("failure", FAILURES)
-def test_a_failed_request_says_what_to_do(components: Page, failure: str) -> None:
-    answer, words = FAILURES[failure]
-    components.route("**/ask", lambda route: route.fulfill(**answer) if answer else route.abort())
-    ask(components)
+def failing(answer: dict[str, Any] | None) -> Callable[[Route], None]:
+    return lambda route: route.fulfill(**answer) if answer else route.abort()
+
+
+def test_a_failed_request_says_what_to_do(components: Page) -> None:
     toast = components.locator(".toast")
-    expect(toast).to_contain_text(words)
-    expect(toast).to_have_attribute("role", "alert")
-    expect(components.locator("#answer")).to_be_empty()
-    ask(components)
-    expect(toast).to_have_count(1)
-    toast.get_by_role("button", name="Close").click()
-    expect(toast).to_have_count(0)
+    for answer, words in FAILURES.values():
+        components.route("**/ask", failing(answer))
+        ask(components)
+        expect(toast).to_contain_text(words)
+        expect(toast).to_have_attribute("role", "alert")
+        expect(components.locator("#answer")).to_be_empty()
+        ask(components)
+        expect(toast).to_have_count(1)
+        toast.get_by_role("button", name="Close").click()
+        expect(toast).to_have_count(0)
+        components.unroute("**/ask")
 
 
 def ask(page: Page) -> None:
@@ -248,6 +253,7 @@ def test_requests_carry_the_csrf_token_and_toasts_come_with_answers(components: 
 
 def test_a_request_that_ends_at_the_login_does_not_swap_it_in(page: Page, live_server: Any, sign_in: Any) -> None:
     sign_in()
+    page.goto(f"{live_server.url}/studies/")
     page.context.clear_cookies()
     page.evaluate(
         """() => {

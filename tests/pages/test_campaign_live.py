@@ -18,7 +18,7 @@ from crowdrag.studies.enums import Role
 from tests.annotation import campaigns, judging, live_crowd, screened
 from tests.factories import MembershipFactory
 
-from .test_axe import SCREENS, TWO, faults
+from .accessibility import SCREENS, TWO, faults
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 # A minute passes at once: what asks every fifteen seconds asks when the page comes to the front again.

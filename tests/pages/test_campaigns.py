@@ -10,7 +10,7 @@ from annotation.models import Campaign, Judgment, Place
 from crowdrag.studies.enums import Role
 from tests.annotation.corpus_to_judge import corpus, draft
 from tests.factories import NOW, MembershipFactory
-from tests.pages.test_axe import SCREENS, faults
+from tests.pages.accessibility import SCREENS, faults
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -28,18 +28,22 @@ MARKS += [(mark, "surface") for mark in ("human", "model", "system", "label-a", 
 MARKS += [("accent", "muted-soft"), ("good", "muted-soft"), ("bad", "muted-soft"), ("focus", "bad-soft")]
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize(("ink", "ground"), TEXT)
-def test_text_can_be_read(theme: str, ink: str, ground: str) -> None:
-    tokens = THEMES[theme]
-    assert contrast(tokens[ink], tokens[ground]) >= 4.5
+def below(least: float, pairs: list[tuple[str, str]]) -> dict[tuple[str, str, str], float]:
+    """The pairs of colours, in each theme, whose contrast is lower than it has to be."""
+    ratios = {
+        (theme, front, ground): contrast(tokens[front], tokens[ground])
+        for theme, tokens in THEMES.items()
+        for front, ground in pairs
+    }
+    return {pair: ratio for pair, ratio in ratios.items() if ratio < least}
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize(("mark", "ground"), MARKS)
-def test_marks_can_be_seen(theme: str, mark: str, ground: str) -> None:
-    tokens = THEMES[theme]
-    assert contrast(tokens[mark], tokens[ground]) >= 3
+def test_text_can_be_read() -> None:
+    assert below(4.5, TEXT) == {}
+
+
+def test_marks_can_be_seen() -> None:
+    assert below(3, MARKS) == {}
 
 
 def test_contrast_is_computed_as_defined() -> None:

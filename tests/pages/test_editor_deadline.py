@@ -8,13 +8,18 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
+from tests.pages.accessibility import settled_violations
 from tests.pages.desks import Desk, desk, sit_down
-from tests.pages.test_editor_screens import look, phone  # noqa: F401 -- a fixture
+from tests.pages.test_editor_screens import phone  # noqa: F401 -- a fixture
 from writing.models import WritingPlan, WritingTask
 
 MINUTE = 60_000
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("left")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("own_context"),
+]
 
 
 def kept_for_an_hour() -> Desk:
@@ -53,6 +58,7 @@ def test_the_due_time_is_in_sight_and_a_warning_gives_more(page: Page, live_serv
     assert at.task.lease_until > timezone.now() + timedelta(minutes=170)
 
 
+@pytest.mark.extended
 def test_a_time_that_runs_out_without_a_connection_is_told(page: Page, live_server: Any) -> None:
     at = kept_for_an_hour()
     page.clock.install()
@@ -80,4 +86,4 @@ def test_on_a_phone_the_warning_leaves_room_for_the_text(phone: Page, live_serve
     box = phone.locator("#text").bounding_box()
     assert box is not None
     assert box["height"] >= 90
-    assert look(phone) == []
+    assert settled_violations(phone) == []

@@ -9,7 +9,7 @@ from tests.pages.desks import Desk, desk, field, recorded, saved, sit_down, writ
 from writing.domain import sittings
 from writing.models import WritingTask
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("left")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_search_marks_counts_and_steps(page: Page, at: Desk) -> None:
@@ -54,13 +54,19 @@ def test_the_passages_scroll_without_moving_the_text(page: Page, at: Desk) -> No
     assert page.locator("#passage-list").evaluate("list => list.scrollTop") == 2000
 
 
-def test_what_was_seen_is_told_and_recorded(page: Page, at: Desk) -> None:
-    expect(page.locator("#passage-0 .passage-seen")).to_have_text("seen", timeout=12_000)
+@pytest.mark.usefixtures("own_context")
+def test_what_was_seen_is_told_and_recorded(page: Page, live_server: Any) -> None:
+    at = desk()
+    page.clock.install()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    sit_down(page, live_server.url, at)
+    page.clock.run_for(8_000)
+    expect(page.locator("#passage-0 .passage-seen")).to_have_text("seen")
     expect(page.locator("#passage-12 .passage-seen")).to_have_text("")
-    page.locator("#passage-list").evaluate("list => { list.scrollTop = 3000 }")
-    page.wait_for_timeout(700)
-    page.locator("#passage-list").evaluate("list => { list.scrollTop = 0 }")
-    page.wait_for_timeout(700)
+    for top in (3000, 0):
+        page.locator("#passage-list").evaluate("(list, top) => { list.scrollTop = top }", top)
+        page.wait_for_timeout(100)
+        page.clock.run_for(1_000)
     saved(page)
     events = recorded(at)
     looks = [event[2:] for event in events if event[0] == "d"]

@@ -10,13 +10,13 @@ from django.utils import timezone
 from playwright.sync_api import Browser, Page, Response, expect
 
 from tests.factories import WritingTaskFactory
+from tests.pages.accessibility import settled_violations
 from tests.pages.desks import desk, leave, passage_text, sit_down, write
-from tests.pages.test_axe import violations
 from writing.domain.tasks import moving
 from writing.enums import LONGEST_TEXT
 from writing.models import WritingTask
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("left")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 PROBLEMS = "The tide follows the moon [0]. A far harbour sees more [25]. Empty []. Nothing is cited in this sentence."
 SHIFTS = """() => {
@@ -50,12 +50,6 @@ def phone(browser: Browser, live_server: Any) -> Iterator[Page]:
     yield context.new_page()
     leave(context)
     context.close()
-
-
-def look(page: Page) -> list[str]:
-    """What axe finds once nothing moves or fades any more."""
-    page.evaluate("Promise.allSettled(document.getAnimations().map(animation => animation.finished))")
-    return violations(page)
 
 
 def wide(page: Page) -> int:
@@ -100,12 +94,13 @@ def test_on_a_phone_by_touch(phone: Page, live_server: Any) -> None:
     assert box is not None
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390
-    assert look(page) == []
+    assert settled_violations(page) == []
     page.set_viewport_size({"width": 320, "height": 568})
     assert wide(page) == 320
     expect(page.get_by_role("button", name="Finish")).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.extended
 def test_with_a_keyboard_open_the_screen_is_the_text_s(phone: Page, live_server: Any) -> None:
     """A phone of 390 x 780 with its keyboard open shows 390 x 400."""
     sit_down(phone, live_server.url, desk())
@@ -124,7 +119,7 @@ def test_with_a_keyboard_open_the_screen_is_the_text_s(phone: Page, live_server:
         expect(phone.get_by_role("button", name=name)).to_be_in_viewport(ratio=1)
     assert wide(phone) == 390
     assert phone.evaluate("document.documentElement.scrollHeight") <= 400
-    assert look(phone) == []
+    assert settled_violations(phone) == []
     # A press that takes the focus away still meets its button.
     phone.get_by_role("button", name="Passages").tap()
     expect(phone.locator("#passage-list")).to_be_visible()
@@ -133,6 +128,7 @@ def test_with_a_keyboard_open_the_screen_is_the_text_s(phone: Page, live_server:
     expect(phone.locator(".topic")).to_be_visible()
 
 
+@pytest.mark.extended
 def test_what_to_revise_stands_above_the_text_on_a_phone_too(phone: Page, live_server: Any) -> None:
     made = desk(narrative="A good answer says how sure it is, and of what.")
     earlier = WritingTaskFactory(claimed=True, topic__study=made.task.study)
@@ -153,11 +149,12 @@ def test_what_to_revise_stands_above_the_text_on_a_phone_too(phone: Page, live_s
         assert field is not None
         assert box["y"] + box["height"] <= field["y"], "above the text, not over it"
         assert field["height"] >= 90
-        assert look(phone) == []
+        assert settled_violations(phone) == []
     told.locator("summary").click()
     expect(told.locator("p")).to_be_hidden()
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("width", [320, 390])
 def test_the_bar_is_one_line_in_every_state(phone: Page, live_server: Any, width: int) -> None:
     sit_down(phone, live_server.url, desk())
@@ -181,30 +178,31 @@ def test_axe_finds_nothing(page: Page, live_server: Any) -> None:
     for width, theme in [(1280, "light"), (390, "light"), (1280, "dark"), (390, "dark")]:
         page.set_viewport_size({"width": width, "height": 800})
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
-        found += look(page)
+        found += settled_violations(page)
         if width < 600:
             page.get_by_role("button", name="Passages").click()
-            found += look(page)
+            found += settled_violations(page)
             page.get_by_role("button", name="Text", exact=True).click()
     page.set_viewport_size({"width": 1280, "height": 800})
     page.locator("#search").fill("moon")
     expect(page.locator("#passage-list mark").first).to_be_visible()
     page.get_by_role("button", name="Preview").click()
     page.locator("#preview .cite").first.hover()
-    found += look(page)
+    found += settled_violations(page)
     page.locator("#text").press("Control+End")
     page.locator("#text").press_sequentially(" [")
     expect(page.get_by_role("listbox")).to_be_visible()
-    found += look(page)
+    found += settled_violations(page)
     page.keyboard.press("Escape")
     page.locator("#finish").click()
-    found += look(page)
+    found += settled_violations(page)
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Help and keys").click()
-    found += look(page)
+    found += settled_violations(page)
     assert found == []
 
 
+@pytest.mark.extended
 def test_zoomed_in_and_low_everything_is_reached(page: Page, live_server: Any) -> None:
     """1280 x 720 at 200 % is 640 x 360."""
     page.set_viewport_size({"width": 640, "height": 360})

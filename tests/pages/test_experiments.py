@@ -15,7 +15,7 @@ from tests.analysis.experiments.asked import furnish
 from tests.factories import MembershipFactory, StudyFactory
 from tests.llm.conftest import server  # noqa: F401 - a fixture
 
-from .test_axe import SCREENS, TWO, faults
+from .accessibility import SCREENS, TWO, faults
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
@@ -15,10 +16,11 @@ from annotation.enums import AssignmentState, CampaignKind, CampaignState
 from annotation.models import Assignment, ItemTime
 from crowdrag.studies.domain import leaving
 from tests.pages import questionnaires as sheets
+from tests.pages.accessibility import TWO, faults
 from tests.pages.desks import enter
-from tests.pages.test_axe import TWO, faults
+from tests.participants import as_participant
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("left")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 S = AssignmentState
 STATIC = settings.BASE_DIR / "static"
 PRELOADED = settings.BASE_DIR / "templates/annotation/judging/_modules.html"
@@ -118,6 +120,7 @@ def test_each_answer_shows_its_key_and_the_key_works_at_once(page: Page, live_se
     expect(page.locator("fieldset.asked input:checked")).to_have_count(2)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("width", [390, 1280])
 def test_an_answer_moves_nothing(page: Page, live_server: Any, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
@@ -141,6 +144,7 @@ def test_an_answer_moves_nothing(page: Page, live_server: Any, width: int) -> No
             assert sum(one != two for one, two in zip(before, after, strict=True)) <= 1
 
 
+@pytest.mark.extended
 def test_the_due_time_is_in_sight_and_a_warning_gives_more(page: Page, live_server: Any) -> None:
     at = sheets.make(items=1, checks=0)
     Assignment.objects.filter(pk=at.mine.pk).update(lease_until=timezone.now() + timedelta(minutes=8))
@@ -162,6 +166,7 @@ def test_the_due_time_is_in_sight_and_a_warning_gives_more(page: Page, live_serv
     assert not page.title().startswith("8 min")
 
 
+@pytest.mark.usefixtures("own_context")
 def test_a_time_that_runs_out_without_a_connection_is_told(page: Page, live_server: Any) -> None:
     at = sheets.make(items=1, checks=0)
     page.clock.install()
@@ -249,6 +254,7 @@ def test_what_is_open_is_listed_with_the_way_to_it(page: Page, live_server: Any)
     assert at.state() == S.ASSIGNED
 
 
+@pytest.mark.usefixtures("own_context")
 def test_time_counts_while_one_looks(page: Page, live_server: Any) -> None:
     page.clock.install()
     at = sheets.make(items=3, now=timezone.now() - timedelta(hours=1))
@@ -296,6 +302,7 @@ def test_the_options_of_all_questions_stand_alike(page: Page, live_server: Any, 
     assert {tuple(shape) for shape in shapes} in ({(True, False, True)}, {(False, True, True)}), shapes
 
 
+@pytest.mark.extended
 def test_a_citation_is_followed_by_its_full_stop(page: Page, live_server: Any) -> None:
     sheets.open_sheet(page, live_server.url, sheets.make(items=1))
     gaps = page.evaluate(
@@ -309,14 +316,10 @@ def test_a_citation_is_followed_by_its_full_stop(page: Page, live_server: Any) -
     assert max(gaps) < 0.5
 
 
-def test_without_scripts_the_page_says_what_is_needed(browser: Browser, live_server: Any) -> None:
-    context = browser.new_context(java_script_enabled=False)
+def test_without_scripts_the_page_says_what_is_needed(client: Client) -> None:
     at = sheets.make(items=1)
-    enter(context, live_server.url, at.judge)
-    page = context.new_page()
-    page.goto(live_server.url + at.path)
-    assert "Judging here needs JavaScript" in page.inner_text("main")
-    context.close()
+    as_participant(client, at.judge)
+    assert b'<noscript><div class="note note--bad" role="alert">' in client.get(at.path).content
 
 
 def test_every_module_is_fetched_at_once() -> None:

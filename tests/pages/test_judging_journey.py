@@ -10,20 +10,25 @@ from typing import Any
 
 import pytest
 from django.db.models import F
+from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from analysis.domain import analysing
 from analysis.domain.corpus import exporting
 from analysis.models import Table
+from annotation.domain import assignments
 from annotation.domain.imports.crowdrag25 import shapes
 from annotation.enums import AssignmentState as S
 from annotation.models import Assignment, Campaign, Judgment, Place
 from crowdrag.runs.domain import running
 from crowdrag.studies.enums import Role
-from crowdrag.studies.models import Study
+from crowdrag.studies.models import Participant, Study
+from tests.annotation.campaigns import World
 from tests.annotation.corpus_to_judge import corpus
+from tests.annotation.judging import answer_all
 from tests.factories import MembershipFactory
-from tests.pages.questionnaires import answer_item, questions, saved
+from tests.pages.desks import enter
+from tests.pages.questionnaires import questions, saved
 from writing.enums import Origin
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.timeout(600)]
@@ -92,21 +97,36 @@ def begin(page: Page) -> None:
     saved(page)
 
 
-def judge(page: Page, keys: str | None = None) -> Assignment:
-    """Answer all of the questionnaire, by keys or by presses, and hand it in."""
+def judge(page: Page, keys: str) -> Assignment:
+    """Answer all of the questionnaire by keys."""
     mine = Assignment.objects.get(external_id=page.url.rstrip("/").rsplit("/", 1)[-1])
     for number in range(ITEMS):
-        if keys:
-            page.keyboard.press("o")
-            for key in keys:
-                page.keyboard.press(key)
-        else:
-            answer_item(page)
+        page.keyboard.press("o")
+        for key in keys:
+            page.keyboard.press(key)
         expect(page.locator(f"a[data-dot='{number + 1}']")).to_have_attribute("data-progress", "complete")
         if not page.locator("#finish-title").is_visible():
             page.keyboard.press("F9")
     saved(page)
     return mine
+
+
+def judge_elsewhere(person: Participant, campaign: Campaign, *, minutes: int, value: int) -> Assignment:
+    """Have somebody judge whom no browser shows: so many minutes of work, that have just ended."""
+    now = timezone.now()
+    start = now - timedelta(minutes=minutes)
+    mine = assignments.claim(campaign=campaign, participant=person, now=start)
+    answer_all(mine, now, value=value)
+    return assignments.submit(assignment=mine, now=now)
+
+
+def decide(page: Page, mine: Assignment, button: str | re.Pattern[str]) -> str:
+    """Press a button that decides on a questionnaire, and wait for the next page; return the state."""
+    here = page.url
+    page.get_by_role("button", name=button).click()
+    page.wait_for_url(lambda url: url != here)
+    mine.refresh_from_db()
+    return str(mine.state)
 
 
 def hand_in(page: Page, mine: Assignment, *, minutes: int = 0) -> None:
@@ -147,20 +167,14 @@ def test_a_campaign_from_its_first_page_to_its_export(
     begin(careful)
     first = judge(careful, keys="anbabnb")
     hand_in(careful, first, minutes=20)
-    # On a phone: begins, and gives it back.
-    phone = worker(viewport={"width": 390, "height": 780}, has_touch=True, is_mobile=True)
-    come(phone, link)
-    begin(phone)
-    phone.goto(re.sub(r"/$", "/return/", phone.url))
-    phone.get_by_role("button", name="Give it back").click()
-    phone.wait_for_load_state()
+    people = World(campaign, [], [], [])
+    # One begins, and gives it back.
+    returned = assignments.claim(campaign=campaign, participant=people.judge(), now=timezone.now())
+    assignments.give_back(assignment=returned, now=timezone.now())
     assert Place.objects.filter(campaign=campaign).open().count() == K - 1
-    # In a hurry: left, left, left.
-    hasty = worker()
-    come(hasty, link)
-    begin(hasty)
-    second = judge(hasty)
-    hand_in(hasty, second)
+    # One is in a hurry: left, left, left.
+    hasty = people.judge()
+    second = judge_elsewhere(hasty, campaign, minutes=0, value=-1)
     # Whoever comes now comes in vain, and is told so before they agree to anything.
     late = worker()
     late.goto(link)
@@ -172,25 +186,18 @@ def test_a_campaign_from_its_first_page_to_its_export(
     expect(page.get_by_text(re.compile("fast", re.IGNORECASE)).first).to_be_visible()
     page.locator("details[data-review-panel=x] > summary").click()
     page.get_by_label("Why").fill("All answered alike in less than a minute.")
-    page.get_by_role("button", name="Reject and go on").click()
-    page.wait_for_load_state("networkidle")
-    second.refresh_from_db()
-    assert (second.state, second.is_included) == (S.REJECTED, False)
+    assert decide(page, second, "Reject and go on") == S.REJECTED
+    assert not second.is_included
     assert Place.objects.filter(campaign=campaign).open().count() == 1
-    hasty.goto(f"{live_server.url}/work/{study.slug}/")
-    expect(hasty.get_by_text("All answered alike in less than a minute.").first).to_be_visible()
+    enter(late.context, live_server.url, hasty)
+    late.goto(f"{live_server.url}/work/{study.slug}/")
+    expect(late.get_by_text("All answered alike in less than a minute.").first).to_be_visible()
 
-    # Its place is judged again, by who came in vain; then both are accepted.
-    come(late, link)
-    begin(late)
-    third = judge(late, keys="bnbabnb")
-    hand_in(late, third, minutes=15)
+    # Its place is judged again; then both are accepted.
+    third = judge_elsewhere(people.judge(), campaign, minutes=15, value=1)
     for waiting in (first, third):
         page.goto(f"{base}/campaigns/{campaign.pk}/screening/{waiting.external_id}/")
-        page.get_by_role("button", name=re.compile("^Accept, pay")).click()
-        page.wait_for_load_state("networkidle")
-        waiting.refresh_from_db()
-        assert waiting.state == S.ACCEPTED
+        assert decide(page, waiting, re.compile("^Accept, pay")) == S.ACCEPTED
     holders = Place.objects.filter(campaign=campaign).values_list("holder", flat=True)
     assert sorted(holders) == sorted([first.pk, third.pk])
     page.goto(f"{base}/campaigns/{campaign.pk}/")

@@ -12,7 +12,7 @@ from tests.pages import questionnaires as sheets
 from tests.pages.desks import enter
 from tests.pages.questionnaires import Sheet
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("left")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 # What the page says, and what it shows as chosen, read in one moment.
 LOOK = """() => ({
   state: document.querySelector("#save-state").dataset.state,
@@ -118,6 +118,8 @@ def _under_fire(page: Page, base: str, at: Sheet, rng: Random, *, presses: int) 
     settle(page, at)
 
 
+@pytest.mark.extended
+@pytest.mark.usefixtures("own_context")
 def test_the_watcher_hears_a_lie(page: Page, live_server: Any) -> None:
     """A page that says "saved" of what was only sent is caught."""
 

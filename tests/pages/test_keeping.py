@@ -15,12 +15,13 @@ from django.db import connection
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Route, expect
 
 from tests.pages import desks
-from tests.pages.typists import LOG, OPEN, PATIENCE, Typist, left_alone
+from tests.pages.desks import left_alone
+from tests.pages.typists import LOG, OPEN, PATIENCE, Typist
 from tests.writing.served import Server
 from writing.domain import codec, logs, sittings
 from writing.enums import TaskState
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_context")]
 
 
 @pytest.fixture(autouse=True)
@@ -213,6 +214,7 @@ def test_a_browser_without_a_database_goes_on_in_memory(context: BrowserContext,
     assert typist.stored() == typist.typed
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("lines", [20_000, pytest.param(5 * 2**16, marks=[pytest.mark.soak, pytest.mark.timeout(900)])])
 def test_megabytes_are_pasted(typist: Typist, lines: int) -> None:
     text = "0123456789abcde\n" * lines
@@ -222,6 +224,7 @@ def test_megabytes_are_pasted(typist: Typist, lines: int) -> None:
     assert typist.stored() == text
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("hours", [24, pytest.param(-24, marks=pytest.mark.soak)])
 def test_a_clock_that_is_set_is_told_and_the_order_stays(context: BrowserContext, live_server: Any, hours: int) -> None:
     context.add_init_script("const now = Date.now; window.shift = 0; Date.now = () => now() + window.shift;")

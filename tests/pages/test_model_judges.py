@@ -10,14 +10,13 @@ from crowdrag.studies.enums import Role
 from tests.annotation import asked_again
 from tests.factories import MembershipFactory, StudyFactory
 
+from .accessibility import TWO, faults
 from .judged import SAID, furnish_model_judges
-from .test_axe import TWO, faults
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_a_model_is_asked_to_judge(page: Page, live_server: Any, sign_in: Any) -> None:
-    page.goto(f"{live_server.url}/login/")
     study = StudyFactory(slug="tides")
     MembershipFactory(study=study, user=sign_in(), role=Role.EDITOR)
     source = asked_again.campaign(study, name="People")

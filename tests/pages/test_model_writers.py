@@ -9,14 +9,13 @@ from crowdrag.runs.models import Run
 from crowdrag.studies.enums import Role
 from tests.factories import MembershipFactory, RetrievedPassageFactory, StudyFactory, StyleFactory, TopicFactory
 
+from .accessibility import TWO, faults
 from .modelled import campaign
-from .test_axe import TWO, faults
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_a_model_is_told_to_write(page: Page, live_server: Any, sign_in: Any) -> None:
-    page.goto(f"{live_server.url}/login/")
     study = StudyFactory(slug="tides")
     MembershipFactory(study=study, user=sign_in(), role=Role.EDITOR)
     StyleFactory(study=study, name="essay", label="Essay", instructions="Argue.")

@@ -11,7 +11,7 @@ from crowdrag.studies.models import Participant
 from tests.factories import UserFactory
 from tests.operations.filled import busy
 
-from .test_axe import SCREENS, faults
+from .accessibility import SCREENS, faults
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -20,7 +20,7 @@ from tests.recruitment.conftest import advertised, client_there, there
 from tests.recruitment.prolific_server import Prolific
 from tests.recruitment.test_orders import MESSAGE, finished
 
-from .test_axe import SCREENS, faults
+from .accessibility import SCREENS, faults
 
 __all__ = ["client_there", "there"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.extended]

@@ -21,8 +21,8 @@ from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.factories import MembershipFactory, StudyFactory
 
+from .accessibility import faults
 from .releasable import MAIL, TITLE, in_state, releasable, withdraws, worked
-from .test_axe import faults
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 # Each width with each theme comes up among the pages of one kind.
@@ -139,8 +139,8 @@ def test_a_researcher_makes_a_version_decides_and_publishes_it(
     expect(stranger.locator("#citation")).to_contain_text(f"Ada Lovelace ({timezone.now().year}). {TITLE} (version 1)")
 
 
-def test_a_stranger_downloads_goes_on_where_it_stopped_checks_and_loads(
-    stranger: Page, live_server: Any, study: Study, tmp_path: Path
+def test_a_stranger_downloads_goes_on_where_it_stopped_and_checks(
+    stranger: Page, live_server: Any, study: Study
 ) -> None:
     release = in_state(study, "published")
     stranger.goto(live_server.url + at("public_release", release))
@@ -154,6 +154,14 @@ def test_a_stranger_downloads_goes_on_where_it_stopped_checks_and_loads(
     address = live_server.url + at("public_release_file", release, "parquet/responses.parquet")
     with urlopen(Request(address, headers={"Range": "bytes=100-"})) as answer:
         assert (answer.status, hashlib.sha256(whole[:100] + answer.read()).hexdigest()) == (206, shown)
+
+
+@pytest.mark.extended
+def test_what_the_page_says_to_run_loads_the_release(
+    stranger: Page, live_server: Any, study: Study, tmp_path: Path
+) -> None:
+    release = in_state(study, "published")
+    stranger.goto(live_server.url + at("public_release", release))
     texts = str(sorted(study.responses.filter(external_id__in=["human", "model"]).values_list("text", flat=True)))
     # What datasets needs to read by HTTP, fsspec[http], it brings along where it is not installed by hand.
     for name in ("pandas", "datasets") if find_spec("aiohttp") else ("pandas",):

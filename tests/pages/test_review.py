@@ -4,19 +4,17 @@ import random
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import User
-from tests.factories import PASSWORD, MembershipFactory, StudyFactory, UserFactory
-from tests.pages.test_axe import settle
+from tests.factories import MembershipFactory, StudyFactory, UserFactory
+from tests.pages.accessibility import settled_violations
+from tests.pages.desks import admit
 from tests.submitted import submitted, written
 from writing.domain import codec, linear, playback
 from writing.enums import TaskState
 from writing.models import WritingTask
-
-from .test_axe import OPTIONS
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -29,11 +27,7 @@ SHEET = """() => {
 
 
 def enter(page: Page, url: str, user: User) -> None:
-    page.goto(f"{url}/login/")
-    page.get_by_label("E-mail address").fill(user.email)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/studies/")
+    admit(page.context, url, user)
 
 
 @pytest.fixture
@@ -48,12 +42,6 @@ def reviewer(study: Any) -> User:
 
 def ready(page: Page) -> None:
     page.wait_for_selector("[data-replay][data-ready=yes]")
-
-
-def faults(page: Page) -> list[str]:
-    settle(page)
-    found = Axe().run(page, options=OPTIONS).response["violations"]
-    return [f"{rule['id']}: {node['html'][:120]}" for rule in found for node in rule["nodes"]]
 
 
 def test_three_responses_by_keyboard_alone(page: Page, live_server: Any, study: Any, reviewer: User) -> None:
@@ -106,6 +94,7 @@ def replayed(page: Page, live_server: Any, study: Any, reviewer: User) -> Writin
     return task
 
 
+@pytest.mark.extended
 def test_scrubbing_gives_the_text_of_that_moment(page: Page, replayed: WritingTask) -> None:
     line = linear.of(replayed.log)
     rng = random.Random(7)
@@ -149,7 +138,7 @@ def test_the_player_by_keyboard(page: Page, replayed: WritingTask) -> None:
     page.keyboard.press("?")
     dialog = page.get_by_role("dialog", name="Keys")
     expect(dialog).to_be_visible()
-    assert faults(page) == []
+    assert settled_violations(page) == []
     page.get_by_label("Single keys work on this page").uncheck()
     page.keyboard.press("Escape")
     before = page.evaluate(at)
@@ -157,6 +146,7 @@ def test_the_player_by_keyboard(page: Page, replayed: WritingTask) -> None:
     assert page.evaluate(at) == before
 
 
+@pytest.mark.extended
 def test_the_next_paste_is_found_from_where_a_replay_opens(page: Page, replayed: WritingTask) -> None:
     end = page.evaluate(f"{PLAYER}.log.end")
     assert page.evaluate(f"{PLAYER}.t") == end
@@ -188,6 +178,7 @@ def test_nothing_moves_until_it_is_played_and_then_it_ends_in_the_text(page: Pag
     assert page.evaluate(total) < whole - 8_000
 
 
+@pytest.mark.extended
 def test_a_press_on_the_timeline_and_on_a_moment_of_a_signal(page: Page, replayed: WritingTask) -> None:
     box = page.locator(".timeline").bounding_box()
     assert box is not None
@@ -241,17 +232,17 @@ def test_open_forms_and_a_replay_under_way_are_accessible(
     page.evaluate(f"{PLAYER}.seekReal(15000)")
     for details in page.locator("details.more, .signals details").all():
         details.evaluate("details => (details.open = true)")
-    assert faults(page) == []
+    assert settled_violations(page) == []
     for panel in ("x", "v", "e"):
         page.keyboard.press(panel)
-        assert faults(page) == []
+        assert settled_violations(page) == []
         page.keyboard.press("Escape")
     assert page.evaluate("document.documentElement.scrollWidth") == width
     base = page.url.split("/review/")[0]
     for path in ("/review/", f"/responses/{replayed.response.external_id}/replay/"):
         page.goto(f"{base}{path}")
         page.wait_for_load_state("networkidle")
-        assert faults(page) == []
+        assert settled_violations(page) == []
         assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
@@ -271,7 +262,7 @@ def test_two_reviewers_do_not_collide(
         other.wait_for_url(f"**/{second.external_id}/")
         page.goto(f"{live_server.url}/studies/tides/review/{second.external_id}/")
         expect(page.get_by_text("Otto has this response open until")).to_be_visible()
-        assert faults(page) == []
+        assert settled_violations(page) == []
         page.get_by_role("button", name="Take it over").click()
         expect(page.get_by_role("button", name="Accept, pay")).to_be_visible()
         other.keyboard.press("a")

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Route
 
+from tests.pages.desks import left_alone
 from tests.pages.recording import STATIC
-from tests.pages.typists import Typist, left_alone, together
+from tests.pages.typists import Typist, together
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 AT_ONCE, ACTS = 4, 5
@@ -49,6 +50,7 @@ def test_two_hundred_typists_lose_nothing(typist: Callable[[str], Typist]) -> No
             each.context.close()
 
 
+@pytest.mark.extended
 def test_the_watcher_hears_a_lie(browser: Browser, live_server: Any) -> None:
     """A page that says "saved" of what is only recorded is caught."""
     context = browser.new_context()

@@ -17,9 +17,8 @@ from tests.annotation import campaigns, judging
 from tests.annotation.screened import handed_in, sent, state
 from tests.factories import NOW
 
-from .desks import enter as let_in
-from .test_axe import TWO, faults
-from .test_review import enter
+from .accessibility import TWO, faults
+from .desks import admit, enter
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 MINUTE = timedelta(minutes=1)
@@ -41,7 +40,7 @@ def here() -> campaigns.World:
 @pytest.fixture
 def reviewer(here: campaigns.World, page: Page, live_server: Any) -> User:
     user = here.member(Role.EDITOR)
-    enter(page, live_server.url, user)
+    admit(page.context, live_server.url, user)
     return user
 
 
@@ -58,7 +57,6 @@ def on(page: Page, assignment: Assignment) -> None:
     """Wait until the page of this questionnaire is there, and held."""
     page.wait_for_url(f"**/{assignment.external_id}/")
     expect(page.get_by_role("region", name="Decisions")).to_be_visible()
-    page.wait_for_load_state("networkidle")
 
 
 def test_three_questionnaires_by_keyboard_alone(
@@ -91,10 +89,10 @@ def test_three_questionnaires_by_keyboard_alone(
     page.keyboard.type("A friend of ours.")
     page.keyboard.press("Control+Enter")
     expect(page.get_by_text("left out", exact=True)).to_be_visible()
+    page.wait_for_load_state()
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
     page.keyboard.press("Escape")
-    page.wait_for_load_state("networkidle")
     page.keyboard.press("a")
     page.keyboard.press("Enter")
     page.wait_for_url("**/screening/")
@@ -130,7 +128,7 @@ def test_setting_checks_and_learning_from_examples(page: Page, live_server: Any,
         gold.set_labels(item=item, known={made.dimensions[0].pk: Label(1, "Only B answers the question.")})
         if left == 2:
             training.add(campaign=made.campaign, item=item)
-    enter(page, live_server.url, made.member(Role.EDITOR))
+    admit(context, live_server.url, made.member(Role.EDITOR))
     base = f"{live_server.url}/studies/{made.study.slug}/campaigns/{made.campaign.pk}/checks/"
     found = []
     for address in (base, f"{base}{item.pk}/"):
@@ -138,7 +136,7 @@ def test_setting_checks_and_learning_from_examples(page: Page, live_server: Any,
         found += [fault for width, theme in TWO for fault in faults(page, width, theme)]
     made.change(state=CampaignState.OPEN, opened_at=NOW)
     context.clear_cookies()
-    let_in(context, live_server.url, made.judge())
+    enter(context, live_server.url, made.judge())
     page.goto(f"{live_server.url}/work/{made.study.slug}/judging/{made.campaign.pk}/training/")
     found += [fault for width, theme in TWO for fault in faults(page, width, theme)]
     # By keyboard: to the first question, an answer by arrow, the next, and send.

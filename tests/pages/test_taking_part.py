@@ -13,8 +13,8 @@ from crowdrag.studies.enums import EnquiryKind
 from crowdrag.studies.models import Enquiry, Participant
 from tests import erasures
 from tests.factories import MembershipFactory
+from tests.pages.accessibility import SCREENS, TWO, faults
 from tests.pages.furnished_people import furnish_people
-from tests.pages.test_axe import SCREENS, TWO, faults
 from tests.recruitment.conftest import TERMS
 from tests.studies.offered import (
     door,

@@ -17,7 +17,7 @@ from tests.factories import MembershipFactory, StudyFactory
 from tests.webhooks.conftest import deliver, subscribed, there
 from tests.webhooks.receiver import Receiver
 
-from .test_axe import faults
+from .accessibility import faults
 
 __all__ = ["there"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -8,8 +8,8 @@ from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
 
 from tests.factories import NOW, PassageFactory, RetrievedPassageFactory
+from tests.pages.accessibility import TWO, faults
 from tests.pages.desks import enter, leave, passage_text, saved
-from tests.pages.test_axe import TWO, faults
 from tests.writing.plans import World, finish, hand_in, world, write
 from writing.domain import surveys
 from writing.domain.tasks import claiming, leases, reviewing

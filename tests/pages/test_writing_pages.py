@@ -9,7 +9,7 @@ from crowdrag.studies.enums import Role
 from tests.factories import MembershipFactory, RetrievedPassageFactory, StudyFactory, TopicFactory, UserFactory
 from writing.models import WritingPlan
 
-from .test_axe import SCREENS, faults
+from .accessibility import SCREENS, faults
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
 from playwright.sync_api import BrowserContext, Error, Page, Route
 
 from tests.pages import desks
@@ -232,19 +231,6 @@ def together(typists: list[Typist], acts: int) -> None:
         idle.wait_for_timeout(20)
     for typist in typists:
         typist.check()
-
-
-def left_alone() -> None:
-    """Wait until the server has done the last of what a browser that has gone asked: it must not meet the flush."""
-    name = connection.settings_dict["NAME"]
-    quiet = 0
-    for _ in range(200):
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = %s AND state <> 'idle'", [name])
-            quiet = quiet + 1 if cursor.fetchone()[0] <= 1 else 0
-        if quiet > 3:
-            return
-        time.sleep(0.05)
 
 
 class _History:
