@@ -32,19 +32,6 @@ def no_broker(monkeypatch):
     monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
 
 
-@pytest.fixture(scope="module")
-def analysed(shared_rows: None) -> int:
-    """A study that was analysed, made once."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
-        return analyse(small_study.make()).pk
-
-
-@pytest.fixture
-def run(analysed: int, db: None) -> Run:
-    return Run.objects.get(pk=analysed)
-
-
 @pytest.fixture
 def study(run: Run) -> Study:
     """The study before it was analysed."""

@@ -23,6 +23,7 @@ from crowdrag.runs.domain import executing, running, uploads
 from crowdrag.runs.models import Run, Upload
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
+from tests.analysis.cases import check_each
 from tests.analysis.rag.fair.planted import GOLD, Planted, query
 from tests.analysis.rag.fair.planted import answer as planted_answer
 from tests.factories import MembershipFactory, StudyFactory
@@ -285,26 +286,28 @@ def test_the_form_asks_for_every_parameter_and_estimates(asked) -> None:
     assert "equal lists are generated once" in page
 
 
-@pytest.mark.parametrize(
-    ("given", "problem"),
-    [
-        ({"k": 0}, "k is 0; it lies between 1 and 100"),
-        ({"alphas": []}, "alphas is .*at least one"),
-        ({"alphas": [1, 1]}, "none twice"),
-        ({"alphas": [-1]}, "between 0.0 and 64.0"),
-        ({"alphas": "low"}, "a number"),
-        ({"samples": 1.5}, "a whole number"),
-        ({"samples": True}, "a whole number"),
-        ({"metric": "bleu"}, "one of"),
-        ({"bounds": "none"}, "one of"),
-        ({"lists_per_query": 3}, "5 ways of ranking need 2 lists each, 10"),
-        ({"what": 1}, "There is no parameter what"),
-        ({"retrievers": []}, "at least one"),
-    ],
-)
-def test_bad_parameters_say_what_they_may_be(given, problem) -> None:
-    with pytest.raises(BadParameterError, match=problem):
-        Parameters.from_dict(given)
+def test_bad_parameters_say_what_they_may_be() -> None:
+    def check(given, problem) -> None:
+        with pytest.raises(BadParameterError, match=problem):
+            Parameters.from_dict(given)
+
+    check_each(
+        [
+            ({"k": 0}, "k is 0; it lies between 1 and 100"),
+            ({"alphas": []}, "alphas is .*at least one"),
+            ({"alphas": [1, 1]}, "none twice"),
+            ({"alphas": [-1]}, "between 0.0 and 64.0"),
+            ({"alphas": "low"}, "a number"),
+            ({"samples": 1.5}, "a whole number"),
+            ({"samples": True}, "a whole number"),
+            ({"metric": "bleu"}, "one of"),
+            ({"bounds": "none"}, "one of"),
+            ({"lists_per_query": 3}, "5 ways of ranking need 2 lists each, 10"),
+            ({"what": 1}, "There is no parameter what"),
+            ({"retrievers": []}, "at least one"),
+        ],
+        check,
+    )
 
 
 def test_parameters_are_written_as_they_are_read() -> None:

@@ -28,19 +28,6 @@ def no_broker(monkeypatch):
     monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
 
 
-@pytest.fixture(scope="module")
-def analysed(shared_rows):
-    """A study that was analysed, made once."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
-        return analyse(small_study.make()).pk
-
-
-@pytest.fixture
-def run(analysed, db):
-    return Run.objects.get(pk=analysed)
-
-
 @pytest.fixture(autouse=True)
 def one_chart(monkeypatch):
     monkeypatch.setattr(charts, "CHARTS", {"agreement": charts.CHARTS["agreement"]})
