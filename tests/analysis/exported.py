@@ -29,7 +29,11 @@ def import_archive(study: Study, path: Path) -> Run:
 
 
 def contents(artifact: Artifact) -> Files:
-    with zipfile.ZipFile(artifact.file.path) as zipped:
+    return unzipped(Path(artifact.file.path))
+
+
+def unzipped(path: Path) -> Files:
+    with zipfile.ZipFile(path) as zipped:
         return {name: zipped.read(name) for name in zipped.namelist()}
 
 

@@ -11,10 +11,11 @@ import pytest
 from django.apps import apps
 from django.conf import settings as django_settings
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import IntegrityError
+from django.db import IntegrityError, connection, transaction
+from django.test import override_settings
 
 from analysis.domain import analysing, inputs
-from analysis.domain.corpus import archiving, dictionary, left_out, meanings, since
+from analysis.domain.corpus import archiving, consistent, dictionary, left_out, meanings, since
 from analysis.domain.corpus.columns import DanglingError
 from analysis.domain.corpus.tables import ALL, STUDY, TABLES
 from analysis.models import Snapshot
@@ -29,11 +30,11 @@ from writing.domain.imports import importers
 from writing.enums import TaskState
 from writing.models import Citation, Sitting, WritingPlan
 
-from .exported import contents, export, import_archive, rows
+from .exported import contents, export, import_archive, rows, unzipped
 from .whole_study import HOSTILE, JUDGMENTS, PLATFORM_ID, whole_study
 from .whole_study_judging import SESSION
 
-ours = pytest.mark.django_db(transaction=True)
+ours = pytest.mark.django_db
 OUR_APPS = (
     *("studies", "audit", "api", "llm", "runs", "webhooks", "recruitment"),
     *("writing", "annotation", "analysis", "operations", "demo"),
@@ -41,19 +42,37 @@ OUR_APPS = (
 
 
 @pytest.fixture(autouse=True)
-def _files(tmp_path: Path, settings) -> None:
+def _files(tmp_path: Path, settings, one_transaction: None) -> None:
     settings.MEDIA_ROOT = tmp_path / "files"
     settings.DATA_DIR = tmp_path
 
 
+@pytest.fixture(scope="module")
+def made(shared_rows: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[int, Path]:
+    """A study that has everything, and its archive, made once."""
+    folder = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch, override_settings(MEDIA_ROOT=folder, DATA_DIR=folder):
+        patch.setattr(consistent, "reading", transaction.atomic)
+        study = whole_study()
+        return study.pk, Path(export(study).file.path)
+
+
+@pytest.fixture
+def study(made: tuple[int, Path], db: None) -> Study:
+    return Study.objects.get(pk=made[0])
+
+
+@pytest.fixture
+def archive(made: tuple[int, Path]) -> Path:
+    return made[1]
+
+
 @ours
-def test_imports_to_an_equal_study() -> None:
-    study = whole_study()
-    first = export(study)
+def test_imports_to_an_equal_study(study: Study, archive: Path) -> None:
     other = StudyFactory()
-    run = import_archive(other, Path(first.file.path))
+    run = import_archive(other, archive)
     assert run.state == RunState.DONE, (run.problems, run.error)
-    before, after = contents(first), contents(export(other))
+    before, after = unzipped(archive), contents(export(other))
     manifests = [json.loads(content.pop("manifest.json")) for content in (before, after)]
     assert before.keys() == {table.file for table in ALL}
     assert [name for name, content in before.items() if not rows(content)] == []  # every table is tried
@@ -63,10 +82,9 @@ def test_imports_to_an_equal_study() -> None:
 
 
 @ours
-def test_an_imported_snapshot_names_the_judgments_of_the_imported_study() -> None:
-    study = whole_study()
+def test_an_imported_snapshot_names_the_judgments_of_the_imported_study(archive: Path) -> None:
     other = StudyFactory()
-    assert import_archive(other, Path(export(study).file.path)).state == RunState.DONE
+    assert import_archive(other, archive).state == RunState.DONE
     state = analysing.state(other)
     assert state.run is not None
     assert not state.changed
@@ -77,12 +95,11 @@ def test_an_imported_snapshot_names_the_judgments_of_the_imported_study() -> Non
 
 
 @ours
-def test_the_same_archive_twice_changes_nothing() -> None:
-    path = Path(export(whole_study()).file.path)
+def test_the_same_archive_twice_changes_nothing(archive: Path) -> None:
     other = StudyFactory()
-    assert import_archive(other, path).summary["judgments"] == JUDGMENTS
+    assert import_archive(other, archive).summary["judgments"] == JUDGMENTS
     before = contents(export(other))
-    run = import_archive(other, path)
+    run = import_archive(other, archive)
     assert run.state == RunState.DONE, (run.problems, run.error, run.units.get().error)
     assert run.summary["held_already"]["judgments"] == JUDGMENTS
     assert "judgments" not in run.summary
@@ -93,18 +110,19 @@ def test_the_same_archive_twice_changes_nothing() -> None:
 
 
 @ours
-def test_an_uploaded_archive_is_taken_in_likewise() -> None:
-    path = Path(export(whole_study()).file.path)
+def test_an_uploaded_archive_is_taken_in_likewise(study: Study, archive: Path) -> None:
     other = StudyFactory()
-    upload = SimpleUploadedFile("any name.zip", path.read_bytes())
+    upload = SimpleUploadedFile("any name.zip", archive.read_bytes())
     run = running.wait(importers.start(study=other, importer=importers.get("archive"), files={"file": [upload]}))
     assert (run.state, run.summary["judgments"]) == (RunState.DONE, JUDGMENTS)
-    assert archiving.content(other)["judgments"] == archiving.content(Study.objects.get(slug="whole"))["judgments"]
+    assert archiving.content(other)["judgments"] == archiving.content(study)["judgments"]
 
 
 @ours
-def test_a_row_of_another_study_is_not_exported() -> None:
-    study, elsewhere = whole_study(), whole_study("elsewhere")
+def test_a_row_of_another_study_is_not_exported(study: Study) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL DEFERRED")  # an import has them checked at once
+    elsewhere = whole_study("elsewhere")
     citation = Citation.objects.filter(statement__response__study=study).first()
     foreign = Citation.objects.filter(statement__response__study=elsewhere).last()
     assert citation is not None
@@ -115,11 +133,10 @@ def test_a_row_of_another_study_is_not_exported() -> None:
 
 
 @ours
-def test_texts_come_out_to_the_byte() -> None:
-    study = whole_study()
+def test_texts_come_out_to_the_byte(study: Study, archive: Path) -> None:
     other = StudyFactory()
-    files = contents(export(study))
-    import_archive(other, Path(export(study).file.path))
+    files = unzipped(archive)
+    import_archive(other, archive)
     texts = [row["text"] for row in rows(files["data/responses.jsonl.gz"])]
     assert HOSTILE in texts
     assert other.responses.filter(text=HOSTILE).count() == study.responses.filter(text=HOSTILE).count() == 1
@@ -128,8 +145,8 @@ def test_texts_come_out_to_the_byte() -> None:
 
 
 @ours
-def test_the_manifest_says_what_is_there() -> None:
-    files = contents(export(whole_study()))
+def test_the_manifest_says_what_is_there(archive: Path) -> None:
+    files = unzipped(archive)
     manifest = json.loads(files.pop("manifest.json"))
     assert {entry["path"] for entry in manifest["files"]} == set(files) == set(manifest["fields"])
     for entry in manifest["files"]:
@@ -145,12 +162,10 @@ def test_the_manifest_says_what_is_there() -> None:
 
 
 @ours
-def test_tells_nothing_of_accounts_and_platform_ids() -> None:
-    study = whole_study()
+def test_tells_nothing_of_accounts_and_platform_ids(study: Study, archive: Path) -> None:
     member = Membership.objects.get(study=study).user
     text = b"".join(
-        content if name == "manifest.json" else gzip.decompress(content)
-        for name, content in contents(export(study)).items()
+        content if name == "manifest.json" else gzip.decompress(content) for name, content in unzipped(archive).items()
     )
     person = Participant.objects.get(study=study, identity__isnull=False)
     for secret in (PLATFORM_ID, SESSION, member.email, member.name, bytes(person.identity).decode()):
@@ -161,18 +176,17 @@ def test_tells_nothing_of_accounts_and_platform_ids() -> None:
 
 
 @ours
-def test_equal_studies_give_equal_bytes() -> None:
-    study = whole_study()
-    first, second = contents(export(study)), contents(export(study))
+def test_equal_studies_give_equal_bytes(study: Study, archive: Path) -> None:
+    first, second = unzipped(archive), contents(export(study))
     times = [json.loads(files.pop("manifest.json")) for files in (first, second)]
     assert first == second
     assert {**times[0], "created": ""} == {**times[1], "created": ""}
 
 
 @ours
-def test_a_plan_comes_in_closed_and_a_revision_still_revises() -> None:
-    study, other = whole_study(), StudyFactory()
-    assert import_archive(other, Path(export(study).file.path)).state == RunState.DONE
+def test_a_plan_comes_in_closed_and_a_revision_still_revises(study: Study, archive: Path) -> None:
+    other = StudyFactory()
+    assert import_archive(other, archive).state == RunState.DONE
     assert study.writing_plan.is_open
     assert not other.writing_plan.is_open
     assert other.writing_plan.consent_text.study == other
@@ -184,9 +198,9 @@ def test_a_plan_comes_in_closed_and_a_revision_still_revises() -> None:
 
 
 @ours
-def test_a_campaign_that_was_open_comes_in_closed_with_all_that_its_judges_did() -> None:
-    study, other = whole_study(), StudyFactory()
-    assert import_archive(other, Path(export(study).file.path)).state == RunState.DONE
+def test_a_campaign_that_was_open_comes_in_closed_with_all_that_its_judges_did(study: Study, archive: Path) -> None:
+    other = StudyFactory()
+    assert import_archive(other, archive).state == RunState.DONE
     before = study.campaigns.get(has_places=True, source=None)
     after = other.campaigns.get(has_places=True, source=None)
     assert (before.state, after.state) == (CampaignState.OPEN, CampaignState.CLOSED)

@@ -2,8 +2,6 @@
 
 import string
 
-import pytest
-
 from analysis.domain import captions
 from analysis.domain.charts import CHARTS
 from analysis.domain.experiments.experiment import COMMON
@@ -16,38 +14,28 @@ PARAMETERS = Settings().write()
 EXPERIMENTS = dict.fromkeys([*COMMON, *(each.name for each in EXPERIMENT.fields)], "endpoint:local")
 
 
-@pytest.mark.parametrize("name", COLUMNS)
-def test_every_table_is_described_with_each_of_its_columns(name):
-    assert name in captions.TABLES, f"describe the table {name} in analysis/domain/captions"
-    table = captions.TABLES[name]
-    keys = [column.key for column in table.columns]
-    bounds = [bound for column in table.columns for bound in (column.low, column.high) if bound]
-    assert len(keys) == len(set(keys))
-    assert not set(keys) & set(bounds)
-    assert set(keys) | set(bounds) == set(COLUMNS[name]), f"of the table {name}"
-    assert {column.n for column in table.columns if column.n} <= set(COLUMNS[name])
-    assert all(column.digits is not None for column in table.columns if column.low)
+def test_every_table_is_described_with_each_of_its_columns():
+    assert set(captions.TABLES) == set(COLUMNS)
+    for name, table in captions.TABLES.items():
+        keys = [column.key for column in table.columns]
+        bounds = [bound for column in table.columns for bound in (column.low, column.high) if bound]
+        assert len(keys) == len(set(keys)), name
+        assert not set(keys) & set(bounds), name
+        assert set(keys) | set(bounds) == set(COLUMNS[name]), name
+        assert {column.n for column in table.columns if column.n} <= set(COLUMNS[name]), name
+        assert all(column.digits is not None for column in table.columns if column.low), name
 
 
-@pytest.mark.parametrize("name", CHARTS)
-def test_every_chart_is_described(name):
-    assert name in captions.FIGURES, f"describe the chart {name} in analysis/domain/captions"
-    assert captions.FIGURES[name].alt
+def test_every_chart_is_described():
+    assert set(captions.FIGURES) == set(CHARTS)
+    assert [name for name, figure in captions.FIGURES.items() if not figure.alt] == []
 
 
-@pytest.mark.parametrize("name", [*captions.TABLES, *captions.FIGURES])
-def test_captions_name_parameters_that_there_are_and_sections_that_there_are(name):
-    for registry in (captions.TABLES, captions.FIGURES):
-        if name in registry:
-            described = registry[name]
-            assert described.section in captions.SECTIONS
-            assert str(described.title)
-            named = {field for _text, field, _form, _conversion in string.Formatter().parse(str(described.caption))}
-            known = EXPERIMENTS if described.section == "uplift" else PARAMETERS
-            assert named - {None} <= set(known)
-            assert captions.caption(described.caption, known).endswith(".")
-
-
-def test_nothing_is_described_that_does_not_exist():
-    assert set(captions.TABLES) <= set(COLUMNS)
-    assert set(captions.FIGURES) <= set(CHARTS)
+def test_captions_name_parameters_that_there_are_and_sections_that_there_are():
+    for name, described in [*captions.TABLES.items(), *captions.FIGURES.items()]:
+        assert described.section in captions.SECTIONS, name
+        assert str(described.title), name
+        named = {field for _text, field, _form, _conversion in string.Formatter().parse(str(described.caption))}
+        known = EXPERIMENTS if described.section == "uplift" else PARAMETERS
+        assert named - {None} <= set(known), name
+        assert captions.caption(described.caption, known).endswith("."), name

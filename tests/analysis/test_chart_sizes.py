@@ -8,8 +8,7 @@ from analysis.domain import charts
 from analysis.domain.charts.sizes import sized
 from crowdrag.runs.models import Run
 from crowdrag.studies.enums import Role
-from tests.analysis import small_study
-from tests.analysis.test_pages import address, analyse, member_of
+from tests.analysis.test_pages import address, member_of
 
 pytestmark = pytest.mark.django_db
 SCHEMA = f"https://vega.github.io/schema/vega-lite/v{charts.VEGA_LITE}.json"
@@ -18,11 +17,6 @@ SCHEMA = f"https://vega.github.io/schema/vega-lite/v{charts.VEGA_LITE}.json"
 @pytest.fixture(autouse=True)
 def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
-
-
-@pytest.fixture
-def run() -> Run:
-    return analyse(small_study.make())
 
 
 def drawn_width(spec: charts.Spec) -> float:

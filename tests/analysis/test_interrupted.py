@@ -91,7 +91,9 @@ def assert_as_undisturbed(run: Run) -> None:
     assert found == tables_of(other)
 
 
-@pytest.mark.parametrize("where", [pytest.param("computing", marks=pytest.mark.soak), "storing"])
+@pytest.mark.parametrize(
+    "where", [pytest.param("computing", marks=pytest.mark.soak), pytest.param("storing", marks=pytest.mark.extended)]
+)
 def test_one_that_is_killed_leaves_nothing_half_and_is_taken_up_again(study: Study, where: str, tmp_path: Path) -> None:
     run = start(study)
     url = urlsplit(os.environ["DATABASE_URL"])

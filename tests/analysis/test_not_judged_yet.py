@@ -47,17 +47,17 @@ def study():
     return found
 
 
-@pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("others", [(), (Judges.EXPERT,), (Judges.MODEL,), (Judges.EXPERT, Judges.MODEL)])
-def test_every_table_is_made_without_judgments_of_the_pool(study, others, how):
+def test_every_table_is_made_without_judgments_of_the_pool(study, others):
     for judges in others:
         small_study.campaign(study, judges=judges, names=[f"{judges}{i}" for i in range(4)])
     inputs = loading.load(study)
     assert unpack(inputs.pack()).digest == inputs.digest
-    settings = Settings(resamples=10, restarts=2, refine=0, **HOW[how])
-    found = compute(inputs, settings=settings, seed=0, texts=Texts(study, inputs))
-    assert found.summary == {"topics": 0, "pairs": 0, "participants": 0, "judgments": 0, "simulated": False}
-    assert found.tables["responses"]
+    for how, options in HOW.items():
+        settings = Settings(resamples=10, restarts=2, refine=0, **options)
+        found = compute(inputs, settings=settings, seed=0, texts=Texts(study, inputs))
+        assert found.summary == {"topics": 0, "pairs": 0, "participants": 0, "judgments": 0, "simulated": False}, how
+        assert found.tables["responses"], how
 
 
 def analyse(study, **parameters):
@@ -81,17 +81,17 @@ def shown(client, study, page=""):
 
 def test_nothing_at_all_is_an_error_and_pages_say_so():
     empty = StudyFactory()
-    with pytest.raises(analysing.NothingToAnalyseError, match="no included responses and no accepted"):
+    with pytest.raises(analysing.NothingToAnalyseError):
         analysing.start(study=empty)
+    client = client_of(empty)
     for page in PAGES:
-        assert "Nothing to analyse yet" in shown(client_of(empty), empty, page)
+        assert f'action="/studies/{empty.slug}/results/analyse/"' not in shown(client, empty, page), page
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_responses_alone_can_be_analysed_from_every_page(study, page):
-    text = shown(client_of(study), study, page)
-    assert "There are 6 responses that count, and no judgments yet." in text
-    assert f'action="/studies/{study.slug}/results/analyse/"' in text
+def test_responses_alone_can_be_analysed_from_every_page(study):
+    client = client_of(study)
+    for page in PAGES:
+        assert f'action="/studies/{study.slug}/results/analyse/"' in shown(client, study, page), page
 
 
 def test_pages_of_judgments_say_that_there_are_none_and_writing_shows_everything(study):

@@ -5,6 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.extended
 ROOT = Path(__file__).parent.parent.parent
 PROGRAM = """
 import django, hashlib, json
@@ -13,7 +16,6 @@ from analysis.domain.results import compute
 from analysis.domain.results.settings import Settings
 from tests.analysis import synthetic
 
-pytestmark = pytest.mark.extended
 inputs = synthetic.with_texts(synthetic.study(0.08))
 how = Settings(resamples=50, restarts=3, refine=2)
 found = compute(inputs, settings=how, seed=1, texts=synthetic.Texts(inputs, words=80))

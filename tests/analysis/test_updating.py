@@ -16,6 +16,7 @@ from crowdrag.runs.domain import executing, running
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
 from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Study
 from tests.analysis import small_study
 from tests.factories import MembershipFactory, UserFactory
 
@@ -29,12 +30,17 @@ def no_broker(monkeypatch):
     monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
 
 
-@pytest.fixture
-def study():
+@pytest.fixture(scope="module")
+def judged(shared_rows):
     """A study whose fourth judge is still at work."""
     made = small_study.make()
     Assignment.objects.filter(participant__external_id="w4").update(state=AssignmentState.SUBMITTED)
-    return made
+    return made.pk
+
+
+@pytest.fixture
+def study(judged, db):
+    return Study.objects.get(pk=judged)
 
 
 def analyse(study, **parameters) -> Run:

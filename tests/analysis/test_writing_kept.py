@@ -33,15 +33,20 @@ def no_broker(monkeypatch):
     monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
 
 
-@pytest.fixture
-def study() -> Study:
+@pytest.fixture(scope="module")
+def written_here(shared_rows: None) -> int:
     """A judged study, with three more responses that were written here; one of them by somebody who has them erased."""
     made = small_study.make()
     topic = made.topics.get(external_id="t1")
     for minute in range(3):
         submitted.submitted(made, topic=topic, style=made.styles.get(name="essay"), minutes=minute,
                             participant=ParticipantFactory(study=made, external_id=f"author-{minute}"))  # fmt: skip
-    return made
+    return made.pk
+
+
+@pytest.fixture
+def study(written_here: int, db: None) -> Study:
+    return Study.objects.get(pk=written_here)
 
 
 def load(study: Study) -> inputs.Inputs:

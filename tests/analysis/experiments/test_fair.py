@@ -1,15 +1,11 @@
 """Fair RAG as a run: labels, rankings, tables, with planted utility; killed and resumed it comes to the same."""
 
 import json
-import os
-import subprocess
-import sys
-import time
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
 
 import pytest
-from django.db import connection
 from django.test import Client
 
 from analysis.domain import charts
@@ -21,15 +17,18 @@ from analysis.domain.results.schema import COLUMNS
 from analysis.models import Table
 from analysis.rag.answers import METRICS
 from analysis.rag.fair import utility
+from analysis.rag.shapes import Prompt
+from crowdrag.llm.models import Endpoint
 from crowdrag.runs.domain import executing, running, uploads
 from crowdrag.runs.models import Run, Upload
 from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Study
+from tests.analysis.cases import check_each
 from tests.analysis.rag.fair.planted import GOLD, Planted, query
 from tests.analysis.rag.fair.planted import answer as planted_answer
 from tests.factories import MembershipFactory, StudyFactory
-from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 WORDS = (
     ("alder", "noise", "birch", "", "cedar", "alder", "dogwood"),
@@ -51,20 +50,52 @@ def planted(monkeypatch) -> Planted:
     return made
 
 
-@pytest.fixture
-def asked(tmp_path: Path, endpoint):  # noqa: F811
-    """Make an order on the planted questions."""
-    study = StudyFactory()
+def order(study: Study, upload: int, seed: int = 0, **given):
+    parameters = {"generator": "endpoint:odd", "collection": {"source": "qa", "upload": upload}}
+    return starting.order(get("fair"), study, parameters | SMALL | given, seed=seed)
+
+
+@dataclass(frozen=True)
+class Done:
+    """A run on the planted questions: the keys of its rows, and what the generator was asked."""
+
+    study: int
+    upload: int
+    run: int
+    seen: tuple[Prompt, ...]
+
+
+def questions(folder: Path) -> tuple[Study, Upload]:
+    """A study with an upload of the planted questions, and an endpoint that nobody asks."""
     lines = [_line(f"q{i}", words) for i, words in enumerate(WORDS)] + [_line("none", ("alder", "birch"), gold="")]
-    path = tmp_path / "planted.jsonl"
+    path = folder / "planted.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)))
-    upload = uploads.store(study=study, source=path)
+    study = StudyFactory()
+    Endpoint.objects.create(name="odd", base_url="http://127.0.0.1:9", model="m", is_local=True, is_allowed=True)
+    return study, uploads.store(study=study, source=path)
 
-    def _order(seed: int = 0, **given):
-        parameters = {"generator": f"endpoint:{endpoint.name}", "collection": {"source": "qa", "upload": upload.pk}}
-        return starting.order(get("fair"), study, parameters | SMALL | given, seed=seed)
 
-    return _order
+@pytest.fixture(scope="module")
+def done(shared_rows, tmp_path_factory) -> Done:
+    """Made once, with seed 0."""
+    study, upload = questions(tmp_path_factory.mktemp("fair"))
+    generator = Planted()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+        patch.setattr(staging, "generator", lambda run, named="": generator)
+        run = running.wait(starting.start(order(study, upload.pk)))
+    return Done(study.pk, upload.pk, run.pk, tuple(generator.seen))
+
+
+@pytest.fixture
+def run(done, db) -> Run:
+    return Run.objects.get(pk=done.run)
+
+
+@pytest.fixture
+def asked(done, db):
+    """Make an order on the planted questions."""
+    return partial(order, Study.objects.get(pk=done.study), done.upload)
 
 
 def _line(name: str, words, gold: str = GOLD) -> dict:
@@ -85,8 +116,7 @@ def work_on(run: Run) -> None:
         pass
 
 
-def test_a_run_comes_to_all_tables_and_charts(asked, planted) -> None:
-    run = running.wait(starting.start(asked()))
+def test_a_run_comes_to_all_tables_and_charts(run) -> None:
     found = rows(run)
     experiment = get("fair")
     assert set(found) == set(experiment.table_names)
@@ -120,16 +150,16 @@ def test_a_run_comes_to_all_tables_and_charts(asked, planted) -> None:
     assert "ranking quality over disparity" in page
 
 
-def test_the_generator_is_asked_for_labels_and_each_distinct_list_once(asked, planted) -> None:
-    found = rows(running.wait(starting.start(asked())))
+def test_the_generator_is_asked_for_labels_and_each_distinct_list_once(run, done) -> None:
+    found = rows(run)
     labels = sum(len(words) + 1 for words in WORDS if words)
     taking = [row for row in found["fair_queries"] if row["alpha"] == 1.0]
     assert len(taking) == 3
     costs = {row["step"]: row for row in found["fair_costs"]}
     assert costs["labels"]["prompts"] == labels
-    asked_for = [prompt for prompt in planted.seen if not prompt.choices]
+    asked_for = [prompt for prompt in done.seen if not prompt.choices]
     assert len(asked_for) == len(set(asked_for)) == labels + costs["rankings"]["prompts"]
-    claims = [prompt for prompt in planted.seen if prompt.choices]
+    claims = [prompt for prompt in done.seen if prompt.choices]
     assert len(claims) == costs["attribution"]["prompts"]
     assert [costs[step]["is_standin"] for step in ("labels", "rankings", "attribution")] == [False, False, True]
     assert costs["attribution"]["by"] == "planted asked for yes or no"
@@ -137,8 +167,8 @@ def test_the_generator_is_asked_for_labels_and_each_distinct_list_once(asked, pl
     assert costs["rankings"]["prompt_tokens"] > 0
 
 
-def test_examples_show_what_was_answered_to_which_list(asked, planted) -> None:
-    found = rows(running.wait(starting.start(asked(seed=2))))
+def test_examples_show_what_was_answered_to_which_list(run) -> None:
+    found = rows(run)
     shown = found["fair_examples"]
     by_question = {name: [row for row in shown if row["query"] == name] for name in ("q0", "q1", "q2")}
     # Without documents, one list of each alpha, the retriever's own ranking, and the oracle's.
@@ -158,7 +188,6 @@ def test_examples_show_what_was_answered_to_which_list(asked, planted) -> None:
         if row["rank"] == "oracle":
             known = [(row["query"], name) in useful for name in row["documents"].split(", ")]
             assert known == sorted(known, reverse=True)
-    assert rows(running.wait(starting.start(asked(seed=2))))["fair_examples"] == shown
 
 
 def test_under_a_budget_fewer_lists_are_asked_for_and_their_error_stands_there(asked, planted) -> None:
@@ -181,16 +210,17 @@ def test_what_is_not_asked_is_not_said(asked) -> None:
     assert slopes["DU"]["slope"] is not None
 
 
-def test_equal_seeds_give_equal_tables_and_others_do_not(asked) -> None:
-    first, again, other = (rows(running.wait(starting.start(asked(seed=seed)))) for seed in (3, 3, 4))
+def test_equal_seeds_give_equal_tables_and_others_do_not(run, asked) -> None:
+    again, other = (rows(running.wait(starting.start(asked(seed=seed)))) for seed in (0, 4))
+    first = rows(run)
     assert first == again
     assert first["fair_summary"] != other["fair_summary"]
 
 
 @pytest.mark.extended
 @pytest.mark.parametrize("dies_at", [2, 90])
-def test_a_run_that_is_killed_anywhere_resumes_to_the_same(asked, planted, monkeypatch, dies_at) -> None:
-    whole = rows(running.wait(starting.start(asked())))
+def test_a_run_that_is_killed_anywhere_resumes_to_the_same(run, asked, monkeypatch, dies_at) -> None:
+    whole = rows(run)
     answer, calls = Planted._answer, []
 
     def dies(self, content: str):
@@ -203,28 +233,6 @@ def test_a_run_that_is_killed_anywhere_resumes_to_the_same(asked, planted, monke
     run = starting.start(asked())
     with pytest.raises(KeyboardInterrupt):
         work_on(run)
-    assert rows(running.wait(run)) == whole
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("after", [0.3, 1.0, 2.0, 4.0])
-def test_a_process_that_is_killed_hard_loses_nothing(asked, settings, after) -> None:
-    settings.RUNS_LEASE_SECONDS = 2
-    whole = rows(running.wait(starting.start(asked())))
-    run = starting.start(asked())
-    url = urlsplit(os.environ["DATABASE_URL"])
-    database = urlunsplit(url._replace(path="/" + str(connection.settings_dict["NAME"])))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.analysis.experiments.fair_worker", str(run.key)], cwd=settings.BASE_DIR,
-        env=os.environ | {"DATABASE_URL": database},
-    )  # fmt: skip
-    ends_at = time.monotonic() + 120
-    while not run.units.filter(fence__gt=0).exists():
-        assert time.monotonic() < ends_at
-        time.sleep(0.02)
-    time.sleep(after)
-    process.kill()
-    process.wait()
     assert rows(running.wait(run)) == whole
 
 
@@ -242,13 +250,16 @@ def test_several_retrievers_are_measured_each_and_together(asked) -> None:
     assert {row["retriever"] for row in found["fair_tradeoff"]} == {"bm25", "given", "all"}
 
 
-@pytest.mark.parametrize("given", [{}, {"entailment": "", "lists_per_query": 18}])
-def test_the_estimate_is_an_upper_bound(asked, planted, given) -> None:
-    order = asked(**given)
-    expected = starting.expect(order)
+def test_the_estimate_is_an_upper_bound(asked, done) -> None:
+    expected = starting.expect(asked())
     assert (expected.estimate.queries, expected.estimate.left_out) == (4, 2)
-    running.wait(starting.start(order))
-    assert len(planted.seen) <= expected.estimate.calls
+    assert len(done.seen) <= expected.estimate.calls
+
+
+def test_the_estimate_of_fewer_lists_without_attribution_is_an_upper_bound(asked, planted) -> None:
+    fewer = asked(entailment="", lists_per_query=18)
+    running.wait(starting.start(fewer))
+    assert len(planted.seen) <= starting.expect(fewer).estimate.calls
 
 
 def test_what_an_answer_follows_from_is_what_was_planted(asked, planted) -> None:
@@ -275,26 +286,28 @@ def test_the_form_asks_for_every_parameter_and_estimates(asked) -> None:
     assert "equal lists are generated once" in page
 
 
-@pytest.mark.parametrize(
-    ("given", "problem"),
-    [
-        ({"k": 0}, "k is 0; it lies between 1 and 100"),
-        ({"alphas": []}, "alphas is .*at least one"),
-        ({"alphas": [1, 1]}, "none twice"),
-        ({"alphas": [-1]}, "between 0.0 and 64.0"),
-        ({"alphas": "low"}, "a number"),
-        ({"samples": 1.5}, "a whole number"),
-        ({"samples": True}, "a whole number"),
-        ({"metric": "bleu"}, "one of"),
-        ({"bounds": "none"}, "one of"),
-        ({"lists_per_query": 3}, "5 ways of ranking need 2 lists each, 10"),
-        ({"what": 1}, "There is no parameter what"),
-        ({"retrievers": []}, "at least one"),
-    ],
-)
-def test_bad_parameters_say_what_they_may_be(given, problem) -> None:
-    with pytest.raises(BadParameterError, match=problem):
-        Parameters.from_dict(given)
+def test_bad_parameters_say_what_they_may_be() -> None:
+    def check(given, problem) -> None:
+        with pytest.raises(BadParameterError, match=problem):
+            Parameters.from_dict(given)
+
+    check_each(
+        [
+            ({"k": 0}, "k is 0; it lies between 1 and 100"),
+            ({"alphas": []}, "alphas is .*at least one"),
+            ({"alphas": [1, 1]}, "none twice"),
+            ({"alphas": [-1]}, "between 0.0 and 64.0"),
+            ({"alphas": "low"}, "a number"),
+            ({"samples": 1.5}, "a whole number"),
+            ({"samples": True}, "a whole number"),
+            ({"metric": "bleu"}, "one of"),
+            ({"bounds": "none"}, "one of"),
+            ({"lists_per_query": 3}, "5 ways of ranking need 2 lists each, 10"),
+            ({"what": 1}, "There is no parameter what"),
+            ({"retrievers": []}, "at least one"),
+        ],
+        check,
+    )
 
 
 def test_parameters_are_written_as_they_are_read() -> None:

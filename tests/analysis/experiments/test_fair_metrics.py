@@ -18,7 +18,7 @@ from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
 
 from .test_fair import SMALL, _line, planted, rows  # noqa: F401 - a fixture among them
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("planted")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("planted")]
 
 #: What the first document of a list has the generator answer; without documents it says nothing that is a rating.
 RATINGS = ("4", "2017", "3", "1 of 5", "5")

@@ -15,7 +15,7 @@ from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
 
 from .test_fair import SMALL, _line, planted, rows  # noqa: F401 - a fixture among them
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 WORDS = ("alder", "noise", "birch", "", "cedar")
 

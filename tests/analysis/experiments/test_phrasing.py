@@ -16,6 +16,7 @@ from analysis.domain.experiments.uplift import methods_paragraph as uplift
 from analysis.domain.experiments.uplift.parameters import ABLATIONS
 from analysis.rag.uplift.baselines.catalogue import FORMS
 from crowdrag.llm.models import Endpoint
+from tests.analysis.cases import check_each
 
 WRITING = {"fair": fair, "uplift": uplift, "self_preference": self_preference}
 
@@ -50,14 +51,18 @@ def test_a_model_is_named_as_its_server_calls_it_with_the_endpoint(local, named,
     assert phrasing.model(named) == put
 
 
-@pytest.mark.parametrize(("number", "put"), [(0, "0 epochs"), (1, "1 epoch"), (2, "2 epochs"), (1000, "1,000 epochs")])
-def test_one_thing_is_in_the_singular(number, put) -> None:
-    assert phrasing.many(number, "epoch") == put
+def test_one_thing_is_in_the_singular() -> None:
+    def check(number, put) -> None:
+        assert phrasing.many(number, "epoch") == put
+
+    check_each([(0, "0 epochs"), (1, "1 epoch"), (2, "2 epochs"), (1000, "1,000 epochs")], check)
 
 
-@pytest.mark.parametrize(("number", "put"), [(1e-05, "0.00001"), (1.0, "1"), (0.5, "0.5"), (0, "0"), (2e6, "2000000")])
-def test_numbers_have_no_exponent(number, put) -> None:
-    assert phrasing.plainly(number) == put
+def test_numbers_have_no_exponent() -> None:
+    def check(number, put) -> None:
+        assert phrasing.plainly(number) == put
+
+    check_each([(1e-05, "0.00001"), (1.0, "1"), (0.5, "0.5"), (0, "0"), (2e6, "2000000")], check)
 
 
 @pytest.mark.parametrize("experiment", WRITING)
@@ -119,11 +124,13 @@ def test_uplift_calls_a_baseline_by_its_papers_name_only_where_all_of_it_answere
     assert FORMS["replug_votes"].departs in part
 
 
-@pytest.mark.parametrize("key", FORMS)
-def test_charts_and_tables_call_a_baseline_as_its_file_does(key) -> None:
-    assert captions.TABLES["uplift_results"].columns[0].words[key] == FORMS[key].label
-    made = uplift_charts.results(
-        {"uplift_results": [{"method": key, "metric": "f1", "value": 0.5, "low": 0.4, "high": 0.6}]},
-        Labels({}, {}), dict.fromkeys(("human", "model", "system", "n"), "#000"), {},
-    )  # fmt: skip
-    assert json.dumps(FORMS[key].label) in json.dumps(made)
+def test_charts_and_tables_call_a_baseline_as_its_file_does() -> None:
+    def check(key) -> None:
+        assert captions.TABLES["uplift_results"].columns[0].words[key] == FORMS[key].label
+        made = uplift_charts.results(
+            {"uplift_results": [{"method": key, "metric": "f1", "value": 0.5, "low": 0.4, "high": 0.6}]},
+            Labels({}, {}), dict.fromkeys(("human", "model", "system", "n"), "#000"), {},
+        )  # fmt: skip
+        assert json.dumps(FORMS[key].label) in json.dumps(made)
+
+    check_each(FORMS, check)

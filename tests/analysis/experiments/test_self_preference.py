@@ -14,12 +14,13 @@ from analysis.rag.collections import authored
 from analysis.rag.shapes import Output
 from crowdrag.runs import kinds
 from crowdrag.runs.domain import running, uploads
+from tests.analysis.cases import check_each
 from tests.analysis.rag.self_preference import planted
 from tests.factories import ParticipantFactory, ResponseFactory, StudyFactory, StyleFactory, TopicFactory
 from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
 from writing.enums import Origin
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 N = 4
 
 
@@ -245,23 +246,25 @@ def test_refusals_and_nonsense_leave_tables_that_say_so(study, monkeypatch, tmp_
     building.report(run)
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"parts": ["guess"]}, "list of some of"),
-        ({"parts": "build"}, "list of some of"),
-        ({"tries": 0}, "1 to 20"),
-        ({"tries": 2.5}, "1 to 20"),
-        ({"attempts": True}, "1 to 10"),
-        ({"prompts": 2}, "1 to 1"),
-        ({"author": "human"}, "a model"),
-        ({"constrained": "yes"}, "true or false"),
-        ({"colour": "red"}, "no parameter colour"),
-    ],
-)
-def test_parameters_that_are_wrong_are_named(given, words):
-    with pytest.raises(BadParameterError, match=words):
-        Parameters.from_dict(given)
+def test_parameters_that_are_wrong_are_named():
+    def check(given, words):
+        with pytest.raises(BadParameterError, match=words):
+            Parameters.from_dict(given)
+
+    check_each(
+        [
+            ({"parts": ["guess"]}, "list of some of"),
+            ({"parts": "build"}, "list of some of"),
+            ({"tries": 0}, "1 to 20"),
+            ({"tries": 2.5}, "1 to 20"),
+            ({"attempts": True}, "1 to 10"),
+            ({"prompts": 2}, "1 to 1"),
+            ({"author": "human"}, "a model"),
+            ({"constrained": "yes"}, "true or false"),
+            ({"colour": "red"}, "no parameter colour"),
+        ],
+        check,
+    )
 
 
 def test_parameters_are_written_as_they_are_read():

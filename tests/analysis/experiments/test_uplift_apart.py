@@ -25,7 +25,7 @@ from tests.llm.conftest import endpoint, server  # noqa: E402, F401 - fixtures
 
 from .test_uplift import SMALL, _line, asked, encoder, generator, one, rows  # noqa: E402, F401 - fixtures
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 LEARNING = ["naive", "standard", "cross_encoder", "aar", "skr", "adaptive", "dpa"]
 

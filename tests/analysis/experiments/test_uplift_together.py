@@ -15,7 +15,7 @@ from tests.llm.conftest import endpoint, server  # noqa: E402, F401 - fixtures
 
 from .test_uplift import FEW, asked, encoder, generator, rows  # noqa: E402, F401 - fixtures
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 ASKED = {"methods": ["naive", "replug", "skr", "adaptive"], "other": "endpoint:odd", "ablations": ["without_selection"]}
 

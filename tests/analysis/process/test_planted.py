@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from analysis.process import Level, Thresholds, signals
+from tests.analysis.cases import check_each
 from tests.analysis.process.writers import FOREIGN, PASSAGES, SENTENCES, Writer, composer, paster, robot, transcriber
 
 SEEDS = range(12)
@@ -29,38 +30,46 @@ def one(writer, name, passages=PASSAGES):
     return next(each for each in signals(writer.events, passages, writer.text) if each.name == name)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_nothing_stands_out_of_an_ordinary_log(seed):
-    assert set(levels(composer(np.random.default_rng(seed))).values()) == {Level.NONE}
+def test_nothing_stands_out_of_an_ordinary_log():
+    def check(seed):
+        assert set(levels(composer(np.random.default_rng(seed))).values()) == {Level.NONE}
+
+    check_each(SEEDS, check)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_program_that_types_is_seen_by_rhythm_corrections_and_sentences(seed):
-    found = levels(robot(np.random.default_rng(seed)))
-    assert {name for name, level in found.items() if level is Level.STRONG} == {
-        "uniform_rhythm",
-        "no_corrections",
-        "transcription",
-    }
+def test_a_program_that_types_is_seen_by_rhythm_corrections_and_sentences():
+    def check(seed):
+        found = levels(robot(np.random.default_rng(seed)))
+        assert {name for name, level in found.items() if level is Level.STRONG} == {
+            "uniform_rhythm",
+            "no_corrections",
+            "transcription",
+        }
+
+    check_each(SEEDS, check)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_copying_from_paper_is_seen_by_sentences_not_by_rhythm(seed):
-    found = levels(transcriber(np.random.default_rng(seed)))
-    assert found["uniform_rhythm"] is Level.NONE
-    assert found["transcription"] is not Level.NONE
-    assert found["no_corrections"] is Level.STRONG
+def test_copying_from_paper_is_seen_by_sentences_not_by_rhythm():
+    def check(seed):
+        found = levels(transcriber(np.random.default_rng(seed)))
+        assert found["uniform_rhythm"] is Level.NONE
+        assert found["transcription"] is not Level.NONE
+        assert found["no_corrections"] is Level.STRONG
+
+    check_each(SEEDS, check)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_paste_from_elsewhere_after_an_absence_is_shown_where_it_stands(seed):
-    writer = paster(np.random.default_rng(seed))
-    for name in ("paste_from_elsewhere", "away_before_paste"):
-        signal = one(writer, name)
-        assert signal.level is Level.STRONG
-        assert [writer.text[span.start : span.end] for span in signal.spans] == [FOREIGN]
-        assert signal.value == pytest.approx(len(FOREIGN) / len(writer.text))
-    assert one(writer, "away_before_paste").evidence["pastes"][0]["away_seconds"] == 40
+def test_a_paste_from_elsewhere_after_an_absence_is_shown_where_it_stands():
+    def check(seed):
+        writer = paster(np.random.default_rng(seed))
+        for name in ("paste_from_elsewhere", "away_before_paste"):
+            signal = one(writer, name)
+            assert signal.level is Level.STRONG
+            assert [writer.text[span.start : span.end] for span in signal.spans] == [FOREIGN]
+            assert signal.value == pytest.approx(len(FOREIGN) / len(writer.text))
+        assert one(writer, "away_before_paste").evidence["pastes"][0]["away_seconds"] == 40
+
+    check_each(SEEDS, check)
 
 
 def test_an_absence_long_before_a_paste_does_not_belong_to_it():

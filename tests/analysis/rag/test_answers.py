@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from analysis.rag import answers
 from analysis.rag.answers import METRICS, NoGoldAnswerError, absolute_error, exact_match, f1, normalised, number, rating
+from tests.analysis.cases import check_each
 
 WORDS = st.lists(
     st.sampled_from(["The", "a", "Paris,", "paris", "U.S.", "us", "yes", "no", "42", "!", "été"]), max_size=6
@@ -54,19 +55,21 @@ def test_f1_is_that_of_the_script_but_for_yes_and_no(answer: str, gold: list[str
     assert exact_match(answer, gold) <= f1(answer, gold)
 
 
-@pytest.mark.parametrize(
-    ("answer", "gold", "exact", "overlap"),
-    [
-        ("The Beatles!", ["beatles"], 1, 1),
-        ("", ["beatles"], 0, 0),
-        ("the", [""], 1, 1),  # both are empty when normalised
-        ("yes it is", ["yes"], 0, 0),  # more than "yes" alone
-        ("no", ["not at all"], 0, 0),
-        ("new york city", ["New York", "NYC"], 0, 0.8),
-    ],
-)
-def test_by_hand(answer: str, gold: list[str], exact: float, overlap: float) -> None:
-    assert (exact_match(answer, gold), f1(answer, gold)) == (exact, pytest.approx(overlap))
+def test_by_hand() -> None:
+    def check(answer: str, gold: list[str], exact: float, overlap: float) -> None:
+        assert (exact_match(answer, gold), f1(answer, gold)) == (exact, pytest.approx(overlap))
+
+    check_each(
+        [
+            ("The Beatles!", ["beatles"], 1, 1),
+            ("", ["beatles"], 0, 0),
+            ("the", [""], 1, 1),  # both are empty when normalised
+            ("yes it is", ["yes"], 0, 0),  # more than "yes" alone
+            ("no", ["not at all"], 0, 0),
+            ("new york city", ["New York", "NYC"], 0, 0.8),
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize("bad", [[], "one string"])
@@ -82,18 +85,32 @@ def test_ratings_that_are_no_numbers_are_as_far_as_can_be() -> None:
     assert number("3,5") == 3.0
 
 
-@pytest.mark.parametrize(
-    ("answer", "taken"),
-    [
-        ("4", 4.0), (" 4.5 ", 4.5), ("I give it 2 of 5", 2.0), ("5/5", 5.0), ("1", 1.0), ("5.0", 5.0),
-        # Numbers that no scale of 1 to 5 has: the first one counts, whatever comes after.
-        ("2017 was great", None), ("10", None), ("0", None), ("-3", None), ("5.1", None), ("In 2017 a 4", None),
-        ("90 %, so 4", None), ("four", None), ("", None),
-    ],
-)  # fmt: skip
-def test_a_rating_is_the_first_number_and_lies_on_the_scale(answer: str, taken: float | None) -> None:
-    assert rating(answer) == taken
-    assert [METRICS[name].reads(answer) for name in ("mae", "mse", "f1")] == [taken is not None] * 2 + [True]
+def test_a_rating_is_the_first_number_and_lies_on_the_scale() -> None:
+    def check(answer: str, taken: float | None) -> None:
+        assert rating(answer) == taken
+        assert [METRICS[name].reads(answer) for name in ("mae", "mse", "f1")] == [taken is not None] * 2 + [True]
+
+    check_each(
+        [
+            ("4", 4.0),
+            (" 4.5 ", 4.5),
+            ("I give it 2 of 5", 2.0),
+            ("5/5", 5.0),
+            ("1", 1.0),
+            ("5.0", 5.0),
+            # Numbers that no scale of 1 to 5 has: the first one counts, whatever comes after.
+            ("2017 was great", None),
+            ("10", None),
+            ("0", None),
+            ("-3", None),
+            ("5.1", None),
+            ("In 2017 a 4", None),
+            ("90 %, so 4", None),
+            ("four", None),
+            ("", None),
+        ],
+        check,
+    )
 
 
 @given(st.text() | st.integers().map(str) | st.floats(allow_nan=False).map(str), st.sampled_from("12345"))

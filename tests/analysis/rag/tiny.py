@@ -8,6 +8,8 @@ import torch
 import transformers
 from tokenizers.pre_tokenizers import ByteLevel
 
+# What several threads share of so small a model costs more than it saves, and the tests are several processes.
+torch.set_num_threads(1)
 WORDS = ["a", "b", "c", "cat", "dog", "the", "sat", "on", "mat", "barks", "loud", "night", "##s", "##ly", "is", "of"]
 
 

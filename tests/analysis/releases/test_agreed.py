@@ -11,7 +11,7 @@ from tests.factories import NOW
 from .reading import read
 from .taken_part import agrees, all_agree, person, study
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_transaction")]
 FULL = {"logs": Logs.FULL, "timing": Timing.EXACT, "comments": True}
 
 

@@ -22,28 +22,38 @@ from ..whole_study import PLATFORM_ID, whole_study
 from .reading import read
 from .taken_part import TEXT, all_agree, study
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_transaction")]
 EVERYTHING: dict[str, Any] = {
     "passages": Passages.TEXTS, "passage_terms": "CC0", "excluded": True, "comments": True, "tables": True,
     "timing": Timing.EXACT,
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("logs", Logs)
-def test_every_table_is_what_it_says_and_names_no_platforms_id(logs: Logs) -> None:
+@pytest.fixture(scope="module")
+def taken_part(shared_rows: None) -> int:
+    """A study whose people agree to everything, made once."""
+    return all_agree(study()).pk
+
+
+@pytest.fixture
+def made(taken_part: int, db: None) -> Study:
+    return Study.objects.get(pk=taken_part)
+
+
+def test_every_table_is_what_it_says_and_names_no_platforms_id() -> None:
     made = whole_study()
     runs = tuple(str(key) for key in Run.objects.filter(study=made).values_list("key", flat=True))
-    tables, layout, left_out = read(made, logs=logs, runs=runs, **EVERYTHING)
-    assert PLATFORM_ID not in repr((tables, layout))
-    assert left_out == {("judgments", "the questionnaire was not accepted, or not yet"): 18}
-    assert all(rows for rows in tables.values())  # a row in every table
-    logged = {name for name in tables if name.startswith("log_")}
-    more = {Logs.NONE: set(), Logs.MEASURES: {"log_measures"}, Logs.FULL: {"log_measures", "log_events"}}
-    assert logged == more.get(logs, {"log_measures", "log_states"})
+    for logs in Logs:
+        tables, layout, left_out = read(made, logs=logs, runs=runs, **EVERYTHING)
+        assert PLATFORM_ID not in repr((tables, layout)), logs
+        assert left_out == {("judgments", "the questionnaire was not accepted, or not yet"): 18}, logs
+        assert all(rows for rows in tables.values()), logs  # a row in every table
+        logged = {name for name in tables if name.startswith("log_")}
+        more = {Logs.NONE: set(), Logs.MEASURES: {"log_measures"}, Logs.FULL: {"log_measures", "log_events"}}
+        assert logged == more.get(logs, {"log_measures", "log_states"}), logs
 
 
-def test_what_is_not_chosen_has_no_table() -> None:
-    made = all_agree(study())
+def test_what_is_not_chosen_has_no_table(made: Study) -> None:
     tables, layout, _left_out = read(made, surveys=False, judgments=False, passages=Passages.NONE)
     assert set(tables) == {"participants", "topics", "styles", "responses", "statements", "citations"}
     assert {row["participant"] for row in tables["participants"]} == {r["participant"] for r in tables["responses"]}
@@ -57,8 +67,7 @@ def test_what_is_not_chosen_has_no_table() -> None:
     assert len(tables["judgments"]) == 2
 
 
-def test_passages_are_in_as_far_as_their_terms_allow() -> None:
-    made = all_agree(study())
+def test_passages_are_in_as_far_as_their_terms_allow(made: Study) -> None:
     for passages, columns in {
         Passages.IDS: None,
         Passages.ADDRESSES: {"passage", "passage_version", "title", "url"},
@@ -88,8 +97,7 @@ def test_choices_are_kept_as_json_and_say_what_does_not_go_together() -> None:
         Choices.from_json({"logs": "SOME"})
 
 
-def test_fresh_pseudonyms_are_another_ones_in_each_release_and_the_same_when_it_is_built_again() -> None:
-    made = all_agree(study())
+def test_fresh_pseudonyms_are_another_ones_in_each_release_and_the_same_when_it_is_built_again(made: Study) -> None:
     first, again, second = (people(made, release) for release in ("1", "1", "2"))
     assert first == again
     assert first & second == {"m-1"}  # a model is called what it is called
@@ -115,8 +123,8 @@ def people(made: Study, release: str, **choices: Any) -> set[str]:
         (Timing.ABSENT, None, None, [None, None, None]),
     ],
 )
-def test_times_are_cut_to_the_step_that_was_chosen(timing, time, seconds, ms) -> None:
-    tables, _layout, _left_out = read(all_agree(study()), timing=timing, logs=Logs.FULL)
+def test_times_are_cut_to_the_step_that_was_chosen(made: Study, timing, time, seconds, ms) -> None:
+    tables, _layout, _left_out = read(made, timing=timing, logs=Logs.FULL)
     row = tables["responses"][0]
     assert (row["submitted_at"], row["seconds"]) == (time, seconds)
     assert tables["judgments"][0]["judged_at"] == time
@@ -133,8 +141,7 @@ def test_a_cut_time_is_never_later_and_the_order_stays() -> None:
     assert {found.second for found in cut if found} == {0}
 
 
-def test_every_column_of_every_result_table_says_what_it_is_without_other_documents() -> None:
-    made = all_agree(study())
+def test_every_column_of_every_result_table_says_what_it_is_without_other_documents(made: Study) -> None:
     run = Run.objects.create(
         study=made, kind="analysis", state=RunState.DONE, code_version="1", created_at=NOW, finished_at=NOW
     )
@@ -147,8 +154,7 @@ def test_every_column_of_every_result_table_says_what_it_is_without_other_docume
     assert [name for name, meaning in told.items() if "docs/" in meaning] == []
 
 
-def test_states_are_minute_by_minute_or_sentence_by_sentence() -> None:
-    made = all_agree(study())
+def test_states_are_minute_by_minute_or_sentence_by_sentence(made: Study) -> None:
     minutes = read(made, logs=Logs.MINUTES, timing=Timing.EXACT)[0]["log_states"]
     assert [(row["state"], row["ms"], row["text"]) for row in minutes] == [
         (0, 1500, "Call me on "), (1, 62_000, "Leaves fall [0]."), (2, 125_250, TEXT),
@@ -159,8 +165,7 @@ def test_states_are_minute_by_minute_or_sentence_by_sentence() -> None:
     ]  # fmt: skip
 
 
-def test_results_are_of_the_runs_that_were_named_by_the_names_of_the_release() -> None:
-    made = all_agree(study())
+def test_results_are_of_the_runs_that_were_named_by_the_names_of_the_release(made: Study) -> None:
     Assignment.objects.filter(participant__external_id="judge-1").update(is_included=False)
     run, other = (
         Run.objects.create(
@@ -192,9 +197,8 @@ def test_results_are_of_the_runs_that_were_named_by_the_names_of_the_release() -
 
 @pytest.mark.parametrize(("source", "is_released"), [("study", False), ("responses", False), ("bank", True)])
 def test_answers_made_of_texts_of_the_study_are_not_released_as_nobody_can_say_whose_they_are(
-    source: str, is_released: bool
+    made: Study, source: str, is_released: bool
 ) -> None:
-    made = all_agree(study())
     run = Run.objects.create(
         study=made, kind="experiment.uplift", state=RunState.DONE, code_version="1", created_at=NOW, finished_at=NOW,
         parameters={"collection": {"source": source}},

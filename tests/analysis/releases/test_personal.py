@@ -17,7 +17,7 @@ from writing.models import Passage, Response
 from .reading import read
 from .taken_part import EVENTS, all_agree, person, study
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_transaction")]
 FULL = {"logs": Logs.FULL, "timing": Timing.EXACT, "comments": True}
 PHONE = "+44 20 7946 0123"
 TEXT = f"Leaves fall [0]. Call {PHONE} in Ashby."

@@ -48,17 +48,16 @@ def text(answer) -> str:
     return re.sub(r"\s+", " ", answer.content.decode())
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_without_an_analysis_pages_say_so(page):
-    study = StudyFactory()
-    assert "Nothing to analyse yet" in text(member_of(study).get(address(study, page)))
-    judged = small_study.make()
-    assert "Not analysed yet" in text(member_of(judged).get(address(judged, page)))
+def test_without_an_analysis_pages_are_there_and_show_none():
+    for study in (StudyFactory(), small_study.make()):
+        client = member_of(study)
+        for page in PAGES:
+            answer = client.get(address(study, page))
+            assert (answer.status_code, answer.context["run"]) == (200, None), page
 
 
-def test_the_report_shows_methods_tables_charts_and_what_made_it():
-    study = small_study.make()
-    run = analyse(study)
+def test_the_report_shows_methods_tables_charts_and_what_made_it(run):
+    study = run.study
     shown = text(member_of(study).get(address(study)))
     assert "We analysed 56 judgments that 4 participants" in shown
     assert "Krippendorff&#x27;s alpha (ordinal) by dimension" in shown
@@ -69,9 +68,8 @@ def test_the_report_shows_methods_tables_charts_and_what_made_it():
     assert "Everything as zip" not in shown
 
 
-def test_files_of_a_report_are_sent_to_be_kept():
-    study = small_study.make()
-    run = analyse(study)
+def test_files_of_a_report_are_sent_to_be_kept(run):
+    study = run.study
     client = member_of(study)
     tex = "application/x-tex; charset=utf-8"
     for name, start, media in (
@@ -86,9 +84,8 @@ def test_files_of_a_report_are_sent_to_be_kept():
         assert answer["Content-Disposition"] == f'attachment; filename="{study.slug}-{str(run.key)[:8]}-{name}"'
 
 
-def test_there_are_no_other_files_nor_of_other_studies():
-    study, other = small_study.make(), StudyFactory()
-    run = analyse(study)
+def test_there_are_no_other_files_nor_of_other_studies(run):
+    study, other = run.study, StudyFactory()
     client = member_of(study)
     assert client.get(f"{address(study)}report.exe").status_code == 404
     assert client.get(f"{address(other)}report.pdf?run={run.key}").status_code == 404
@@ -97,9 +94,8 @@ def test_there_are_no_other_files_nor_of_other_studies():
     assert client.get(f"{address(study, 'compare/')}?a=x&b={run.key}").status_code == 404
 
 
-def test_everything_is_packed_once_and_offered():
-    study = small_study.make()
-    run = analyse(study)
+def test_everything_is_packed_once_and_offered(run):
+    study = run.study
     client = member_of(study)
     answer = client.post(f"{address(study, 'report/pack/')}?run={run.key}")
     made = Run.objects.get(kind=packing.KIND)
@@ -111,10 +107,8 @@ def test_everything_is_packed_once_and_offered():
     assert "Everything as zip" in shown
 
 
-def test_what_somebody_had_erased_leaves_no_zip_of_a_report(django_capture_on_commit_callbacks):
-
-    study = small_study.make()
-    run = analyse(study)
+def test_what_somebody_had_erased_leaves_no_zip_of_a_report(run, django_capture_on_commit_callbacks):
+    study = run.study
     running.wait(packing.start(run=run))
     assert packing.packed(run)
     with django_capture_on_commit_callbacks(execute=True):
@@ -149,9 +143,9 @@ def test_the_list_counts_as_the_pages_do_and_sets_surplus_judgments_apart():
     assert f'data-value="{counted}">{counted} <span class="estimate-n">+ {read - counted} surplus</span>' in shown
 
 
-def test_two_analyses_are_compared():
-    study = small_study.make()
-    old, same = analyse(study), analyse(study)
+def test_two_analyses_are_compared(run):
+    study = run.study
+    old, same = run, analyse(study)
     Assignment.objects.filter(participant__external_id="w4").update(is_included=False)
     new = analyse(study)
     client = member_of(study)

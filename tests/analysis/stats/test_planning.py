@@ -53,6 +53,7 @@ def test_power_is_that_of_the_test_summed_over_what_can_happen():
     assert found["power"].value == pytest.approx(closed, abs=0.1)
 
 
+@pytest.mark.extended
 def test_without_an_effect_few_tests_find_one():
     design = Design(topics=25, responses=6, styles=3, dimensions=2, forced=0, k=3)
     found = planned(design, Expectation(people(0.3, 2)), 30)
@@ -60,6 +61,7 @@ def test_without_an_effect_few_tests_find_one():
     assert abs(found["difference"].value) < 0.15
 
 
+@pytest.mark.extended
 def test_promised_intervals_hold_the_truth_as_often_as_they_say():
     """Coverage: of the mean grade of a fair duel, 1.5, by the intervals that a plan is about."""
     rng = np.random.default_rng(1)

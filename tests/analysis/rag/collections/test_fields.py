@@ -8,6 +8,7 @@ import pytest
 
 from analysis.rag.collections import banks, corpus, fields, lamp, qa
 from analysis.rag.collections.fields import BadCollectionError, Fields, lines
+from tests.analysis.cases import check_each
 
 GOOD = {"id": "q1", "question": "Who?", "golden_answers": ["Ada"], "documents": [{"id": "d", "text": "Ada did."}]}
 
@@ -20,40 +21,46 @@ def written(folder: Path, *rows: object, name: str = "data.jsonl") -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("row", "field", "expected"),
-    [
-        ("{", "", "JSON"),
-        ("[1]", "", "a JSON object"),
-        ('{"id": 1, "id": 2}', "id", "each field once"),
-        (GOOD | {"id": ""}, "id", "an id"),
-        (GOOD | {"id": True}, "id", "an id"),
-        (GOOD | {"question": 5}, "question", "a text that is not blank"),
-        ({k: v for k, v in GOOD.items() if k != "question"}, "question", "a text that is not blank"),
-        (GOOD | {"golden_answers": "Ada"}, "golden_answers", "a list of texts"),
-        (GOOD | {"golden_answers": [1]}, "golden_answers", "a list of texts"),
-        (GOOD | {"metric": "bleu"}, "metric", "one of em, f1"),
-        (GOOD | {"documents": {}}, "documents", "a list"),
-        (GOOD | {"documents": [None]}, "documents[0]", "a document or the id of one"),
-        (GOOD | {"documents": ["d9"]}, "documents[0]", "ids need a corpus"),
-        (GOOD | {"documents": [{"id": "d"}]}, "documents[0].contents", "contents"),
-        (GOOD | {"documents": [{"text": "x"}]}, "documents[0].id", "an id"),
-        (GOOD | {"documents": [{"id": 1, "text": "x", "score": "high"}]}, "documents[0].score", "a finite number"),
-        (GOOD | {"documents": [{"id": 1, "text": "x", "score": float("nan")}]}, "documents[0].score", "finite"),
-        (GOOD | {"documents": [{"id": 1, "text": "x", "is_helpful": 1}]}, "documents[0].is_helpful", "true or false"),
-        (GOOD | {"documents": [{"id": 1, "text": "x"}, {"id": 1, "text": "y"}]}, "documents[1].id", "one text"),
-        (GOOD | {"ctxs": []}, "ctxs", "documents in one place only"),
-        (GOOD | {"output": {"retrieval_result": []}}, "output.retrieval_result", "documents in one place only"),
-        (GOOD | {"output": 3}, "output", "an object"),
-    ],
-)
-def test_a_line_that_is_wrong_is_said_with_its_place(tmp_path, row, field, expected):
-    path = written(tmp_path, GOOD | {"id": "q0"}, "", row)
-    with pytest.raises(BadCollectionError, match=r"data\.jsonl, line 3") as caught:
-        qa.read(path)
-    assert caught.value.field == field
-    assert expected in caught.value.expected
-    assert str(caught.value).count("expected") == 1
+def test_a_line_that_is_wrong_is_said_with_its_place(tmp_path):
+    def check(row, field, expected):
+        path = written(tmp_path, GOOD | {"id": "q0"}, "", row)
+        with pytest.raises(BadCollectionError, match=r"data\.jsonl, line 3") as caught:
+            qa.read(path)
+        assert caught.value.field == field
+        assert expected in caught.value.expected
+        assert str(caught.value).count("expected") == 1
+
+    check_each(
+        [
+            ("{", "", "JSON"),
+            ("[1]", "", "a JSON object"),
+            ('{"id": 1, "id": 2}', "id", "each field once"),
+            (GOOD | {"id": ""}, "id", "an id"),
+            (GOOD | {"id": True}, "id", "an id"),
+            (GOOD | {"question": 5}, "question", "a text that is not blank"),
+            ({k: v for k, v in GOOD.items() if k != "question"}, "question", "a text that is not blank"),
+            (GOOD | {"golden_answers": "Ada"}, "golden_answers", "a list of texts"),
+            (GOOD | {"golden_answers": [1]}, "golden_answers", "a list of texts"),
+            (GOOD | {"metric": "bleu"}, "metric", "one of em, f1"),
+            (GOOD | {"documents": {}}, "documents", "a list"),
+            (GOOD | {"documents": [None]}, "documents[0]", "a document or the id of one"),
+            (GOOD | {"documents": ["d9"]}, "documents[0]", "ids need a corpus"),
+            (GOOD | {"documents": [{"id": "d"}]}, "documents[0].contents", "contents"),
+            (GOOD | {"documents": [{"text": "x"}]}, "documents[0].id", "an id"),
+            (GOOD | {"documents": [{"id": 1, "text": "x", "score": "high"}]}, "documents[0].score", "a finite number"),
+            (GOOD | {"documents": [{"id": 1, "text": "x", "score": float("nan")}]}, "documents[0].score", "finite"),
+            (
+                GOOD | {"documents": [{"id": 1, "text": "x", "is_helpful": 1}]},
+                "documents[0].is_helpful",
+                "true or false",
+            ),
+            (GOOD | {"documents": [{"id": 1, "text": "x"}, {"id": 1, "text": "y"}]}, "documents[1].id", "one text"),
+            (GOOD | {"ctxs": []}, "ctxs", "documents in one place only"),
+            (GOOD | {"output": {"retrieval_result": []}}, "output.retrieval_result", "documents in one place only"),
+            (GOOD | {"output": 3}, "output", "an object"),
+        ],
+        check,
+    )
 
 
 def test_an_id_stands_once(tmp_path):

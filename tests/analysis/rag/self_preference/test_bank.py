@@ -10,6 +10,7 @@ from analysis.rag.self_preference.bank import Case, Flaw
 from analysis.rag.self_preference.building import build, cleaned, false_answer_of, passage_of
 from analysis.rag.self_preference.replies import UnreadableError
 from analysis.rag.shapes import Document, Query
+from tests.analysis.cases import check_each
 
 from . import planted
 from .test_replies import Script
@@ -19,22 +20,24 @@ FALSE = replace(TRUE, id="a_false", text="The song is by Lisa Thompson.", is_hel
 QUERY = Query("q", "Who sings it?", ("Linda Davis",), (TRUE, FALSE))
 
 
-@pytest.mark.parametrize(
-    ("passage", "found"),
-    [
-        (TRUE, None),
-        (FALSE, None),
-        (replace(TRUE, text=" \n"), Flaw.EMPTY),
-        (replace(TRUE, text="The song is by Linda Davison."), Flaw.NO_ANSWER),
-        (replace(FALSE, text="By Lisa Thompson, not LINDA DAVIS."), Flaw.TRUTH_LEFT),
-        (replace(FALSE, text="By Linda.", answer="Linda"), Flaw.INDISTINCT),
-        (replace(FALSE, text="By linda davis", answer="linda davis."), Flaw.INDISTINCT),
-        (replace(FALSE, answer="Failed to generate false answer."), Flaw.NOT_MADE),
-        (replace(TRUE, text="Whatever people wrote", is_helpful=None, answer=""), None),
-    ],
-)
-def test_flaws(passage, found):
-    assert bank.flaw(QUERY, passage) == found
+def test_flaws():
+    def check(passage, found):
+        assert bank.flaw(QUERY, passage) == found
+
+    check_each(
+        [
+            (TRUE, None),
+            (FALSE, None),
+            (replace(TRUE, text=" \n"), Flaw.EMPTY),
+            (replace(TRUE, text="The song is by Linda Davison."), Flaw.NO_ANSWER),
+            (replace(FALSE, text="By Lisa Thompson, not LINDA DAVIS."), Flaw.TRUTH_LEFT),
+            (replace(FALSE, text="By Linda.", answer="Linda"), Flaw.INDISTINCT),
+            (replace(FALSE, text="By linda davis", answer="linda davis."), Flaw.INDISTINCT),
+            (replace(FALSE, answer="Failed to generate false answer."), Flaw.NOT_MADE),
+            (replace(TRUE, text="Whatever people wrote", is_helpful=None, answer=""), None),
+        ],
+        check,
+    )
 
 
 def test_without_a_gold_answer_nothing_that_claims_one_can_be_used():

@@ -11,6 +11,7 @@ from analysis.rag.self_preference.asking import settle
 from analysis.rag.self_preference.bank import Case, Pair
 from analysis.rag.self_preference.replies import Problem, UnreadableError, rating, reading
 from analysis.rag.shapes import Document, Output
+from tests.analysis.cases import check_each
 
 OURS = Document("a", "It is Linda Davis.", author="a", answer="Linda Davis", is_helpful=True)
 THEIRS = Document("b", "It is Lisa Thompson.", author="b", answer="Lisa Thompson", is_helpful=False)
@@ -22,19 +23,34 @@ def test_examples():
     assert doctest.testmod(replies).failed == doctest.testmod(bank).failed == 0
 
 
-@pytest.mark.parametrize(("text", "score"), [("###1***", 1), ("###5***", 5), (" ###<4>***\n", 4), ("### 3 ***.", 3)])
-def test_ratings_in_their_form(text, score):
-    assert rating(text) == score
+def test_ratings_in_their_form():
+    def check(text, score):
+        assert rating(text) == score
+
+    check_each([("###1***", 1), ("###5***", 5), (" ###<4>***\n", 4), ("### 3 ***.", 3)], check)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "4", "###6***", "###0***", "###4.5***", "###44***", "I say ###4***", "###4*** because", "###4", "####4***"],
-)
-def test_what_is_not_in_the_form_is_no_rating(text):
-    with pytest.raises(UnreadableError) as raised:
-        rating(text)
-    assert raised.value.problem is Problem.FORMAT
+def test_what_is_not_in_the_form_is_no_rating():
+    def check(text):
+        with pytest.raises(UnreadableError) as raised:
+            rating(text)
+        assert raised.value.problem is Problem.FORMAT
+
+    check_each(
+        [
+            "",
+            "4",
+            "###6***",
+            "###0***",
+            "###4.5***",
+            "###44***",
+            "I say ###4***",
+            "###4*** because",
+            "###4",
+            "####4***",
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-import pytest
-
 from analysis.rag.uplift.baselines import catalogue
 from analysis.rag.uplift.baselines.catalogue import BASELINES, FORMS
+from tests.analysis.cases import check_each
 
 DOCS = Path(__file__).parents[5] / "docs" / "methods" / "uplift-baselines.md"
 #: What rows of stored runs call methods, and what people read of them: this never changes.
@@ -31,13 +30,15 @@ def test_rows_of_stored_runs_keep_their_labels():
     assert {key: FORMS[key].label for key in STORED} == STORED
 
 
-@pytest.mark.parametrize("name", BASELINES)
-def test_a_papers_name_stands_alone_only_where_nothing_is_missing(name):
-    baseline = BASELINES[name]
-    assert baseline.forms[-1].key == name
-    for form in baseline.forms:
-        assert bool(form.departs) == form.label.startswith(f"after {baseline.title} (")
-        assert form.departs or form.label == baseline.title
+def test_a_papers_name_stands_alone_only_where_nothing_is_missing():
+    def check(name):
+        baseline = BASELINES[name]
+        assert baseline.forms[-1].key == name
+        for form in baseline.forms:
+            assert bool(form.departs) == form.label.startswith(f"after {baseline.title} (")
+            assert form.departs or form.label == baseline.title
+
+    check_each(BASELINES, check)
 
 
 def test_no_two_forms_share_a_key_or_a_label():
@@ -52,7 +53,9 @@ def test_answers_of_several_forms_have_the_name_of_the_least():
     assert catalogue.least("replug", []).key == "replug_ensemble"
 
 
-@pytest.mark.parametrize("key", FORMS)
-def test_the_documentation_has_each_form_as_it_is(key):
-    form = FORMS[key]
-    assert f"| `{key}` | {form.label} | {form.departs} |" in DOCS.read_text(encoding="utf-8")
+def test_the_documentation_has_each_form_as_it_is():
+    def check(key):
+        form = FORMS[key]
+        assert f"| `{key}` | {form.label} | {form.departs} |" in DOCS.read_text(encoding="utf-8")
+
+    check_each(FORMS, check)
