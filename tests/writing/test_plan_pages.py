@@ -1,5 +1,7 @@
 """Pages of the writing plan and of progress: what they change, what they refuse, and what they say."""
 
+from copy import deepcopy
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -22,11 +24,16 @@ from writing.models import TaskPayment, WritingPlan
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study() -> Study:
+@pytest.fixture(scope="module")
+def stored(shared_rows: None) -> Study:
     study = StudyFactory(currency="JPY")
     RetrievedPassageFactory(topic=TopicFactory(study=study, external_id="t1"))
     return study
+
+
+@pytest.fixture
+def study(stored: Study, db: None) -> Study:
+    return deepcopy(stored)
 
 
 def signed_in(study: Study, role: Role = Role.EDITOR) -> Client:
