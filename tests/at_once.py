@@ -1,6 +1,7 @@
 """Doing several things at the same moment, each with a connection of its own."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -69,3 +70,17 @@ def uncommitted(work: Callable[[], Any], *, then: str = "commit") -> Iterator[th
             yield end
         finally:
             end.set()
+
+
+def wait_for_lock(count: int = 1) -> None:
+    """Return when so many other connections wait for a lock; a test fails where they do not."""
+    deadline = time.monotonic() + 10
+    with connection.cursor() as cursor:
+        while time.monotonic() < deadline:
+            cursor.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            )
+            if cursor.fetchone()[0] >= count:
+                return
+            time.sleep(0.01)
+    raise AssertionError("nobody waits for a lock")

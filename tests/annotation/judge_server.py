@@ -62,6 +62,8 @@ class JudgeServer(ThreadingHTTPServer):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Headers and body are two packets, and the second is not to wait for the receipt of the first.
+    disable_nagle_algorithm = True
     server: JudgeServer
 
     def log_message(self, *args: Any) -> None:

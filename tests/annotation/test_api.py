@@ -1,5 +1,6 @@
 """Campaigns and judgments by scripts: done as on pages, and refused in the same words."""
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -148,14 +149,19 @@ def test_who_may_do_what_with_campaigns() -> None:
             assert client.post(address + step).status_code == changes, (name, step)
 
 
-@pytest.fixture
-def judged() -> Judgment:
+@pytest.fixture(scope="module")
+def stored(shared_rows: None) -> Judgment:
     """A judgment that counts, and one of another study."""
     JudgmentFactory(item__campaign__study=StudyFactory(slug="other"))
     judgment = JudgmentFactory(value=-1, justification="=A is better")
     judgment.assignment.state = AssignmentState.ACCEPTED
     judgment.assignment.save()
     return judgment
+
+
+@pytest.fixture
+def judged(stored: Judgment, db: None) -> Judgment:
+    return deepcopy(stored)
 
 
 def listed(judgment: Judgment, **filters: Any) -> list[dict[str, Any]]:

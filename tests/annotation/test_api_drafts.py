@@ -1,5 +1,6 @@
 """A campaign before it is launched, by scripts: its design, its questions, what people are told, what it comes to."""
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -24,9 +25,14 @@ BETTER = {
 }
 
 
-@pytest.fixture
-def study() -> Study:
+@pytest.fixture(scope="module")
+def stored(shared_rows: None) -> Study:
     return corpus(topics=4)
+
+
+@pytest.fixture
+def study(stored: Study, db: None) -> Study:
+    return deepcopy(stored)
 
 
 @pytest.fixture

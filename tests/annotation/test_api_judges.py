@@ -1,5 +1,6 @@
 """Models that judge, ordered by scripts: the same orders as on the pages, and nothing starts but what was estimated."""
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -22,12 +23,17 @@ JUDGES = "/api/v1/studies/mine/judges/"
 PROMPT = "{query} {questions} {form} {responses}"
 
 
-@pytest.fixture
-def study() -> Study:
+@pytest.fixture(scope="module")
+def stored(shared_rows: None) -> Study:
     Endpoint.objects.create(
         name="somewhere", base_url="https://api.example.org/v1", model="m-1", is_allowed=True, concurrency=3
     )
     return StudyFactory(slug="mine")
+
+
+@pytest.fixture
+def study(stored: Study, db: None) -> Study:
+    return deepcopy(stored)
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Items with known labels and items to learn from, by scripts: as on the page of a campaign's checks."""
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -18,9 +19,14 @@ from .test_api import campaigns, script
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def campaign() -> Campaign:
+@pytest.fixture(scope="module")
+def stored(shared_rows: None) -> Campaign:
     return draft(corpus(topics=3))
+
+
+@pytest.fixture
+def campaign(stored: Campaign, db: None) -> Campaign:
+    return deepcopy(stored)
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """What reviewers see and decide of questionnaires, by scripts: as on the pages of screening."""
 
+from copy import deepcopy
 from datetime import timedelta
 from typing import Any
 
@@ -25,9 +26,14 @@ pytestmark = pytest.mark.django_db
 MINUTE = timedelta(minutes=1)
 
 
-@pytest.fixture
-def here() -> campaigns.World:
+@pytest.fixture(scope="module")
+def built(shared_rows: None) -> campaigns.World:
     return campaigns.world(k=3)
+
+
+@pytest.fixture
+def here(built: campaigns.World, db: None) -> campaigns.World:
+    return deepcopy(built)
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """What people decide about assignments, what platforms say of them, and what is left of who has all erased."""
 
+from copy import deepcopy
+
 import pytest
 from django.db.models import Sum
 
@@ -18,9 +20,14 @@ from .judging import HOUR, add_check, answer_all, check_constraints, claim, hand
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def here() -> World:
+@pytest.fixture(scope="module")
+def built(shared_rows: None) -> World:
     return sheets(1, k=1, pay=300)
+
+
+@pytest.fixture
+def here(built: World, db: None) -> World:
+    return deepcopy(built)
 
 
 @pytest.fixture

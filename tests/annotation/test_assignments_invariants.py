@@ -1,6 +1,7 @@
 """The check of places and assignments finds nothing where nothing is wrong, and each damage done on purpose."""
 
 from collections.abc import Callable
+from copy import deepcopy
 
 import pytest
 from django.db import connection
@@ -16,8 +17,8 @@ from .judging import claim, hand_in, sheets
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def here() -> World:
+@pytest.fixture(scope="module")
+def built(shared_rows: None) -> World:
     """A campaign where one assignment is in hand, one accepted, one rejected, one surplus and one erased."""
     here = sheets(3, k=2)
     people = here.judges(5)
@@ -29,6 +30,11 @@ def here() -> World:
     assignments.reject(assignment=mine[2], reason="No.", by=reviewer, now=NOW)
     leaving.erase(participant=people[4], now=NOW)
     return here
+
+
+@pytest.fixture
+def here(built: World, db: None) -> World:
+    return deepcopy(built)
 
 
 def broken() -> dict[str, list[str]]:

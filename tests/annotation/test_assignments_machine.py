@@ -319,8 +319,9 @@ def run(examples: int, length: int) -> None:
 
 
 @pytest.mark.django_db
-def test_any_order_of_events_keeps_k_places_and_every_answer() -> None:
-    run(8, 25)
+@pytest.mark.parametrize("examples", [4, pytest.param(8, marks=pytest.mark.extended)])
+def test_any_order_of_events_keeps_k_places_and_every_answer(examples: int) -> None:
+    run(examples, 25)
 
 
 @pytest.mark.soak

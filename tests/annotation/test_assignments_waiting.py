@@ -11,7 +11,7 @@ from annotation.domain.assignments import problems
 from annotation.enums import AssignmentState as S
 from annotation.models import Assignment, Judgment
 from crowdrag.studies.domain import leaving
-from tests.at_once import meanwhile, together, uncommitted
+from tests.at_once import meanwhile, together, uncommitted, wait_for_lock
 from tests.factories import NOW
 
 from .campaigns import World
@@ -33,7 +33,7 @@ def after_waiting(first: Callable[[], Any], second: Callable[[], Any], *, then: 
     """Do the second while the first is not committed; see that it waits, and return what came of it."""
     got: list[Any] = []
     with uncommitted(first, then=then) as end, meanwhile(lambda: got.append(told(second))) as waiting:
-        waiting.join(0.7)
+        wait_for_lock()
         assert waiting.is_alive(), "it waits for the other one's end"
         end.set()
     return got[0]
@@ -62,8 +62,8 @@ def test_of_several_who_wait_for_one_place_one_gets_it_and_none_waits_for_ever()
     got: list[Any] = []
     with uncommitted(lambda: claim(here, first), then="rollback") as end:
         works = [lambda one=one: told(lambda: claim(here, one)) for one in others]
-        with meanwhile(lambda: got.extend(together(works))) as waiting:
-            waiting.join(0.7)
+        with meanwhile(lambda: got.extend(together(works))):
+            wait_for_lock(len(others))
             end.set()
     assert sorted(type(each).__name__ for each in got) == ["Assignment", *["NothingLeft"] * 4]
 

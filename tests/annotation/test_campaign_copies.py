@@ -1,5 +1,7 @@
 """Copying a campaign, and deleting a draft: by the domain, the page and the API."""
 
+from copy import deepcopy
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -18,9 +20,14 @@ from .corpus_to_judge import corpus, draft
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study() -> Study:
+@pytest.fixture(scope="module")
+def stored(shared_rows: None) -> Study:
     return corpus(topics=4)
+
+
+@pytest.fixture
+def study(stored: Study, db: None) -> Study:
+    return deepcopy(stored)
 
 
 def signed_in(study: Study, role: Role = Role.EDITOR) -> Client:

@@ -1,5 +1,6 @@
 """A folder in the layout of the published corpus becomes a study, row for row."""
 
+from copy import deepcopy
 from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
@@ -21,9 +22,16 @@ from writing.models import SurveyAnswers, WritingLog, WritingTask
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module")
+def imported(shared_rows: None) -> tuple[Study, dict[str, Any]]:
+    """Import the folder once; return the study and the figures."""
+    study = StudyFactory()
+    return study, bring_in(study, CORPUS)
+
+
 @pytest.fixture
-def study() -> Study:
-    return StudyFactory()
+def study(imported: tuple[Study, dict[str, Any]], db: None) -> Study:
+    return deepcopy(imported[0])
 
 
 @pytest.fixture
@@ -49,9 +57,8 @@ def votes(campaign: str, **conditions: Any) -> list[tuple[Any, ...]]:
     )
 
 
-def test_the_summary_counts_what_was_made(study: Study) -> None:
-    summary = bring_in(study, CORPUS)
-
+def test_the_summary_counts_what_was_made(imported: tuple[Study, dict[str, Any]]) -> None:
+    summary = imported[1]
     assert summary["made"] == {
         "topics": 2,
         "topics_unchanged": 0,
@@ -121,7 +128,6 @@ def test_the_summary_counts_what_was_made(study: Study) -> None:
 
 
 def test_the_same_folder_twice_touches_no_row(study: Study) -> None:
-    bring_in(study, CORPUS)
     before = everything()
 
     again = bring_in(study, CORPUS)
@@ -134,8 +140,6 @@ def test_the_same_folder_twice_touches_no_row(study: Study) -> None:
 
 
 def test_a_task_has_its_times_surveys_and_response(study: Study) -> None:
-    bring_in(study, CORPUS)
-
     task = WritingTask.objects.get(study=study, external_id="h-1")
     assert (task.topic.external_id, task.style.name) == ("t-1", "bullet")
     assert (task.participant.external_id, task.participant.kind) == ("w-1", ParticipantKind.CROWD)
@@ -157,8 +161,6 @@ def test_a_task_has_its_times_surveys_and_response(study: Study) -> None:
 
 
 def test_a_log_gives_back_every_snapshot(study: Study, folder: Folder) -> None:
-    bring_in(study, CORPUS)
-
     given: dict[str, list[tuple[int, str]]] = {}
     for row in folder.rows("raw/study1_responses_human"):
         given.setdefault(row["response"], []).append((row["timestamp"], row["text"]))
@@ -172,7 +174,8 @@ def test_a_log_gives_back_every_snapshot(study: Study, folder: Folder) -> None:
     assert given == {}
 
 
-def test_a_log_may_come_in_pieces(study: Study, folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_may_come_in_pieces(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = StudyFactory()
     monkeypatch.setattr(crowdrag25.corpus_, "SEAL_AT", 3)
     monkeypatch.setattr(crowdrag25.corpus_, "SEAL_ON_CHANGE", 1)
     rows = folder.rows("raw/study1_responses_human")
@@ -185,7 +188,7 @@ def test_a_log_may_come_in_pieces(study: Study, folder: Folder, monkeypatch: pyt
 
     bring_in(study, folder.path)
 
-    log = WritingLog.objects.get(task__external_id="h-1")
+    log = WritingLog.objects.get(task__study=study, task__external_id="h-1")
     batches = list(log.batches.order_by("number").values_list("number", "first_event", "event_count"))
     assert len(batches) > 1
     assert [first for _, first, _ in batches] == [sum(n for _, _, n in batches[:i]) for i in range(len(batches))]
@@ -193,8 +196,6 @@ def test_a_log_may_come_in_pieces(study: Study, folder: Folder, monkeypatch: pyt
 
 
 def test_the_crowds_votes_stand_as_presented_in_the_order_of_the_file(study: Study, folder: Folder) -> None:
-    bring_in(study, CORPUS)
-
     names = [
         "validity",
         "coherence_logical",
@@ -227,8 +228,6 @@ def test_the_crowds_votes_stand_as_presented_in_the_order_of_the_file(study: Stu
 
 
 def test_who_wrote_and_judged_is_one_participant(study: Study) -> None:
-    bring_in(study, CORPUS)
-
     writer = Participant.objects.get(study=study, external_id="w-1")
     assert writer.responses.count() == 2
     assert writer.assignments.count() == 1
@@ -241,8 +240,6 @@ def test_who_wrote_and_judged_is_one_participant(study: Study) -> None:
 def test_pointwise_items_are_a_workers_rows_in_order_and_a_second_pass_is_a_repeat(
     study: Study, folder: Folder
 ) -> None:
-    bring_in(study, CORPUS)
-
     items = Item.objects.filter(campaign__name="crowd-pointwise").order_by("entries__position")
     assert list(items.values_list("external_id", "topic__external_id")) == [
         ("q-9/t-1/1", "t-1"),
@@ -272,8 +269,6 @@ def test_pointwise_items_are_a_workers_rows_in_order_and_a_second_pass_is_a_repe
 
 
 def test_experts_come_with_their_times_and_one_is_left_out_for_a_reason(study: Study) -> None:
-    bring_in(study, CORPUS)
-
     campaign = Campaign.objects.get(study=study, name="experts-pairwise")
     assert (campaign.kind, campaign.judges) == (CampaignKind.EXPERT, Judges.EXPERT)
     included = Assignment.objects.filter(questionnaire__campaign=campaign).order_by("id")
@@ -294,7 +289,6 @@ def test_experts_come_with_their_times_and_one_is_left_out_for_a_reason(study: S
 
 
 def test_a_decision_on_an_expert_stays_when_the_folder_comes_again(study: Study) -> None:
-    bring_in(study, CORPUS)
     Assignment.objects.filter(participant__external_id="annot5").update(is_included=True)
 
     assert bring_in(study, CORPUS)["made"]["experts_left_out"] == 0
@@ -302,8 +296,6 @@ def test_a_decision_on_an_expert_stays_when_the_folder_comes_again(study: Study)
 
 
 def test_a_models_first_judgment_counts_and_the_others_are_kept(study: Study) -> None:
-    bring_in(study, CORPUS)
-
     combined = Campaign.objects.get(study=study, name="model-combined")
     assert (combined.judges, combined.inference) == (Judges.MODEL, Inference.COMBINED)
     found = Judgment.objects.filter(item__campaign=combined, dimension__name="correctness_topical").order_by("id")
@@ -322,8 +314,6 @@ def test_a_models_first_judgment_counts_and_the_others_are_kept(study: Study) ->
 
 
 def test_what_the_platform_said_is_kept(study: Study) -> None:
-    bring_in(study, CORPUS)
-
     rows = PlatformSubmission.objects.filter(campaign__study=study).order_by("external_id")
     assert list(rows.values_list("external_id", "participant__external_id", "seconds", "approvals")) == [
         ("s-1", "j-1", 1022.0, 2503),

@@ -3,13 +3,14 @@
 import gzip
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import transaction
 
 from annotation.models import Judgment
 from crowdrag.runs.enums import RunState
@@ -17,6 +18,7 @@ from crowdrag.runs.models import Run
 from crowdrag.studies.models import Study
 from tests.annotation.corpora import CORPUS, Folder, Rows, bring_in, everything, stored
 from tests.factories import StudyFactory
+from writing.domain.imports.importers import Stored
 from writing.domain.imports.problems import BadInput
 from writing.models import Response, WritingTask
 
@@ -93,56 +95,71 @@ def test_strict_refuses_the_folder_as_published(study: Study, folder: Folder) ->
     assert not Response.objects.exists()
 
 
-@pytest.mark.parametrize(
-    ("file", "change", "line", "campaign", "fewer"),
-    [
-        (VOTES, lambda rows: rows[2].pop("worker"), 3, "crowd-pairwise", 7),
-        (VOTES, lambda rows: rows.append(rows[0]), 9, "crowd-pairwise", 0),
-        (VOTES, lambda rows: rows[2].update(response_b="m-9"), 3, "crowd-pairwise", 7),
-        (VOTES, lambda rows: rows[2].update(query_id="t-9"), 3, "crowd-pairwise", 7),
-        (VOTES, lambda rows: rows[3].update(item_index=3), 4, "crowd-pairwise", 7),
-        (VOTES, lambda rows: [rows[2].pop(name) for name in ("validity", *NAMES[1:])], 3, "crowd-pairwise", 7),
-        (POINTWISE, lambda rows: rows[0].update(submission_id=None), 1, "crowd-pointwise", 3 * 7),
-        (EXPERTS, lambda rows: rows[0]["slide"].pop("3"), 3, "experts-pairwise", 7),
-        (COMBINED, lambda rows: rows[2].update(ratings="broken off"), 3, "model-combined", 0),
-    ],
-)
-def test_a_row_that_cannot_be_used_is_set_aside(
-    study: Study, folder: Folder, file: str, change: Callable[[Rows], Any], line: int, campaign: str, fewer: int
-) -> None:
-    bring_in(StudyFactory(), CORPUS)
-    whole = judgments_of(campaign)
-    Judgment.objects.all().delete()
-    folder.change(file, change)
+# A file, what is changed in it, the line that is set aside, and how many judgments of which campaign are left.
+UNUSABLE: list[tuple[str, Callable[[Rows], Any], int, str, int]] = [
+    (VOTES, lambda rows: rows[2].pop("worker"), 3, "crowd-pairwise", 49),
+    (VOTES, lambda rows: rows.append(rows[0]), 9, "crowd-pairwise", 56),
+    (VOTES, lambda rows: rows[2].update(response_b="m-9"), 3, "crowd-pairwise", 49),
+    (VOTES, lambda rows: rows[2].update(query_id="t-9"), 3, "crowd-pairwise", 49),
+    (VOTES, lambda rows: rows[3].update(item_index=3), 4, "crowd-pairwise", 49),
+    (VOTES, lambda rows: [rows[2].pop(name) for name in ("validity", *NAMES[1:])], 3, "crowd-pairwise", 49),
+    (POINTWISE, lambda rows: rows[0].update(submission_id=None), 1, "crowd-pointwise", 63 - 3 * 7),
+    (EXPERTS, lambda rows: rows[0]["slide"].pop("3"), 3, "experts-pairwise", 14),
+    (COMBINED, lambda rows: rows[2].update(ratings="broken off"), 3, "model-combined", 21),
+]
 
-    found = stored(study, folder.path)
 
-    assert line in [fault["line"] for fault in found.faults]
-    assert set(found.summary["set_aside"]) == {f"{file}.jsonl.gz"}
-    assert judgments_of(campaign) == whole - fewer
+def each_import(study: Study, path: Path, changes: list[tuple[str, Callable[[Rows], Any]]]) -> Iterator[Stored]:
+    """Import the corpus with one change at a time, as the first import of the study; it is undone after each."""
+    for number, (file, change) in enumerate(changes):
+        folder = Folder(path / str(number))
+        folder.change(file, change)
+        with transaction.atomic():
+            yield stored(study, folder.path)
+            transaction.set_rollback(True)
+
+
+def test_a_row_that_cannot_be_used_is_set_aside(study: Study, tmp_path: Path) -> None:
+    imports = each_import(study, tmp_path, [case[:2] for case in UNUSABLE])
+    found = [
+        (line in [fault["line"] for fault in result.faults], set(result.summary["set_aside"]), judgments_of(campaign))
+        for result, (_file, _change, line, campaign, _left) in zip(imports, UNUSABLE, strict=True)
+    ]
+
+    assert found == [(True, {f"{file}.jsonl.gz"}, left) for file, _change, _line, _campaign, left in UNUSABLE]
+
+
+def test_a_folder_with_rows_set_aside_comes_again_and_touches_nothing(study: Study, folder: Folder) -> None:
+    """Of each file the first case: rows of different files."""
+    for file, change, _line, _campaign, _left in {case[0]: case for case in reversed(UNUSABLE)}.values():
+        folder.change(file, change)
+    first = stored(study, folder.path)
     before = everything()
-    stored(study, folder.path)
+
+    assert stored(study, folder.path).summary["set_aside"] == first.summary["set_aside"]
+    assert len(first.summary["set_aside"]) == 4
     assert everything() == before
 
 
-@pytest.mark.parametrize("label", [None, "", "both", 3, ["A"]])
-@pytest.mark.parametrize("file", [VOTES, COMBINED, "artifacts/llm_ratings"])
-def test_a_label_that_is_missing_or_none_is_missing_and_the_rest_counts(
-    study: Study, folder: Folder, file: str, label: Any
-) -> None:
+def test_a_label_that_is_missing_or_none_is_missing_and_the_rest_counts(study: Study, tmp_path: Path) -> None:
     name = "coverage_deep"
-    folder.change(
-        file,
-        lambda rows: (rows[0]["ratings"] if file == COMBINED else rows[0]).update({name: label, "Q5_rating": label}),
-    )
 
-    found = stored(study, folder.path)
+    def change_to(file: str, label: Any) -> Callable[[Rows], Any]:
+        return lambda rows: (rows[0]["ratings"] if file == COMBINED else rows[0]).update({
+            name: label, "Q5_rating": label,
+        })  # fmt: skip
 
-    assert found.summary["incomplete"] == {f"{file}.jsonl.gz": 1}
-    assert [(fault["line"], fault["field"]) for fault in found.faults] == [(1, name)]
-    if file == VOTES:
-        assert judgments_of("crowd-pairwise") == 55
-        assert Judgment.objects.filter(item__campaign__name="crowd-pairwise", dimension__name=name).count() == 7
+    cases = [(VOTES, label) for label in (None, "", "both", 3, ["A"])]
+    cases += [(file, label) for file in (COMBINED, "artifacts/llm_ratings") for label in (None, ["A"])]
+    found = []
+    for result in each_import(study, tmp_path, [(file, change_to(file, label)) for file, label in cases]):
+        votes = Judgment.objects.filter(item__campaign__name="crowd-pairwise")
+        faults = [(fault["line"], fault["field"]) for fault in result.faults]
+        found.append((result.summary["incomplete"], faults, votes.count(), votes.filter(dimension__name=name).count()))
+
+    assert found == [
+        ({f"{file}.jsonl.gz": 1}, [(1, name)], *((55, 7) if file == VOTES else (56, 8))) for file, _label in cases
+    ]
 
 
 def test_a_letter_counts_in_either_case(study: Study, folder: Folder) -> None:

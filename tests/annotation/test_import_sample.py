@@ -1,4 +1,7 @@
-"""The sample of the published corpus, whole: every row, every snapshot, and the figures that an import must keep."""
+"""The sample of the published corpus: every row, every snapshot, and the figures that an import must keep.
+
+`make test` imports three of its topics, `make test-all` all of them.
+"""
 
 import gzip
 import json
@@ -32,9 +35,25 @@ pytestmark = [
 FOLDER = Path(DATA) / "crowdrag25"
 
 
-def rows(name: str) -> Iterator[dict[str, Any]]:
-    with gzip.open(FOLDER / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
+WRITING = ("raw/study1_retrieval", "raw/study1_tasks", "raw/study1_responses_human", "raw/study1_responses_llm")
+VOTES = "raw/study2_responses"
+
+
+def rows(name: str, folder: Path = FOLDER) -> Iterator[dict[str, Any]]:
+    with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
         yield from map(json.loads, file)
+
+
+def write_part(folder: Path, topics: int) -> None:
+    """Write a folder with the topics that were judged first: what was written on them, and how the crowd judged it."""
+    names = list(dict.fromkeys(row["query_id"] for row in rows(VOTES)))[:topics]
+    marks = [f'"{key}":"{name}"'.encode() for name in names for key in ("topic", "query_id")]
+    (folder / "raw").mkdir()
+    for name in (*WRITING, VOTES):
+        with gzip.open(FOLDER / f"{name}.jsonl.gz") as source:
+            # The topic stands before any text.
+            kept = [line for line in source if any(mark in line[:200] for mark in marks)]
+        (folder / f"{name}.jsonl.gz").write_bytes(gzip.compress(b"".join(kept), compresslevel=1))
 
 
 @pytest.fixture
@@ -42,6 +61,25 @@ def study() -> Study:
     return StudyFactory()
 
 
+def test_three_topics_of_the_sample_are_imported(study: Study, tmp_path: Path) -> None:
+    write_part(tmp_path, topics=3)
+    counts = {name: sum(1 for _row in rows(name, tmp_path)) for name in (*WRITING, VOTES)}
+
+    summary = bring_in(study, tmp_path)
+
+    assert (Topic.objects.count(), RetrievedPassage.objects.count()) == (3, 3 * 20)
+    found = Counter(Response.objects.values_list("origin", flat=True))
+    assert found == {Origin.HUMAN: counts[WRITING[1]], Origin.MODEL: counts[WRITING[3]]}
+    assert min(found.values()) >= 3
+    assert Judgment.objects.count() == counts[VOTES] * 7 > 0
+    assert summary["snapshots"] == counts[WRITING[2]]
+    _every_snapshot_comes_back(tmp_path, counts[WRITING[2]])
+    before = everything()
+    bring_in(study, tmp_path)
+    assert everything() == before
+
+
+@pytest.mark.extended
 def test_the_sample_is_imported_row_for_row(study: Study) -> None:
     begun = time.monotonic()
     summary = bring_in(study, FOLDER)
@@ -79,7 +117,7 @@ def test_the_sample_is_imported_row_for_row(study: Study) -> None:
         "only_in_raw": 0,
         "only_in_artifacts": 0,
     }
-    _every_snapshot_comes_back()
+    _every_snapshot_comes_back(FOLDER, 94_587)
     _the_logs_are_small(summary)
     before = everything()
     bring_in(study, FOLDER)
@@ -87,12 +125,12 @@ def test_the_sample_is_imported_row_for_row(study: Study) -> None:
     assert seconds < 60
 
 
-def _every_snapshot_comes_back() -> None:
-    """Compare all 94,587 snapshots with what the logs say, time and text."""
+def _every_snapshot_comes_back(folder: Path, expected: int) -> None:
+    """Compare all snapshots of a folder with what the logs say, time and text."""
     stored = {log.task.external_id: log for log in WritingLog.objects.select_related("task")}
     found: Iterator[tuple[int, str]] = iter(())
     current, origin, count = "", 0, 0
-    for row in rows("raw/study1_responses_human"):
+    for row in rows("raw/study1_responses_human", folder):
         if row["response"] != current:
             assert next(found, None) is None
             current, origin = row["response"], row["timestamp"]
@@ -100,7 +138,7 @@ def _every_snapshot_comes_back() -> None:
         assert next(found) == (row["timestamp"] - origin, row["text"])
         count += 1
     assert next(found, None) is None
-    assert (count, stored) == (94_587, {})
+    assert (count, stored) == (expected, {})
 
 
 def _the_logs_are_small(summary: dict[str, Any]) -> None:

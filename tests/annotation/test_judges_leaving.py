@@ -1,5 +1,6 @@
 """What judges read before and after they leave is what happens."""
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -22,9 +23,14 @@ STAYS = "your bare answers stay"
 TEXTS = "Your texts, the record of how you wrote them"
 
 
-@pytest.fixture
-def here() -> World:
+@pytest.fixture(scope="module")
+def built(shared_rows: None) -> World:
     return world()
+
+
+@pytest.fixture
+def here(built: World, db: None) -> World:
+    return deepcopy(built)
 
 
 def withdraw_page(person: Participant, **data: str) -> str:

@@ -1,5 +1,6 @@
 """What judges read of what became of their work, and why."""
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -21,9 +22,14 @@ CAME_LATE = "It came when your place had gone to somebody else"
 UNDECIDED = "looks at it and decides what it is paid"
 
 
-@pytest.fixture
-def here() -> World:
+@pytest.fixture(scope="module")
+def built(shared_rows: None) -> World:
     return sheets(1, k=1)
+
+
+@pytest.fixture
+def here(built: World, db: None) -> World:
+    return deepcopy(built)
 
 
 def text(answer: Any) -> str:

@@ -3,6 +3,7 @@
 import gzip
 import re
 from collections.abc import Iterable
+from copy import deepcopy
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,16 @@ from writing.models import Response
 
 pytestmark = pytest.mark.django_db
 S = AssignmentState
+
+
+@pytest.fixture(scope="module")
+def built(shared_rows: None) -> World:
+    return world()
+
+
+@pytest.fixture
+def here(built: World, db: None) -> World:
+    return deepcopy(built)
 
 
 def client_of(person: Participant) -> Client:
@@ -77,8 +88,7 @@ def test_who_came_by_the_link_reads_what_it_is_and_begins() -> None:
     assert "You have begun" in text(client.get(start_of(here)))
 
 
-def test_nobody_else_sees_it() -> None:
-    here = world()
+def test_nobody_else_sees_it(here: World) -> None:
     stranger = client_of(here.stranger())
     assert stranger.get(start_of(here))["Location"] == reverse("work", args=[here.study.slug])
     assert stranger.post(start_of(here)).status_code == 302
@@ -90,8 +100,7 @@ def test_nobody_else_sees_it() -> None:
         assert other.get(address(here, theirs, name)).status_code == 404
 
 
-def test_consent_comes_first() -> None:
-    here = world()
+def test_consent_comes_first(here: World) -> None:
     client = client_of(here.judge(consents=False))
     target = f"{reverse('work_consent', args=[here.study.slug])}?way=judging-{here.campaign.pk}"
     assert client.get(start_of(here))["Location"] == target
@@ -122,8 +131,7 @@ def test_a_questionnaire_shows_its_items_and_never_who_wrote(kind: str) -> None:
     assert [each for each in told if each in source] == []
 
 
-def test_known_items_look_like_any_other() -> None:
-    here = world()
+def test_known_items_look_like_any_other(here: World) -> None:
     client, mine = claimed(here)
     before = client.get(address(here, mine)).content
     mine.questionnaire.entries.update(is_gold=True)
@@ -132,8 +140,7 @@ def test_known_items_look_like_any_other() -> None:
     assert token.sub(b"", before) == token.sub(b"", after)
 
 
-def test_hostile_texts_stay_texts() -> None:
-    here = world()
+def test_hostile_texts_stay_texts(here: World) -> None:
     evil = (
         "<script>alert(1)</script> <img src=x onerror=alert(1)> **<b>x</b>** [0] {{ 7|add:7 }} [x](javascript:alert(1))"
     )
@@ -147,8 +154,7 @@ def test_hostile_texts_stay_texts() -> None:
     assert 'href="javascript' not in source
 
 
-def test_answers_are_there_when_one_comes_back() -> None:
-    here = world()
+def test_answers_are_there_when_one_comes_back(here: World) -> None:
     client, mine = claimed(here)
     item, dimension = next(here.questions(mine))
     stored = assignments.answer(
@@ -168,8 +174,7 @@ def test_answers_are_there_when_one_comes_back() -> None:
     assert re.findall(r'name="q-([\d-]+)" value="(-?\d)" checked', source) == [("1-1", "0")]
 
 
-def test_handing_in_leads_to_the_end_and_the_platform_only_when_all_is_stored() -> None:
-    here = world()
+def test_handing_in_leads_to_the_end_and_the_platform_only_when_all_is_stored(here: World) -> None:
     judge = here.judge(consents=True)
     link = links.create_platform(
         study=here.study,
@@ -264,8 +269,7 @@ def test_several_questionnaires_one_after_the_other() -> None:
     assert "You have judged all 2 questionnaires" in own
 
 
-def test_who_gives_it_back_may_change_their_mind() -> None:
-    here = world()
+def test_who_gives_it_back_may_change_their_mind(here: World) -> None:
     client, mine = claimed(here)
     assert client.get(address(here, mine, "return")).status_code == 200
     assert client.post(address(here, mine, "return"), {"reason": "unclear"})["Location"] == start_of(here)
@@ -299,8 +303,7 @@ def test_who_is_late_reads_what_comes_of_it_and_can_hand_in() -> None:
     assert "your place had gone to somebody else" in text(client.get(address(here, mine, "done")))
 
 
-def test_a_rejection_is_told_with_its_reason_and_can_be_contested() -> None:
-    here = world()
+def test_a_rejection_is_told_with_its_reason_and_can_be_contested(here: World) -> None:
     client, mine = claimed(here)
     answer_all(mine, timezone.now())
     assignments.submit(assignment=mine, now=timezone.now())
@@ -319,8 +322,7 @@ def test_a_rejection_is_told_with_its_reason_and_can_be_contested() -> None:
     assert way.remedy(here.judge(), mine.external_id) == ""
 
 
-def test_closed_campaigns_say_so_and_keep_what_was_begun() -> None:
-    here = world()
+def test_closed_campaigns_say_so_and_keep_what_was_begun(here: World) -> None:
     client, mine = claimed(here)
     here.change(state=CampaignState.CLOSED, closed_at=timezone.now())
     assert client.get(address(here, mine)).status_code == 200
@@ -330,8 +332,7 @@ def test_closed_campaigns_say_so_and_keep_what_was_begun() -> None:
     assert Assignment.objects.count() == 1
 
 
-def test_who_withdrew_is_led_to_their_own_page() -> None:
-    here = world()
+def test_who_withdrew_is_led_to_their_own_page(here: World) -> None:
     client, mine = claimed(here)
     leaving.withdraw(participant=mine.participant, now=timezone.now())
     mine.refresh_from_db()
@@ -349,8 +350,7 @@ def test_a_draft_is_no_way_of_taking_part() -> None:
     assert client_of(here.judge()).get(start_of(here)).status_code == 302
 
 
-def test_examples_come_before_the_first_questionnaire() -> None:
-    here = world()
+def test_examples_come_before_the_first_questionnaire(here: World) -> None:
     TrainingItem.objects.create(campaign=here.campaign, item=here.campaign.items.last(), position=0)
     client = client_of(here.judge())
     assert "To the examples" in text(client.get(start_of(here)))
@@ -372,8 +372,7 @@ def test_the_offer_says_how_much_it_is(kind: str) -> None:
     assert "Before the first one comes a training: 1 example" in text(Client().get(link))
 
 
-def test_nothing_of_the_page_is_kept_by_caches() -> None:
-    here = world()
+def test_nothing_of_the_page_is_kept_by_caches(here: World) -> None:
     client, mine = claimed(here)
     for url in (start_of(here), address(here, mine), address(here, mine, "return")):
         assert "no-store" in client.get(url)["Cache-Control"]

@@ -13,21 +13,21 @@ from tests.factories import NOW
 
 from .campaigns import world
 from .judging import claim, sheets
-from .test_judging_answers import Sheet
+from .judging_page import JudgingPage
 
 pytestmark = pytest.mark.django_db
 OPTIONS = (reading.Option(-1, "A", "1"), reading.Option(1, "B", "2"))
 QUESTION = reading.Question(pk=5, label="Clarity", text="Which is <clearer>?", description="", options=OPTIONS)
 
 
-def statements(sheet: Sheet, name: str, body: object) -> list[str]:
+def statements(sheet: JudgingPage, name: str, body: object) -> list[str]:
     with CaptureQueriesContext(connection) as asked:
         assert sheet.post(name, body).status_code == 200
     return [each["sql"] for each in asked.captured_queries]
 
 
 def test_an_answer_and_a_report_of_times_are_a_few_statements() -> None:
-    sheet = Sheet()
+    sheet = JudgingPage()
     # Session, person, assignment, and what was sent; after an answer, what is left.
     assert len(statements(sheet, "answer", sheet.answer())) == 5
     assert len(statements(sheet, "answer", sheet.answer(value=-1, revision=2))) == 5

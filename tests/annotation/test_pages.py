@@ -1,6 +1,7 @@
 """Pages of campaigns."""
 
 import time
+from copy import deepcopy
 
 import pytest
 from django.test import Client
@@ -20,9 +21,14 @@ from tests.factories import (
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def member():
+@pytest.fixture(scope="module")
+def membership(shared_rows):
     return MembershipFactory(role=Role.VIEWER)
+
+
+@pytest.fixture
+def member(membership, db):
+    return deepcopy(membership)
 
 
 @pytest.fixture

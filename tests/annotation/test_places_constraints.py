@@ -1,6 +1,7 @@
 """What the database keeps of places, whatever a program does: each of these is refused, and changes nothing."""
 
 from collections.abc import Callable
+from copy import deepcopy
 
 import pytest
 from django.db import IntegrityError, connection, transaction
@@ -15,9 +16,14 @@ from .judging import check_constraints, claim, hand_in, sheets
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def here() -> World:
+@pytest.fixture(scope="module")
+def built(shared_rows: None) -> World:
     return sheets(3, k=2)
+
+
+@pytest.fixture
+def here(built: World, db: None) -> World:
+    return deepcopy(built)
 
 
 def assign(here: World, number: int = 2, person: object = None) -> Assignment:

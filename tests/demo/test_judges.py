@@ -1,5 +1,6 @@
 """The demo's campaign is open to everybody; its simulated judges judge through the page's own calls."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -7,26 +8,27 @@ from django.test import Client
 
 from annotation.domain import assignments
 from annotation.enums import AssignmentState, CampaignState
-from annotation.models import Assignment, Campaign, CheckAnswer, Dimension, ItemTime, Judgment
-from crowdrag.demo import judges, judging, people, setup
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import RunState
+from annotation.models import Assignment, Campaign, CheckAnswer, ItemTime, Judgment
+from crowdrag.demo import judges, people, setup
 from crowdrag.studies.domain import links
 from crowdrag.studies.models import EntryLink, Study, User
 from tests.factories import NOW
 
-pytestmark = pytest.mark.django_db(transaction=True)
+from .demo_runs import demo_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def demo(shared_rows: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """Set up the demo once; its runs are planned and not done."""
+    with demo_in(tmp_path_factory.mktemp("demo")) as demo:
+        yield demo.study.pk
 
 
 @pytest.fixture
-def study(settings, tmp_path) -> Study:
-    settings.DATA_DIR, settings.LLM_URL = tmp_path, ""
-    return setup.set_up(now=NOW).study
-
-
-def finish_runs(study: Study) -> None:
-    while run := study.runs.filter(state__in=[RunState.PLANNED, RunState.RUNNING]).order_by("id").first():
-        assert running.wait(run).state == RunState.DONE, (run.kind, run.error)
+def study(demo: int, db: None) -> Study:
+    return Study.objects.get(pk=demo)
 
 
 def given(campaign: Campaign) -> list[Assignment]:
@@ -58,16 +60,6 @@ def test_the_hasty_one_and_the_one_sided_one_can_be_told(study: Study) -> None:
         for who in (careful, one_sided)
     }
     assert passed == {careful: {True}, one_sided: {False}}
-
-
-def test_nothing_of_it_counts_before_somebody_decides(study: Study) -> None:
-    finish_runs(study)
-    assert not Judgment.objects.pool().filter(item__campaign=judges.campaign_of(study)).exists()
-    assert Campaign.objects.get(study=study, name=judging.NAME).asked.count() == 7
-    asked = [campaign.asked.values_list("dimension", flat=True) for campaign in study.campaigns.all()]
-    # The same questions in the same version: what is judged here can be pooled with what the crowd judged.
-    assert {frozenset(each) for each in asked} == {frozenset(asked[0])}
-    assert not Dimension.objects.filter(study=study, version__gt=1).exists()
 
 
 def test_again_changes_nothing_and_what_was_closed_stays_closed(study: Study) -> None:

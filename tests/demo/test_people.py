@@ -24,7 +24,7 @@ from writing.domain.codec import SPLICE
 from writing.enums import TaskState
 from writing.models import Response, WritingTask
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 TEXT = (
     "Shade cools the street. [0] Roots lift the pavement, and care costs more than planting. [1, 2]\n\nIt is worth it."
 )

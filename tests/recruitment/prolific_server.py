@@ -317,6 +317,8 @@ class Handler(BaseHTTPRequestHandler):
 
     server: "Server"
     protocol_version = "HTTP/1.1"
+    # Headers and body are two packets, and the second is not to wait for the receipt of the first.
+    disable_nagle_algorithm = True
 
     def log_message(self, *_args: Any) -> None:
         """Say nothing."""

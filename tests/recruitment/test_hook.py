@@ -68,19 +68,14 @@ def test_an_event_is_stored_once_and_handled_after(there: Prolific, heard: list[
     assert [one.status for one in heard] == ["ACTIVE"]
 
 
-@pytest.mark.parametrize(
-    ("change", "status"),
-    [
-        ({"x-prolific-request-signature": ""}, 403),
-        ({"x-prolific-request-signature": "no base 64 \u00e9"}, 403),
-        ({"x-prolific-request-signature": base64.b64encode(b"x" * 32).decode()}, 403),
-        ({"x-prolific-request-timestamp": "soon"}, 403),
-        ({"x-prolific-request-timestamp": "1" * 40}, 403),
-    ],
-)
-def test_what_is_not_signed_by_the_platform_is_not_taken(there: Prolific, change: dict[str, str], status: int) -> None:
+def test_what_is_not_signed_by_the_platform_is_not_taken(there: Prolific) -> None:
     body = event("s1", "ACTIVE")
-    assert post(body, sent(body) | change) == status
+    signature, timestamp = "x-prolific-request-signature", "x-prolific-request-timestamp"
+    changes = [
+        {signature: ""}, {signature: "no base 64 \u00e9"}, {signature: base64.b64encode(b"x" * 32).decode()},
+        {timestamp: "soon"}, {timestamp: "1" * 40},
+    ]  # fmt: skip
+    assert [post(body, sent(body) | change) for change in changes] == [403] * len(changes)
     assert not PlatformEvent.objects.exists()
 
 

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from crowdrag.studies.models import Participant
-from tests.at_once import DiedError, meanwhile, together, uncommitted
+from tests.at_once import DiedError, meanwhile, together, uncommitted, wait_for_lock
 from tests.factories import NOW
 from writing.enums import TaskState
 from writing.models import WritingTask
 
 from .plans import DAY
 
-__all__ = ["DiedError", "held", "meanwhile", "together", "uncommitted"]
+__all__ = ["DiedError", "held", "meanwhile", "together", "uncommitted", "wait_for_lock"]
 
 
 @contextmanager

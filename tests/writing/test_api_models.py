@@ -1,5 +1,6 @@
 """Models that write, ordered by scripts: the same order as on the page, and nothing starts but what was estimated."""
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -20,8 +21,8 @@ NEW = "/api/v1/studies/mine/writing/models/"
 ORDER = {"endpoint": "somewhere", "styles": ["essay"], "which": "all"}
 
 
-@pytest.fixture
-def study() -> Study:
+@pytest.fixture(scope="module")
+def stored(shared_rows: None) -> Study:
     study = StudyFactory(slug="mine")
     StyleFactory(study=study, name="essay", label="Essay", instructions="Argue.")
     for number in range(4):
@@ -32,6 +33,11 @@ def study() -> Study:
     )
     Endpoint.objects.create(name="elsewhere", base_url="https://api.example.org/v1", model="m-2", is_allowed=False)
     return study
+
+
+@pytest.fixture
+def study(stored: Study, db: None) -> Study:
+    return deepcopy(stored)
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """The writing plan and how far writing is, by scripts: as on the pages of the plan and of progress."""
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -28,12 +29,17 @@ def at(study: Study, step: str = "plan/") -> str:
     return f"/api/v1/studies/{study.slug}/writing/{step}"
 
 
-@pytest.fixture
-def study() -> Study:
+@pytest.fixture(scope="module")
+def stored(shared_rows: None) -> Study:
     made = StudyFactory()
     for n in range(3):
         RetrievedPassageFactory(topic=TopicFactory(study=made, external_id=f"t-{n}"), rank=0)
     return made
+
+
+@pytest.fixture
+def study(stored: Study, db: None) -> Study:
+    return deepcopy(stored)
 
 
 @pytest.fixture

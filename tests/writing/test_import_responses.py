@@ -1,6 +1,7 @@
 """Responses from elsewhere: of systems, models and people, stored with statements and citations."""
 
 import json
+from copy import deepcopy
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,12 +24,17 @@ NOW = datetime(2026, 2, 3, tzinfo=UTC)
 RESPONSES = [json.loads(line) for line in (DATA / "responses.jsonl").read_text().splitlines()]
 
 
-@pytest.fixture
-def study() -> Study:
+@pytest.fixture(scope="module")
+def stored(shared_rows: None) -> Study:
     made = StudyFactory()
     found = topics.read(sources.of_path(DATA / "topics.jsonl"), Problems())
     topics.store(study=made, topics=found, now=NOW)
     return made
+
+
+@pytest.fixture
+def study(stored: Study, db: None) -> Study:
+    return deepcopy(stored)
 
 
 def bring_in(study: Study, records: list[Any], tmp_path: Path) -> dict[str, int]:

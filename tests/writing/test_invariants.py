@@ -1,6 +1,7 @@
 """The check of what must hold: it finds nothing where nothing is wrong, and each damage that is done on purpose."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from io import StringIO
 
 import pytest
@@ -17,8 +18,8 @@ from .typist import Editor
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def editor() -> Editor:
+@pytest.fixture(scope="module")
+def opened(shared_rows: None) -> Editor:
     """A response of two sittings, with a branch."""
     first = Editor()
     first.open()
@@ -31,6 +32,11 @@ def editor() -> Editor:
     task = second.task
     ResponseFactory(task=task, topic=task.topic, style=task.style, participant=task.participant, text="Hello world.")
     return second
+
+
+@pytest.fixture
+def editor(opened: Editor, db: None) -> Editor:
+    return deepcopy(opened)
 
 
 def broken() -> dict[str, list[str]]:

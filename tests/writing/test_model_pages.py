@@ -1,5 +1,7 @@
 """Pages of models as writers: nothing is sent before its cost was shown, and what was said can be read."""
 
+from copy import deepcopy
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -31,8 +33,8 @@ def endpoint():
     )
 
 
-@pytest.fixture
-def study():
+@pytest.fixture(scope="module")
+def stored(shared_rows):
     study = StudyFactory(slug="mine")
     style = StyleFactory(study=study, name="essay", label="Essay", instructions="Do not use a language model. Argue.")
     for number in range(4):
@@ -40,6 +42,11 @@ def study():
         RetrievedPassageFactory(topic=topic, rank=0, passage__text=f"<script>passage {number}</script>")
     assert style
     return study
+
+
+@pytest.fixture
+def study(stored, db):
+    return deepcopy(stored)
 
 
 @pytest.fixture

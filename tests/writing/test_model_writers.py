@@ -299,7 +299,9 @@ while executing.work_next(run): pass
 """
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(25, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    "kills", [pytest.param(2, marks=pytest.mark.extended), pytest.param(25, marks=pytest.mark.soak)]
+)
 def test_killed_and_resumed_a_campaign_asks_only_for_what_was_in_flight(study, endpoint, style, server, kills):
     count = 8 * kills
     topics(study, *[f"slow:0.15 {i}" for i in range(count)])

@@ -1,5 +1,6 @@
 """A writing plan: made with defaults, changed as a whole or not at all, opened when nothing is missing."""
 
+from copy import deepcopy
 from datetime import timedelta
 
 import pytest
@@ -17,12 +18,17 @@ pytestmark = pytest.mark.django_db
 LATER = NOW + timedelta(hours=1)
 
 
-@pytest.fixture
-def study() -> Study:
+@pytest.fixture(scope="module")
+def stored(shared_rows: None) -> Study:
     study = StudyFactory(currency="EUR", text_licence="CC0-1.0")
     for name in ("t1", "t2"):
         RetrievedPassageFactory(topic=TopicFactory(study=study, external_id=name))
     return study
+
+
+@pytest.fixture
+def study(stored: Study, db: None) -> Study:
+    return deepcopy(stored)
 
 
 def terms(**changes: object) -> plans.Terms:

@@ -1,5 +1,6 @@
 """How far the writing is: by hand-made tasks whose sums are known."""
 
+from copy import deepcopy
 from datetime import timedelta
 from typing import Any
 
@@ -31,14 +32,19 @@ pytestmark = pytest.mark.django_db
 HOUR = 3600
 
 
-@pytest.fixture
-def study() -> Study:
+@pytest.fixture(scope="module")
+def stored(shared_rows: None) -> Study:
     """A plan for two topics in one style, one slot, 10.00 each with 1.00 fee and 0.50 tax; 12.00 an hour at least."""
     study = StudyFactory(currency="EUR")
     plan = WritingPlanFactory(study=study, pay=1000, fee=100, tax=50, wage_floor=1200)
     PlanStyle.objects.create(plan=plan, style=StyleFactory(study=study, name="essay", label="Essay"))
     TopicFactory.create_batch(2, study=study)
     return study
+
+
+@pytest.fixture
+def study(stored: Study, db: None) -> Study:
+    return deepcopy(stored)
 
 
 def task(study: Study, state: str, *, minutes: float | None = None, paid: int = 0, **fields: Any) -> WritingTask:

@@ -1,5 +1,6 @@
 """Sittings: opened on a task, fenced by later ones, finished when the log rebuilds the text."""
 
+from copy import deepcopy
 from datetime import timedelta
 
 import pytest
@@ -18,11 +19,16 @@ from .typist import Editor, digest
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def editor() -> Editor:
+@pytest.fixture(scope="module")
+def opened(shared_rows: None) -> Editor:
     made = Editor()
     assert made.open(width=390, height=844, touch=True).status_code == 201
     return made
+
+
+@pytest.fixture
+def editor(opened: Editor, db: None) -> Editor:
+    return deepcopy(opened)
 
 
 def test_the_first_opening_begins_the_log() -> None:
@@ -211,7 +217,7 @@ def test_the_entry_survey_comes_first() -> None:
     survey = Survey.objects.create(study=study, name="entry", kind=SurveyKind.ENTRY, created_at=NOW)
     WritingPlan.objects.filter(study=study).update(entry_survey=survey)
     assert editor.open().status_code == 409
-    assert not Sitting.objects.exists()
+    assert not Sitting.objects.filter(log__task=editor.task).exists()
     SurveyAnswers.objects.create(task=editor.task, survey=survey, answers={}, answered_at=NOW)
     assert editor.open().status_code == 201
 
@@ -220,7 +226,7 @@ def test_consent_comes_first() -> None:
     editor = Editor()
     Consent.objects.update(withdrawn_at=NOW)
     assert (editor.open().status_code, editor.open().json()["problem"]) == (403, "consent")
-    assert not WritingLog.objects.exists()
+    assert not WritingLog.objects.filter(task=editor.task).exists()
 
 
 def test_a_task_opens_for_its_writer_alone() -> None:

@@ -163,8 +163,9 @@ def run(examples: int, steps: int) -> None:
     run_state_machine_as_test(Log, settings=how)
 
 
-def test_any_order_of_events() -> None:
-    run(examples=15, steps=25)
+@pytest.mark.parametrize("examples", [6, pytest.param(15, marks=pytest.mark.extended)])
+def test_any_order_of_events(examples: int) -> None:
+    run(examples=examples, steps=25)
 
 
 @pytest.mark.soak

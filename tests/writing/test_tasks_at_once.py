@@ -17,7 +17,7 @@ from writing.domain.tasks import claiming, leases, problems, reviewing, slots, s
 from writing.enums import TaskState
 from writing.models import Response, TaskPayment, TaskTransition, WritingTask
 
-from .at_once import DiedError, held, meanwhile, together
+from .at_once import DiedError, held, meanwhile, together, wait_for_lock
 from .plans import DAY, World, finish, hand_in, world, write
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(120)]
@@ -119,7 +119,7 @@ def test_none_left_is_only_said_when_those_that_others_held_are_really_gone(then
             got.append(problem)
 
     with held(task, then=then) as end, meanwhile(claim) as claimer:
-        claimer.join(0.7)
+        wait_for_lock()
         assert claimer.is_alive(), "it waits for the other one's end"
         end.set()
     assert (got == [task]) if then == "rollback" else isinstance(got[0], problems.NothingLeft)
@@ -280,8 +280,8 @@ def test_what_the_editor_still_sends_while_somebody_submits_is_not_left_out() ->
 
     with meanwhile(receive):
         assert locked.wait(10)
-        with meanwhile(submit) as submitter:
-            submitter.join(0.7)
+        with meanwhile(submit):
+            wait_for_lock()
             end.set()
     assert [type(each) for each in got] == [problems.NotFinished]
     assert not Response.objects.exists()

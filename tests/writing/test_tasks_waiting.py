@@ -7,7 +7,7 @@ from writing.domain.tasks import claiming, leases, reviewing, slots
 from writing.enums import TaskState
 from writing.models import WritingTask
 
-from .at_once import held, meanwhile, uncommitted
+from .at_once import held, meanwhile, uncommitted, wait_for_lock
 from .plans import hand_in, world
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(120)]
@@ -20,7 +20,7 @@ def test_a_slot_that_becomes_free_waits_for_the_plan_that_is_being_changed() -> 
         uncommitted(here.reword) as end,
         meanwhile(lambda: claiming.give_back(task=task, now=NOW)) as giver,
     ):
-        giver.join(0.7)
+        wait_for_lock()
         assert giver.is_alive(), "it waits for what the plan asks for"
         end.set()
     assert WritingTask.objects.get(state=TaskState.OPEN).style.version == 2
@@ -31,7 +31,7 @@ def test_a_late_owner_who_comes_back_while_the_plan_is_being_changed_goes_on() -
     task = here.claim(here.writer())
     claiming.give_back(task=task, now=NOW)
     with uncommitted(here.reword) as end, meanwhile(lambda: leases.resume(task=task, now=NOW)) as owner:
-        owner.join(0.7)
+        wait_for_lock()
         assert owner.is_alive()
         end.set()
     assert WritingTask.objects.get().state == TaskState.CLAIMED, "and the open task in the new wording is gone"
@@ -43,7 +43,7 @@ def test_slots_that_are_made_wait_for_the_plan_that_is_being_changed() -> None:
         uncommitted(lambda: here.change(slots=3)) as end,
         meanwhile(lambda: slots.ensure(here.plan, NOW)) as maker,
     ):
-        maker.join(0.7)
+        wait_for_lock()
         assert maker.is_alive()
         end.set()
     assert WritingTask.objects.count() == 3, "by the old plan two of them would be asked for no more"
@@ -65,7 +65,7 @@ def test_a_rejection_is_not_reversed_into_a_slot_that_is_being_made() -> None:
         uncommitted(widen) as end,
         meanwhile(lambda: reviewing.reverse(task=task, note="Yes.", by=reviewer, now=NOW)) as reverser,
     ):
-        reverser.join(0.7)
+        wait_for_lock()
         assert reverser.is_alive(), "it waits for what the plan asks for"
         end.set()
     live = WritingTask.objects.filter(slot=1).exclude(state=TaskState.RETURNED)

@@ -1,5 +1,6 @@
 """A writer's pages around the editor, and each POST sent again because its answer was lost."""
 
+from copy import deepcopy
 from datetime import timedelta
 
 import pytest
@@ -25,12 +26,17 @@ EXIT = {"worker_satisfaction": "1", "references_quality": "4", "references_extra
 HOSTILE = '<script>alert(1)</script>&"'
 
 
-@pytest.fixture
-def here() -> World:
+@pytest.fixture(scope="module")
+def built(shared_rows: None) -> World:
     made = world(topics=3, pay=275, minutes=25)
     for kind, name in ((SurveyKind.ENTRY, "entry_survey"), (SurveyKind.EXIT, "exit_survey")):
         made.change(**{name: surveys.ensure(study=made.study, kind=kind, now=NOW)})
     return made
+
+
+@pytest.fixture
+def here(built: World, db: None) -> World:
+    return deepcopy(built)
 
 
 @pytest.fixture

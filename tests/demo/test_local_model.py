@@ -1,0 +1,73 @@
+"""The demo with the real local model: what it is asked for, and what comes of it."""
+
+from dataclasses import replace
+
+import pytest
+
+from analysis.text import statements
+from annotation.models import Item
+from crowdrag.demo import setup, texts, work
+from crowdrag.llm.domain import endpoints
+from crowdrag.runs.domain import running
+from crowdrag.runs.enums import RunState
+from crowdrag.runs.models import Run
+from tests.factories import NOW, ResponseFactory, RetrievedPassageFactory, StudyFactory, StyleFactory, TopicFactory
+from writing.domain.generation import campaigns, prompts
+from writing.enums import Origin
+
+from .demo_runs import finish_runs
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.extended]
+
+
+@pytest.fixture(autouse=True)
+def _folder(settings, tmp_path) -> None:
+    settings.DATA_DIR = tmp_path
+    settings.LLM_URL = ""
+
+
+def test_each_slot_that_nobody_wrote_is_planned_for_the_model(settings, local_model_url) -> None:
+    settings.LLM_URL = local_model_url
+    demo = setup.set_up(now=NOW)
+    run = Run.objects.get(study=demo.study, kind="demo.write")
+    judges_too = Run.objects.get(study=demo.study, kind="judge.model")
+    for begun in (run, judges_too):
+        running.cancel(run=begun)
+    finish_runs(demo.study)
+    people = {(r.topic_id, r.style_id) for r in demo.study.responses.filter(origin=Origin.HUMAN).included()}
+    planned = {(topic, style) for unit in run.units.all() for topic, style in unit.payload["slots"]}
+    assert len(planned) == 15 - len(people)
+    assert not planned & people
+    # It judges the pairs that people are asked in both orders, and is asked once.
+    asked = {pk for unit in judges_too.units.all() for pk in unit.payload["items"]}
+    pairs = set(Item.objects.filter(pk__in=asked).values_list("pair__a", "pair__b"))
+    assert pairs
+    assert pairs == {(b, a) for a, b in pairs}
+    setup.set_up(now=NOW)
+    assert Run.objects.filter(kind="judge.model").count() == 1
+
+
+def test_the_local_model_writes_a_response_that_cites(settings, local_model_url) -> None:
+    study = StudyFactory()
+    topic = TopicFactory(study=study, query="how do heat pumps work in the cold")
+    for rank, text in enumerate(["Heat pumps move heat from outside to inside.", "They work below zero degrees."]):
+        RetrievedPassageFactory(topic=topic, rank=rank, passage__text=text)
+    for name in texts.STYLES:
+        StyleFactory(study=study, name=name, instructions="Write a list.", target_words=60)
+    for name in ("essay", "news"):  # people's: nothing is left to write there
+        ResponseFactory(topic=topic, style=study.styles.get(name=name))
+    endpoints.ensure_local(url=local_model_url)
+    # How long it gets is the model's: with other work beside it the same seed gives other words now and then.
+    order = replace(work.order(study=study, now=NOW), accept_overlong=True)
+    run = running.wait(campaigns.start(study=study, order=order, kind="demo.write"))
+    assert run.state == RunState.DONE, run.error
+    assert run.summary in ({"answers": 1, "written": 1}, {"answers": 1, "overlong": 1})
+    answer = run.model_answers.select_related("style", "response").get()
+    assert answer.style.name == "bullet"
+    response = answer.response
+    assert response.origin == Origin.MODEL
+    assert response.participant.specification["prompt"] == prompts.default_text(study)
+    parsed = statements.parse(response.text, passages=2)
+    assert parsed.cited_passages
+    assert set(parsed.cited_passages) <= {0, 1}
+    assert response.text.startswith("- ")
