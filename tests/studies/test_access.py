@@ -98,7 +98,7 @@ def test_a_page_of_a_study_opens_for_its_members_alone() -> None:
                 allowed = response.status_code < 500 and (method == "post" or not refused)
                 if not (refused if refusal else allowed):
                     wrong.append(f"{method} {route} {name}: {response.status_code}, not {refusal or 'open'}")
-    assert wrong == []
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("method", ["get", "post"])

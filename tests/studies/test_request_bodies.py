@@ -59,7 +59,7 @@ def test_nobody_unknown_has_a_large_body_read(study: Study) -> None:
             status = "read"
         if status not in {302, 401, 403, 404, 405, 413} | probes:
             wrong.append(f"{route}: {status}")
-    assert wrong == []
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("name", ["importing", "experiment_new"])
