@@ -80,7 +80,7 @@ def test_the_models_patience_grows_with_the_time_for_looking(tmp_path: Path, mon
     monkeypatch.setattr(doctor, "language_model", patient)
     monkeypatch.setattr(doctor, "MODELS", (patient,))
     monkeypatch.setattr(doctor, "ALONE", ())
-    monkeypatch.setattr(doctor, "_of_stores", lambda _folder: [])
+    monkeypatch.setattr(doctor, "_of_stores", lambda _folder: [doctor.Finding("Stores", doctor.OK, "")])
     for within in (9, 90):
         assert doctor.is_well(doctor.examine(Folder(tmp_path), within=within))
     assert waited == pytest.approx([4, 40])
