@@ -11,7 +11,7 @@ import time
 import urllib.parse
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, update_wrapper
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ WITHIN = 9.0
 BUSY = 2
 #: However long the command took to start on a busy machine, so many seconds are left for looking.
 LEAST = 3.0
+#: The part of the time for looking that each of two calls to the language model may take.
+PATIENCE = 4 / 9
 
 
 @dataclass(frozen=True)
@@ -227,7 +229,7 @@ def _slow_model(url: str, patience: float, folder: Folder) -> Finding:
         httpx2.get(f"{url}/models", timeout=patience).raise_for_status()
     except httpx2.HTTPError as error:
         return Finding("Language model", WRONG, f"{url} hangs", f"{error}; see {folder.logs / 'llm.log'}")
-    what = f"{url} is busy: a call waited {patience:g} s"
+    what = f"{url} is busy: a call waited {patience:.0f} s"
     return Finding(
         "Language model", NOTE, what, "Experiments, judges and writers ask it now; what they ask comes first."
     )
@@ -300,7 +302,7 @@ def examine(folder: Folder, within: float = WITHIN) -> list[Finding]:
     """Return all findings, within some seconds; a check that breaks or does not end is a finding too."""
     parts: dict[str, Callable[[], list[Finding]]] = {check.__name__: partial(_alone, check, folder) for check in ALONE}
     parts["stores"] = partial(_of_stores, folder)
-    parts |= {check.__name__: partial(_alone, check, folder) for check in MODELS}
+    parts |= {check.__name__: partial(_alone, _patient(check, within), folder) for check in MODELS}
     found: dict[str, list[Finding]] = {}
 
     def look(name: str) -> None:
@@ -323,6 +325,13 @@ def left_of(within: float, *, began: float, now: float) -> float:
 
 def _alone(check: Check, folder: Folder) -> list[Finding]:
     return [_safely(check, folder)]
+
+
+def _patient(check: Check, within: float) -> Check:
+    """Let the language model take longer to answer where there is more time."""
+    if check is not language_model:
+        return check
+    return update_wrapper(partial(language_model, patience=PATIENCE * within), language_model)
 
 
 def _late(name: str, seconds: float) -> Finding:

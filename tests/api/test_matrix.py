@@ -1,16 +1,20 @@
 """Every endpoint and method, tried as everybody and with every scope: all from the URL configuration."""
 
+from typing import Any
+
 import pytest
 from django.urls import URLPattern
 from rest_framework.test import APIClient
 
-from crowdrag.api.endpoints.endpoint import Endpoint
+from crowdrag.api.endpoints.endpoint import Endpoint, Need
 from crowdrag.api.enums import Scope
 from crowdrag.api.views.description import Nothing
 from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Study
 from tests.api.conftest import by_token
 from tests.api.listed import LISTED
 from tests.factories import MembershipFactory, StudyFactory, UserFactory
+from tests.studies.rollbacks import rolled_back
 from tests.studies.test_access import ROUTES, filled
 
 pytestmark = pytest.mark.django_db
@@ -62,46 +66,63 @@ def test_what_is_of_a_study_needs_a_role_in_it_and_changing_it_more_than_reading
             assert (method == "GET") == (need.scope == Scope.READ), route
 
 
-@pytest.mark.parametrize(("route", "pattern"), ENDPOINTS, ids=NAMES)
-@pytest.mark.parametrize("method", METHODS)
-def test_an_endpoint_opens_for_those_who_may_and_nobody_else(route: str, pattern: URLPattern, method: str) -> None:
-    study = StudyFactory(slug="mine")
-    need = endpoint(pattern).needs.get(method.upper())
-
-    def answer(client: APIClient) -> tuple[int, str]:
-        given = getattr(client, method)(path(route), **({} if method == "get" else {"data": {}, "format": "json"}))
-        assert given.status_code < 500
-        is_problem = given.get("Content-Type") == "application/problem+json"
-        assert is_problem == (given.status_code >= 400), given.content
-        return given.status_code, given.json()["code"] if is_problem else ""
-
-    assert answer(APIClient()) == (401, "unauthenticated")
-    gone = MembershipFactory(study=study, role=Role.OWNER)
-    script = by_token(gone.user)
-    gone.user.is_active = False
-    gone.user.save()
-    assert answer(script) == (401, "unauthenticated")
-    if need is None:
-        assert answer(by_token(MembershipFactory(study=study, role=Role.OWNER).user)) == (405, "method")
-        return
-    if need.role is not None:
-        assert answer(by_token(MembershipFactory(role=Role.OWNER).user)) == (404, "not-found")
-    for role in Role:
-        user = MembershipFactory(study=study, role=role).user
-        status, code = answer(by_token(user))
-        if need.role is not None and role < need.role:
-            assert (status, code) == (403, "forbidden"), role
-        else:
-            assert status not in REFUSED, role
-    operator = UserFactory(is_superuser=True)
-    assert answer(by_token(operator))[0] not in REFUSED
-    for scope in Scope:
-        owner = MembershipFactory(study=study, role=Role.OWNER).user
-        status, code = answer(by_token(owner, Scope.READ, scope))
-        if need.scope in {Scope.READ, scope}:
-            assert status not in REFUSED, scope
-        else:
-            assert (status, code) == (403, "scope"), scope
+def scripts(study: Study) -> dict[str, APIClient]:
+    """Everybody who might ask, by who they are: people by their role, the rest by what is special about them."""
+    former = MembershipFactory(study=study, role=Role.OWNER).user
+    owner = MembershipFactory(study=study, role=Role.OWNER).user
     elsewhere = MembershipFactory(role=Role.OWNER, user=owner).study
+    found = {
+        "NOBODY": APIClient(),
+        "INACTIVE": by_token(former),
+        "STRANGER": by_token(MembershipFactory(role=Role.OWNER).user),
+        "OPERATOR": by_token(UserFactory(is_superuser=True)),
+        "FOR ANOTHER STUDY": by_token(owner, studies=[elsewhere]),
+    }
+    found |= {role.name: by_token(MembershipFactory(study=study, role=role).user) for role in Role}
+    found |= {f"TO {scope}": by_token(owner, Scope.READ, scope) for scope in Scope}
+    former.is_active = False
+    former.save()
+    for client in found.values():
+        client.raise_request_exception = False
+    return found
+
+
+def expected(need: Need | None) -> dict[str, tuple[int, str] | None]:
+    """What a method answers to whom: a refusal, or None where it opens."""
+    refusals: dict[str, tuple[int, str] | None] = {
+        "NOBODY": (401, "unauthenticated"),
+        "INACTIVE": (401, "unauthenticated"),
+        "OPERATOR": None,
+    }
+    if need is None:
+        return {who: refusals[who] for who in ("NOBODY", "INACTIVE")} | {"OWNER": (405, "method")}
+    refusals |= {role.name: (403, "forbidden") if need.role and role < need.role else None for role in Role}
+    refusals |= {f"TO {scope}": None if need.scope in {Scope.READ, scope} else (403, "scope") for scope in Scope}
     if need.role is not None:
-        assert answer(by_token(owner, studies=[elsewhere])) == (404, "not-found")
+        refusals |= {"STRANGER": (404, "not-found"), "FOR ANOTHER STUDY": (404, "not-found")}
+    return refusals
+
+
+def answer(client: APIClient, method: str, address: str) -> tuple[int, str]:
+    """The status, and of a problem its code."""
+    body = {} if method == "get" else {"data": {}, "format": "json"}
+    response = getattr(client, method)(address, **body)
+    is_problem = response.get("Content-Type") == "application/problem+json"
+    if is_problem != (response.status_code >= 400):
+        return response.status_code, "not as problems are told"
+    return response.status_code, response.json()["code"] if is_problem else ""
+
+
+def test_an_endpoint_opens_for_those_who_may_and_nobody_else(settings: Any) -> None:
+    settings.API_PER_MINUTE = 0
+    clients = scripts(StudyFactory(slug="mine"))
+    wrong = []
+    for route, pattern in ENDPOINTS:
+        for method in METHODS:
+            for who, refusal in expected(endpoint(pattern).needs.get(method.upper())).items():
+                with rolled_back():
+                    status, code = answer(clients[who], method, path(route))
+                is_open = status not in REFUSED and status < 500 and code != "not as problems are told"
+                if (status, code) != refusal if refusal else not is_open:
+                    wrong.append(f"{method} {pattern.name} {who}: {status} {code}, not {refusal or 'open'}")
+    assert not wrong, "\n".join(wrong)

@@ -1,8 +1,12 @@
 """The API against its own description: what it says may be sent is sent, by everybody, and so is what may not."""
 
+import difflib
+import json
 import os
 import re
+import traceback
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import hypothesis
@@ -14,6 +18,8 @@ from django.db import close_old_connections
 from django.test import Client
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
+from schemathesis.checks import load_all_checks
+from schemathesis.generation.hypothesis.builder import HypothesisTestConfig, HypothesisTestMode, create_test
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from crowdrag.studies.enums import Role
@@ -22,15 +28,17 @@ from tests.api import there
 from tests.api.conftest import by_token
 from tests.api.listed import LISTED
 from tests.factories import MembershipFactory
+from tests.studies.rollbacks import rolled_back
 
+SNAPSHOT = Path(__file__).parent / "openapi.json"
+# Set in the environment, the description as it is now becomes the accepted one.
+ACCEPT = "CROWDRAG_ACCEPT_API"
 # Few, and as an owner alone: what everybody else is answered is in test_matrix. `make soak` asks as everybody.
 EXAMPLES = int(os.environ.get("CROWDRAG_API_EXAMPLES", "2"))
-WHO = [
-    pytest.param(who, marks=() if who == Role.OWNER.name else pytest.mark.soak)
-    for who in ("nobody", "stranger", *Role.names)
-]
 # Stand in addresses for what is there (`there.names`), which has its keys only when a test begins.
 NUMBER, WORD, KEY = 424242, "there", "5d7e4f2c-0000-4000-8000-000000000001"
+# A name that is taken is refused though it is well formed, and so is a cursor of another list.
+LEFT_OUT = [positive_data_acceptance]
 
 
 def placeholder(parameter: dict[str, Any]) -> int | str:
@@ -49,13 +57,19 @@ def described() -> dict[str, Any]:
     return made
 
 
-SCHEMA = schemathesis.openapi.from_dict(described())
-SCHEMA.app = get_wsgi_application()
-# A name that is taken is refused though it is well formed, and so is a cursor of another list.
-LEFT_OUT = [positive_data_acceptance]
+@pytest.fixture(scope="module")
+def world(shared_rows: None) -> int:
+    """A study with rows of everything, for all tests: whatever a request changes is undone after it."""
+    return there.furnished(2).pk
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
+def study(world: int, db: None, settings: Any) -> Study:
+    settings.API_PER_MINUTE = 0
+    return Study.objects.get(pk=world)
+
+
+@pytest.fixture
 def _same_connection() -> Iterator[None]:
     """Let requests use the test's connection, as Django's own test client does: they would close it."""
     for signal in (request_started, request_finished):
@@ -65,41 +79,82 @@ def _same_connection() -> Iterator[None]:
         signal.connect(close_old_connections)
 
 
-@pytest.fixture
-def study(settings: Any) -> Study:
-    settings.API_PER_MINUTE = 0
-    return there.furnished(2)
-
-
-@pytest.fixture(params=WHO)
-def headers(request: pytest.FixtureRequest, study: Study) -> dict[str, str]:
-    """What somebody sends to say who they are."""
-    if request.param == "nobody":
-        return {}
-    if request.param == "stranger":
-        user = MembershipFactory(role=Role.OWNER).user
-    else:
-        user = MembershipFactory(study=study, role=Role[request.param]).user
-    return {"Authorization": by_token(user)._credentials["HTTP_AUTHORIZATION"]}
-
-
-@pytest.mark.django_db
-@SCHEMA.parametrize()
-@hypothesis.settings(
+EXAMPLES_OF = hypothesis.settings(
     max_examples=EXAMPLES,
     deadline=None,
     database=None,
     derandomize=True,
     suppress_health_check=list(hypothesis.HealthCheck),
 )
-def test_the_api_keeps_its_description(case: schemathesis.Case, study: Study, headers: dict[str, str]) -> None:
-    given = case.path_parameters
-    for name, value in there.names(case.path, study).items():
-        if given.get(name) in (NUMBER, WORD, KEY):
-            given[name] = value
-    answer = case.call(headers=headers)
-    assert answer.status_code < 500
-    case.validate_response(answer, excluded_checks=LEFT_OUT, headers=headers)
+FEW = [HypothesisTestMode.EXAMPLES, HypothesisTestMode.FUZZING]
+# What is at the bounds of a field, too, and just beyond: 8000 requests.
+ALL = [*FEW, HypothesisTestMode.COVERAGE]
+
+
+def headers(who: str, study: Study) -> dict[str, str]:
+    """What somebody sends to say who they are."""
+    if who == "nobody":
+        return {}
+    member = MembershipFactory(role=Role.OWNER) if who == "stranger" else MembershipFactory(study=study, role=Role[who])
+    return {"Authorization": by_token(member.user)._credentials["HTTP_AUTHORIZATION"]}
+
+
+@pytest.mark.timeout(3600)
+@pytest.mark.usefixtures("_same_connection")
+@pytest.mark.parametrize(
+    ("who", "modes"),
+    [
+        pytest.param(Role.OWNER.name, FEW, id="OWNER"),
+        pytest.param(Role.OWNER.name, ALL, id="OWNER at the bounds", marks=pytest.mark.extended),
+        *(
+            pytest.param(who, ALL, id=f"{who} at the bounds", marks=pytest.mark.soak)
+            for who in ("nobody", "stranger", *(role.name for role in Role if role != Role.OWNER))
+        ),
+    ],
+)
+def test_the_api_keeps_its_description(study: Study, who: str, modes: list[HypothesisTestMode]) -> None:
+    # Read here: every process that collects tests would pay seconds for it.
+    schema = schemathesis.openapi.from_dict(described())
+    schema.app = get_wsgi_application()
+    load_all_checks()
+    sent, tried, wrong = headers(who, study), set(), []
+
+    def check(case: schemathesis.Case) -> None:
+        tried.add(case.operation.label)
+        with rolled_back():
+            given = case.path_parameters
+            for name, value in there.names(case.path, study).items():
+                if given.get(name) in (NUMBER, WORD, KEY):
+                    given[name] = value
+            answer = case.call(headers=sent)
+            assert answer.status_code < 500
+            case.validate_response(answer, excluded_checks=LEFT_OUT, headers=sent)
+
+    options = HypothesisTestConfig(project=schema.config, modes=modes, explicit_settings=EXAMPLES_OF)
+    for found in schema.get_all_operations():
+        operation = found.ok()
+        try:
+            create_test(operation=operation, test_func=check, config=options)()
+        except Exception as error:  # noqa: BLE001 -- all that is wrong is told together
+            wrong.append(f"{operation.label}: {''.join(traceback.format_exception(error))[-3000:]}")
+    assert not wrong, "\n\n".join(wrong)
+    assert len(tried) == sum(len(needs) for needs in LISTED.values())
+
+
+def test_the_description_is_the_one_that_was_accepted() -> None:
+    """A field that changes is a change for every script: it is seen as a line of the file."""
+    made = SchemaGenerator().get_schema(request=None, public=True)
+    # Each installation has its own.
+    made["components"]["securitySchemes"]["cookieAuth"]["name"] = "crowdrag_session"
+    now = json.dumps(made, indent=1, ensure_ascii=False).splitlines()
+    if ACCEPT in os.environ:
+        SNAPSHOT.write_text("\n".join(now) + "\n")
+    changes = difflib.unified_diff(SNAPSHOT.read_text().splitlines(), now, "accepted", "now", lineterm="")
+    if lines := list(changes):
+        command = f"{ACCEPT}=1 .venv/bin/python -m pytest tests/api/test_schema.py -k accepted"
+        pytest.fail(
+            "\n".join(["The description has changed. If this is meant, run:", command, *lines[:300]]), pytrace=False
+        )
 
 
 def test_the_description_is_valid_and_names_every_endpoint_once(client: Client) -> None:
@@ -132,7 +187,6 @@ def test_bodies_name_all_their_fields(client: Client) -> None:
 NOT_THERE = {"files/{path}", "artifacts/{name}", "measured/", "log/"}
 
 
-@pytest.mark.django_db
 def test_addresses_name_what_is_there(study: Study) -> None:
     """Else all of the above would end at names that mean nothing."""
     client = by_token(MembershipFactory(study=study, role=Role.OWNER).user)

@@ -123,13 +123,13 @@ def test_a_job_that_is_cancelled_does_not_wait_for_the_next_answer(ask, request,
         if time.monotonic() - began > 0.3:
             raise CancelledError
 
-    messages = [{"role": "user", "content": "slow:4"}]
+    messages = [{"role": "user", "content": "slow:1" if answered else "slow:4"}]
     with pytest.raises(CancelledError):
         gateway.complete_many(
             endpoint=request.getfixturevalue(of), requests=[gateway.Request(messages=messages)], study=study,
             purpose="test", check=check, policy=Policy(heed=0.05, grace=grace),
         )  # fmt: skip
-    assert (time.monotonic() - began < 3.5) == (not answered)
+    assert time.monotonic() - began < 3.5 or answered
     [attempt] = Attempt.objects.exclude(pk__in=before)
     assert attempt.state == (AttemptState.ANSWERED if answered else AttemptState.UNKNOWN)
     assert attempt.ended_at is not None

@@ -88,8 +88,8 @@ class System:
         assert (process.returncode != 0) is fails, out + err
         return out + err
 
-    def up(self, *arguments: str) -> str:
-        return self.crowdrag("up", "--detach", "--port", str(self.port), *arguments)
+    def up(self, *arguments: str, **more: str) -> str:
+        return self.crowdrag("up", "--detach", "--port", str(self.port), *arguments, **more)
 
     @property
     def status(self) -> dict[str, Any]:
@@ -132,9 +132,12 @@ def system(tmp_path: Path) -> Iterator[System]:
 
 @pytest.fixture(scope="package")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
-    """A system that runs, one for all tests here, as a start takes seconds; each leaves it well."""
+    """A system that runs, one for all tests here, as a start takes seconds; each leaves it well.
+
+    Its static files are not compressed, which takes longer than all the rest.
+    """
     found = System(tmp_path_factory.mktemp("running") / "var")
-    found.up()
+    found.up(STATICFILES_STORAGE="django.contrib.staticfiles.storage.StaticFilesStorage")
     yield found
     found.end()
 

@@ -1,5 +1,6 @@
 """Rules for all files in the repository that containers are made of: exact versions, hashes, and no open broker."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -7,25 +8,26 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from crowdrag.runtime.folder import REPOSITORY
 
 PLACE = REPOSITORY / "docs" / "deployment"
-OTHERS = {".venv", "node_modules", "var", "build"}
+OTHERS = {".git", ".venv", "node_modules", "var", "build"}
+COMPOSE = re.compile(r"compose.*\.ya?ml$")
+CONTAINER = re.compile(r"^(Container|Docker)file(?!.*ignore)|\.containerfile$")
 # PostgreSQL's releases have two numbers, most others three.
 EXACT = re.compile(r"^[\w./-]+(@sha256:[0-9a-f]{64}|:v?\d+\.\d+\.\d+(-slim-[a-z]+)?|(?<=postgres):\d+\.\d+)$")
 RELEASE = re.compile(r"^\$\{CROWDRAG_\w*IMAGE:-crowdrag[\w-]*:\d+\.\d+\.\d+\}$")
 
 
-def files(*names: str) -> list[Path]:
-    found = [path for name in names for path in REPOSITORY.rglob(name)]
-    return [path for path in found if path.is_file() and not OTHERS & set(path.relative_to(REPOSITORY).parts)]
-
-
-COMPOSES = files("*compose*.yaml", "*compose*.yml")
-CONTAINERS = [path for path in files("Containerfile*", "Dockerfile*", "*.containerfile") if "ignore" not in path.name]
+def files() -> list[Path]:
+    """The files of the repository that containers are made of; walked in the tests, not whenever they are collected."""
+    found = []
+    for folder, folders, names in os.walk(REPOSITORY):
+        folders[:] = [name for name in folders if name not in OTHERS]
+        found += [Path(folder, name) for name in names if CONTAINER.search(name) or COMPOSE.search(name)]
+    return sorted(found)
 
 
 def faults_of_compose(text: str) -> list[str]:
@@ -64,18 +66,14 @@ def is_by_hash(command: str) -> bool:
     return "--verify-hashes" in command and "--constraint requirements.lock" in command and "/tmp/neural" in command
 
 
-@pytest.mark.parametrize("path", COMPOSES, ids=lambda path: path.name)
-def test_a_compose_file_keeps_the_rules(path: Path) -> None:
-    assert faults_of_compose(path.read_text()) == []
-
-
-@pytest.mark.parametrize("path", CONTAINERS, ids=lambda path: path.name)
-def test_a_container_file_keeps_the_rules(path: Path) -> None:
-    assert faults_of_containerfile(path.read_text()) == []
-
-
-def test_the_files_are_found() -> None:
-    assert {PLACE / "compose.yaml", PLACE / "Containerfile"} <= {*COMPOSES, *CONTAINERS}
+def test_all_files_keep_the_rules() -> None:
+    found = files()
+    assert {PLACE / "compose.yaml", PLACE / "Containerfile"} <= {*found}
+    faults = {
+        path.name: (faults_of_compose if COMPOSE.search(path.name) else faults_of_containerfile)(path.read_text())
+        for path in found
+    }
+    assert not {name: wrong for name, wrong in faults.items() if wrong}
 
 
 def test_the_rules_bite() -> None:

@@ -107,12 +107,6 @@ def test_commands_use_the_running_system(running: System) -> None:
     assert running.status["pid"] == before
 
 
-def test_a_second_supervisor_is_refused(running: System) -> None:
-    said = running.crowdrag("up", "--port", "0", fails=True)
-    assert f"CrowdRAG runs already in {running.folder.root}" in said
-    assert "crowdrag down" in said
-
-
 @pytest.mark.extended
 def test_two_systems_stand_side_by_side(running: System, system: System) -> None:
     # All of it but the processes that take long to start; they have names of their own by the folder's mark.
@@ -121,16 +115,6 @@ def test_two_systems_stand_side_by_side(running: System, system: System) -> None
     assert running.folder.sockets != system.folder.sockets
     assert "Stopped" in system.crowdrag("down")
     assert "does not run" in system.crowdrag("down")
-
-
-def test_down_stops_everything_in_order(system: System) -> None:
-    system.up("--only", "web,sweep")
-    everybody = system.processes()
-    system.crowdrag("down")
-    assert not living(everybody, within=1)
-    log = (system.folder.logs / "postgres.log").read_text()
-    assert "database system is shut down" in log
-    assert "was interrupted" not in log
 
 
 def test_keys_are_made_once_and_are_private(tmp_path: Path, monkeypatch) -> None:
@@ -172,3 +156,16 @@ def test_logs_are_their_owners_alone_and_what_was_shown_is_not_kept(tmp_path: Pa
     assert "a password" in "\n".join(told)
     assert "a password" not in older.read_text()
     assert {file.stat().st_mode & 0o077 for file in folder.logs.iterdir()} == {0}
+
+
+def test_a_system_runs_once_and_down_stops_everything_in_order(running: System) -> None:
+    """Comes last of the tests that share the system. It is the only one that `make test` starts."""
+    everybody = running.processes()
+    said = running.crowdrag("up", "--port", "0", fails=True)
+    assert str(running.folder.root) in said
+    assert running.status["pid"] == everybody[0].pid
+    log = running.folder.logs / "postgres.log"
+    before = len(log.read_text())
+    running.crowdrag("down")
+    assert not living(everybody, within=1)
+    assert "database system is shut down" in log.read_text()[before:]

@@ -9,7 +9,6 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import OperationalError
 from django.test import Client
-from django.urls import URLPattern
 from psycopg import errors
 from rest_framework.test import APIClient
 
@@ -26,11 +25,15 @@ GIGABYTE = 1024**3
 MULTIPART = "multipart/form-data; boundary=x"
 
 
+class BodyRead(BaseException):
+    """A body was read that must not be; nothing that handles errors takes this for one."""
+
+
 class Unreadable(io.BytesIO):
     """A body that must not be read."""
 
     def read(self, *_size: Any) -> bytes:
-        pytest.fail("the body was read")
+        raise BodyRead
 
     readline = readinto = read  # type: ignore[assignment]
 
@@ -46,11 +49,17 @@ def study() -> Study:
     return StudyFactory(slug="mine")
 
 
-@pytest.mark.parametrize(("route", "pattern"), ROUTES, ids=[route for route, _ in ROUTES])
-def test_nobody_unknown_has_a_large_body_read(study: Study, route: str, pattern: URLPattern) -> None:
-    answer = send(Client(enforce_csrf_checks=True), filled(route, "mine"))
-    probes = {200, 503} if route in {"healthz", "readyz"} else set()
-    assert answer.status_code in {302, 401, 403, 404, 405, 413} | probes
+def test_nobody_unknown_has_a_large_body_read(study: Study) -> None:
+    wrong = []
+    for route, _pattern in ROUTES:
+        probes = {200, 503} if route in {"healthz", "readyz"} else set()
+        try:
+            status = send(Client(enforce_csrf_checks=True), filled(route, study.slug)).status_code
+        except BodyRead:
+            status = "read"
+        if status not in {302, 401, 403, 404, 405, 413} | probes:
+            wrong.append(f"{route}: {status}")
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("name", ["importing", "experiment_new"])

@@ -44,7 +44,11 @@ def _is(given: Any, wanted: tuple[type, ...]) -> bool:
 
 #: Fields, what JSON gives them, and what is said otherwise. An integer may come as 1.0: JSON knows one kind of number.
 _KINDS: tuple[tuple[tuple[type, ...], tuple[type, ...], Any], ...] = (
-    ((serializers.CharField, serializers.ChoiceField, serializers.DateTimeField), (str,), gettext_lazy("Not a text.")),
+    (
+        (serializers.CharField, serializers.ChoiceField, serializers.DateTimeField, serializers.UUIDField),
+        (str,),
+        gettext_lazy("Not a text."),
+    ),
     ((serializers.IntegerField, serializers.FloatField), (int, float), gettext_lazy("Not a number.")),
     ((serializers.BooleanField,), (bool,), gettext_lazy("Not true or false.")),
 )

@@ -1,5 +1,6 @@
 """How endpoints describe themselves (OpenAPI): what they share is said once, here."""
 
+from copy import deepcopy
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -92,8 +93,9 @@ class Description(AutoSchema):
         found: dict[str, Any] = super()._get_response_bodies(direction)
         if not isinstance(self.view, Endpoint) or direction != "response":
             return found
+        # A copy: the framework's hook puts a reference into it, which the next description would not resolve.
         component = ResolvedComponent(  # type: ignore[no-untyped-call]
-            name="Problem", type=ResolvedComponent.SCHEMA, schema=_PROBLEM, object="Problem"
+            name="Problem", type=ResolvedComponent.SCHEMA, schema=deepcopy(_PROBLEM), object="Problem"
         )
         self.registry.register_on_missing(component)
         if self.method == "GET":
