@@ -102,7 +102,7 @@ def test_every_table_of_a_study_full_of_hostile_texts_is_written(tmp_path):
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(not DATA, reason="CROWDRAG_DATA is not set: the CrowdRAG-25 sample is not here")
 @pytest.mark.parametrize(
-    "topics", [2, pytest.param(4, marks=pytest.mark.extended), pytest.param(None, marks=pytest.mark.soak)]
+    "topics", [pytest.param(4, marks=pytest.mark.extended), pytest.param(None, marks=pytest.mark.soak)]
 )
 def test_a_released_sample_imports_into_a_fresh_study_as_the_original(topics, tmp_path):
     given = part(tmp_path / "part", topics) if topics else Path(DATA) / "crowdrag25"
