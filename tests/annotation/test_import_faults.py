@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from io import StringIO
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -149,8 +150,7 @@ def test_a_label_that_is_missing_or_none_is_missing_and_the_rest_counts(study: S
             name: label, "Q5_rating": label,
         })  # fmt: skip
 
-    cases = [(VOTES, label) for label in (None, "", "both", 3, ["A"])]
-    cases += [(file, label) for file in (COMBINED, "artifacts/llm_ratings") for label in (None, ["A"])]
+    cases = list(product((VOTES, COMBINED, "artifacts/llm_ratings"), (None, "", "both", 3, ["A"])))
     found = []
     for result in each_import(study, tmp_path, [(file, change_to(file, label)) for file, label in cases]):
         votes = Judgment.objects.filter(item__campaign__name="crowd-pairwise")
