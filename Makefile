@@ -63,7 +63,8 @@ test: browser ## all that a change can break, in minutes; what CI runs
 	@$(call checked,not soak and not extended)
 
 test-all: browser ## and every role at every endpoint, every page by axe, processes that are killed, whole systems
-	@$(call checked,not soak)
+	@export CROWDRAG_EXAMPLES=4
+	$(call checked,not soak)
 
 # Lint beside the tests, which wait often; what it says comes after them.
 define checked

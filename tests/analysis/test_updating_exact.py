@@ -14,6 +14,7 @@ from analysis.domain.results.earlier import Earlier
 from analysis.domain.results.settings import Settings
 from analysis.stats import mace_posterior
 from tests.analysis import synthetic
+from tests.examples import examples
 
 QUICK = Settings(resamples=20, restarts=3, refine=2, labels="likeliest")
 LIVE = {"agreement", "agreement_means", "competence", "gold", "grades", "grade_means", "mace"}
@@ -43,7 +44,7 @@ def same(one: computing.Results, other: computing.Results, but: frozenset[str] =
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.02, 0.05), st.integers(1, 200))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=examples(6), deadline=None)
 def test_an_update_is_the_full_analysis_to_the_byte(seed, size, held_out):
     """Random small studies; the last judgments come in: judgments of pairs that are new, and by people who are."""
     now = synthetic.study(size, seed=seed)

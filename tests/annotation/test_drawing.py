@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from annotation.domain.campaigns import drawing
 from annotation.domain.campaigns.drawing import Drawn, Text, packing, pairing
+from tests.examples import examples
 
 ORIGINS = ("HUMAN", "MODEL", "SYSTEM")
-quick = settings(max_examples=40, deadline=None)
+quick = settings(max_examples=examples(40), deadline=None)
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -184,7 +185,7 @@ def hold_everything_once(texts: list[Text], share: float, most: int, remainder: 
     assert again == packed
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=examples(6), deadline=None)
 @given(st.integers(15, 30), st.integers(0, 99))
 def test_with_enough_topics_none_comes_twice_and_all_are_equally_long(topics: int, seed: int) -> None:
     random = rng(seed)

@@ -16,6 +16,7 @@ from crowdrag.recruitment.models import PlatformEvent, PlatformStudy, Submission
 from crowdrag.studies.domain import entering, identity, leaving
 from crowdrag.studies.domain.platforms import Named
 from crowdrag.studies.models import Participant
+from tests.examples import examples
 from tests.factories import NOW
 
 from .conftest import TERMS, WAY, advertised
@@ -64,7 +65,7 @@ def test_what_is_older_never_undoes_what_is_newer(there: Prolific, heard: list[l
     assert [(one.status, one.session, one.purpose) for one in heard] == [("AWAITING REVIEW", "s1", WAY)]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.permutations(["RESERVED", "ACTIVE", "TIMED-OUT", "AWAITING REVIEW", "APPROVED"]), st.integers(0, 4))
 def test_a_life_told_in_any_order_ends_the_same(order: list[str], again: int) -> None:
     life = ["RESERVED", "ACTIVE", "TIMED-OUT", "AWAITING REVIEW", "APPROVED"]

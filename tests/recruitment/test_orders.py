@@ -12,6 +12,7 @@ from crowdrag.recruitment.domain.orders import bonuses, claiming, sending
 from crowdrag.recruitment.domain.prolific.client import Client
 from crowdrag.recruitment.enums import OrderKind, OrderState
 from crowdrag.recruitment.models import PlatformOrder, PlatformStudy, Submission
+from tests.examples import examples
 from tests.factories import NOW
 
 from .conftest import TERMS, WAY, advertised
@@ -246,7 +247,7 @@ LOSSES = st.lists(st.sampled_from(["", "before", "after", "busy", "fault"]), max
 
 
 @pytest.mark.extended
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(losses=LOSSES, kind=st.sampled_from(["approve", "reject", "bonus"]), dies=st.integers(0, 2))
 def test_whatever_is_lost_the_effect_is_one(  # noqa: C901
     there: Prolific, client_there: Client, losses: list[str], kind: str, dies: int

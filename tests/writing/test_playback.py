@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from analysis.process import pace
 from crowdrag.studies.enums import Role
+from tests.examples import examples
 from tests.factories import MembershipFactory, StudyFactory, WritingTaskFactory
 from tests.submitted import log_of, pasted, submitted, typed, written
 from writing.domain import codec, linear, logs, playback
@@ -59,7 +60,7 @@ def edits(draw: st.DrawFn) -> list[Any]:
 
 
 @given(edits())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_the_document_rebuilds_the_text_after_every_change(events: list[Any]) -> None:
     line = linear.Linear()
     linear._Clock(line).add(0, events, None)
@@ -138,7 +139,7 @@ def test_a_clock_that_was_set_back_does_not_turn_the_replay_back() -> None:
     assert line.set_back == 1
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(10), deadline=None)
 @given(
     st.lists(st.integers(0, 60_000), min_size=1, max_size=6),
     st.lists(st.integers(0, 90_000), min_size=1, max_size=6),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from analysis.process import BurstEnd, Origin, activity, provenance
 from analysis.process.events import BrokenLogError
+from tests.examples import examples
 
 WAYS = {
     "typed": Origin.TYPED,
@@ -61,7 +62,7 @@ def cells_of(events):
 
 # "restored" looks for its text among what was deleted; the texts here are unlike each other.
 @given(logs())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_every_character_has_the_origin_that_a_slow_reference_gives_it(events):
     cells, arrivals = cells_of(events)
     found = provenance(events)
@@ -94,7 +95,7 @@ def spelled(events):
 
 
 @given(logs())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_bursts_pauses_and_revisions_are_those_of_the_log_spelled_out(events):
     found, word = activity(events), spelled(events)
     assert len(found.pauses) == word.count("p")

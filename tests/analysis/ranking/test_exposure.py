@@ -19,6 +19,7 @@ from analysis.ranking.exposure import (
     target,
 )
 from analysis.ranking.plackett_luce import exact_exposure, log_probability, logits, sample
+from tests.examples import examples
 
 SIZES = [(n, m, k) for n, m, k in product(range(1, 7), range(7), range(1, 7)) if m <= n]
 
@@ -40,7 +41,7 @@ def test_the_target_is_what_ideal_rankings_give() -> None:
     assert not wrong
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.floats(0, 10), min_size=2, max_size=6), st.data())
 def test_measures_equal_exact_enumeration_of_all_rankings(scores: list[float], data: st.DataObject) -> None:
     n = len(scores)

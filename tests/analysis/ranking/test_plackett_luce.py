@@ -22,6 +22,7 @@ from analysis.ranking.plackett_luce import (
     normalise,
     sample,
 )
+from tests.examples import examples
 
 SCORES = arrays(np.float64, st.integers(1, 6), elements=st.floats(-50, 50))
 
@@ -49,7 +50,7 @@ def test_scores_come_between_1_and_2_in_their_order(scores: np.ndarray) -> None:
     assert (np.diff(found[np.argsort(scores)]) >= 0).all()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(SCORES, st.sampled_from([0.0, 1.0, 2.0, 4.0, 8.0]))
 def test_probabilities_of_all_rankings_add_up_to_one(scores: np.ndarray, alpha: float) -> None:
     given_logits = logits(scores, alpha)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime, brentq, check_grad, minimize
 
 from analysis.stats import bradley_terry as bt
+from tests.examples import examples
 
 T = 0.05
 
@@ -49,7 +50,7 @@ def test_probabilities_of_the_three_outcomes_sum_to_one():
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_equals_bfgs_on_the_printed_definition(seed):
     problem, first, second, outcome, weight = random_comparisons(seed)
     grades = bt.fit(bt.tally(problem, first, second, outcome, weight=weight, problems=4, items=5))

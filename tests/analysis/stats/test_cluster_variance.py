@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.stats.cluster_variance import Terms, combined, interval_of, variance
+from tests.examples import examples
 
 
 def summed(terms: Terms) -> float:
@@ -22,7 +23,7 @@ def summed(terms: Terms) -> float:
     return total
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(["chosen", "single", "pairs"]))
 def test_parts_add_up_to_the_sum_over_all_terms_that_share_a_topic_or_a_judge(seed, kind) -> None:
     rng = np.random.default_rng(seed)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from analysis.stats import distinct as module
 from analysis.stats.distinct import distinct
+from tests.examples import examples
 
 
 def drawn(seed: int, sizes: list[int], columns: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -26,7 +27,7 @@ def by_hand(begin: np.ndarray, *values: np.ndarray) -> list[list[int]]:
 
 
 @given(st.integers(0, 2**32 - 1), st.lists(st.integers(1, 4), min_size=1, max_size=5), st.integers(1, 60))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_draws_are_alike_where_all_their_rows_are(seed, sizes, columns):
     begin, *values = drawn(seed, sizes, columns)
     found = distinct(begin, *values)

@@ -11,6 +11,7 @@ from analysis.stats import _mace_engine as engine
 from analysis.stats import _mace_search, mace
 from analysis.stats.judgments import RepeatedJudgmentError
 from tests.analysis.stats import textbook_mace
+from tests.examples import examples
 
 
 def random_votes(seed, items=8, annotators=5, labels=3, share=0.6):
@@ -46,7 +47,7 @@ def as_dict(item, annotator, label, items):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 12), st.sampled_from([2, 3, 4]), st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_equals_the_textbook_loop_from_equal_starts(seed, iterations, labels, some_known):
     item, annotator, label, rng = random_votes(seed, labels=labels)
     assume(len(item) and len(np.unique(label)) == labels and np.bincount(item).max() > 1)

@@ -9,6 +9,7 @@ from scipy.stats import kstest
 from analysis.stats import mace
 from analysis.stats._mace_parts import connected
 from analysis.stats.draws import _STEP, Draws, mixed
+from tests.examples import examples
 
 QUICK = mace.Settings(restarts=3, refine=2, max_iter=30)
 Votes = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -39,7 +40,7 @@ def without(parameters: mace.Parameters, who) -> mace.Parameters:
 
 
 @given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 5)), max_size=12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_parts_are_those_of_a_search_from_node_to_node(links):
     item, annotator = (np.array(column, dtype=np.int64) for column in (zip(*links, strict=True) if links else ((), ())))
     found = connected(item, annotator, items=8, annotators=6)
@@ -62,7 +63,7 @@ def test_parts_are_those_of_a_search_from_node_to_node(links):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_what_is_fitted_anew_beside_what_stands_is_what_fitting_everything_finds_to_the_last_bit(seed):
     rng = np.random.default_rng(seed)
     votes = groups(rng)

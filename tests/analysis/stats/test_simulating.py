@@ -10,6 +10,7 @@ from scipy.stats import binom
 from analysis.stats import agreement, designs
 from analysis.stats.designs import BadDesignError, Competence, Design, Expectation
 from analysis.stats.simulating import simulate, verdict
+from tests.examples import examples
 
 
 def people(spam: float, dimensions: int = 1, strategy: tuple[float, ...] = (1 / 3, 1 / 3, 1 / 3)) -> Competence:
@@ -20,7 +21,7 @@ def people(spam: float, dimensions: int = 1, strategy: tuple[float, ...] = (1 / 
     topics=st.integers(1, 6), responses=st.integers(2, 7), k=st.integers(1, 4), both=st.floats(0, 1),
     items=st.integers(1, 9), each=st.integers(1, 3), pairs=st.none() | st.integers(1, 30), seed=st.integers(0, 99),
 )  # fmt: skip
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_everything_is_judged_k_times_by_different_people(topics, responses, k, both, items, each, pairs, seed):
     design = Design(
         topics=topics, responses=responses, dimensions=2, k=k, both_orders=both, items=items, pairs=pairs,

@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 
 from analysis.stats import bradley_terry as bt
 from analysis.stats import strengths
+from tests.examples import examples
 
 
 def random_meetings(seed, participants=9, comparisons=60):
@@ -25,7 +26,7 @@ def fitted(first, second, outcome, participants, *, weight=None, **options):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 12), st.integers(1, 40))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_merits_are_those_of_the_dense_fit(seed, participants, comparisons):
     first, second, outcome, rng = random_meetings(seed, participants, comparisons)
     weight = rng.random(comparisons) + 0.1
@@ -118,7 +119,7 @@ def test_ranks_begin_with_the_best_and_equals_share_the_better():
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.integers(1, 5))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_strata_add_up_to_what_their_comparisons_do(seed, participants, strata):
     first, second, outcome, rng = random_meetings(seed, participants)
     met = strengths.meetings(first, second, participants)

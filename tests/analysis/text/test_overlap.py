@@ -12,6 +12,7 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from analysis.text import overlap
 from analysis.text.overlap import Bleu, NoReferenceError, RougeL, longest_common_subsequence, tokens
+from tests.examples import examples
 
 REAL = [
     "Disability insurance provides a source of income to people who can't work; e.g. 72.5% of them, say 1,000.",
@@ -28,7 +29,7 @@ ROUGE = RougeScorer(["rougeL"], use_stemmer=True)
 
 
 @given(TEXTS, st.lists(TEXTS, min_size=1, max_size=4), st.integers(1, 8), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_bleu_is_that_of_sacrebleu(candidate, references, order, lowercase):
     theirs = BLEU(lowercase=lowercase, max_ngram_order=order, effective_order=True)
     ours = Bleu(max_order=order, lowercase=lowercase)
@@ -97,7 +98,7 @@ def test_bleu_refuses_what_it_cannot_compare():
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_rouge_is_that_of_rouge_score(candidate, reference):
     theirs = ROUGE.score(reference, candidate)["rougeL"].fmeasure
     assert RougeL().score(candidate, reference) == pytest.approx(theirs, abs=1e-9)

@@ -6,6 +6,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.js import node
 from tests.writing.test_playback import edits
 from writing.domain import codec, linear, playback
@@ -15,7 +16,7 @@ def test_key_frames_give_what_playing_from_the_beginning_gives() -> None:
     with node.script("replay/rebuild_texts.js") as ask:
 
         @given(edits(), st.randoms(use_true_random=False))
-        @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=examples(80), deadline=None, suppress_health_check=list(HealthCheck))
         def check(events: list[Any], rng: random.Random) -> None:
             line = linear.Linear()
             linear._Clock(line).add(0, events, None)

@@ -21,6 +21,7 @@ from analysis.rag.retrieval.reading import NoDocumentsError
 from analysis.rag.retrieval.scanning import scan, weight
 from analysis.rag.retrieval.words import Settings
 from analysis.rag.shapes import Document, Query
+from tests.examples import examples
 
 DATA = os.environ.get("CROWDRAG_DATA", "")
 TEXTS = ["The cats sat on the mat.", "A dog barks; dogs bark loudly.", "cat cat cat dog", "", "Nothing here"]
@@ -81,7 +82,7 @@ def test_by_the_formula(formula, plain):
 WORDS = st.lists(st.sampled_from(["cat", "dog", "the", "barks", "xy", "z"]), max_size=8).map(" ".join)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(WORDS, min_size=1, max_size=9), st.lists(WORDS, min_size=1, max_size=3), st.integers(1, 10),
        st.sampled_from(["lucene", "robertson", "atire"]), st.integers(1, 4))  # fmt: skip
 def test_the_scan_finds_what_the_formula_says(texts, questions, n, formula, size):
