@@ -97,7 +97,12 @@ def part(folder: Path, topics: int) -> Path:
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(not DATA, reason="CROWDRAG_DATA is not set: the CrowdRAG-25 sample is not here")
 @pytest.mark.parametrize(
-    "topics", [2, pytest.param(6, marks=pytest.mark.extended), pytest.param(None, marks=pytest.mark.soak)]
+    "topics",
+    [
+        pytest.param(2, marks=pytest.mark.extended),
+        pytest.param(6, marks=pytest.mark.extended),
+        pytest.param(None, marks=pytest.mark.soak),
+    ],
 )
 def test_the_sample_comes_out_as_it_came_in(topics: int | None, tmp_path: Path) -> None:
     folder = part(tmp_path / "part", topics) if topics else Path(DATA) / "crowdrag25"

@@ -163,7 +163,9 @@ def grade_means(raw: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 @needs_sample
-@pytest.mark.parametrize("topics", [6, pytest.param(None, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    "topics", [pytest.param(6, marks=pytest.mark.extended), pytest.param(None, marks=pytest.mark.soak)]
+)
 def test_the_corpus_gives_table_7(topics, tmp_path, capsys, monkeypatch):
     # What a model said of other topics' pairs is in no part of them.
     monkeypatch.setattr(test_sample, "said_by_the_model", lambda *_: {})

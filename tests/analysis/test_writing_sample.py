@@ -24,7 +24,10 @@ from analysis.domain.texts import TopicTexts, Written, digest
 from analysis.text.statements import parse
 
 DATA = os.environ.get("CROWDRAG_DATA")
-pytestmark = pytest.mark.skipif(not DATA, reason="CROWDRAG_DATA is not set: the sample of CrowdRAG-25 is not at hand")
+pytestmark = [
+    pytest.mark.extended,
+    pytest.mark.skipif(not DATA, reason="CROWDRAG_DATA is not set: the sample of CrowdRAG-25 is not at hand"),
+]
 
 STYLES = ("bullet", "essay", "news")
 QUESTIONS = {

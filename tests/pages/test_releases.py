@@ -179,6 +179,7 @@ def test_what_the_page_says_to_run_loads_the_release(
     assert got >= {file.path for file in release.files.exclude(path__in=["LICENSE", "SHA256SUMS"])}
 
 
+@pytest.mark.extended
 def test_an_embargo_a_private_link_that_ends_and_somebody_who_withdraws(
     page: Page, live_server: Any, study: Study, owner: None, stranger: Page
 ) -> None:

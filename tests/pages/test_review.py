@@ -246,6 +246,7 @@ def test_open_forms_and_a_replay_under_way_are_accessible(
         assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
+@pytest.mark.extended
 def test_two_reviewers_do_not_collide(
     page: Page, browser: Browser, live_server: Any, study: Any, reviewer: User
 ) -> None:

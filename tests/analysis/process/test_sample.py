@@ -13,9 +13,12 @@ from analysis.process import Thresholds, activity, provenance, signals
 from analysis.process.events import read
 from writing.domain import codec
 
-pytestmark = pytest.mark.skipif(
-    "CROWDRAG_DATA" not in os.environ, reason="CROWDRAG_DATA is not set: the published corpus is not here"
-)
+pytestmark = [
+    pytest.mark.extended,
+    pytest.mark.skipif(
+        "CROWDRAG_DATA" not in os.environ, reason="CROWDRAG_DATA is not set: the published corpus is not here"
+    ),
+]
 
 
 def lines(name):
