@@ -1,5 +1,6 @@
 """What all tests share. The stores that they run on are started by crowdrag.runtime.pytest_services."""
 
+import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -77,6 +78,13 @@ def shared_rows(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> It
         with opened:
             yield
             transaction.set_rollback(True)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what stays until the end, such as thousands of tests, out of the search for garbage, and search less."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.hookimpl(optionalhook=True)

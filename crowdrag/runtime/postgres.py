@@ -44,7 +44,14 @@ SETTINGS = {
     "timezone": "UTC",
 }
 # For tests alone: a killed server loses nothing by it, a machine without power does.
-VOLATILE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+VOLATILE = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "checkpoint_timeout": "1h",
+}
 
 
 def installation() -> Path:
