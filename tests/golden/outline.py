@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
 #: To so many significant digits numbers are digested: rounding errors must not show.
 DIGITS = 6
+_DECIMAL = re.compile(r"-?\d+\.\d+(?:e[+-]\d+)?")
 SHOWN = 3
 Row = dict[str, Any]
 
@@ -38,6 +40,8 @@ def _column(values: Sequence[Any]) -> dict[str, Any]:
 
 
 def _rounded(value: Any) -> Any:
+    if isinstance(value, str) and _DECIMAL.fullmatch(value):  # a cell of a CSV file
+        return f"{float(value):.{DIGITS}g}"
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}") + 0.0  # -0.0 is 0.0
     if isinstance(value, dict):

@@ -56,9 +56,10 @@ def test_the_same_files_give_the_same_bytes(storage: FileSystemStorage) -> None:
 def test_files_too_large_for_four_bytes_are_read_all_the_same(
     storage: FileSystemStorage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    near = b"".join(zipping.stream(storage, parts(storage, SENT)))
     monkeypatch.setattr(zipping, "FAR", 0)
     sent = b"".join(zipping.stream(storage, parts(storage, SENT)))
-    assert {entry.extract_version for entry in opened(sent).infolist() if entry.file_size} == {45}
+    assert len(sent) > len(near)  # sizes take eight bytes
     assert {name: opened(sent).read(name) for name in SENT} == SENT
 
 

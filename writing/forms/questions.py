@@ -12,7 +12,8 @@ from ..domain import surveys
 KINDS: Final = ("choice", "scale", "text")
 # How a button calls what it does: "up:q3".
 MOVES: Final = {"up": -1, "down": 1}
-_OPTION = re.compile(r"(?:(-?\d+|[A-Za-z]\w*+)\s*+=\s*+)?+(.*)")
+# The group itself is not possessive: Python before 3.11.4 loses what is captured in such a one.
+_OPTION = re.compile(r"(?:(-?\d+|[A-Za-z]\w*+)\s*+=\s*+)?(.*)")
 
 
 class Keyed(Protocol):
