@@ -91,7 +91,7 @@ def with_gold_label(said: Ints, gold: Ints, topic: Ints, nothing: str) -> Estima
     """Krippendorff's alpha of a model and the gold label, without an interval.
 
     How good the labels are depends on which judges took part. Resampled topics do not tell that, and intervals over
-    topics held the true value in 89 % of studies (docs/methods/intervals.md).
+    topics held the true value in 90 % of studies (docs/methods/intervals.md).
     """
     found = two_coders(said, gold, topic, nothing)
     return found if found.problem else replace(found, terms=None, has_interval=False)
