@@ -62,7 +62,7 @@ PARALLEL := --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations 
 test: browser ## all that a change can break, in minutes; what CI runs
 	@$(call checked,not soak and not extended)
 
-test-all: browser ## and every role at every endpoint, every page by axe, processes that are killed, whole systems
+test-all: browser ## more: every role at every endpoint, every page by axe, processes that are killed, whole systems
 	@export CROWDRAG_EXAMPLES=4
 	$(call checked,not soak)
 

@@ -16,6 +16,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
@@ -38,9 +39,9 @@ Said = tuple[str, str, float, float, float, float | None]
 #: Coverage may differ from 0.95 by so much.
 NEAR = 0.02
 SETTINGS = Settings(resamples=400, restarts=3, refine=0)
-# A quarter of the draws of labels that an analysis makes, for speed: a mean grade differs by some 0.01 with them, and
-# an interval of it is 0.5 wide.
-mace_posterior._WORK = 2**21
+#: Limits the draws of labels to a quarter of an analysis's, for speed: a mean grade differs by some 0.01 with them, and
+#: its interval is 0.5 wide.
+WORK = 2**21
 #: Table, the columns that tell its rows apart, and value and ends of each of its intervals.
 TABLES = (
     ("agreement", ("coders", "split", "dimension"), ("alpha", "low", "high")),
@@ -96,7 +97,8 @@ def replicate(rng: np.random.Generator) -> list[Said]:
 def judged(study: Simulated, rng: np.random.Generator) -> Iterator[Said]:
     """All tables that an analysis makes of judgments."""
     inputs = _crowd.as_inputs(study, rng)
-    tables = compute(inputs, settings=SETTINGS, seed=int(rng.integers(2**31))).tables
+    with mock.patch.object(mace_posterior, "_WORK", WORK):
+        tables = compute(inputs, settings=SETTINGS, seed=int(rng.integers(2**31))).tables
     yield from ranked(study, tables["grades"])
     for table, keys, (value, low, high) in TABLES:
         for row in tables.get(table, ()):

@@ -2,9 +2,9 @@
 
 import os
 
-TIMES = int(os.environ.get("CROWDRAG_EXAMPLES", "1"))
+_TIMES = int(os.environ.get("CROWDRAG_EXAMPLES", "1"))
 
 
 def examples(count: int) -> int:
     """Return how many examples to try where `make test` tries `count`."""
-    return count * TIMES
+    return count * _TIMES

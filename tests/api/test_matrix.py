@@ -13,10 +13,9 @@ from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.api.conftest import by_token
 from tests.api.listed import LISTED
-from tests.examples import TIMES
 from tests.factories import MembershipFactory, StudyFactory, UserFactory
 from tests.studies.rollbacks import rolled_back
-from tests.studies.test_access import ROUTES, at_the_border, filled
+from tests.studies.test_access import ROUTES, WALKS, filled, roles
 
 pytestmark = pytest.mark.django_db
 METHODS = ["get", "post", "put", "patch", "delete"]
@@ -88,29 +87,31 @@ def scripts(study: Study) -> dict[str, APIClient]:
     return found
 
 
-def expected(need: Need | None) -> dict[str, tuple[int, str] | None]:
+def expected(need: Need | None, *, everybody: bool) -> dict[str, tuple[int, str] | None]:
     """What a method answers to whom: a refusal, or None where it opens."""
+    if need is None:
+        return {"NOBODY": (401, "unauthenticated"), "OWNER": (405, "method")}
     refusals: dict[str, tuple[int, str] | None] = {
         "NOBODY": (401, "unauthenticated"),
         "INACTIVE": (401, "unauthenticated"),
         "OPERATOR": None,
     }
-    if need is None:
-        return {"NOBODY": (401, "unauthenticated"), "OWNER": (405, "method")}
     refusals |= {
-        role.name: (403, "forbidden") if need.role and role < need.role else None for role in at_the_border(need.role)
+        role.name: (403, "forbidden") if need.role and role < need.role else None
+        for role in roles(need.role, everybody=everybody)
     }
     refusals |= {
-        f"TO {scope}": None if need.scope in {Scope.READ, scope} else (403, "scope") for scope in some_scopes(need)
+        f"TO {scope}": None if need.scope in {Scope.READ, scope} else (403, "scope")
+        for scope in scopes(need, everybody=everybody)
     }
     if need.role is not None:
         refusals |= {"STRANGER": (404, "not-found"), "FOR ANOTHER STUDY": (404, "not-found")}
     return refusals
 
 
-def some_scopes(need: Need) -> list[Scope]:
-    """The scope that a method needs and one that does not do; in `make test-all` every one."""
-    if TIMES > 1:
+def scopes(need: Need, *, everybody: bool) -> list[Scope]:
+    """The scope that a method needs and one that does not do, or every scope."""
+    if everybody:
         return list(Scope)
     return [need.scope, next(scope for scope in reversed(Scope) if scope != need.scope)]
 
@@ -125,13 +126,14 @@ def answer(client: APIClient, method: str, address: str) -> tuple[int, str]:
     return response.status_code, response.json()["code"] if is_problem else ""
 
 
-def test_an_endpoint_opens_for_those_who_may_and_nobody_else(settings: Any) -> None:
+@pytest.mark.parametrize("everybody", WALKS)
+def test_an_endpoint_opens_for_those_who_may_and_nobody_else(everybody: bool, settings: Any) -> None:
     settings.API_PER_MINUTE = 0
     clients = scripts(StudyFactory(slug="mine"))
     wrong = []
     for route, pattern in ENDPOINTS:
         for method in METHODS:
-            for who, refusal in expected(endpoint(pattern).needs.get(method.upper())).items():
+            for who, refusal in expected(endpoint(pattern).needs.get(method.upper()), everybody=everybody).items():
                 with rolled_back():
                     status, code = answer(clients[who], method, path(route))
                 is_open = status not in REFUSED and status < 500 and code != "not as problems are told"

@@ -10,7 +10,6 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study, User
-from tests.examples import TIMES
 from tests.factories import MembershipFactory, ParticipantFactory, StudyFactory, UserFactory
 from tests.participants import as_participant
 from tests.studies.rollbacks import rolled_back
@@ -49,9 +48,13 @@ def filled(route: str, slug: str) -> str:
     return "/" + re.sub(r"<(?:\w+:)?\w+>", "nothing", path)
 
 
-def at_the_border(needed: Role | None) -> list[Role]:
-    """The lowest role that may and the highest that may not, whom `make test` asks; in `make test-all` every role."""
-    if TIMES > 1:
+#: Whether a walk asks as everybody, or only as those around whom permission begins.
+WALKS = [pytest.param(False, id="border"), pytest.param(True, id="everybody", marks=pytest.mark.extended)]
+
+
+def roles(needed: Role | None, *, everybody: bool) -> list[Role]:
+    """The lowest role that may and the highest that may not, or every role."""
+    if everybody:
         return list(Role)
     may = [role for role in Role if needed is None or role >= needed]
     return [*sorted(set(Role) - set(may))[-1:], min(may)]
@@ -96,7 +99,8 @@ def test_every_page_of_a_study_is_checked_by_the_study() -> None:
     assert unchecked == []
 
 
-def test_a_page_of_a_study_opens_for_its_members_alone() -> None:
+@pytest.mark.parametrize("everybody", WALKS)
+def test_a_page_of_a_study_opens_for_its_members_alone(everybody: bool) -> None:
     study = StudyFactory(slug="mine")
     people: dict[str, User | None] = {"NOBODY": None, "STRANGER": MembershipFactory(role=Role.OWNER).user}
     people |= {role.name: MembershipFactory(study=study, role=role).user for role in Role}
@@ -109,7 +113,7 @@ def test_a_page_of_a_study_opens_for_its_members_alone() -> None:
     for route, pattern in STUDY_ROUTES:
         needed: Role = pattern.callback.access
         for method in ("get", "post"):
-            for name in ("NOBODY", "STRANGER", *(role.name for role in at_the_border(needed))):
+            for name in ("NOBODY", "STRANGER", *(role.name for role in roles(needed, everybody=everybody))):
                 with rolled_back():
                     response = getattr(clients[name], method)(filled(route, "mine"))
                 refusal = {"NOBODY": 302, "STRANGER": 404}.get(name) or (403 if Role[name] < needed else None)
