@@ -136,6 +136,12 @@ def test_preference_for_own_responses_stands_beside_that_of_the_gold_label(table
     assert {row["dimension"] for row in tables["model_self_preference"]} == {"clear", "deep", "all"}
 
 
+def test_difference_of_two_shares_is_nowhere_beyond_one(tables):
+    ends = [row[end] for row in tables["model_self_preference"] for end in ("low", "high") if row[end] is not None]
+    assert ends
+    assert all(-1 <= end <= 1 for end in ends)
+
+
 def test_agreement_with_people_is_told_apart_by_whose_responses_are_judged(tables):
     gold = gold_of(tables)
     where = {"participant": WRITER, "inference": "combined", "dimension": "clear"}

@@ -4,6 +4,8 @@ design 7.9, last sentence: any study's own responses can be such a bank. The yar
 chooses its own response as often as people do may simply have written better ones.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from analysis.stats.bootstrap import Floats, weighted_mean
@@ -79,7 +81,8 @@ def _preferences(
     topic = judged.topic[decided]
     shares = {measure: estimates.share(own, topic, None, problem=NO_OWN) for measure, own in chose.items()}
     apart = weighted_mean(chose["model"].astype(float) - chose["gold"], topic, weights.shape[1])
-    shares["difference"] = estimates.of_clusters(apart, weights, topics=len(np.unique(topic)), n=n)
+    difference = estimates.of_clusters(apart, weights, topics=len(np.unique(topic)), n=n)
+    shares["difference"] = replace(difference, bounds=(-1.0, 1.0))
     return shares | agreements, undecided
 
 
