@@ -101,7 +101,7 @@ The end"""
     assert readable.pdf(made).splitlines() == [
         "--- page 1",
         "A title",
-        "Some text (with brackets (and more), a \\ and (one that stays open, efficiently bold .",
+        "Some text (with brackets (and more), a \\ and (one that stays open, efficiently bold.",
         "a 1.25",
         "b −2.5",
         "--- page 2",
