@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help install demo up test test-all lint browser bench soak golden lock format clean
+.PHONY: help install demo up test test-all lint browser bench soak golden mutants lock format clean
 
 # Compiled modules are kept, whatever the shell says: each process of the tests would compile them anew.
 export PYTHONDONTWRITEBYTECODE :=
@@ -85,6 +85,9 @@ bench: install ## the figures of bench/, as ratios measured in one run
 soak: install browser ## the long forms of the tests
 	@browser="$$(bash .ci/browser $(BIN) --path)"
 	CHROMIUM="$$browser" CROWDRAG_API_EXAMPLES=25 $(PYTEST) -m soak --timeout=7200
+
+mutants: install ## put faults into the code and count those that the tests find (hours; ARGS="--part stats")
+	@$(BIN)/uv tool run --quiet --from cosmic-ray==8.7.0 python .ci/mutants.py $(ARGS)
 
 golden: install ## accept today's outputs of the demo and the sample as the golden ones, and show what changed
 	@$(PYTEST) tests/golden --accept-golden -q

@@ -26,7 +26,7 @@ from tests.pages.desks import Desk, admit, desk, leave, sit_down
 # every query of a later test for one from inside a coroutine.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 # What the browser and HTMX write of answers that failed: the business of the tests that make them fail.
 EXPECTED = ("Failed to load resource", "Response Status Error Code", "htmx:")
 # As root in a container there is no sandbox; the other switches keep the browser from calling its maker.
