@@ -40,6 +40,8 @@ $(STAMP): requirements.lock constraints.txt pyproject.toml Makefile
 	$(PIP) install --quiet --require-hashes --no-deps --requirement requirements.lock
 	$(PIP) install --quiet --constraint constraints.txt torch
 	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	# As pip does with what is not editable; otherwise each process of the tests does it at once.
+	$(BIN)/python -m compileall -q crowdrag annotation writing analysis
 	touch $@
 
 demo: install ## the whole system with its demo study; prints the address and a login

@@ -87,6 +87,11 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 20, 20)
 
 
+def pytest_unconfigure() -> None:
+    """Give it back in the end, so that libraries find no leaks where there are none."""
+    gc.unfreeze()
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling:
     """A file is one worker's, and so are all files of `tests/runtime`: they share a system that takes long to start."""
