@@ -21,6 +21,4 @@ def package_alpha(units: Iterable[Sequence[str]], letters: str = "ANB") -> float
     counts = np.array([[list(unit).count(letter) for letter in letters] for unit in units if len(unit) > 1])
     used = counts.sum(axis=0) > 0
     domain = np.arange(used.sum())
-    return float(
-        krippendorff.alpha(value_counts=counts[:, used], value_domain=domain, level_of_measurement="ordinal")
-    )
+    return float(krippendorff.alpha(value_counts=counts[:, used], value_domain=domain, level_of_measurement="ordinal"))

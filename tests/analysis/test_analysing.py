@@ -23,7 +23,9 @@ pytestmark = pytest.mark.django_db
 
 
 def all_bytes(run: Run) -> dict[str, bytes]:
-    return {f"{name}.{form}": tables.write(run, name, form) for name in tables.names(run) for form in tables.MEDIA_TYPES}
+    return {
+        f"{name}.{form}": tables.write(run, name, form) for name in tables.names(run) for form in tables.MEDIA_TYPES
+    }
 
 
 def test_run_stores_every_table_with_the_snapshot(run):

@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 import os
-import zipfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 from django.utils import timezone
 
 from analysis.domain import analysing
-from analysis.domain.corpus import exporting
 from annotation.domain.defaults import NAMES
 from annotation.domain.imports import crowdrag25
 from crowdrag.runs.domain import running
@@ -22,28 +20,17 @@ from crowdrag.studies.models import Study
 from tests.factories import StudyFactory
 from writing.domain.imports import sources
 
-pytestmark = pytest.mark.django_db(transaction=True)
+from .exported import contents, export, rows
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_files")]
 DATA = os.environ.get("CROWDRAG_DATA", "")
 Rows = list[dict[str, Any]]
 POINTWISE = "raw/study2_pointwise.jsonl.gz"
 EXPERTS = "raw/expert-response.jsonl.gz"
 
 
-@pytest.fixture(autouse=True)
-def _files(tmp_path: Path, settings) -> None:
-    settings.MEDIA_ROOT = tmp_path / "files"
-    settings.DATA_DIR = tmp_path
-
-
 def published(study: Study) -> dict[str, bytes]:
-    run = running.wait(exporting.start(study=study, format_="crowdrag25"))
-    assert run.state == RunState.DONE, run.error
-    with zipfile.ZipFile(run.artifacts.get().file.path) as zipped:
-        return {name: zipped.read(name) for name in zipped.namelist()}
-
-
-def rows(content: bytes) -> Rows:
-    return [json.loads(line) for line in gzip.decompress(content).splitlines()]
+    return contents(export(study, "crowdrag25"))
 
 
 def counted(given: Rows, *but: str) -> Counter[str]:

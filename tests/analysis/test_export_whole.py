@@ -32,27 +32,27 @@ from writing.models import Passage, Response
 from .exported import contents, export, rows
 from .whole_study import whole_study
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def _files(tmp_path: Path, settings) -> None:
-    settings.MEDIA_ROOT = tmp_path / "files"
-    settings.DATA_DIR = tmp_path
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_files")]
 
 
 def left_behind(folder: Path) -> list[str]:
     return [path.name for path in folder.rglob("*") if path.is_file()]
 
 
+def ended_by(error: BaseException, format_: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let an export of this format end by an error after all is written."""
+    write = exporting.WRITERS[format_]
+
+    def ended(package: Package, work: kinds.Work) -> dict[str, Any]:
+        write(package, work)
+        raise error
+
+    monkeypatch.setitem(exporting.WRITERS, format_, ended)
+
+
 @pytest.mark.parametrize("format_", list(exporting.WRITERS))
 def test_an_error_in_the_middle_leaves_nothing(format_: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(package: Package, work: kinds.Work) -> dict[str, Any]:
-        exporting_as_ever(package, work)
-        raise OSError(28, "No space left on device")
-
-    exporting_as_ever = exporting.WRITERS[format_]
-    monkeypatch.setitem(exporting.WRITERS, format_, broken)
+    ended_by(OSError(28, "No space left on device"), format_, monkeypatch)
     monkeypatch.setattr("crowdrag.runs.domain.timing.MAX_ATTEMPTS", 1)
     run = running.wait(exporting.start(study=whole_study(), format_=format_))
     assert run.state == RunState.FAILED
@@ -62,12 +62,7 @@ def test_an_error_in_the_middle_leaves_nothing(format_: str, tmp_path: Path, mon
 
 
 def test_a_cancelled_export_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def cancelled(package: Package, work: kinds.Work) -> dict[str, Any]:
-        exporting_as_ever(package, work)
-        raise kinds.Cancelled
-
-    exporting_as_ever = exporting.WRITERS["archive"]
-    monkeypatch.setitem(exporting.WRITERS, "archive", cancelled)
+    ended_by(kinds.Cancelled(), "archive", monkeypatch)
     run = exporting.start(study=whole_study(), format_="archive")
     with pytest.raises(kinds.Cancelled):
         exporting.work(kinds.Work(run, run.units.get()), format_="archive")
@@ -143,7 +138,6 @@ def test_is_of_one_moment_while_others_write(monkeypatch: pytest.MonkeyPatch) ->
     during = contents(export(study))
     assert len(written) == 1
     assert {name: content for name, content in during.items() if name != "manifest.json"} == before
-    monkeypatch.undo()
 
 
 def test_writes_nothing_to_the_database_while_it_reads() -> None:
@@ -213,12 +207,11 @@ def test_memory_does_not_grow_with_the_study() -> None:
     assert many < 12_000_000
 
 
-def test_progress_is_told() -> None:
-    study = factories.StudyFactory()
-    filled(study, pairs=200, people=10)
-    told: list[tuple[int, int, str]] = []
+def test_progress_goes_up_to_all_rows() -> None:
+    study = whole_study()
+    reported: list[tuple[int, int, str]] = []
     run = exporting.start(study=study, format_="archive")
-    exporting.work(kinds.Work(run, run.units.get(), lambda *each: told.append(each)), format_="archive")
-    assert {total for _, total, _ in told} == {sum(archiving.counts(study).values())}
-    assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
-    assert told[-1][0] == told[-1][1]
+    exporting.work(kinds.Work(run, run.units.get(), lambda *each: reported.append(each)), format_="archive")
+    steps = [done for done, _total, _message in reported]
+    assert {total for _done, total, _message in reported} == {sum(archiving.counts(study).values())} == {steps[-1]}
+    assert steps == sorted(steps)
