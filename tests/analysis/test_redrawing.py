@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from analysis.domain.results import compute
-from analysis.domain.results.settings import BadParameterError, Settings
+from analysis.domain.results.settings import Settings
 from tests.analysis import small_study
 from tests.analysis.test_grade_tests import ORDERS, votes_of
 from tests.analysis.voted import QUICK, inputs_of
@@ -83,12 +83,6 @@ def test_votes_are_weighted_by_competence():
     # Four votes a pair, of which the contrary one counts little, weigh more than one label.
     merits = [max(row["merit"] for row in each["grades"]) for each in (by_votes, by_labels)]
     assert merits[0] > merits[1]
-
-
-@pytest.mark.parametrize("wrong", [{"bootstrap": "none"}, {"resample": "workers"}, {"grades_from": "stars"}])
-def test_other_words_are_refused_with_those_there_are(wrong):
-    with pytest.raises(BadParameterError, match="is one of"):
-        Settings.read(wrong)
 
 
 def simulated(rng, spam, topics=30, effect=0.8):

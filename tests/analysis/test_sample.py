@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import krippendorff
 import numpy as np
 import pytest
 from scipy import stats
@@ -16,6 +15,8 @@ from scipy import stats
 from analysis.domain import inputs
 from analysis.domain.results import Results, compute
 from analysis.domain.results.settings import Settings
+
+from .rows import package_alpha, row_of
 
 DATA = os.environ.get("CROWDRAG_DATA")
 pytestmark = pytest.mark.skipif(not DATA, reason="CROWDRAG_DATA is not set: the sample of CrowdRAG-25 is not at hand")
@@ -50,18 +51,12 @@ def first_five(raw: list[dict[str, Any]], dimension: str) -> list[Vote]:
     return votes
 
 
-def package_alpha(votes: list[Vote]) -> float:
+def alpha_of(votes: list[Vote]) -> float:
     """Alpha by the krippendorff package, from how often each value was given to each pair."""
-    counts: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
+    units: dict[tuple[str, str], list[str]] = defaultdict(list)
     for left, right, _judge, letter in votes:
-        counts[left, right]["ANB".index(letter)] += 1
-    used = np.array([row for row in counts.values() if sum(row) > 1])
-    there = used.sum(axis=0) > 0
-    return float(
-        krippendorff.alpha(
-            value_counts=used[:, there], value_domain=np.arange(there.sum()), level_of_measurement="ordinal"
-        )
-    )
+        units[left, right].append(letter)
+    return package_alpha(units.values())
 
 
 def as_inputs(raw: list[dict[str, Any]]) -> inputs.Inputs:
@@ -145,14 +140,13 @@ def results(request: pytest.FixtureRequest) -> Results:
 
 
 def agreement(results: Results, dimension: str, split: str, coders: str) -> dict[str, Any]:
-    key = {"dimension": dimension, "split": split, "coders": coders}
-    return next(row for row in results.tables["agreement"] if row.items() >= key.items())
+    return row_of(results.tables["agreement"], dimension=dimension, split=split, coders=coders)
 
 
 def test_alpha_is_that_of_the_krippendorff_package(raw, results):
     for dimension in DIMENSIONS:
         row = agreement(results, dimension, "complete", "crowd")
-        assert row["alpha"] == pytest.approx(package_alpha(first_five(raw, dimension)), abs=1e-12), dimension
+        assert row["alpha"] == pytest.approx(alpha_of(first_five(raw, dimension)), abs=1e-12), dimension
         assert (row["items"], row["judgments"]) == (840, 4200), dimension
         assert row["low"] < row["alpha"] < row["high"], dimension
 
@@ -173,7 +167,7 @@ def test_alpha_of_the_splits_and_of_the_corrected_crowd_is_that_of_the_package(r
             trusted = [vote for vote in chosen if spam[vote[2], dimension] <= 0.7]
             for coders, used in (("crowd", chosen), ("corrected", trusted)):
                 row = agreement(results, dimension, split, coders)
-                assert row["alpha"] == pytest.approx(package_alpha(used), abs=1e-12), (dimension, split, coders)
+                assert row["alpha"] == pytest.approx(alpha_of(used), abs=1e-12), (dimension, split, coders)
 
 
 def test_labels_agree_with_the_published_ones_fitted_on_twice_the_data(results):

@@ -5,15 +5,15 @@ corpus: the sample is 40 of its 65 judged topics.
 """
 
 from collections import Counter, defaultdict
-from typing import Any
 
-import krippendorff
 import numpy as np
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
 from tests.analysis.test_sample import DIMENSIONS, MODEL, first_said, lines, raw, results
 from tests.analysis.test_sample import pytestmark as needs_sample
+
+from .rows import package_alpha, row_of
 
 pytestmark = [needs_sample, pytest.mark.extended]
 
@@ -42,20 +42,6 @@ TABLE_9 = {
 }  # fmt: skip
 
 
-def row_of(rows: list[dict[str, Any]], **where: Any) -> dict[str, Any]:
-    return next(row for row in rows if row.items() >= where.items())
-
-
-def package_alpha(units: list[Any], letters: str) -> float:
-    counts = np.array([[list(unit).count(letter) for letter in letters] for unit in units if len(unit) > 1])
-    there = counts.sum(axis=0) > 0
-    return float(
-        krippendorff.alpha(
-            value_counts=counts[:, there], value_domain=np.arange(there.sum()), level_of_measurement="ordinal"
-        )
-    )
-
-
 def answers(raw, dimension) -> dict[tuple[str, str], list[tuple[str, str, int]]]:
     """Judge, letter and position of the first five votes of each presented pair."""
     found: dict[tuple[str, str], list[tuple[str, str, int]]] = defaultdict(list)
@@ -82,7 +68,7 @@ def test_order_effects_are_those_of_the_package_and_near_table_5(raw, results, d
     printed = dict(zip(("reverse", "forward", "both", "first", "second"), TABLE_5[dimension], strict=True))
     for part, chosen in units.items():
         row = row_of(results.tables["order_effects"], dimension=dimension, part=part)
-        assert row["alpha"] == pytest.approx(package_alpha(chosen, "ANB"), abs=1e-12)
+        assert row["alpha"] == pytest.approx(package_alpha(chosen), abs=1e-12)
         assert row["items"] == sum(len(unit) > 1 for unit in chosen)
         assert row["low"] < row["alpha"] < row["high"]
         assert row["alpha"] == pytest.approx(printed[part], abs=0.06)
@@ -93,9 +79,8 @@ def test_people_prefer_no_side(raw, results):
         letters = Counter(letter for votes in answers(raw, dimension).values() for _, letter, _ in votes)
         row = row_of(results.tables["front_preferences"], dimension=dimension, pairs="all")
         assert row["front_preference"] == pytest.approx(letters["A"] / (letters["A"] + letters["B"]), abs=1e-12)
-        assert (
-            row_of(results.tables["front_preferences"], dimension=dimension, pairs="both_orders")["p_adjusted"] > 0.05
-        )
+        row = row_of(results.tables["front_preferences"], dimension=dimension, pairs="both_orders")
+        assert row["p_adjusted"] > 0.05
 
 
 def test_interdependence_is_scipys_and_near_table_6(results):

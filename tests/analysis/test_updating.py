@@ -18,16 +18,11 @@ from crowdrag.runs.models import Run
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.analysis import small_study
-from tests.factories import MembershipFactory, UserFactory
+
+from .visits import client_of, results, visit
 
 pytestmark = pytest.mark.django_db
-QUICK = {"resamples": 30, "restarts": 3, "refine": 2}
 LIVE = ("agreement", "agreement_means", "competence", "gold", "grades", "grade_means")
-
-
-@pytest.fixture(autouse=True)
-def no_broker(monkeypatch):
-    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +38,8 @@ def study(judged, db):
     return Study.objects.get(pk=judged)
 
 
-def analyse(study, **parameters) -> Run:
-    return running.wait(analysing.start(study=study, parameters=QUICK | parameters))
+def analyse(study) -> Run:
+    return small_study.analyse(study, refine=2)
 
 
 def accept(study, at=None) -> None:
@@ -126,7 +121,7 @@ def test_not_while_an_analysis_is_at_work_and_an_analysis_ends_an_update(study):
     accept(study)
     later = timezone.now()
     (begun,) = due.update_due(now=later)
-    full = analysing.start(study=study, parameters=QUICK)
+    full = analysing.start(study=study, parameters=small_study.QUICK)
     begun.refresh_from_db()
     assert begun.state == RunState.CANCELLED
     assert list(due.due(now=later + timedelta(hours=1))) == []
@@ -149,22 +144,19 @@ def test_only_the_last_updates_stay(study):
     assert list(Run.objects.filter(kind=tables.UPDATE).order_by("pk")) == made[-3:]
 
 
-def test_an_analysis_of_an_earlier_version_says_what_to_do(study):
-    base = analyse(study)
-    Table.objects.filter(run=base, name=FITS).delete()
-    accept(study)
-    assert list(due.due(now=timezone.now() + timedelta(hours=1))) == []
-    failed = update(base)
-    assert (failed.state, "Analyse again" in failed.problems[0]["message"]) == (RunState.FAILED, True)
-
-
-def test_judgments_that_vanish_fail_an_update_with_the_cure(study):
+def test_an_update_without_the_fits_of_an_analysis_or_without_judgments_fails(study):
     base = analyse(study)
     begun = working.start(base)
     Assignment.objects.update(is_included=False)
     executing.work_next(begun)
     begun.refresh_from_db()
-    assert "No judgment counts any more" in begun.problems[0]["message"]
+    assert (begun.state, len(begun.problems)) == (RunState.FAILED, 1)
+    Assignment.objects.update(is_included=True)
+    Table.objects.filter(run=base, name=FITS).delete()  # as of an earlier version
+    accept(study)
+    assert list(due.due(now=timezone.now() + timedelta(hours=1))) == []
+    failed = update(base)
+    assert (failed.state, len(failed.problems)) == (RunState.FAILED, 1)
 
 
 def test_who_is_erased_leaves_the_fits_and_the_updates(study):
@@ -180,29 +172,20 @@ def test_who_is_erased_leaves_the_fits_and_the_updates(study):
     assert working.latest(base) is None  # what holds a pseudonym's votes is shown with a warning, not as the latest
 
 
-def test_pages_say_as_of_when_and_what_is_not_updated(study, client):
+def test_pages_show_the_update_and_where_it_is_not_what_came_since(study):
     base = analyse(study)
     accept(study)
     updated = update(base)
-    user = UserFactory()
-    MembershipFactory(study=study, user=user, role=Role.EDITOR)
-    client.force_login(user)
-    for name in ("results", "competence", "grades", "pairs"):
-        page = client.get(reverse(name, args=[study.slug]))
-        text = " ".join(page.content.decode().split())
-        assert page.status_code == 200
-        assert "Updated with 14 judgments since the" in text
-        assert str(base.key) in text
-        assert str(updated.key) in text
-        assert "Analyse again" in text
-        assert "have come since" not in text
-    page = client.get(reverse("leaderboard", args=[study.slug]))
-    assert "14 judgments have come since" in page.content.decode()
+    for name in ("", "competence/", "grades/", "pairs/"):
+        answer = visit(study, name, Role.EDITOR)
+        text = answer.content.decode()
+        assert (answer.context["state"].added, answer.context["run"].summary["since"]) == (0, 14)
+        assert f'action="{results(study, "analyse/")}"' in text
+        assert all(str(run.key) in text for run in (base, updated))
+    assert visit(study, "leaderboard/").context["state"].added == 14
     # Charts and tables of the update, and what it took over.
-    for name, form in (("grades", "json"), ("key_figures", "csv")):
-        answer = client.get(reverse("result_table", args=[study.slug, name, form]) + f"?run={updated.key}")
-        assert answer.status_code == 200
-    chart = client.get(reverse("result_chart", args=[study.slug, "grades", "json"]) + f"?run={updated.key}")
-    assert chart.status_code == 200
-    assert client.get(reverse("run", args=[study.slug, updated.key])).status_code == 200
-    assert client.get(reverse("runs", args=[study.slug])).status_code == 200
+    for name in ("tables/grades.json", "tables/key_figures.csv", "charts/grades.json"):
+        visit(study, f"{name}?run={updated.key}")
+    client = client_of(study)
+    for name, arguments in (("run", [updated.key]), ("runs", [])):
+        assert client.get(reverse(name, args=[study.slug, *arguments])).status_code == 200

@@ -15,7 +15,7 @@ import pytest
 from analysis.domain.releases.formats import cells
 from analysis.domain.releases.formats.columns import as_text
 
-from .made import RESPONSES, TEXTS, TOPICS, lines, release
+from .made import RESPONSES, TEXTS, TOPICS, release
 
 # Of mlcroissant's own making: it uses what rdflib and pandas have other names for by now.
 pytestmark = [
@@ -122,8 +122,3 @@ def test_the_reference_reader_would_refuse_a_field_of_no_file(folder, tmp_path):
     (tmp_path / "copy/croissant.json").write_text(json.dumps(described))
     with pytest.raises(mlcroissant.ValidationError):
         mlcroissant.Dataset(jsonld=str(tmp_path / "copy/croissant.json"))
-
-
-def test_every_line_of_json_is_an_object_in_the_order_of_the_columns(folder):
-    names = [column.name for column in RESPONSES.columns]
-    assert all(list(row) == names for row in lines(folder / "jsonl/responses.jsonl.gz"))

@@ -41,8 +41,8 @@ def test_each_run_has_files_of_its_own(tmp_path):
     manifest = release(tmp_path, (grades(("one", "t", "a", "q", 1), ("two", "t", "a", "q", 2)),))
     assert read(tmp_path / "trec/qrels.q.txt") == [["t", "0", "a", "2"]]
     assert read(tmp_path / "trec/qrels.q.2.txt") == [["t", "0", "a", "4"]]
-    said = {file["path"]: file["meaning"] for file in manifest["files"]}
-    assert said["trec/qrels.q.2.txt"].endswith("on q, by the run two")
+    meanings = {file["path"]: file["meaning"] for file in manifest["files"]}
+    assert all(part in meanings["trec/qrels.q.2.txt"] for part in ("q", "two"))
 
 
 def test_no_dimension_leaves_its_folder(tmp_path):
