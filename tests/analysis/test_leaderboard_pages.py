@@ -84,14 +84,6 @@ def test_grades_of_several_systems_are_shown_by_system_and_not_by_what_says_noth
     assert text.count(">writer-z</a>") == 3  # beside its response of each topic
 
 
-def test_of_one_model_among_people_grades_are_by_origin_and_without_a_common_style_nothing_is_tested():
-    study, run = analysed(votes_of(ORDERS[:2]))
-    answer = visit(study, "grades/")
-    assert answer.context["systems"]["rows"] == []
-    assert len(answer.context["means"]["columns"]) > 3
-    assert {row["p"] for row in rows_of(run, "grade_tests")} == {None}
-
-
 def test_groups_that_never_met_are_warned_of():
     study = StudyFactory()
     votes = {("t1-x", "t1-y"): ("AAB",), ("t1-x", "t1-z"): ("AAA",), ("t2-x", "t2-y"): ("BBB",)}
@@ -107,19 +99,6 @@ def test_groups_that_never_met_are_warned_of():
     answer = visit(study, "leaderboard/")
     assert len(answer.context["apart"]) == 2
     assert "note--warn" in answer.content.decode()
-
-
-def test_grades_carry_marks_of_significance(monkeypatch):
-    """The model before both people in each of eight topics, in one style: p = 2 / 2^8 in each of three equal tests."""
-    monkeypatch.setattr(small_study, "STYLES", dict.fromkeys("xyz", "bullet"))
-    study, run = analysed(votes_of(("yxz",) * 8))
-    for row in rows_of(run, "grade_tests"):
-        assert (row["p"], row["p_adjusted"], row["difference"]) == (2 / 2**8, 2 / 2**8, -1.5)
-    text = visit(study, "grades/").content.decode()
-    # On the model's mean of both dimensions and of all, in the style and in all styles together where these are said.
-    assert '<abbr class="mark"' in text
-    assert text.count('<td class="num" data-value="0.0078125">0.0078</td>') == 3  # p
-    assert text.count('0.0078 <span class="mark">**</span>') == 3  # adjusted
 
 
 def test_marks_name_what_a_mean_is_higher_than():

@@ -34,9 +34,9 @@ def tables_of(settings, votes=None, seed=0):
 
 def without_ends(tables):
     """Everything that is no interval, nor the reason why there is none."""
-    kept = {name: [[key for key in row if key not in ENDS | {"note"}] for row in rows] for name, rows in tables.items()}
+    left_out = ENDS | {"note"}
     return {
-        name: [{key: row[key] for key in keys} for row, keys in zip(rows, kept[name], strict=True)]
+        name: [{key: value for key, value in row.items() if key not in left_out} for row in rows]
         for name, rows in tables.items()
     }
 
@@ -59,16 +59,6 @@ def test_where_all_judges_agree_options_change_no_interval_of_grades():
         if before["low"] is not None and after["low"] is not None:
             assert after["low"] == pytest.approx(before["low"], abs=0.3)
             assert after["high"] == pytest.approx(before["high"], abs=0.3)
-
-
-@pytest.mark.parametrize("grades_from", ["gold", "votes"])
-def test_grades_by_votes_and_by_labels_are_said_with_every_option(grades_from):
-    tables = tables_of(replace(QUICK, grades_from=grades_from, **REFIT, **WORKERS), votes_of(ORDERS))
-    for row in tables["leaderboard"]:
-        assert row["low"] <= row["merit"] <= row["high"]
-    for row in tables["grade_means"]:
-        # Without an interval: the same in every resample.
-        assert row["low"] is None or row["low"] <= row["mean"] <= row["high"]
 
 
 def test_votes_are_weighted_by_competence():
@@ -125,15 +115,10 @@ def unsure(rng):
     return rng.beta(1, 12, 24)
 
 
-def test_intervals_of_mean_grades_cover_the_truth():
+@pytest.mark.parametrize(("times", "least"), [(12, 0.75), pytest.param(300, 0.9, marks=pytest.mark.soak)])
+def test_intervals_over_topics_cover_the_truth_where_judges_do_not_err(times, least):
     settings = Settings(resamples=100, restarts=1, refine=0, labels="likeliest")
-    assert 0.75 <= coverage(12, settings, np.random.default_rng(0), sure) <= 1
-
-
-@pytest.mark.soak
-def test_intervals_over_topics_cover_the_truth_where_judges_do_not_err():
-    settings = Settings(resamples=300, restarts=2, refine=0, labels="likeliest")
-    assert 0.90 <= coverage(300, settings, np.random.default_rng(1), sure) <= 0.98
+    assert least <= coverage(times, settings, np.random.default_rng(0), sure) <= (1 if times < 100 else 0.98)
 
 
 @pytest.mark.soak

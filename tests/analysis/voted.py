@@ -31,7 +31,7 @@ def inputs_of(
     units = tuple((names.index(a), names.index(b), topics.index(a.split("-")[0]), "") for a, b in votes)
     judges = len(next(iter(votes.values()))[0])
     rows = [
-        (unit, judge, d, "ANB".index(answers[judge]), judge, k, unit, 0)
+        (unit, judge, d, "ANB".index(answers[judge]), judge, k, unit + 1, 0)
         for d in range(len(dimensions))
         for unit, letters in enumerate(votes.values())
         for judge, answers in [(judge, letters[d]) for judge in range(judges)]

@@ -39,17 +39,6 @@ def test_it_holds_what_made_it_and_every_table_and_chart_of_the_run_once(run):
         report.title = "other"
 
 
-def test_names_stand_in_words_and_undefined_values_are_none(run):
-    made = shown(run)
-    assert {row["dimension"] for row in made["agreement"].rows} <= {"Clear", "Deep"}
-    assert not {row["coders"] for row in made["agreement"].rows} & {"corrected"}
-    stored = tables.read(run, "mace")["mace"]
-    assert [row["spread"] for row in made["mace"].rows] == [row["spread"] for row in stored]
-    values = [value for table in made.values() for row in table.rows for value in row.values()]
-    assert None in values
-    assert not [value for value in values if isinstance(value, float) and value != value]
-
-
 def test_large_tables_are_counted_and_not_read(run, monkeypatch):
     made = shown(run)
     gold = tables.read(run, "gold")["gold"]
@@ -61,15 +50,6 @@ def test_large_tables_are_counted_and_not_read(run, monkeypatch):
     agreement = shown(run)["agreement"]  # one that grew too long
     assert agreement.rows == ()
     assert agreement.size > 3
-
-
-def test_notes_hold_each_reason_once_with_what_it_is_about():
-    rows = [{"dimension": f"d{n}", "split": "complete", "coders": "crowd", "note": "too few"} for n in range(5)]
-    rows.append({"dimension": "d5", "split": "complete", "coders": "crowd", "alpha": 0.1, "low": 0.0, "high": 0.2})
-    made = building.table("agreement", rows, {"spam_threshold": 0.6}, building.Naming({}, {}))
-    (note,) = made.notes
-    assert [part in note for part in ("too few", "d0", "d2", "d3", "d5")] == [True, True, True, False, False]
-    assert "0.6" in made.caption
 
 
 def test_what_is_no_number_is_none():
