@@ -20,7 +20,7 @@ from django.db import InternalError, connection
 
 from analysis.domain.corpus import archiving, exporting
 from analysis.domain.corpus.packing import Package
-from annotation.models import Assignment, Item, Judgment, Pair, QuestionnaireItem
+from annotation.models import Item, Judgment, Pair, QuestionnaireItem
 from crowdrag.runs import kinds
 from crowdrag.runs.domain import running
 from crowdrag.runs.enums import RunState
@@ -155,11 +155,11 @@ def test_writes_nothing_to_the_database_while_it_reads() -> None:
             exporting.work(work, format_="archive")  # type: ignore[arg-type]
 
 
-def filled(study: Study, pairs: int, people: int) -> None:
-    """Give a study judgments: each of the pairs judged by each of the people."""
-    topic = factories.TopicFactory(study=study)
-    campaign = factories.CampaignFactory(study=study)
-    dimension = factories.DimensionFactory(study=study)
+def filled(pairs: int, people: int) -> Study:
+    """A study in which each of the pairs was judged by each of the people."""
+    topic = factories.TopicFactory()
+    study = topic.study
+    campaign, dimension = factories.CampaignFactory(study=study), factories.DimensionFactory(study=study)
     writer, style = factories.ParticipantFactory(study=study), factories.StyleFactory(study=study)
     head = {"study": study, "topic": topic, "style": style, "participant": writer, "created_at": factories.NOW}
     responses = Response.objects.bulk_create(
@@ -171,16 +171,15 @@ def filled(study: Study, pairs: int, people: int) -> None:
     QuestionnaireItem.objects.bulk_create(
         QuestionnaireItem(questionnaire=sheet, item=item, position=n) for n, item in enumerate(items)
     )
-    given = [factories.AssignmentFactory(questionnaire=sheet) for _ in range(people)]
-    assert Assignment.objects.filter(questionnaire=sheet).count() == people
     Judgment.objects.bulk_create(
         (
             Judgment(assignment=each, item=item, dimension=dimension, value=n % 3 - 1, justification="so " * 30)
-            for each in given
+            for each in factories.AssignmentFactory.create_batch(people, questionnaire=sheet)
             for n, item in enumerate(items)
         ),
         batch_size=5000,
     )
+    return study
 
 
 def peak_of(study: Study) -> int:
@@ -195,9 +194,7 @@ def peak_of(study: Study) -> int:
 
 @pytest.mark.soak
 def test_memory_does_not_grow_with_the_study() -> None:
-    small, large = factories.StudyFactory(), factories.StudyFactory()
-    filled(small, pairs=200, people=10)
-    filled(large, pairs=1000, people=20)
+    small, large = filled(pairs=200, people=10), filled(pairs=1000, people=20)
     peak_of(small)  # what is loaded once
     few, many = peak_of(small), peak_of(large)
     size = sum(len(json.dumps(row)) for row in rows(contents(export(large))["data/judgments.jsonl.gz"]))

@@ -32,12 +32,14 @@ QUICK = {"resamples": 50, "restarts": 3, "refine": 1}
 DIES = {
     "computing": """
 real = analysing.compute
+steps = []
 def compute(*inputs, report, **how):
-    def said(done, total, message):
-        report(done, total, message)
-        if message.startswith("Grades"):
+    def reported(*progress):
+        report(*progress)
+        steps.append(progress)
+        if len(steps) == 3:
             die()
-    return real(*inputs, report=said, **how)
+    return real(*inputs, report=reported, **how)
 analysing.compute = compute
 """,
     "storing": """
@@ -56,11 +58,6 @@ def die():
 {dies}
 executing.work_next(Run.objects.get(pk={run}))
 """
-
-
-@pytest.fixture(autouse=True)
-def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
 
 
 @pytest.fixture
@@ -113,18 +110,18 @@ def test_one_that_is_killed_leaves_nothing_half_and_is_taken_up_again(study: Stu
     assert_as_undisturbed(run)
 
 
-def disturbed(monkeypatch: pytest.MonkeyPatch, disturb: Any, at: str = "Grades") -> None:
-    """Do something once, when an analysis says that it is at a step."""
-    real, done = analysing.compute, []
+def disturbed(monkeypatch: pytest.MonkeyPatch, disturb: Any) -> None:
+    """Do something once, when an analysis has come to its third step."""
+    real, steps = analysing.compute, []
 
     def compute(*given: Any, report: Any, **how: Any) -> Any:
-        def said(done_: int, total: int, message: str) -> None:
-            if message.startswith(at) and not done:
-                done.append(True)
+        def reported(*progress: Any) -> None:
+            steps.append(progress)
+            if len(steps) == 3:
                 disturb()
-            report(done_, total, message)
+            report(*progress)
 
-        return real(*given, report=said, **how)
+        return real(*given, report=reported, **how)
 
     monkeypatch.setattr(analysing, "compute", compute)
     monkeypatch.setattr(updating, "compute", compute)
@@ -144,30 +141,22 @@ def test_one_that_is_cancelled_leaves_nothing_half_and_can_be_resumed(
     assert_as_undisturbed(run)
 
 
-def test_an_erasure_while_one_is_at_work_begins_it_anew_without_what_was_erased(
-    study: Study, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("of_update", [False, True])
+def test_an_erasure_while_one_is_at_work_leaves_nothing_of_what_was_erased(
+    study: Study, monkeypatch: pytest.MonkeyPatch, of_update: bool
 ) -> None:
     gone = Participant.objects.get(study=study, external_id="w1")
-    run = start(study)
+    base = running.wait(start(study)) if of_update else start(study)
+    run = updating.start(base) if of_update else base
     disturbed(monkeypatch, lambda: leaving.erase(participant=gone, now=timezone.now()))
     assert executing.work_next(run)
     assert left_of(run) == (0, 0), "it had read what was erased"
-    running.wait(run)
-    assert_nothing_of("w1", run)
-    assert_as_undisturbed(run)
-
-
-def test_an_erasure_while_an_update_is_at_work_leaves_nothing_of_it_either(
-    study: Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gone = Participant.objects.get(study=study, external_id="w1")
-    base = running.wait(start(study))
-    update = updating.start(base)
-    disturbed(monkeypatch, lambda: leaving.erase(participant=gone, now=timezone.now()))
-    assert executing.work_next(update)
-    assert left_of(update) == (0, 0)
-    update.refresh_from_db()
-    assert update.state == RunState.CANCELLED  # what it is of is stale: the next full analysis is asked for
+    run.refresh_from_db()
+    if of_update:
+        assert run.state == RunState.CANCELLED  # what it is of is stale: the next full analysis is asked for
+    else:
+        running.wait(run)  # it begins anew
+        assert_as_undisturbed(run)
     assert_nothing_of("w1", base)
 
 

@@ -29,9 +29,9 @@ from tests.factories import StudyFactory
 from .visits import client_of, results, visit
 
 pytestmark = pytest.mark.django_db
-#: Pages about judgments, and pages about all.
-JUDGED = ("", "competence/", "grades/", "leaderboard/", "pairs/", "order/", "metrics/", "models/")
-PAGES = (*JUDGED, "writing/", "report/", "analyses/")
+#: Pages about judgments alone, and all pages.
+JUDGED = ("competence/", "grades/", "leaderboard/", "pairs/", "order/", "metrics/", "models/")
+PAGES = ("", *JUDGED, "writing/", "report/", "analyses/")
 REDRAWN = {"bootstrap": "refit", "resample": "topics+workers", "grades_from": "votes"}
 
 

@@ -132,12 +132,9 @@ def test_costs_are_those_that_the_campaign_forecasts():
     found = costs.forecast(asked, campaign.k, 4)
     same = ("units", "both_orders", "items", "questionnaires", "people", "hours", "total", "judgments")
     assert {name: getattr(found, name) for name in same} == {name: getattr(forecast, name) for name in same}
-
-
-def test_writing_is_paid_for_topics_beyond_the_present_ones():
     asked = Asked(**SMALL | SAID | {"writing": 500})
     now, then = costs.row(asked, 3, 6), costs.row(asked, 3, 12)
-    assert (now["writing"], then["writing"]) == (0, 6 * 2 * 500)
+    assert (now["writing"], then["writing"]) == (0, 6 * 2 * 500)  # paid for topics beyond the present ones
     assert then["total"] == 2 * now["total"] + then["writing"]
 
 
@@ -173,24 +170,16 @@ def test_a_source_that_is_gone_is_refused():
     assert visit(study).context["run"] == run
 
 
-@pytest.mark.parametrize(
-    ("wrong", "named"),
-    [
-        ({"k": 1}, r"\bk\b.*\b2\b.*\b100\b"),
-        ({"preferred": None}, ""),
-        ({"topics": 5000, "responses": 20}, "100,000"),
-        ({"more_topics": tuple(range(7, 50))}, "40"),
-        ({"forced": 3}, ""),
-    ],
-)
-def test_plans_that_cannot_be_made_are_refused(wrong, named):
-    with pytest.raises(BadPlanError, match=named):
-        Asked(**SMALL | SAID | wrong)
-
-
-def test_plans_are_read_as_they_were_written():
+def test_plans_are_read_as_they_were_written_if_they_can_be_made():
     asked = Asked(**SMALL | SAID)
     assert Asked.read(json.loads(json.dumps(asked.write()))) == asked
+    for wrong, named in (
+        ({"k": 1}, r"\bk\b.*\b2\b.*\b100\b"), ({"preferred": None}, None),
+        ({"topics": 5000, "responses": 20}, "100,000"), ({"more_topics": tuple(range(7, 50))}, "40"),
+        ({"forced": 3}, None),
+    ):  # fmt: skip
+        with pytest.raises(BadPlanError, match=named):
+            Asked(**SMALL | SAID | wrong)
     for wrong, named in (({"topics": 3, "responses": 3, "colour": 1}, "colour"), ({"topics": 3}, "responses")):
         with pytest.raises(BadPlanError, match=named):
             Asked.read(wrong)
@@ -214,7 +203,7 @@ def test_an_editor_plans_from_the_page_and_sees_what_comes_of_it():
     run = running.wait(run)
     answer = client.get(answer.url)
     (block,) = answer.context["next"]
-    assert "96" in block["first"]["money"]
+    assert block["first"]["money"] == 96
     assert f'hx-get="{page(study)}' not in answer.content.decode()
     table = client.get(f"/studies/{study.slug}/results/tables/plan.csv?run={run.key}")
     assert table.content.startswith(b"k,topics,")

@@ -83,13 +83,17 @@ def test_after_a_cancellation_nothing_comes(study, monkeypatch):
     assert (run.state, Encoding.objects.count(), Likeness.objects.count()) == (RunState.CANCELLED, 0, 0)
 
 
+def erase(name: str) -> None:
+    writer = Response.objects.get(external_id=name).participant
+    writing_erasing.erase(writer, NOW)
+    erasing.erase(writer, NOW)
+
+
 def test_erasure_takes_what_was_made_of_the_text(db):
     study = set_texts(small_study.make(), t1_x="the cat", t1_y="the cat")
     compute(study)
-    writer = Response.objects.get(external_id="t1-x").participant
     gone = {digest(text_of("t2-x"))}
-    writing_erasing.erase(writer, NOW)
-    erasing.erase(writer, NOW)
+    erase("t1-x")
     left = set(Encoding.objects.values_list("text", flat=True))
     assert not left & gone
     assert digest("the cat") in left  # somebody else wrote the same
@@ -103,9 +107,7 @@ def test_what_is_encoded_while_its_text_is_erased_is_not_kept(study):
     effects = []
     work.keeper = effects.append
     scoring.work(work)
-    writer = Response.objects.get(external_id="t1-x").participant
-    writing_erasing.erase(writer, NOW)
-    erasing.erase(writer, NOW)
+    erase("t1-x")
     for effect in effects:
         effect()
     left = set(Encoding.objects.values_list("text", flat=True))

@@ -14,7 +14,7 @@ from analysis.domain import loading
 from analysis.domain.results.settings import BadParameterError
 from analysis.domain.similarity import choosing, keeping, reading, scoring
 from analysis.domain.texts import digest
-from analysis.models import Encoder, Encoding, Likeness
+from analysis.models import Encoding, Likeness
 from analysis.rag.encoders import Identity
 from analysis.text.bertscore import TokenEmbeddings, score
 from analysis.text.statements import without_markers
@@ -82,39 +82,25 @@ def test_an_empty_text_has_no_score(db):
     assert all(digest("[0]") in pair for pair in undefined)
 
 
-def test_every_model_keeps_its_own(study, folder):
-    compute(study)
-    assert Encoder.objects.get().layer == 2
-    with pytest.raises(BadParameterError, match="not offered here; choose one of"):
-        scoring.start(study=study, model=f"{folder}:1")
-    with pytest.raises(BadParameterError, match="not offered"):
-        scoring.start(study=study, model="/etc")
+def test_only_what_is_offered_can_be_computed_and_only_of_pairs(study, folder, settings, tmp_path):
+    for model in (f"{folder}:1", "/etc"):
+        with pytest.raises(BadParameterError):
+            scoring.start(study=study, model=model)
+    with pytest.raises(scoring.NothingToCompareError):
+        scoring.start(study=StudyFactory())
+    for has, queue in ((True, Queue.GPU), (False, Queue.DEFAULT)):
+        settings.HAS_GPU_WORKER = has
+        assert scoring.queue() == queue
+    settings.BERTSCORE_MODELS = [str(tmp_path / "gone")]
+    run = running.wait(scoring.start(study=study))
+    assert (run.state, len(run.problems)) == (RunState.FAILED, 1)
 
 
 def test_models_are_named_with_their_layer():
-    assert choosing.read("roberta-large").layer == 17
-    assert choosing.read("roberta-large:5").layer == 5
-    assert choosing.read("all-MiniLM-L6-v2").layer is None
+    layers = {"roberta-large": 17, "roberta-large:5": 5, "all-MiniLM-L6-v2": None}
+    assert {name: choosing.read(name).layer for name in layers} == layers
     assert str(choosing.read("/models/x:y")) == "/models/x:y"
-
-
-def test_nothing_to_compare(db):
-    with pytest.raises(scoring.NothingToCompareError, match="two or more responses in pairs"):
-        scoring.start(study=StudyFactory())
-
-
-@pytest.mark.parametrize(("has", "queue"), [(True, Queue.GPU), (False, Queue.DEFAULT)])
-def test_it_runs_on_a_device_where_there_is_one(settings, has, queue):
-    settings.HAS_GPU_WORKER = has
-    assert scoring.queue() == queue
-
-
-def test_a_model_that_is_gone_fails_at_once_and_says_what_to_do(study, settings, tmp_path):
-    settings.BERTSCORE_MODELS = [str(tmp_path / "gone")]
-    run = running.wait(scoring.start(study=study))
-    assert run.state == RunState.FAILED
-    assert "There is no folder" in run.problems[0]["message"]
-    settings.BERTSCORE_MODELS = [choosing.offered()[0].model]
+    assert all(part in str(Identity("m", 3, "abc")) for part in ("m", "3", "abc"))
 
 
 @given(st.integers(0, 1000), st.integers(1, 40), st.integers(1, 400))
@@ -137,7 +123,3 @@ def test_the_database_digests_as_we_do(db):
     study = set_texts(small_study.make(), t1_x="Köln – 157 m “high”\n\t🐱")
     row = Response.objects.annotate(found=keeping.Digest("text")).get(study=study, external_id="t1-x")
     assert row.found == digest(row.text)
-
-
-def test_an_identity_says_what_it_is():
-    assert str(Identity("m", 3, "abc")) == "m, layer 3, abc"

@@ -12,8 +12,9 @@ from crowdrag.runs.domain import running
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
 from crowdrag.studies.enums import Role
-from tests.analysis.similarity.texts import analyse, compute
-from tests.factories import MembershipFactory, UserFactory
+from tests.analysis.similarity.texts import compute
+from tests.analysis.small_study import analyse
+from tests.analysis.visits import client_of, visit
 
 
 def bertscore_rows(run: Run) -> list[dict]:
@@ -37,10 +38,9 @@ def test_an_analysis_takes_the_scores_that_stand_and_they_are_in_its_digest(stud
     assert len(used.likenesses.pairs) == 6
 
 
-def test_scores_that_nobody_computed_are_told(study):
+def test_an_analysis_with_scores_that_nobody_computed_fails(study):
     run = analyse(study, bertscore="roberta-large:17")
-    assert run.state == RunState.FAILED
-    assert "have them computed first" in run.problems[0]["message"]
+    assert (run.state, len(run.problems)) == (RunState.FAILED, 1)
 
 
 def test_an_estimate_learns_from_the_last_run(study, model):
@@ -53,64 +53,44 @@ def test_an_estimate_learns_from_the_last_run(study, model):
     assert (after.texts, after.missing, after.minutes) == (6, 0, 1)
 
 
-def test_the_command(study, capsys, model):
+def test_the_command_prints_how_many_texts_and_pairs_there_were(study, capsys):
     call_command("bertscore", study.slug)
-    assert "6 texts encoded and 6 pairs scored" in capsys.readouterr().out
-    with pytest.raises(CommandError, match="no study"):
-        call_command("bertscore", "nowhere")
-    with pytest.raises(CommandError, match="not offered"):
-        call_command("bertscore", study.slug, model="other")
+    assert capsys.readouterr().out.count("6") == 2
+    for slug, options in (("nowhere", {}), (study.slug, {"model": "other"})):
+        with pytest.raises(CommandError):
+            call_command("bertscore", slug, **options)
 
 
-@pytest.fixture
-def shown(study, client):
-    """The page of metrics as an editor sees it."""
-    user = UserFactory()
-    MembershipFactory(study=study, user=user, role=Role.EDITOR)
-    client.force_login(user)
-
-    def get() -> str:
-        answer = client.get(f"/studies/{study.slug}/results/metrics/")
-        assert answer.status_code == 200
-        return answer.content.decode()
-
-    return get
+def offer(study):
+    """What the page of metrics offers an editor."""
+    return visit(study, "metrics/", Role.EDITOR).context["bertscore"]
 
 
-def test_the_page_offers_to_compute_and_says_how_it_stands(shown, study, client, settings, model):
+def test_the_page_offers_to_compute_and_shows_how_it_stands(study, settings, model):
     settings.BERTSCORE_MODELS = [model]
+    start = f"/studies/{study.slug}/results/bertscore/start/"
     analyse(study)
-    assert "No scores were computed yet" in shown()
-    assert "6 texts to encode" in shown()
-    assert "known after the first run" in shown()
-    started = client.post(f"/studies/{study.slug}/results/bertscore/start/")
+    assert (offer(study).encoder, offer(study).missing, offer(study).models[0].estimate.minutes) == (None, 6, None)
+    started = client_of(study, Role.EDITOR).post(start)
     run = Run.objects.get(kind=scoring.KIND)
     assert started.url.endswith(f"/runs/{run.key}/")
-    assert "BERTScores are being computed" in shown()
+    assert offer(study).run.is_active
+    assert f'action="{start}"' not in visit(study, "metrics/", Role.EDITOR).content.decode()
     running.wait(run)
-    assert "All 6 texts are encoded" in shown()
-    assert "They came after the analysis shown here" in shown()
+    assert (offer(study).missing, offer(study).is_newer) == (0, True)  # they came after the analysis
     analyse(study)
-    last = shown()
-    assert "came after" not in last
-    assert "Those shown here are of" in last
-    assert "Compute BERTScore" not in last  # there is nothing to compute
-    assert client.get(f"/studies/{study.slug}/runs/{run.key}/").status_code == 200
+    assert not offer(study).is_newer
+    assert 'type="submit">' not in visit(study, "metrics/", Role.EDITOR).content.decode().split('id="bertscore"')[1]
+    assert client_of(study).get(f"/studies/{study.slug}/runs/{run.key}/").status_code == 200
 
 
-def test_the_page_says_why_a_run_failed(shown, study, client, settings, tmp_path):
+def test_the_page_shows_a_failed_run_and_refuses_other_models(study, settings, tmp_path):
     analyse(study)
     settings.BERTSCORE_MODELS = [str(tmp_path / "<gone>"), "all-MiniLM-L6-v2"]
-    running.wait(scoring.start(study=study))
-    assert "There is no folder" in shown()
-    assert "&lt;gone&gt;" in shown()
-    assert "<select" in shown()
-    refused = client.post(f"/studies/{study.slug}/results/bertscore/start/", {"model": "/etc"}, follow=True)
-    assert "not offered here" in refused.content.decode()
-
-
-def test_viewers_cannot_start_it(study, client):
-    user = UserFactory()
-    MembershipFactory(study=study, user=user, role=Role.VIEWER)
-    client.force_login(user)
-    assert client.post(f"/studies/{study.slug}/results/bertscore/start/").status_code == 403
+    run = running.wait(scoring.start(study=study))
+    text = visit(study, "metrics/", Role.EDITOR).content.decode()
+    assert all(part in text for part in ("&lt;gone&gt;", "<select", f"/runs/{run.key}/"))
+    start = f"/studies/{study.slug}/results/bertscore/start/"
+    refused = client_of(study, Role.EDITOR).post(start, {"model": "/etc"}, follow=True)
+    assert [message.level_tag for message in refused.context["messages"]] == ["error"]
+    assert list(Run.objects.filter(kind=scoring.KIND)) == [run]
