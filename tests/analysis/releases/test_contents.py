@@ -82,19 +82,18 @@ def test_passages_are_in_as_far_as_their_terms_allow(made: Study) -> None:
         assert (texts[0] != "") == (passages == Passages.TEXTS)
 
 
-def test_choices_are_kept_as_json_and_say_what_does_not_go_together() -> None:
+def test_choices_are_kept_as_json_and_know_what_does_not_go_together() -> None:
     choices = Choices(logs=Logs.FULL, runs=("a", "b"), timing=Timing.ABSENT, licence="CC0-1.0")
     assert Choices.from_json(choices.as_json()) == choices
     assert Choices.from_json({}) == Choices()
-    assert Choices().problems() == []
-    assert len(Choices(passages=Passages.TEXTS).problems()) == 1
-    assert len(Choices(topics=False).problems()) == 2
-    assert len(Choices(logs=Logs.MINUTES, timing=Timing.HOUR).problems()) == 1
-    assert len(Choices(responses=False, logs=Logs.FULL).problems()) == 1
-    with pytest.raises(ValueError, match="other"):
-        Choices.from_json({"other": 1})
-    with pytest.raises(ValueError, match="SOME"):
-        Choices.from_json({"logs": "SOME"})
+    for wrong, problems in (
+        ({}, 0), ({"passages": Passages.TEXTS}, 1), ({"topics": False}, 2),
+        ({"logs": Logs.MINUTES, "timing": Timing.HOUR}, 1), ({"responses": False, "logs": Logs.FULL}, 1),
+    ):  # fmt: skip
+        assert len(Choices(**wrong).problems()) == problems
+    for unknown, named in (({"other": 1}, "other"), ({"logs": "SOME"}, "SOME")):
+        with pytest.raises(ValueError, match=named):
+            Choices.from_json(unknown)
 
 
 def test_fresh_pseudonyms_are_another_ones_in_each_release_and_the_same_when_it_is_built_again(made: Study) -> None:
@@ -113,23 +112,21 @@ def people(made: Study, release: str, **choices: Any) -> set[str]:
     return {row["participant"] for row in read(made, release, **choices)[0]["participants"]}
 
 
-@pytest.mark.parametrize(
-    ("timing", "time", "seconds", "ms"),
-    [
-        (Timing.EXACT, datetime(2026, 1, 1, 13, 2, 3, 500_000, UTC), 125.25, [0, 1500, 1600, 61_500]),
-        (Timing.SECOND, datetime(2026, 1, 1, 13, 2, 3, 0, UTC), 125.0, [0, 1000, 1000, 61_000]),
-        (Timing.MINUTE, datetime(2026, 1, 1, 13, 2, 0, 0, UTC), 120.0, [0, 0, 0, 60_000]),
-        (Timing.HOUR, datetime(2026, 1, 1, 13, 0, 0, 0, UTC), 0.0, [0, 0, 0, 0]),
+def test_times_are_cut_to_the_step_that_was_chosen(made: Study) -> None:
+    at = datetime(2026, 1, 1, 13, 2, 3, 500_000, UTC)
+    for timing, time, seconds, ms in (
+        (Timing.EXACT, at, 125.25, [0, 1500, 1600, 61_500]),
+        (Timing.SECOND, at.replace(microsecond=0), 125.0, [0, 1000, 1000, 61_000]),
+        (Timing.MINUTE, at.replace(second=0, microsecond=0), 120.0, [0, 0, 0, 60_000]),
+        (Timing.HOUR, at.replace(minute=0, second=0, microsecond=0), 0.0, [0, 0, 0, 0]),
         (Timing.ABSENT, None, None, [None, None, None]),
-    ],
-)
-def test_times_are_cut_to_the_step_that_was_chosen(made: Study, timing, time, seconds, ms) -> None:
-    tables, _layout, _left_out = read(made, timing=timing, logs=Logs.FULL)
-    row = tables["responses"][0]
-    assert (row["submitted_at"], row["seconds"]) == (time, seconds)
-    assert tables["judgments"][0]["judged_at"] == time
-    assert [event["ms"] for event in tables["log_events"]][: len(ms)] == ms
-    assert "clock" not in repr(tables["log_events"])
+    ):
+        tables, _layout, _left_out = read(made, timing=timing, logs=Logs.FULL)
+        row = tables["responses"][0]
+        assert (row["submitted_at"], row["seconds"]) == (time, seconds)
+        assert tables["judgments"][0]["judged_at"] == time
+        assert [event["ms"] for event in tables["log_events"]][: len(ms)] == ms
+        assert "clock" not in repr(tables["log_events"])
 
 
 def test_a_cut_time_is_never_later_and_the_order_stays() -> None:

@@ -11,13 +11,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.domain.releases import linking, publishing
+from analysis.domain.releases import linking
 from analysis.models import Release
 from crowdrag.audit.models import Look
 from crowdrag.studies.domain import leaving
 from crowdrag.studies.enums import Role, Shown
 from crowdrag.studies.models import Study
-from tests.analysis.visits import client_of
 from tests.api.conftest import by_token
 from tests.factories import MembershipFactory, ResponseFactory
 
@@ -80,28 +79,6 @@ def test_nothing_can_be_sent_to_a_release(study: Study) -> None:
         assert anybody.get(address).status_code == 200, address
 
 
-def test_under_an_embargo_nobody_gets_it_until_it_is_lifted(study: Study) -> None:
-    release, anybody = published(study, embargo_until=timezone.now() + timedelta(days=9)), Client()
-    address = at("public_release_zip", release)
-    assert anybody.get(address).status_code == 403
-    assert address not in anybody.get(at("public_release", release)).content.decode()
-    publishing.lift_embargo(release=release)
-    assert holds(anybody.get(address)) == listed(release)
-
-
-def test_what_is_withdrawn_or_not_published_is_given_to_nobody_but_members(study: Study) -> None:
-    release, anybody, member = published(study), Client(), client_of(study)
-    publishing.withdraw(release=release, reason="The wrong passages.")
-    gone = anybody.get(at("public_release_zip", release))
-    assert (gone.status_code, "The wrong passages." in gone.content.decode()) == (410, True)
-    next_ = built(study)
-    assert anybody.get(at("public_release_zip", next_)).status_code == 404
-    for each in (release, next_):
-        assert holds(member.get(at("release_zip", each))) == listed(each)
-    assert Look.objects.filter(what=Shown.FILE, page="release_zip").exists()
-    assert at("release_zip", next_) in member.get(at("release", next_)).content.decode()
-
-
 def test_what_was_taken_out_is_not_in_it_and_its_tag_is_another(study: Study) -> None:
     release, anybody = published(study), Client()
     address = at("public_release_zip", release)
@@ -115,19 +92,6 @@ def test_what_was_taken_out_is_not_in_it_and_its_tag_is_another(study: Study) ->
     release.files.filter(removed_at__isnull=True).update(file="", removed_at=timezone.now())
     assert anybody.get(address).status_code == 410
     assert address not in anybody.get(at("public_release", release)).content.decode()
-
-
-def test_a_private_link_gives_it_until_it_ends(study: Study) -> None:
-    release, reviewer = built(study), Client()
-    link, key = linking.make(release=release, expires_at=timezone.now() + timedelta(days=3))
-    address = reverse("private_release_zip", args=[key])
-    answer = reviewer.get(address)
-    assert (answer["X-Robots-Tag"], answer["Cache-Control"]) == ("noindex", "private, no-cache")
-    assert holds(answer) == listed(release)
-    page = reviewer.get(reverse("private_release", args=[key])).content.decode()
-    assert (address in page, at("public_release_zip", release) in page) == (True, False)
-    linking.revoke(link=link)
-    assert reviewer.get(address).status_code == 404
 
 
 def test_scripts_get_it_before_it_is_published_and_who_got_it_is_noted(study: Study) -> None:

@@ -13,9 +13,10 @@ from django.utils import timezone
 from analysis.domain.releases import building, linking, publishing
 from analysis.forms.release import ReleaseForm
 from analysis.models import PersonalFinding, Release, ReleaseLink
+from crowdrag.audit.models import Look
 from crowdrag.runs.domain import running
 from crowdrag.studies.domain import leaving
-from crowdrag.studies.enums import Role
+from crowdrag.studies.enums import Role, Shown
 from crowdrag.studies.models import Study
 from tests.analysis.visits import client_of
 from tests.factories import ResponseFactory
@@ -124,11 +125,14 @@ def test_under_an_embargo_sizes_and_sums_are_public_and_files_and_rows_are_not(
     page = html(anybody.get(at("public_release", release)))
     assert release.files.get(path="README.md").sha256 in page
     assert "Wombats dig" not in page
+    assert at("public_release_zip", release) not in page
+    assert anybody.get(at("public_release_zip", release)).status_code == 403
     assert anybody.get(at("public_release_file", release, "README.md")).status_code == 403
     release.files.filter(path="README.md").update(file="", removed_at=timezone.now())
     assert anybody.get(at("public_release_file", release, "README.md")).status_code == 410
     owner.post(at("release_embargo", release))
     assert anybody.get(at("public_release_file", release, "SHA256SUMS")).status_code == 200
+    assert anybody.get(at("public_release_zip", release)).status_code == 200
 
 
 def test_that_somebody_left_is_on_the_page_for_all_to_see_and_in_no_file(study: Study, anybody: Client) -> None:
@@ -148,8 +152,15 @@ def test_a_withdrawn_version_gives_its_reason_and_nothing_else(study: Study, own
     assert owner.post(at("release_withdraw", release), {"reason": ""}).status_code == 422
     owner.post(at("release_withdraw", release), {"reason": "The wrong passages."})
     assert "The wrong passages." in html(anybody.get(at("public_release", release)))
-    gone = anybody.get(at("public_release_file", release, "README.md"))
-    assert (gone.status_code, "The wrong passages." in html(gone)) == (410, True)
+    for address in (at("public_release_file", release, "README.md"), at("public_release_zip", release)):
+        gone = anybody.get(address)
+        assert (gone.status_code, "The wrong passages." in html(gone)) == (410, True)
+    # Members still have it, and what is built and not published.
+    next_ = built(study)
+    assert anybody.get(at("public_release_zip", next_)).status_code == 404
+    assert [owner.get(at("release_zip", each)).status_code for each in (release, next_)] == [200, 200]
+    assert Look.objects.filter(what=Shown.FILE, page="release_zip").exists()
+    assert at("release_zip", next_) in html(owner.get(at("release", next_)))
 
 
 def test_a_private_link_opens_what_is_not_published_until_it_ends(study: Study, owner: Client, anybody: Client) -> None:
@@ -161,12 +172,16 @@ def test_a_private_link_opens_what_is_not_published_until_it_ends(study: Study, 
     assert answer["X-Robots-Tag"] == "noindex, nofollow"
     assert b"".join(anybody.get(f"{address}files/README.md")).startswith(b"---")
     key = address.rstrip("/").rpartition("/")[2]
+    packed = reverse("private_release_zip", args=[key])
+    assert (packed in html(answer), at("public_release_zip", release) in html(answer)) == (True, False)
+    sent = anybody.get(packed)
+    assert (sent["X-Robots-Tag"], sent["Cache-Control"]) == ("noindex", "private, no-cache")
     assert key not in html(owner.get(at("release", release)))
     link = ReleaseLink.objects.get()
     assert link.used_at is not None
     assert linking.opened(key, now=link.expires_at + timedelta(seconds=1)) is None
     owner.post(at("release_revoke", release, link.pk))
-    for gone in (address, f"{address}files/README.md"):
+    for gone in (address, f"{address}files/README.md", packed):
         assert anybody.get(gone).status_code == 404
 
 

@@ -31,7 +31,7 @@ def test_what_is_planted_is_found_whole_under_its_kind_and_nothing_else_is() -> 
         inside = [match for match in found if match.start < start + len(words) and start < match.end]
         right[kind] += covered(each.text, words) and {match.kind for match in inside} == {kind}
         wrong += [each.text[match.start : match.end] for match in found if match not in inside]
-    assert min(right[kind] for kind in planted.PLANTERS) >= 0.98 * N / len(planted.PLANTERS), right
+    assert min(right[kind] for kind in planted.KINDS) >= 0.98 * N / len(planted.KINDS), right
     assert len(wrong) <= 0.01 * N, wrong
 
 
