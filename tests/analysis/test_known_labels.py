@@ -115,19 +115,9 @@ def test_what_is_known_tells_who_can_be_trusted_also_by_votes_beyond_k() -> None
 def test_campaigns_that_contradict_each_other_know_nothing() -> None:
     study = small_study.make()
     item = make_gold(study, "clear", 1)
-    other = Campaign.objects.get(pk=item.campaign_id)
-    other.pk, other.name = None, "again"
-    other.save()
-    asked = item.campaign.asked.select_related("dimension")
-    for each in asked:
-        other.asked.create(dimension=each.dimension, position=each.position)
-    twin = Item.objects.create(campaign=other, pair=item.pair, topic=item.topic)
-    sheet = other.questionnaires.create(external_id="again", created_at=other.created_at)
-    sheet.entries.create(item=twin, position=0, is_gold=True)
-    judge = item.judgments.first().assignment
-    again = sheet.assignments.create(participant=judge.participant, state=judge.state)
-    dimension = Dimension.objects.get(study=study, name="clear")
-    again.judgments.create(item=twin, dimension=dimension, value=1)
+    again = small_study.campaign(study, {(item.pair.a.external_id, item.pair.b.external_id): ("A",)}, names=["w9"],
+                                 dimensions=["clear"])  # fmt: skip
+    twin = again.items.get()
     make_gold(study, "clear", -1, item=twin)
     assert loading.load(study).main.known == ()
     make_gold(study, "clear", 1, item=twin)

@@ -5,6 +5,7 @@ import pytest
 from django.utils import timezone
 
 from analysis.domain import inputs, loading
+from analysis.domain.loading import columns
 from analysis.domain.texts import Texts, TextsGoneError
 from annotation.enums import AssignmentState, CampaignKind, Judges
 from annotation.models import Assignment, Judgment
@@ -172,3 +173,17 @@ def test_texts_are_read_as_they_were_digested_and_one_that_was_erased_is_an_erro
     with pytest.raises(TextsGoneError, match="t1-x"):
         list(Texts(study, found))
     assert inputs.unpack(found.pack()).digest == found.digest
+
+
+def test_columns_read_as_bytes_are_the_rows_that_there_are(study, monkeypatch):
+    fields = {"row": "id", "coder": "assignment__participant_id", "value": "value"}
+    judgments = Judgment.objects.of_study(study).counted()
+    expected = sorted(judgments.values_list(*fields.values()))
+    assert min(value for *_, value in expected) < 0
+    for bits in (20, 2):  # one block, and many
+        monkeypatch.setattr(columns, "BITS", bits)
+        read = columns.read(judgments, fields)
+        assert read.dtype == [(name, np.int64) for name in fields]
+        assert read.tolist() == expected
+    for none in (judgments.filter(value=77), Judgment.objects.filter(item__campaign__in=[])):
+        assert columns.read(none, fields).shape == (0,)

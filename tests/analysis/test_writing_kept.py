@@ -43,41 +43,50 @@ def study(written_here: int, db: None) -> Study:
     return Study.objects.get(pk=written_here)
 
 
+def authors(found: inputs.Inputs, what) -> list[str]:
+    return [found.responses[each.response].participant for each in what]
+
+
 def measured(found: inputs.Inputs) -> dict[str, dict[str, float | None]]:
-    return {found.responses[each.response].participant: each.measures for each in found.processes}
+    return dict(zip(authors(found, found.processes), [each.measures for each in found.processes], strict=True))
 
 
-def test_logs_are_measured_once_and_kept(study, monkeypatch, django_assert_num_queries):
+def rows(run: Run, name: str) -> list:
+    return next(iter(Table.objects.filter(run=run, name=name).values_list("rows", flat=True)), [])
+
+
+def named(run: Run, name: str) -> set[str]:
+    """The responses that a table is about."""
+    return {row["response"] for row in rows(run, name)}
+
+
+def test_logs_are_measured_once_and_kept_until_the_method_changes(study, monkeypatch, django_assert_num_queries):
     first = loading.load(study)
     assert LogMeasures.objects.count() == len(first.processes) == 3
-    monkeypatch.setattr(processes.logs, "fetched", None)  # nothing is read any more
-    again = loading.load(study)
-    assert again.digest == first.digest
-    with django_assert_num_queries(1):
-        processes.load(study, first.responses)
-    assert measured(first)["author-0"] == measures.measure(
-        submitted.written()[0], list(study.topics.get(external_id="t1").retrieved.order_by("rank")
-                             .values_list("passage__text", flat=True)))  # fmt: skip
-
-
-def test_another_version_of_the_method_measures_again(study, monkeypatch):
-    first = loading.load(study)
+    passages = study.topics.get(external_id="t1").retrieved.order_by("rank").values_list("passage__text", flat=True)
+    assert measured(first)["author-0"] == measures.measure(submitted.written()[0], list(passages))
+    with monkeypatch.context() as patch:
+        patch.setattr(processes.logs, "fetched", None)  # nothing is read any more
+        assert loading.load(study).digest == first.digest
+        with django_assert_num_queries(1):
+            processes.load(study, first.responses)
     monkeypatch.setattr(measures, "VERSION", measures.VERSION + 1)
     monkeypatch.setattr(processes.measures, "measure", lambda *_: measures.unknown() | {"pauses": 99})
     assert {each["pauses"] for each in measured(loading.load(study)).values()} == {99}
-    assert LogMeasures.objects.count() == len(first.processes)
-    assert set(LogMeasures.objects.values_list("version", flat=True)) == {measures.VERSION}
+    assert list(LogMeasures.objects.values_list("version", flat=True)) == [measures.VERSION] * 3
 
 
-def test_a_log_that_cannot_be_read_says_nothing_and_stops_nothing(study):
+def test_a_log_that_cannot_be_read_or_of_a_text_that_is_not_included_stops_nothing(study):
     log = WritingLog.objects.order_by("pk").first()
-    payload = b"no batch at all"
     LogBatch.objects.filter(log=log).delete()
     LogBatch.objects.create(log=log, sitting=0, number=0, first_event=0, event_count=1, codec="columns-zstd-1",
-                            payload=payload, digest=b"0" * 32, received_at=NOW)  # fmt: skip
+                            payload=b"no batch at all", digest=b"0" * 32, received_at=NOW)  # fmt: skip
     found = measured(loading.load(study))
     assert set(found["author-0"].values()) == {None}
     assert found["author-1"]["pauses"]
+    WritingTask.objects.filter(response__participant__external_id="author-0").update(state=TaskState.SUBMITTED)
+    Response.objects.filter(participant__external_id="author-0").update(is_included=False)
+    assert set(measured(loading.load(study))) == {"author-1", "author-2"}
 
 
 def test_figures_of_several_sittings_are_those_of_the_text(study):
@@ -101,30 +110,22 @@ def test_an_erasure_takes_measures_answers_and_rows_with_it(study):
     for task in WritingTask.objects.filter(response__isnull=False):
         SurveyAnswers.objects.create(survey=kind, task=task, answers={"glad": 1})
     run = analyse(study)
-    gone = Response.objects.get(participant__external_id="author-1")
-    kept = Response.objects.get(participant__external_id="author-2")
+    gone, kept = (Response.objects.get(participant__external_id=f"author-{n}") for n in (1, 2))
     before = Snapshot.objects.get(run=run)
-    assert {row["response"] for row in rows(run, "writing_process")} >= {gone.external_id, kept.external_id}
+    assert named(run, "writing_process") >= {gone.external_id, kept.external_id}
     writing_erasing.erase(gone.participant, NOW)
     erasing.erase(gone.participant, NOW)
     assert LogMeasures.objects.count() == 2
-    for name in erasing.OF_A_TEXT:
-        left = {row["response"] for row in rows(run, name)}
-        assert gone.external_id not in left, name
-    assert kept.external_id in {row["response"] for row in rows(run, "writing_process")}
+    assert [name for name in erasing.OF_A_TEXT if gone.external_id in named(run, name)] == []
+    assert kept.external_id in named(run, "writing_process")
     after = Snapshot.objects.get(run=run)
     found = inputs.unpack(bytes(after.payload))
-    assert {found.responses[each.response].participant for each in found.processes} == {"author-0", "author-2"}
-    assert {found.responses[each.response].participant for each in found.answers} == {"author-0", "author-2"}
+    assert set(authors(found, found.processes)) == set(authors(found, found.answers)) == {"author-0", "author-2"}
     assert after.digest == found.digest != before.digest
     run.refresh_from_db()
     assert run.stale_at is not None
     assert run.inputs_digest == before.digest  # what it was made of
-    assert gone.external_id not in {row["response"] for row in rows(analyse(study), "writing_process")}
-
-
-def rows(run: Run, name: str):
-    return Table.objects.get(run=run, name=name).rows if Table.objects.filter(run=run, name=name).exists() else []
+    assert gone.external_id not in named(analyse(study), "writing_process")
 
 
 def test_pay_and_time_are_key_figures(study):
@@ -177,12 +178,6 @@ def test_the_page_has_a_section_for_each_table_and_responses_in_pages(study, mon
     Table.objects.filter(run=run, name__in=["responses", "lengths", "readability", "citation_overlap", "citation_order",
                          "citation_rank_medians", "survey", "writing_process_means"]).delete()  # fmt: skip
     assert 'id="lengths"' not in visit(study, "writing/").content.decode()  # as of before texts were read
-
-
-def test_state_of_a_task_that_is_not_submitted_is_of_no_interest(study):
-    WritingTask.objects.filter(response__participant__external_id="author-0").update(state=TaskState.SUBMITTED)
-    Response.objects.filter(participant__external_id="author-0").update(is_included=False)
-    assert set(measured(loading.load(study))) == {"author-1", "author-2"}
 
 
 def test_surveys_are_shown_in_the_studys_own_words_and_every_table_has_a_name_of_its_own(study):

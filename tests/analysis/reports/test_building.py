@@ -27,14 +27,10 @@ def shown(run):
     return {table.name: table for table in reports.report(run).tables}
 
 
-def test_it_holds_what_made_it_and_every_table_and_chart_of_the_run_once(run):
+def test_it_holds_every_table_of_the_run_once_and_cannot_be_changed(run):
+    """What it holds of the demo study is golden: tests/golden."""
     report = reports.report(run)
     assert sorted(table.name for table in report.tables) == sorted(tables.names(run))
-    assert [chart.name for chart in report.charts] == ["agreement", "grades"]
-    about = report.about
-    assert (about.inputs_digest, about.seed, about.run) == (run.inputs_digest, 0, str(run.key))
-    assert about.as_of == run.snapshot.created_at
-    assert dict(about.parameters)["resamples"] == 30
     with pytest.raises(FrozenInstanceError):
         report.title = "other"
 

@@ -1,4 +1,7 @@
-"""What stands beside the data says what is there, programs read it, and no text of others becomes anything else."""
+"""What stands beside the data: programs read it, and no text of others becomes anything else.
+
+What it holds for the demo study is golden: tests/golden.
+"""
 
 import hashlib
 import json
@@ -49,24 +52,6 @@ def test_every_file_is_in_the_sums_and_in_the_manifest(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_the_manifest_says_what_is_there(tmp_path):
-    left = (LeftOut("responses", "people withdrew", 3),)
-    manifest = release(tmp_path, left_out=left, choices=Choices(logs=Logs.FULL))
-    assert json.loads((tmp_path / "release.json").read_text()) == manifest
-    assert manifest["schema_version"] == 1
-    assert [(table["name"], table["rows"]) for table in manifest["tables"]] == [
-        ("topics", len(TEXTS)), ("responses", len(TEXTS)), ("judgments", 0),
-    ]  # fmt: skip
-    assert manifest["left_out"] == [{"what": "responses", "reason": "people withdrew", "count": 3}]
-    assert manifest["choices"]["logs"] == "FULL"
-    fields = {field["name"]: field for field in manifest["tables"][1]["fields"]}
-    assert set(fields) == {column.name for column in RESPONSES.columns}
-    assert fields["topic"] == {
-        "name": "topic", "type": "text", "nullable": False, "meaning": "The topic.", "refers_to": "topics.topic",
-    }  # fmt: skip
-    assert fields["origin"]["values"] == ["HUMAN", "MODEL"]
-
-
 def test_the_digest_of_the_runs_follows_what_they_took_in():
     run = ABOUT.runs[0]
     digest = describing.digest_of_runs(ABOUT)
@@ -82,18 +67,7 @@ def test_the_digest_of_the_runs_follows_what_they_took_in():
     assert describing.digest_of_runs(replace(ABOUT, runs=())) == ""
 
 
-def test_the_card_holds_what_hugging_face_reads(tmp_path):
-    release(tmp_path)
-    metadata, text = card(tmp_path)
-    assert (metadata["license"], metadata["pretty_name"], metadata["size_categories"]) == (
-        "cc-by-4.0", ABOUT.title, ["n<1K"],
-    )  # fmt: skip
-    assert metadata["configs"] == [
-        {"config_name": "topics", "data_files": [{"split": "train", "path": "parquet/topics.parquet"}]},
-        {"config_name": "responses", "default": True,
-         "data_files": [{"split": "train", "path": "parquet/responses.parquet"}]},
-    ]  # fmt: skip
-    assert f"| `responses` | {len(TEXTS)} | A response to a topic. |" in text
+def test_the_size_is_that_of_the_longest_table():
     for rows, size in ((0, "n<1K"), (999, "n<1K"), (1000, "1K<n<10K"), (2_000_000, "1M<n<10M")):
         tables = [{"name": "a", "rows": rows, "meaning": "m"}, {"name": "b", "rows": 1, "meaning": "m"}]
         assert cards.metadata(ABOUT, {"tables": tables})["size_categories"] == [size]
@@ -129,17 +103,6 @@ def test_a_licence_that_nobody_knows_is_named_and_no_version_guessed(tmp_path):
     assert "SPDX" not in licence
     assert all(part in licence for part in (own, "CC0-1.0", "    Ask them.\n"))
     assert "Ask them." in text
-
-
-def test_the_citation_is_in_the_citation_file_format(tmp_path):
-    release(tmp_path)
-    found = reference.safe_load((tmp_path / "CITATION.cff").read_text())
-    assert found.pop("message")
-    assert found == {
-        "cff-version": "1.2.0", "type": "dataset", "title": ABOUT.title, "version": "2", "date-released": "2026-11-22",
-        "authors": [{"name": "Ann O'Nym", "orcid": "https://orcid.org/0000-0002-1825-0097"}, {"name": "B. C."}],
-        "license": "CC-BY-4.0", "abstract": ABOUT.description, "doi": "10.5555/cats", "url": ABOUT.address,
-    }  # fmt: skip
 
 
 def test_bibtex_keeps_no_brace_of_others():

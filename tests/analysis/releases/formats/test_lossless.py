@@ -42,23 +42,6 @@ def test_parquet_is_equal(folder):
     assert [row["answers"] and json.loads(row["answers"]) for row in found] == [row["answers"] for row in expected()]
 
 
-def test_parquet_says_types_and_meanings(folder):
-    schema = pq.read_schema(folder / "parquet/responses.parquet")
-    assert [str(field.type) for field in schema] == [
-        *["string"] * 4, "int64", "double", "bool", "timestamp[us, tz=UTC]", "string",
-        "list<element: string not null>", "string",
-    ]  # fmt: skip
-    assert [field.nullable for field in schema] == [column.nullable for column in RESPONSES.columns]
-    said = [field.metadata[b"description"].decode() for field in schema]
-    assert said == [column.meaning for column in RESPONSES.columns]
-    assert schema.field("topic").metadata[b"refers_to"] == b"topics.topic"
-    assert schema.field("origin").metadata[b"values"] == b'["HUMAN","MODEL"]'
-    assert schema.field("answers").metadata[b"format"] == b"json"
-    about = {name.decode(): value.decode() for name, value in schema.metadata.items()}
-    assert about["description"] == "A response to a topic."
-    assert (about["release"], about["licence"], about["key"]) == ("cats-v2", "CC-BY-4.0", "response")
-
-
 def test_no_cell_begins_a_formula_and_every_text_is_given_back(folder):
     given = expected()
     rows = cells_of(folder / "csv/responses.csv")
