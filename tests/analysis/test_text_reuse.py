@@ -11,7 +11,6 @@ from analysis.domain.results import reference_metrics, text_reuse
 from analysis.domain.results.family import Analysed
 from analysis.domain.results.settings import Settings
 from analysis.domain.texts import Texts
-from analysis.models import Table
 from crowdrag.studies.enums import Role
 from tests.analysis import small_study
 from tests.analysis.small_study import analyse
@@ -51,16 +50,10 @@ def study_of(texts):
     return made
 
 
-def reuse_of(study):
+def reuse_of(study, **parameters):
     """The tables of text reuse by name, without the rest of an analysis."""
-    inputs = loading.load(study)
-    read = Texts(study, inputs)
-    return text_reuse.family(Analysed(inputs, read, Settings(resamples=30), 0, {}, {}, lambda _: None))
-
-
-def values(specification):
-    """The data that a chart draws."""
-    return specification["datasets"][specification["data"]["name"]]
+    inputs, settings = loading.load(study), Settings(resamples=30, **parameters)
+    return text_reuse.family(Analysed(inputs, Texts(study, inputs), settings, 0, {}, {}, lambda _: None))
 
 
 def test_every_statement_meets_what_it_cites_and_scores_as_sacrebleu_has_it(study):
@@ -83,14 +76,7 @@ def test_shares_are_of_the_pairs_below_the_limit(study):
     assert shares["essay", "model"]["share"] == 1.0
     assert {row["limit"] for row in shares.values()} == {25.0}
     assert shares["all", "human"]["low"] <= shares["all", "human"]["share"] <= shares["all", "human"]["high"]
-
-
-def test_the_limit_is_a_parameter(study):
-    inputs = loading.load(study)
-    pairs = text_reuse.read(Texts(study, inputs))
-    resampling = text_reuse.Resampling.of(inputs.responses, Settings(resamples=20), 0)
-    strict = text_reuse.share_rows(inputs, pairs, 0.0, resampling)
-    assert {row["share"] for row in strict} == {0.0}
+    assert {row["share"] for row in reuse_of(study, reuse_limit=0)["text_reuse_shares"]} == {0.0}
 
 
 def test_texts_without_citations_have_no_reuse():
@@ -102,17 +88,10 @@ def test_texts_without_citations_have_no_reuse():
         metrics.reference_metrics({"reference_metrics": [{"rho": None}]}, labels, {}, {})
 
 
-def test_charts_and_the_page_show_what_the_tables_hold_and_offer_what_is_missing(study):
-    run = analyse(study)
-    points = values(charts.specification(study, run, "text_reuse"))
-    assert {(point["style"], point["origin"]) for point in points} == {("Bullet", "human"), ("Essay", "model")}
-    assert [point["share"] for point in points if point["bleu"] == 100] == [1.0, 1.0]
-    drawn = charts.specification(study, run, "reference_metrics", "dark")
-    rows = Table.objects.get(run=run, name="reference_metrics").rows
-    assert len(values(drawn)) == len([row for row in rows if row["rho"] is not None]) > 0
-
+def test_the_page_gives_reasons_once_and_where_they_belong(study):
+    """What it shows of the demo study is golden."""
+    analyse(study)
     text = visit(study, "metrics/", Role.EDITOR).content.decode()
-    assert "reference_metrics.svg" in text
     assert f'action="/studies/{study.slug}/results/bertscore/start/"' in text
     # What the section about BERTScore says is not said of each number again.
     assert reference_metrics.NO_BERTSCORE[1:] not in text
