@@ -27,15 +27,9 @@ def fixed(schema: int = inputs.SCHEMA) -> inputs.Inputs:
         participants=("p", "q"), units=((0, 1, 0, ""),), unit=ints(0, 0), coder=ints(0, 1), dimension=ints(0, 0),
         value=ints(0, 2), vote=ints(0, 1), k=ints(5, 5), position=ints(0, 3), row=ints(7, 8),
     )  # fmt: skip
-    return inputs.Inputs(
-        pool="crowd",
-        topics=("t",),
-        styles=("s",),
-        dimensions=(inputs.Dimension("clear", "Clear", (-1, 0, 1)),),
-        responses=tuple(inputs.Response(name, "t", "s", "human", "w", 9) for name in "xy"),
-        pools={"crowd": pool},
-        schema=schema,
-    )
+    responses = tuple(inputs.Response(name, "t", "s", "human", "w", 9) for name in "xy")
+    asked = (inputs.Dimension("clear", "Clear", (-1, 0, 1)),)
+    return inputs.Inputs("crowd", ("t",), ("s",), asked, responses, {"crowd": pool}, schema=schema)
 
 
 def make_gold(study: Any, dimension: str, value: int, *, item: Item | None = None) -> Item:

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import ir_measures
-import pytest
 
 from .judged import gold, grades, responses, retrieved, topics
 from .made import TABLES, TEXTS, TOPICS, release
@@ -23,18 +22,6 @@ def test_grades_are_read_as_qrels_twice_as_large(tmp_path):
     assert [(each.query_id, each.doc_id, each.relevance) for each in found] == [
         ("t1", "a", 2), ("t1", "b", 5), ("t1", "c", 5), ("t%202", "d%20e", 2),
     ]  # fmt: skip
-
-
-def test_a_measure_can_be_computed_with_them_and_doubling_changes_no_ndcg(tmp_path):
-    given = [("r", "t", name, "q", grade) for name, grade in (("a", 1.0), ("b", 2.0), ("c", 3.0))]
-    release(tmp_path, (grades(*given),))
-    qrels = list(ir_measures.read_trec_qrels(str(tmp_path / "trec/qrels.q.txt")))
-    run = [ir_measures.ScoredDoc("t", name, score) for name, score in (("b", 3.0), ("c", 2.0), ("a", 1.0))]
-    plain = [ir_measures.Qrel("t", name, int(grade)) for _r, _t, name, _q, grade in given]
-    measures = [ir_measures.nDCG]
-    found = ir_measures.calc_aggregate(measures, qrels, run)
-    assert found == pytest.approx(ir_measures.calc_aggregate(measures, plain, run))
-    assert 0.8 < found[ir_measures.nDCG] < 1
 
 
 def test_each_run_has_files_of_its_own(tmp_path):
