@@ -40,13 +40,13 @@ def raw() -> list[dict[str, Any]]:
     return lines("raw/study2_responses")
 
 
-def first_five(raw: list[dict[str, Any]], dimension: str) -> list[list[str]]:
-    """The votes that count, pair by pair, told apart without any code of ours."""
+def first_five(raw: list[dict[str, Any]], dimension: str) -> dict[tuple[str, str], list[tuple[str, str]]]:
+    """The votes that count of each pair, by judge and letter, told apart without any code of ours."""
     votes = defaultdict(list)
     for row in raw:
         letter = row["validity" if dimension == "correctness_topical" else dimension]
-        votes[row["response_a"], row["response_b"]].append(letter)
-    return [letters[:5] for letters in votes.values()]
+        votes[row["response_a"], row["response_b"]].append((row["worker"], letter))
+    return {pair: given[:5] for pair, given in votes.items()}
 
 
 def as_inputs(raw: list[dict[str, Any]]) -> inputs.Inputs:
@@ -132,9 +132,30 @@ def results(request: pytest.FixtureRequest) -> Results:
 def test_alpha_is_that_of_the_krippendorff_package(raw, results):
     for dimension in DIMENSIONS:
         row = row_of(results.tables["agreement"], dimension=dimension, split="complete", coders="crowd")
-        assert row["alpha"] == pytest.approx(package_alpha(first_five(raw, dimension)), abs=1e-12), dimension
+        units = [[letter for _judge, letter in given] for given in first_five(raw, dimension).values()]
+        assert row["alpha"] == pytest.approx(package_alpha(units), abs=1e-12), dimension
         assert (row["items"], row["judgments"]) == (840, 4200), dimension
         assert row["low"] < row["alpha"] < row["high"], dimension
+
+
+def test_alpha_of_the_splits_and_of_the_corrected_crowd_is_that_of_the_package(raw, results):
+    votes = {dimension: first_five(raw, dimension) for dimension in DIMENSIONS}
+    majorities = Counter(
+        pair for by_pair in votes.values() for pair, given in by_pair.items()
+        if max(Counter(letter for _judge, letter in given).values()) > len(given) / 2
+    )  # fmt: skip
+    competence = results.tables["competence"]
+    spam = {(row["participant"], row["dimension"]): row["spam_probability"] for row in competence}
+    for dimension in DIMENSIONS:
+        for split in ("differentiable", "minimal"):
+            chosen = [
+                given for pair, given in votes[dimension].items() if (majorities[pair] >= 5) == (split != "minimal")
+            ]
+            trusted = [[vote for vote in given if spam[vote[0], dimension] <= 0.7] for given in chosen]
+            for coders, used in (("crowd", chosen), ("corrected", trusted)):
+                row = row_of(results.tables["agreement"], dimension=dimension, split=split, coders=coders)
+                expected = package_alpha([[letter for _judge, letter in given] for given in used])
+                assert row["alpha"] == pytest.approx(expected, abs=1e-12), (dimension, split, coders)
 
 
 def test_labels_and_competences_go_with_the_published_ones_fitted_on_twice_the_data(results):
