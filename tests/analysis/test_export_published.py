@@ -22,7 +22,7 @@ from writing.domain.imports import sources
 
 from .exported import contents, export, rows
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_files")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_files", "one_transaction")]
 DATA = os.environ.get("CROWDRAG_DATA", "")
 Rows = list[dict[str, Any]]
 POINTWISE = "raw/study2_pointwise.jsonl.gz"

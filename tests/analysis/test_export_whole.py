@@ -1,10 +1,7 @@
 """An export is whole or not there, is of one moment, and takes little memory however large the study is."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
 import tracemalloc
 import zipfile
 from itertools import pairwise
@@ -12,10 +9,8 @@ from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 import pytest
-from django.conf import settings as django_settings
 from django.db import InternalError, connection
 
 from analysis.domain.corpus import archiving, exporting
@@ -30,6 +25,7 @@ from tests import factories
 from writing.models import Passage, Response
 
 from .exported import contents, export, rows
+from .processes import python
 from .whole_study import whole_study
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_files")]
@@ -90,15 +86,9 @@ executing.work_next(Run.objects.get(kind="export.archive"))
 @pytest.mark.extended
 def test_killed_in_the_middle_and_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = exporting.start(study=whole_study(), format_="archive")
-    url = urlsplit(os.environ["DATABASE_URL"])
-    environment = os.environ | {
-        "DATABASE_URL": urlunsplit(url._replace(path="/" + str(connection.settings_dict["NAME"]))),
-        "DJANGO_SETTINGS_MODULE": "crowdrag.settings",
-        "CROWDRAG_DATA_DIR": str(tmp_path),
-    }
-    command = [sys.executable, "-c", KILLED]
-    process = subprocess.run(command, cwd=django_settings.BASE_DIR, env=environment, capture_output=True, check=False)
-    assert process.returncode == -signal.SIGKILL, process.stderr.decode()
+    process = python("-c", KILLED, CROWDRAG_DATA_DIR=str(tmp_path))
+    _out, errors = process.communicate()
+    assert process.returncode == -signal.SIGKILL, errors.decode()
     # What it wrote so far is there, under no name that anybody would take for an export.
     assert left_behind(tmp_path) == [f"export-{run.key}-1.partial"]
     assert not Artifact.objects.exists()

@@ -1,17 +1,10 @@
 """An analysis that is killed, cancelled or overtaken by an erasure leaves nothing half, and ends like any other."""
 
-import os
 import signal
-import subprocess
-import sys
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 import pytest
-from django.conf import settings
-from django.db import connection
 from django.utils import timezone
 
 from analysis.domain import analysing, inputs
@@ -23,6 +16,8 @@ from crowdrag.runs.models import Run
 from crowdrag.studies.domain import leaving
 from crowdrag.studies.models import Participant, Study
 from tests.analysis import small_study
+
+from .processes import python
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(240)]
 
@@ -91,16 +86,11 @@ def assert_as_undisturbed(run: Run) -> None:
 @pytest.mark.parametrize(
     "where", [pytest.param("computing", marks=pytest.mark.soak), pytest.param("storing", marks=pytest.mark.extended)]
 )
-def test_one_that_is_killed_leaves_nothing_half_and_is_taken_up_again(study: Study, where: str, tmp_path: Path) -> None:
+def test_one_that_is_killed_leaves_nothing_half_and_is_taken_up_again(study: Study, where: str) -> None:
     run = start(study)
-    url = urlsplit(os.environ["DATABASE_URL"])
-    environment = os.environ | {
-        "DJANGO_SETTINGS_MODULE": "crowdrag.settings",
-        "DATABASE_URL": urlunsplit(url._replace(path="/" + str(connection.settings_dict["NAME"]))),
-    }
-    code = CHILD.format(dies=DIES[where], run=run.pk)
-    child = subprocess.run([sys.executable, "-c", code], cwd=settings.BASE_DIR, env=environment, check=False)
-    assert child.returncode == -signal.SIGKILL
+    process = python("-c", CHILD.format(dies=DIES[where], run=run.pk))
+    _out, errors = process.communicate()
+    assert process.returncode == -signal.SIGKILL, errors.decode()
     unit = run.units.get()
     assert unit.state == UnitState.CLAIMED, "it must have died at work"
     assert left_of(run) == (0, 0)

@@ -30,8 +30,8 @@ from .visits import client_of, results, visit
 
 pytestmark = pytest.mark.django_db
 #: Pages about judgments alone, and all pages.
-JUDGED = ("competence/", "grades/", "leaderboard/", "pairs/", "order/", "metrics/", "models/")
-PAGES = ("", *JUDGED, "writing/", "report/", "analyses/")
+JUDGED = ("competence/", "grades/", "leaderboard/", "pairs/", "order/", "metrics/")
+PAGES = ("", *JUDGED, "models/", "writing/", "report/", "analyses/")
 REDRAWN = {"bootstrap": "refit", "resample": "topics+workers", "grades_from": "votes"}
 
 

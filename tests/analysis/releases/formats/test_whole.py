@@ -27,7 +27,7 @@ from writing.domain.imports import sources
 from .made import ABOUT, cells_of, lines
 from .test_cells import begins_a_formula
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_files")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_files", "one_transaction")]
 ALL = Choices(
     passages=Passages.TEXTS, passage_terms="as they are", logs=Logs.FULL, comments=True, tables=True, excluded=True,
     timing=Timing.EXACT, pseudonyms=Pseudonyms.STABLE,
