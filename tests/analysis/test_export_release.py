@@ -3,6 +3,7 @@
 import io
 import json
 from collections import Counter
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from django.core.management import call_command
 from annotation.domain.defaults import NAMES, ensure_pairwise
 from annotation.domain.imports import crowdrag25
 from annotation.enums import AssignmentState, Inference, Judges
-from annotation.models import Campaign, Judgment, PlatformSubmission
+from annotation.models import Assignment, Campaign, Judgment, PlatformSubmission
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Consent, ConsentText, Participant, Study
 from tests import factories
@@ -121,21 +122,42 @@ def test_the_states_of_a_text_come_in_their_order_and_a_system_is_named(study: S
 VOTES = len(NAMES)
 
 
+def of_writer(**releases: Any) -> Callable[[Study], None]:
+    """What the writer agreed to, or not."""
+    given = {"releases_text": False, "releases_log": False} | releases
+    return lambda study: consent(Participant.objects.get(external_id="writer"), **given)
+
+
+def of_judges(study: Study) -> None:
+    """One judge is excluded, and the work of the other not accepted."""
+    first, second = study.campaigns.get().questionnaires.get().assignments.order_by("id")
+    Assignment.objects.filter(pk=first.pk).update(is_included=False)
+    Assignment.objects.filter(pk=second.pk).update(state=AssignmentState.REJECTED)
+
+
+def of_response(study: Study) -> None:
+    study.responses.filter(external_id="model").update(is_included=False)
+
+
 @pytest.mark.parametrize(
-    ("consents", "absent", "counts"),
+    ("change", "absent", "counts"),
     [
-        pytest.param({"releases_log": True}, {"study1_responses_human", "study2_responses"}, [1, 2 * VOTES], id="log"),
-        pytest.param({"releases_text": True}, set(), [1], id="text alone"),
-        pytest.param({"releases_log": True, "withdrawn_at": NOW}, {"study1_tasks"}, None, id="withdrew"),
+        pytest.param(of_writer(releases_log=True), {"responses_human", "2_responses"}, [1, 2 * VOTES], id="no text"),
+        pytest.param(of_writer(releases_text=True), set(), [1], id="no log"),
+        pytest.param(of_writer(releases_log=True, withdrawn_at=NOW), {"1_tasks"}, [1, 2 * VOTES], id="withdrew"),
+        pytest.param(of_judges, {"2_responses"}, [VOTES, VOTES], id="judges"),
+        pytest.param(of_response, {"2_responses"}, [1, 2 * VOTES], id="response"),
     ],
 )
-def test_a_writer_who_did_not_agree_to_all(study: Study, consents, absent, counts) -> None:
-    consent(Participant.objects.get(external_id="writer"), **{"releases_text": False, "releases_log": False} | consents)
+def test_what_people_do_not_release_or_does_not_count_is_left_out_with_what_is_about_it(
+    study: Study, change, absent, counts
+) -> None:
+    change(study)
     files, manifest = exported(study)
-    assert absent.isdisjoint(files)
-    assert counts is None or left_out(manifest) == counts
-    if not absent:  # the text without the steps to it
-        assert [row["text"] for row in files["study1_responses_human"]] == ["a" + HOSTILE]
+    assert [name for name in files if name.endswith(tuple(absent))] == []
+    assert left_out(manifest) == counts
+    if "responses_human" not in absent and "1_tasks" not in absent:
+        assert files["study1_responses_human"][-1]["text"] == "a" + HOSTILE  # with the steps to it, or without
 
 
 def test_a_judge_who_withdrew_and_one_whose_timing_stays(study: Study) -> None:
@@ -148,25 +170,6 @@ def test_a_judge_who_withdrew_and_one_whose_timing_stays(study: Study) -> None:
     assert [vote["worker"] for vote in files["study2_responses"]] == [stays.external_id]
     assert "study2_demographic" not in files
     assert left_out(manifest) == [2, VOTES]
-
-
-def test_what_is_excluded_or_not_accepted(study: Study) -> None:
-    first, second = study.campaigns.get().questionnaires.get().assignments.order_by("id")
-    first.is_included = False
-    first.save()
-    second.state = AssignmentState.REJECTED
-    second.save()
-    files, manifest = exported(study)
-    assert "study2_responses" not in files
-    assert left_out(manifest) == [VOTES, VOTES]
-
-
-def test_an_excluded_response_goes_with_its_judgments(study: Study) -> None:
-    study.responses.filter(external_id="model").update(is_included=False)
-    files, manifest = exported(study)
-    assert [row["response"] for row in files["study1_responses_llm"]] == ["system"]
-    assert "study2_responses" not in files
-    assert left_out(manifest) == [1, 2 * VOTES]
 
 
 def test_older_versions_and_gaps(study: Study) -> None:
