@@ -65,5 +65,6 @@ def test_units_and_empty_names_leave_no_commas_behind():
 
 def test_numbers_that_tell_rows_apart_are_named_too():
     columns = (Column("style", "Style"), Column("bin", "Part", 0, is_key=True), *COLUMNS[1:])
-    row = NONE | {"style": "essay", "bin": 3.0}
-    assert [about for _kind, about in noted(row, WHOLE | {"style": "x", "bin": 1}, columns=columns)] == ["essay, 3"]
+    for style, place in (("essay", "essay, 3"), ("", "3")):
+        rows = NONE | {"style": style, "bin": 3.0}, WHOLE | {"style": "x", "bin": 1}
+        assert [about for _kind, about in noted(*rows, columns=columns)] == [place]
