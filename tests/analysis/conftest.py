@@ -1,13 +1,26 @@
 """What tests of the analysis share."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 from django.db import transaction
 
-from analysis.domain import analysing
 from analysis.domain.corpus import consistent
-from crowdrag.runs.domain import running
 from crowdrag.runs.models import Run
 from tests.analysis import small_study
+
+
+@pytest.fixture(autouse=True)
+def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nobody wait for a broker: tests do the work of runs themselves."""
+    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+
+
+@pytest.fixture
+def own_files(tmp_path: Path, settings: Any) -> None:
+    """Keep files that are stored in a folder of the test."""
+    settings.MEDIA_ROOT, settings.DATA_DIR = tmp_path / "files", tmp_path
 
 
 @pytest.fixture
@@ -21,8 +34,7 @@ def analysed(shared_rows: None) -> int:
     """The key of a quick analysis of the small study, made once for a file."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
-        quick = {"resamples": 30, "restarts": 3, "refine": 0}
-        return running.wait(analysing.start(study=small_study.make(), parameters=quick)).pk
+        return small_study.analyse(small_study.make()).pk
 
 
 @pytest.fixture

@@ -1,9 +1,13 @@
 """Small studies to analyse, written down as votes."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+from analysis.domain import analysing
 from annotation.enums import AssignmentState, CampaignKind, Judges
 from annotation.models import Assignment, Campaign, Judgment
+from crowdrag.runs.domain import running
+from crowdrag.runs.models import Run
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Participant, Study
 from tests.factories import (
@@ -43,6 +47,13 @@ VOTES: Votes = {
 JUDGES = ("w1", "w2", "w3", "w4")
 STYLES = {"x": "bullet", "y": "essay", "z": "bullet"}
 ORIGINS = {"x": Origin.HUMAN, "y": Origin.MODEL, "z": Origin.HUMAN}
+#: Parameters of an analysis that takes a moment.
+QUICK = {"resamples": 30, "restarts": 3, "refine": 0}
+
+
+def analyse(study: Study, *, seed: int = 0, **parameters: Any) -> Run:
+    """Analyse a study quickly."""
+    return running.wait(analysing.start(study=study, seed=seed, parameters=QUICK | parameters))
 
 
 def make(votes: Votes = VOTES, *, study: Study | None = None, dimensions: Sequence[str] = DIMENSIONS) -> Study:

@@ -6,7 +6,6 @@ import pytest
 from rest_framework.test import APIClient
 
 from annotation.models import Pair
-from crowdrag.api.enums import Scope
 from crowdrag.runs.domain import running
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
@@ -30,11 +29,7 @@ def study() -> Study:
 
 @pytest.fixture
 def client(study: Study) -> APIClient:
-    return script(study)
-
-
-def script(study: Study, role: Role = Role.EDITOR, *scopes: Scope) -> APIClient:
-    return by_token(MembershipFactory(study=study, role=role).user, *scopes)
+    return by_token(MembershipFactory(study=study, role=Role.EDITOR).user)
 
 
 def post(client: APIClient, address: str, given: dict[str, Any]) -> Any:
@@ -42,45 +37,38 @@ def post(client: APIClient, address: str, given: dict[str, Any]) -> Any:
 
 
 def test_what_a_plan_is_made_of_can_be_sent_back(client: APIClient) -> None:
-    found = client.get(PLANNER).json()
-    assert (found["topics"], found["k"], found["source"], found["competence"]) == (65, 5, None, None)
-    assert found["more_k"] == [3, 7]
-    answer = post(client, PLANNER, {**found, **EXPECTED})
+    usual = client.get(PLANNER).json()
+    assert (usual["topics"], usual["k"], usual["source"], usual["competence"]) == (65, 5, None, None)
+    assert usual["more_k"] == [3, 7]
+    answer = post(client, PLANNER, {**usual, **EXPECTED})
     assert answer.status_code == 202, answer.content
     assert Run.objects.get().parameters["topics"] == 65
 
 
-def test_a_plan_is_started_and_its_tables_are_results(study: Study, client: APIClient) -> None:
+def test_a_plan_is_started_and_its_tables_are_results(client: APIClient) -> None:
     started = post(client, PLANNER, {**SMALL, "seed": 3})
     assert started.status_code == 202, started.content
     run = Run.objects.get()
     assert (run.kind, run.seed, run.parameters["more_k"], run.parameters["currency"]) == ("plan", 3, [5], "USD")
     assert started["Location"].endswith(f"/api/v1/studies/mine/runs/{run.key}/")
-    run = running.wait(run)
-    assert run.state == RunState.DONE, run.error
+    assert running.wait(run).state == RunState.DONE
     result = client.get(f"/api/v1/studies/mine/results/{run.key}/").json()
     assert {"plan", "plan_costs", "plan_next"} <= set(result["tables"])
     costs = client.get(f"/api/v1/studies/mine/results/{run.key}/tables/plan_costs/").json()
     assert {row["k"] for row in costs["rows"]} == {3, 5}
 
 
-@pytest.mark.parametrize(
-    ("given", "status", "pointer"),
-    [
+def test_a_plan_that_cannot_be_made_is_refused(client: APIClient) -> None:
+    for given, status, pointer in (
         ({}, 422, "#"),  # nothing says what to expect
         ({**SMALL, "topics": 1}, 400, "#/topics"),
         ({**SMALL, "preferred": 60}, 400, "#/preferred"),
         ({**SMALL, "more_topics": list(range(2, 40))}, 422, "#"),
-        ({**SMALL, "responses": 50, "topics": 10_000}, 422, "#"),
         ({**SMALL, "source": "latest"}, 400, "#/source"),
         ({**SMALL, "judges": 3}, 400, "#/judges"),
-    ],
-)
-def test_a_plan_that_cannot_be_made_is_refused(
-    client: APIClient, given: dict[str, Any], status: int, pointer: str
-) -> None:
-    answer = post(client, PLANNER, given)
-    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (status, pointer), answer.content
+    ):
+        answer = post(client, PLANNER, given)
+        assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (status, pointer), answer.content
     assert not Run.objects.exists()
 
 
@@ -99,9 +87,3 @@ def test_bertscores_are_estimated_and_started(study: Study, client: APIClient, s
     started = post(client, BERTSCORE, {"model": offered[1]["model"]})
     assert started.status_code == 202, started.content
     assert Run.objects.get().parameters["model"] == "microsoft/deberta-xlarge-mnli"
-
-
-def test_whoever_may_not_start_runs_starts_none(study: Study) -> None:
-    for one in (script(study, Role.REVIEWER), script(study, Role.OWNER, Scope.READ, Scope.WRITE)):
-        assert [post(one, address, SMALL).status_code for address in (PLANNER, BERTSCORE)] == [403, 403]
-        assert [one.get(address).status_code for address in (PLANNER, BERTSCORE)] == [200, 200]

@@ -34,118 +34,89 @@ from .exported import contents, export, import_archive, rows, unzipped
 from .whole_study import HOSTILE, JUDGMENTS, PLATFORM_ID, whole_study
 from .whole_study_judging import SESSION
 
-ours = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_files", "one_transaction")]
 OUR_APPS = (
     *("studies", "audit", "api", "llm", "runs", "webhooks", "recruitment"),
     *("writing", "annotation", "analysis", "operations", "demo"),
 )
 
 
-@pytest.fixture(autouse=True)
-def _files(tmp_path: Path, settings, one_transaction: None) -> None:
-    settings.MEDIA_ROOT = tmp_path / "files"
-    settings.DATA_DIR = tmp_path
-
-
 @pytest.fixture(scope="module")
-def made(shared_rows: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[int, Path]:
-    """A study that has everything, and its archive, made once."""
+def made(shared_rows: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[int, int, Path]:
+    """A study that has everything, an empty one into which its archive was imported, and the archive: made once."""
     folder = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch, override_settings(MEDIA_ROOT=folder, DATA_DIR=folder):
         patch.setattr(consistent, "reading", transaction.atomic)
-        study = whole_study()
-        return study.pk, Path(export(study).file.path)
+        patch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+        study, other = whole_study(), StudyFactory(slug="imported")
+        path = Path(export(study).file.path)
+        run = import_archive(other, path)
+        assert run.state == RunState.DONE, (run.problems, run.error)
+        return study.pk, other.pk, path
 
 
 @pytest.fixture
-def study(made: tuple[int, Path], db: None) -> Study:
+def study(made: tuple[int, int, Path], db: None) -> Study:
     return Study.objects.get(pk=made[0])
 
 
 @pytest.fixture
-def archive(made: tuple[int, Path]) -> Path:
-    return made[1]
+def imported(made: tuple[int, int, Path], db: None) -> Study:
+    return Study.objects.get(pk=made[1])
 
 
-@ours
-def test_imports_to_an_equal_study(study: Study, archive: Path) -> None:
-    other = StudyFactory()
-    run = import_archive(other, archive)
-    assert run.state == RunState.DONE, (run.problems, run.error)
-    before, after = unzipped(archive), contents(export(other))
+@pytest.fixture
+def archive(made: tuple[int, int, Path]) -> Path:
+    return made[2]
+
+
+def test_imports_to_an_equal_study(imported: Study, archive: Path) -> None:
+    before, after = unzipped(archive), contents(export(imported))
     manifests = [json.loads(content.pop("manifest.json")) for content in (before, after)]
     assert before.keys() == {table.file for table in ALL}
     assert [name for name, content in before.items() if not rows(content)] == []  # every table is tried
     assert [name for name in before if before[name] != after[name]] == []
     assert manifests[0]["files"] == manifests[1]["files"]
     assert manifests[0]["study"]["slug"] != manifests[1]["study"]["slug"]
+    # Texts are there to the byte. Nothing but a line feed ends a line, whatever other programs take for one.
+    texts = [row["text"] for row in rows(before["data/responses.jsonl.gz"])]
+    assert HOSTILE in texts
+    assert len(gzip.decompress(before["data/responses.jsonl.gz"]).split(b"\n")) == len(texts) + 1
 
 
-@ours
-def test_an_imported_snapshot_names_the_judgments_of_the_imported_study(archive: Path) -> None:
-    other = StudyFactory()
-    assert import_archive(other, archive).state == RunState.DONE
-    state = analysing.state(other)
+def test_an_imported_snapshot_names_the_judgments_of_the_imported_study(imported: Study) -> None:
+    state = analysing.state(imported)
     assert state.run is not None
     assert not state.changed
     taken = inputs.unpack(bytes(Snapshot.objects.get(run=state.run).payload))
     named = Judgment.objects.filter(pk__in=taken.main.row.tolist())
-    assert named.count() == len(taken.main.row) == Judgment.objects.of_study(other).pool().count() > 0
-    assert set(named.values_list("item__campaign__study", flat=True)) == {other.pk}
+    assert named.count() == len(taken.main.row) == Judgment.objects.of_study(imported).pool().count() > 0
+    assert set(named.values_list("item__campaign__study", flat=True)) == {imported.pk}
 
 
-@ours
-def test_the_same_archive_twice_changes_nothing(archive: Path) -> None:
-    other = StudyFactory()
-    assert import_archive(other, archive).summary["judgments"] == JUDGMENTS
-    before = contents(export(other))
-    run = import_archive(other, archive)
+def test_the_same_archive_twice_changes_nothing_even_if_it_is_uploaded(imported: Study, archive: Path) -> None:
+    before = archiving.content(imported)
+    upload = SimpleUploadedFile("any name.zip", archive.read_bytes())
+    run = running.wait(importers.start(study=imported, importer=importers.get("archive"), files={"file": [upload]}))
     assert run.state == RunState.DONE, (run.problems, run.error, run.units.get().error)
     assert run.summary["held_already"]["judgments"] == JUDGMENTS
     assert "judgments" not in run.summary
-    after = contents(export(other))
-    assert {name: after[name] for name in after if name != "manifest.json"} == {
-        name: before[name] for name in before if name != "manifest.json"
-    }
+    assert archiving.content(imported) == before
 
 
-@ours
-def test_an_uploaded_archive_is_taken_in_likewise(study: Study, archive: Path) -> None:
-    other = StudyFactory()
-    upload = SimpleUploadedFile("any name.zip", archive.read_bytes())
-    run = running.wait(importers.start(study=other, importer=importers.get("archive"), files={"file": [upload]}))
-    assert (run.state, run.summary["judgments"]) == (RunState.DONE, JUDGMENTS)
-    assert archiving.content(other)["judgments"] == archiving.content(study)["judgments"]
-
-
-@ours
-def test_a_row_of_another_study_is_not_exported(study: Study) -> None:
+def test_a_row_of_another_study_is_not_exported(study: Study, imported: Study) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL DEFERRED")  # an import has them checked at once
-    elsewhere = whole_study("elsewhere")
     citation = Citation.objects.filter(statement__response__study=study).first()
-    foreign = Citation.objects.filter(statement__response__study=elsewhere).last()
+    foreign = Citation.objects.filter(statement__response__study=imported).last()
     assert citation is not None
     assert foreign is not None
     Citation.objects.filter(pk=citation.pk).update(retrieved=foreign.retrieved)
-    with pytest.raises(DanglingError, match=f"row {foreign.retrieved_id} of retrieved"):
+    with pytest.raises(DanglingError, match=rf"{foreign.retrieved_id}\b.*\bretrieved\b"):
         archiving.content(study)
 
 
-@ours
-def test_texts_come_out_to_the_byte(study: Study, archive: Path) -> None:
-    other = StudyFactory()
-    files = unzipped(archive)
-    import_archive(other, archive)
-    texts = [row["text"] for row in rows(files["data/responses.jsonl.gz"])]
-    assert HOSTILE in texts
-    assert other.responses.filter(text=HOSTILE).count() == study.responses.filter(text=HOSTILE).count() == 1
-    # Nothing but a line feed ends a line, whatever other programs take for one.
-    assert len(gzip.decompress(files["data/responses.jsonl.gz"]).split(b"\n")) == len(texts) + 1
-
-
-@ours
-def test_the_manifest_says_what_is_there(archive: Path) -> None:
+def test_the_manifest_holds_the_sums_and_fields_of_what_is_there(archive: Path) -> None:
     files = unzipped(archive)
     manifest = json.loads(files.pop("manifest.json"))
     assert {entry["path"] for entry in manifest["files"]} == set(files) == set(manifest["fields"])
@@ -161,54 +132,39 @@ def test_the_manifest_says_what_is_there(archive: Path) -> None:
     assert manifest["licence"]["consent_texts"][0]["text_licence"] == "CC0-1.0"
 
 
-@ours
-def test_tells_nothing_of_accounts_and_platform_ids(study: Study, archive: Path) -> None:
+def test_holds_nothing_of_accounts_and_platform_ids(study: Study, archive: Path) -> None:
     member = Membership.objects.get(study=study).user
     text = b"".join(
         content if name == "manifest.json" else gzip.decompress(content) for name, content in unzipped(archive).items()
     )
     person = Participant.objects.get(study=study, identity__isnull=False)
-    for secret in (PLATFORM_ID, SESSION, member.email, member.name, bytes(person.identity).decode()):
+    hashed = identity.identity_hash(PLATFORM_ID).hex()
+    for secret in (PLATFORM_ID, SESSION, member.email, member.name, bytes(person.identity).decode(), hashed):
         assert secret.encode() not in text
-    assert identity.identity_hash(PLATFORM_ID).hex().encode() not in text
     facts = [json.loads(line)["platform_facts"] for line in text.split(b"\n") if b'"platform_facts":{"' in line]
     assert facts == [{"ids": ["other"], "scores": {"a": 1e-300}, "country": "DE"}]
 
 
-@ours
-def test_equal_studies_give_equal_bytes(study: Study, archive: Path) -> None:
-    first, second = unzipped(archive), contents(export(study))
-    times = [json.loads(files.pop("manifest.json")) for files in (first, second)]
-    assert first == second
-    assert {**times[0], "created": ""} == {**times[1], "created": ""}
-
-
-@ours
-def test_a_plan_comes_in_closed_and_a_revision_still_revises(study: Study, archive: Path) -> None:
-    other = StudyFactory()
-    assert import_archive(other, archive).state == RunState.DONE
+def test_a_plan_comes_in_closed_and_a_revision_still_revises(study: Study, imported: Study) -> None:
     assert study.writing_plan.is_open
-    assert not other.writing_plan.is_open
-    assert other.writing_plan.consent_text.study == other
-    chain = other.writing_tasks.filter(revises__isnull=False).order_by("id").values_list("external_id", "revises")
-    names = dict(other.writing_tasks.values_list("pk", "external_id"))
+    assert not imported.writing_plan.is_open
+    assert imported.writing_plan.consent_text.study == imported
+    chain = imported.writing_tasks.filter(revises__isnull=False).order_by("id").values_list("external_id", "revises")
+    names = dict(imported.writing_tasks.values_list("pk", "external_id"))
     assert [(name, names[revised]) for name, revised in chain] == [("again-1", "again-0"), ("again-2", "again-1")]
-    later = Sitting.objects.get(log__task__study=other, number=1)
+    later = Sitting.objects.get(log__task__study=imported, number=1)
     assert (later.base.number, later.base.log) == (0, later.log)
 
 
-@ours
-def test_a_campaign_that_was_open_comes_in_closed_with_all_that_its_judges_did(study: Study, archive: Path) -> None:
-    other = StudyFactory()
-    assert import_archive(other, archive).state == RunState.DONE
+def test_an_open_campaign_comes_in_closed_with_all_that_its_judges_did(study: Study, imported: Study) -> None:
     before = study.campaigns.get(has_places=True, source=None)
-    after = other.campaigns.get(has_places=True, source=None)
+    after = imported.campaigns.get(has_places=True, source=None)
     assert (before.state, after.state) == (CampaignState.OPEN, CampaignState.CLOSED)
-    assert other.campaigns.get(source=after).judges == Judges.EXPERT
+    assert imported.campaigns.get(source=after).judges == Judges.EXPERT
 
     def given(campaign: Campaign) -> list[Any]:
-        found = Assignment.objects.filter(questionnaire__campaign=campaign).order_by("id")
-        return list(found.values_list("state", "external_id", "place__rank", "comment", "pay", "active_seconds"))
+        assignments = Assignment.objects.filter(questionnaire__campaign=campaign).order_by("id")
+        return list(assignments.values_list("state", "external_id", "place__rank", "comment", "pay", "active_seconds"))
 
     assert [state for state, *_rest in given(after)] == AssignmentState.values
     assert given(after) == given(before)
@@ -219,9 +175,8 @@ def test_a_campaign_that_was_open_comes_in_closed_with_all_that_its_judges_did(s
         Judgment.objects.filter(pk=surplus.pk).update(value=1)
 
 
-@ours
 @pytest.mark.parametrize("version", [each for each in since.READABLE if each != since.LATEST])
-def test_an_archive_of_an_earlier_version_is_taken_in_and_is_an_equal_study(version: int) -> None:
+def test_an_archive_of_an_earlier_version_is_an_equal_study(version: int) -> None:
     old = Path(django_settings.BASE_DIR) / "tests" / "data" / "archives" / f"version-{version}.zip"
     study = StudyFactory()
     run = import_archive(study, old)
@@ -245,55 +200,41 @@ def test_an_archive_of_an_earlier_version_is_taken_in_and_is_an_equal_study(vers
     assert import_archive(StudyFactory(), Path(export(study).file.path)).state == RunState.DONE
 
 
-def test_what_came_later_is_named_by_tables_and_columns_that_are_there() -> None:
+def test_every_table_and_field_is_there_or_left_out_with_a_reason() -> None:
+    tables = {table.model: {column.name for column in table.columns} for table in ALL}
+    models = {model for label in OUR_APPS for model in apps.get_app_config(label).get_models()}
+    missing = [model._meta.label for model in models - {*tables} if not left_out.MODELS.get(model._meta.label)]
+    for model in models & {*tables}:
+        for field in model._meta.concrete_fields:
+            label = f"{model._meta.label}.{field.name}"
+            is_known = field.primary_key or field.related_model is Study or field.name in tables[model]
+            missing += [] if is_known or left_out.FIELDS.get(label) else [label]
+    assert missing == []
+    known = {model._meta.label for model in models}
+    assert set(left_out.MODELS) <= known
+    assert {label.rsplit(".", 1)[0] for label in left_out.FIELDS} <= known
+    assert left_out.MODELS.keys().isdisjoint(model._meta.label for model in tables)
     columns = {(table.name, column.name) for table in ALL for column in table.columns}
     assert set(since.COLUMNS) <= columns
     assert set(since.TABLES) <= {table.name for table in ALL}
     assert {of for of, _default in since.COLUMNS.values()} | set(since.TABLES.values()) <= set(since.READABLE)
 
 
-def test_every_table_and_field_is_there_or_left_out_with_a_reason() -> None:
-    tables = {table.model: {column.name for column in table.columns} for table in ALL}
-    models = {model for label in OUR_APPS for model in apps.get_app_config(label).get_models()}
-    missing = []
-    for model in models:
-        if model not in tables:
-            missing += [] if left_out.MODELS.get(model._meta.label) else [model._meta.label]
-            continue
-        for field in model._meta.concrete_fields:
-            is_study = field.related_model is Study
-            label = f"{model._meta.label}.{field.name}"
-            if not (field.primary_key or is_study or field.name in tables[model] or left_out.FIELDS.get(label)):
-                missing.append(label)
-    assert missing == []
-    known = {model._meta.label for model in models}
-    assert set(left_out.MODELS) <= known
-    assert {label.rsplit(".", 1)[0] for label in left_out.FIELDS} <= known
-    assert left_out.MODELS.keys().isdisjoint(model._meta.label for model in tables)
-
-
-def test_every_many_to_many_relation_has_its_rows_exported() -> None:
-    for table in TABLES:
-        for field in table.model._meta.many_to_many:
-            assert field.remote_field.through in {each.model for each in TABLES}
-
-
-def test_tables_stand_before_those_that_refer_to_them() -> None:
+def test_tables_stand_before_those_that_refer_to_them_and_have_rows_of_each_relation() -> None:
     seen: set[str] = set()
     for table in TABLES:
         seen.add(table.name)  # to its own earlier rows, a table may refer
         assert {column.references for column in table.columns if column.references} <= seen, table.name
+        for field in table.model._meta.many_to_many:
+            assert field.remote_field.through in {each.model for each in TABLES}
 
 
-def test_every_field_has_a_meaning() -> None:
+def test_every_field_has_a_meaning_and_the_docs_are_current() -> None:
     for table in ALL:
         assert all(meanings.of(table.name, column.name) for column in table.columns)
         names = {column.name for column in table.columns}
         assert set(meanings.TABLES[table.name][1]) <= names, f"{table.name}: meanings of fields that are not there"
     assert set(meanings.TABLES) == {table.name for table in ALL}
     assert STUDY in ALL
-
-
-def test_the_docs_are_current() -> None:
     page = Path(django_settings.BASE_DIR) / "docs" / "schema" / "archive.md"
     assert page.read_text() == dictionary.as_markdown(), "python manage.py export --schema > docs/schema/archive.md"

@@ -79,8 +79,7 @@ def test_each_value_stands_at_its_own_category() -> None:
 
 
 def check_values(spec: charts.Spec, name: str) -> None:
-    found = list(units(spec))
-    for unit in found:
+    for unit in units(spec):
         order = places(spec, unit)
         if order is None or unit["mark"].get("type") != "point":
             continue
@@ -116,12 +115,8 @@ SHOWN = {
 }  # fmt: skip
 
 
-def test_the_category_of_a_value_is_that_of_its_row_in_the_table() -> None:
-    for name in SHOWN:
-        check_categories(name)
-
-
-def check_categories(name: str) -> None:
+@pytest.mark.parametrize("name", SHOWN)
+def test_the_category_of_a_value_is_that_of_its_row_in_the_table(name: str) -> None:
     figures, keys = SHOWN[name]
     table = chart_rows.rows_of(charts.CHARTS[name].tables[0])
     words = NAMES | LABELS.styles | {"all": None}
@@ -131,10 +126,10 @@ def check_categories(name: str) -> None:
     for unit in units(spec):
         for row in spec["datasets"].get(unit["data"], []):
             for value in (value for value in row.values() if isinstance(value, float) and value in rows_with):
-                told = [words.get(rows_with[value][key]) for key in keys]
-                assert {said for said in told if said} <= set(map(str, row.values())), name
+                labels = {words.get(rows_with[value][key]) for key in keys} - {None}
+                assert labels <= set(map(str, row.values()))
                 drawn += 1
-    assert drawn, name
+    assert drawn
 
 
 def test_no_axis_stands_without_its_panel() -> None:
@@ -161,25 +156,23 @@ def faceted(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
     "size", [size if size == "paper" else pytest.param(size, marks=pytest.mark.extended) for size in charts.SIZES]
 )
 def test_labels_of_an_axis_are_different_and_do_not_touch(size: str) -> None:
-    wrong = {name: touching for name in charts.CHARTS if (touching := touching_labels(name, size))}
-    assert not wrong
+    assert {name: labels for name in charts.CHARTS if (labels := touching_labels(name, size))} == {}
 
 
 def touching_labels(name: str, size: str) -> list[tuple[str, ...]]:
-    """Labels of one axis that are the same, or of one line that overlap."""
-    svg = charts.draw(made(name, size), "svg").decode()
+    """Labels of one axis that are the same, or of one line that overlap: "4.5" and "5.0" would read as one number."""
+    axes = list(axes_of(charts.draw(made(name, size), "svg").decode()))
     found: list[tuple[str, ...]] = []
-    for labels in axes_of(svg):
-        said = [text for _x, _y, text, _anchor in labels]
-        found += [(text,) for text, count in Counter(said).items() if count > 1]
-    # Nor do those of panels that stand beside each other: "4.5" and "5.0" would read as one number.
+    for labels in axes:
+        found += [(text,) for text, count in Counter(text for _x, _y, text, _anchor in labels).items() if count > 1]
     lines: dict[float, list[tuple[float, float, str]]] = defaultdict(list)
-    for x, y, text, anchor in (label for labels in axes_of(svg) for label in labels):
-        lines[round(y)].append((*extent(x, y, text, anchor), text))
+    for x, y, text, anchor in (label for labels in axes for label in labels):
+        width = LETTER * len(text)
+        start = x - {"end": width, "middle": width / 2}.get(anchor, 0)
+        lines[round(y)].append((start, start + width, text))
     for line in lines.values():
         for (_start, end, one), (start, _end, other) in pairwise(sorted(line)):
-            if end > start:
-                found.append((one, other))
+            found += [(one, other)] if end > start else []
     return found
 
 
@@ -205,12 +198,6 @@ def elements(parent: ET.Element, x: float, y: float) -> Iterator[tuple[ET.Elemen
         left, top = (x + float(moved[1]), y + float(moved[2])) if moved else (x, y)
         yield child, left, top
         yield from elements(child, left, top)
-
-
-def extent(x: float, _y: float, text: str, anchor: str) -> tuple[float, float]:
-    width = LETTER * len(text)
-    start = x - {"end": width, "middle": width / 2}.get(anchor, 0)
-    return start, start + width
 
 
 def test_ticks_of_ranks_and_counts_are_whole_and_different() -> None:

@@ -7,16 +7,10 @@ import pytest
 from analysis.domain import charts
 from analysis.domain.charts.sizes import sized
 from crowdrag.runs.models import Run
-from crowdrag.studies.enums import Role
-from tests.analysis.test_pages import address, member_of
+from tests.analysis.visits import client_of, results
 
 pytestmark = pytest.mark.django_db
 SCHEMA = f"https://vega.github.io/schema/vega-lite/v{charts.VEGA_LITE}.json"
-
-
-@pytest.fixture(autouse=True)
-def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
 
 
 def drawn_width(spec: charts.Spec) -> float:
@@ -29,16 +23,10 @@ def test_charts_fit_what_they_stand_in(run: Run) -> None:
     """A little wider is shrunk a little; nothing is wider than can be read so."""
     for name, spec in charts.specifications(run):
         assert sized(spec, "paper") is spec
-        assert drawn_width(sized(spec, "wide")) < 1250, name
-        assert drawn_width(sized(spec, "narrow")) < 420, name
-
-
-def test_a_size_changes_no_number(run: Run) -> None:
-    for _name, spec in charts.specifications(run):
-        for size in ("wide", "narrow"):
+        for size, most in (("wide", 1250), ("narrow", 420)):
             made = sized(spec, size)
-            assert made["datasets"] == spec["datasets"]
-            assert made["description"] == spec["description"]
+            assert drawn_width(made) < most, name
+            assert (made["datasets"], made["description"]) == (spec["datasets"], spec["description"])
 
 
 def test_panels_stand_below_each_other_on_a_telephone() -> None:
@@ -76,11 +64,10 @@ def test_labels_that_a_chart_has_room_for_are_whole_on_a_wide_page_and_cut_on_a_
 
 
 def test_pages_ask_for_both_sizes_in_both_themes(run: Run) -> None:
-    client = member_of(run.study, Role.VIEWER)
-    page = client.get(address(run.study)).content.decode()
+    client = client_of(run.study)
+    page = client.get(results(run.study)).content.decode()
     asked = re.findall(r"agreement\.svg\?run=[^&]+&(?:amp;)?theme=(\w+)&(?:amp;)?size=(\w+)", page)
     assert asked == [("dark", "narrow"), ("light", "narrow"), ("dark", "wide"), ("light", "wide")]
-    at = address(run.study, "charts/agreement.svg")
+    at = results(run.study, "charts/agreement.svg")
     different = {client.get(f"{at}?run={run.key}&size={size}").content for size in charts.SIZES}
     assert len(different) == 3
-    assert client.get(f"{at}?run={run.key}&size=huge").status_code == 404

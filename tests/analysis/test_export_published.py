@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 import os
-import zipfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 from django.utils import timezone
 
 from analysis.domain import analysing
-from analysis.domain.corpus import exporting
 from annotation.domain.defaults import NAMES
 from annotation.domain.imports import crowdrag25
 from crowdrag.runs.domain import running
@@ -22,28 +20,17 @@ from crowdrag.studies.models import Study
 from tests.factories import StudyFactory
 from writing.domain.imports import sources
 
-pytestmark = pytest.mark.django_db(transaction=True)
+from .exported import contents, export, rows
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_files", "one_transaction")]
 DATA = os.environ.get("CROWDRAG_DATA", "")
 Rows = list[dict[str, Any]]
 POINTWISE = "raw/study2_pointwise.jsonl.gz"
 EXPERTS = "raw/expert-response.jsonl.gz"
 
 
-@pytest.fixture(autouse=True)
-def _files(tmp_path: Path, settings) -> None:
-    settings.MEDIA_ROOT = tmp_path / "files"
-    settings.DATA_DIR = tmp_path
-
-
 def published(study: Study) -> dict[str, bytes]:
-    run = running.wait(exporting.start(study=study, format_="crowdrag25"))
-    assert run.state == RunState.DONE, run.error
-    with zipfile.ZipFile(run.artifacts.get().file.path) as zipped:
-        return {name: zipped.read(name) for name in zipped.namelist()}
-
-
-def rows(content: bytes) -> Rows:
-    return [json.loads(line) for line in gzip.decompress(content).splitlines()]
+    return contents(export(study, "crowdrag25"))
 
 
 def counted(given: Rows, *but: str) -> Counter[str]:
@@ -97,12 +84,7 @@ def part(folder: Path, topics: int) -> Path:
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(not DATA, reason="CROWDRAG_DATA is not set: the CrowdRAG-25 sample is not here")
 @pytest.mark.parametrize(
-    "topics",
-    [
-        pytest.param(2, marks=pytest.mark.extended),
-        pytest.param(6, marks=pytest.mark.extended),
-        pytest.param(None, marks=pytest.mark.soak),
-    ],
+    "topics", [pytest.param(4, marks=pytest.mark.extended), pytest.param(None, marks=pytest.mark.soak)]
 )
 def test_the_sample_comes_out_as_it_came_in(topics: int | None, tmp_path: Path) -> None:
     folder = part(tmp_path / "part", topics) if topics else Path(DATA) / "crowdrag25"
@@ -114,17 +96,9 @@ def test_the_sample_comes_out_as_it_came_in(topics: int | None, tmp_path: Path) 
     manifest = json.loads(files["manifest.json"])
     assert manifest["left_out"] == []
     assert set(manifest["omitted"]) == {"raw/llm_ratings_individual.jsonl.gz"}  # the sample has no reasons of these
-    for name in (
-        "raw/study1_retrieval",
-        "raw/study1_tasks",
-        "raw/study1_responses_human",
-        "raw/study1_responses_llm",
-        "raw/study2_responses",
-        "raw/study2_pointwise",
-        "raw/study2_demographic",
-        "raw/llm_ratings_combined",
-        "artifacts/llm_ratings",
-    ):
+    for name in ("raw/study1_retrieval", "raw/study1_tasks", "raw/study1_responses_human", "raw/study1_responses_llm",
+                 "raw/study2_responses", "raw/study2_pointwise", "raw/study2_demographic", "raw/llm_ratings_combined",
+                 "artifacts/llm_ratings"):  # fmt: skip
         given = (folder / f"{name}.jsonl.gz").read_bytes()
         assert counted(rows(files[f"{name}.jsonl.gz"])) == counted(rows(given)), name
     _same_order_of_snapshots(files["raw/study1_responses_human.jsonl.gz"], folder)

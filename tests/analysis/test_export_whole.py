@@ -1,10 +1,7 @@
 """An export is whole or not there, is of one moment, and takes little memory however large the study is."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
 import tracemalloc
 import zipfile
 from itertools import pairwise
@@ -12,15 +9,13 @@ from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 import pytest
-from django.conf import settings as django_settings
 from django.db import InternalError, connection
 
 from analysis.domain.corpus import archiving, exporting
 from analysis.domain.corpus.packing import Package
-from annotation.models import Assignment, Item, Judgment, Pair, QuestionnaireItem
+from annotation.models import Item, Judgment, Pair, QuestionnaireItem
 from crowdrag.runs import kinds
 from crowdrag.runs.domain import running
 from crowdrag.runs.enums import RunState
@@ -30,29 +25,30 @@ from tests import factories
 from writing.models import Passage, Response
 
 from .exported import contents, export, rows
+from .processes import python
 from .whole_study import whole_study
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def _files(tmp_path: Path, settings) -> None:
-    settings.MEDIA_ROOT = tmp_path / "files"
-    settings.DATA_DIR = tmp_path
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_files")]
 
 
 def left_behind(folder: Path) -> list[str]:
     return [path.name for path in folder.rglob("*") if path.is_file()]
 
 
+def ended_by(error: BaseException, format_: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let an export of this format end by an error after all is written."""
+    write = exporting.WRITERS[format_]
+
+    def ended(package: Package, work: kinds.Work) -> dict[str, Any]:
+        write(package, work)
+        raise error
+
+    monkeypatch.setitem(exporting.WRITERS, format_, ended)
+
+
 @pytest.mark.parametrize("format_", list(exporting.WRITERS))
 def test_an_error_in_the_middle_leaves_nothing(format_: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(package: Package, work: kinds.Work) -> dict[str, Any]:
-        exporting_as_ever(package, work)
-        raise OSError(28, "No space left on device")
-
-    exporting_as_ever = exporting.WRITERS[format_]
-    monkeypatch.setitem(exporting.WRITERS, format_, broken)
+    ended_by(OSError(28, "No space left on device"), format_, monkeypatch)
     monkeypatch.setattr("crowdrag.runs.domain.timing.MAX_ATTEMPTS", 1)
     run = running.wait(exporting.start(study=whole_study(), format_=format_))
     assert run.state == RunState.FAILED
@@ -62,12 +58,7 @@ def test_an_error_in_the_middle_leaves_nothing(format_: str, tmp_path: Path, mon
 
 
 def test_a_cancelled_export_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def cancelled(package: Package, work: kinds.Work) -> dict[str, Any]:
-        exporting_as_ever(package, work)
-        raise kinds.Cancelled
-
-    exporting_as_ever = exporting.WRITERS["archive"]
-    monkeypatch.setitem(exporting.WRITERS, "archive", cancelled)
+    ended_by(kinds.Cancelled(), "archive", monkeypatch)
     run = exporting.start(study=whole_study(), format_="archive")
     with pytest.raises(kinds.Cancelled):
         exporting.work(kinds.Work(run, run.units.get()), format_="archive")
@@ -95,15 +86,9 @@ executing.work_next(Run.objects.get(kind="export.archive"))
 @pytest.mark.extended
 def test_killed_in_the_middle_and_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = exporting.start(study=whole_study(), format_="archive")
-    url = urlsplit(os.environ["DATABASE_URL"])
-    environment = os.environ | {
-        "DATABASE_URL": urlunsplit(url._replace(path="/" + str(connection.settings_dict["NAME"]))),
-        "DJANGO_SETTINGS_MODULE": "crowdrag.settings",
-        "CROWDRAG_DATA_DIR": str(tmp_path),
-    }
-    command = [sys.executable, "-c", KILLED]
-    process = subprocess.run(command, cwd=django_settings.BASE_DIR, env=environment, capture_output=True, check=False)
-    assert process.returncode == -signal.SIGKILL, process.stderr.decode()
+    process = python("-c", KILLED, CROWDRAG_DATA_DIR=str(tmp_path))
+    _out, errors = process.communicate()
+    assert process.returncode == -signal.SIGKILL, errors.decode()
     # What it wrote so far is there, under no name that anybody would take for an export.
     assert left_behind(tmp_path) == [f"export-{run.key}-1.partial"]
     assert not Artifact.objects.exists()
@@ -143,7 +128,6 @@ def test_is_of_one_moment_while_others_write(monkeypatch: pytest.MonkeyPatch) ->
     during = contents(export(study))
     assert len(written) == 1
     assert {name: content for name, content in during.items() if name != "manifest.json"} == before
-    monkeypatch.undo()
 
 
 def test_writes_nothing_to_the_database_while_it_reads() -> None:
@@ -161,11 +145,11 @@ def test_writes_nothing_to_the_database_while_it_reads() -> None:
             exporting.work(work, format_="archive")  # type: ignore[arg-type]
 
 
-def filled(study: Study, pairs: int, people: int) -> None:
-    """Give a study judgments: each of the pairs judged by each of the people."""
-    topic = factories.TopicFactory(study=study)
-    campaign = factories.CampaignFactory(study=study)
-    dimension = factories.DimensionFactory(study=study)
+def filled(pairs: int, people: int) -> Study:
+    """A study in which each of the pairs was judged by each of the people."""
+    topic = factories.TopicFactory()
+    study = topic.study
+    campaign, dimension = factories.CampaignFactory(study=study), factories.DimensionFactory(study=study)
     writer, style = factories.ParticipantFactory(study=study), factories.StyleFactory(study=study)
     head = {"study": study, "topic": topic, "style": style, "participant": writer, "created_at": factories.NOW}
     responses = Response.objects.bulk_create(
@@ -177,16 +161,15 @@ def filled(study: Study, pairs: int, people: int) -> None:
     QuestionnaireItem.objects.bulk_create(
         QuestionnaireItem(questionnaire=sheet, item=item, position=n) for n, item in enumerate(items)
     )
-    given = [factories.AssignmentFactory(questionnaire=sheet) for _ in range(people)]
-    assert Assignment.objects.filter(questionnaire=sheet).count() == people
     Judgment.objects.bulk_create(
         (
             Judgment(assignment=each, item=item, dimension=dimension, value=n % 3 - 1, justification="so " * 30)
-            for each in given
+            for each in factories.AssignmentFactory.create_batch(people, questionnaire=sheet)
             for n, item in enumerate(items)
         ),
         batch_size=5000,
     )
+    return study
 
 
 def peak_of(study: Study) -> int:
@@ -201,9 +184,7 @@ def peak_of(study: Study) -> int:
 
 @pytest.mark.soak
 def test_memory_does_not_grow_with_the_study() -> None:
-    small, large = factories.StudyFactory(), factories.StudyFactory()
-    filled(small, pairs=200, people=10)
-    filled(large, pairs=1000, people=20)
+    small, large = filled(pairs=200, people=10), filled(pairs=1000, people=20)
     peak_of(small)  # what is loaded once
     few, many = peak_of(small), peak_of(large)
     size = sum(len(json.dumps(row)) for row in rows(contents(export(large))["data/judgments.jsonl.gz"]))
@@ -213,12 +194,11 @@ def test_memory_does_not_grow_with_the_study() -> None:
     assert many < 12_000_000
 
 
-def test_progress_is_told() -> None:
-    study = factories.StudyFactory()
-    filled(study, pairs=200, people=10)
-    told: list[tuple[int, int, str]] = []
+def test_progress_goes_up_to_all_rows() -> None:
+    study = whole_study()
+    reported: list[tuple[int, int, str]] = []
     run = exporting.start(study=study, format_="archive")
-    exporting.work(kinds.Work(run, run.units.get(), lambda *each: told.append(each)), format_="archive")
-    assert {total for _, total, _ in told} == {sum(archiving.counts(study).values())}
-    assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
-    assert told[-1][0] == told[-1][1]
+    exporting.work(kinds.Work(run, run.units.get(), lambda *each: reported.append(each)), format_="archive")
+    steps = [done for done, _total, _message in reported]
+    assert {total for _done, total, _message in reported} == {sum(archiving.counts(study).values())} == {steps[-1]}
+    assert steps == sorted(steps)

@@ -1,17 +1,10 @@
 """An analysis that is killed, cancelled or overtaken by an erasure leaves nothing half, and ends like any other."""
 
-import os
 import signal
-import subprocess
-import sys
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 import pytest
-from django.conf import settings
-from django.db import connection
 from django.utils import timezone
 
 from analysis.domain import analysing, inputs
@@ -24,6 +17,8 @@ from crowdrag.studies.domain import leaving
 from crowdrag.studies.models import Participant, Study
 from tests.analysis import small_study
 
+from .processes import python
+
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(240)]
 
 QUICK = {"resamples": 50, "restarts": 3, "refine": 1}
@@ -32,12 +27,14 @@ QUICK = {"resamples": 50, "restarts": 3, "refine": 1}
 DIES = {
     "computing": """
 real = analysing.compute
+steps = []
 def compute(*inputs, report, **how):
-    def said(done, total, message):
-        report(done, total, message)
-        if message.startswith("Grades"):
+    def reported(*progress):
+        report(*progress)
+        steps.append(progress)
+        if len(steps) == 3:
             die()
-    return real(*inputs, report=said, **how)
+    return real(*inputs, report=reported, **how)
 analysing.compute = compute
 """,
     "storing": """
@@ -56,11 +53,6 @@ def die():
 {dies}
 executing.work_next(Run.objects.get(pk={run}))
 """
-
-
-@pytest.fixture(autouse=True)
-def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
 
 
 @pytest.fixture
@@ -94,16 +86,11 @@ def assert_as_undisturbed(run: Run) -> None:
 @pytest.mark.parametrize(
     "where", [pytest.param("computing", marks=pytest.mark.soak), pytest.param("storing", marks=pytest.mark.extended)]
 )
-def test_one_that_is_killed_leaves_nothing_half_and_is_taken_up_again(study: Study, where: str, tmp_path: Path) -> None:
+def test_one_that_is_killed_leaves_nothing_half_and_is_taken_up_again(study: Study, where: str) -> None:
     run = start(study)
-    url = urlsplit(os.environ["DATABASE_URL"])
-    environment = os.environ | {
-        "DJANGO_SETTINGS_MODULE": "crowdrag.settings",
-        "DATABASE_URL": urlunsplit(url._replace(path="/" + str(connection.settings_dict["NAME"]))),
-    }
-    code = CHILD.format(dies=DIES[where], run=run.pk)
-    child = subprocess.run([sys.executable, "-c", code], cwd=settings.BASE_DIR, env=environment, check=False)
-    assert child.returncode == -signal.SIGKILL
+    process = python("-c", CHILD.format(dies=DIES[where], run=run.pk))
+    _out, errors = process.communicate()
+    assert process.returncode == -signal.SIGKILL, errors.decode()
     unit = run.units.get()
     assert unit.state == UnitState.CLAIMED, "it must have died at work"
     assert left_of(run) == (0, 0)
@@ -113,18 +100,18 @@ def test_one_that_is_killed_leaves_nothing_half_and_is_taken_up_again(study: Stu
     assert_as_undisturbed(run)
 
 
-def disturbed(monkeypatch: pytest.MonkeyPatch, disturb: Any, at: str = "Grades") -> None:
-    """Do something once, when an analysis says that it is at a step."""
-    real, done = analysing.compute, []
+def disturbed(monkeypatch: pytest.MonkeyPatch, disturb: Any) -> None:
+    """Do something once, when an analysis has come to its third step."""
+    real, steps = analysing.compute, []
 
     def compute(*given: Any, report: Any, **how: Any) -> Any:
-        def said(done_: int, total: int, message: str) -> None:
-            if message.startswith(at) and not done:
-                done.append(True)
+        def reported(*progress: Any) -> None:
+            steps.append(progress)
+            if len(steps) == 3:
                 disturb()
-            report(done_, total, message)
+            report(*progress)
 
-        return real(*given, report=said, **how)
+        return real(*given, report=reported, **how)
 
     monkeypatch.setattr(analysing, "compute", compute)
     monkeypatch.setattr(updating, "compute", compute)
@@ -144,30 +131,22 @@ def test_one_that_is_cancelled_leaves_nothing_half_and_can_be_resumed(
     assert_as_undisturbed(run)
 
 
-def test_an_erasure_while_one_is_at_work_begins_it_anew_without_what_was_erased(
-    study: Study, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("of_update", [False, True])
+def test_an_erasure_while_one_is_at_work_leaves_nothing_of_what_was_erased(
+    study: Study, monkeypatch: pytest.MonkeyPatch, of_update: bool
 ) -> None:
     gone = Participant.objects.get(study=study, external_id="w1")
-    run = start(study)
+    base = running.wait(start(study)) if of_update else start(study)
+    run = updating.start(base) if of_update else base
     disturbed(monkeypatch, lambda: leaving.erase(participant=gone, now=timezone.now()))
     assert executing.work_next(run)
     assert left_of(run) == (0, 0), "it had read what was erased"
-    running.wait(run)
-    assert_nothing_of("w1", run)
-    assert_as_undisturbed(run)
-
-
-def test_an_erasure_while_an_update_is_at_work_leaves_nothing_of_it_either(
-    study: Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gone = Participant.objects.get(study=study, external_id="w1")
-    base = running.wait(start(study))
-    update = updating.start(base)
-    disturbed(monkeypatch, lambda: leaving.erase(participant=gone, now=timezone.now()))
-    assert executing.work_next(update)
-    assert left_of(update) == (0, 0)
-    update.refresh_from_db()
-    assert update.state == RunState.CANCELLED  # what it is of is stale: the next full analysis is asked for
+    run.refresh_from_db()
+    if of_update:
+        assert run.state == RunState.CANCELLED  # what it is of is stale: the next full analysis is asked for
+    else:
+        running.wait(run)  # it begins anew
+        assert_as_undisturbed(run)
     assert_nothing_of("w1", base)
 
 

@@ -1,17 +1,19 @@
-"""Labels that are known beforehand: fixed in MACE, in the digest only where there are any, an option that is kept."""
+"""Labels that are known beforehand: fixed in MACE, in the digest only where there are any."""
 
 import hashlib
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from analysis.domain import analysing, inputs, loading
+from analysis.domain import inputs, loading
 from analysis.domain.results import compute, fitting
-from analysis.domain.results.settings import BadParameterError, Settings
+from analysis.domain.results.settings import Settings
 from annotation.models import Campaign, Dimension, GoldLabel, Item, QuestionnaireItem
-from crowdrag.runs.domain import running
-from tests.analysis import small_study
+from tests.analysis import small_study, voted
+
+from .rows import row_of
 
 QUICK = Settings(resamples=20, restarts=5, refine=0)
 # What `fixed` gave before labels could be known: whoever has no gold items has the digest they had.
@@ -25,15 +27,9 @@ def fixed(schema: int = inputs.SCHEMA) -> inputs.Inputs:
         participants=("p", "q"), units=((0, 1, 0, ""),), unit=ints(0, 0), coder=ints(0, 1), dimension=ints(0, 0),
         value=ints(0, 2), vote=ints(0, 1), k=ints(5, 5), position=ints(0, 3), row=ints(7, 8),
     )  # fmt: skip
-    return inputs.Inputs(
-        pool="crowd",
-        topics=("t",),
-        styles=("s",),
-        dimensions=(inputs.Dimension("clear", "Clear", (-1, 0, 1)),),
-        responses=tuple(inputs.Response(name, "t", "s", "human", "w", 9) for name in "xy"),
-        pools={"crowd": pool},
-        schema=schema,
-    )
+    responses = tuple(inputs.Response(name, "t", "s", "human", "w", 9) for name in "xy")
+    asked = (inputs.Dimension("clear", "Clear", (-1, 0, 1)),)
+    return inputs.Inputs("crowd", ("t",), ("s",), asked, responses, {"crowd": pool}, schema=schema)
 
 
 def make_gold(study: Any, dimension: str, value: int, *, item: Item | None = None) -> Item:
@@ -69,32 +65,24 @@ def test_known_labels_change_the_digest_and_survive_packing() -> None:
     assert (back.digest, back.main.known) == (found.digest, found.main.known)
     make_gold(study, "clear", -1)
     assert loading.load(study).digest not in {before.digest, found.digest}
-
-
-@pytest.mark.django_db
-def test_a_label_of_what_is_not_shown_as_gold_is_not_known() -> None:
-    study = small_study.make()
-    item = make_gold(study, "clear", 1)
-    QuestionnaireItem.objects.filter(item=item).update(is_gold=False)
+    QuestionnaireItem.objects.filter(item=item).update(is_gold=False)  # what is not shown as gold is not known
     assert loading.load(study).main.known == ()
 
 
-@pytest.mark.django_db
-@pytest.mark.parametrize("value", [-1, 0, 1])
-def test_mace_is_told_what_is_known(value: int) -> None:
-    study = small_study.make()
-    item = make_gold(study, "clear", value)
-    found = loading.load(study)
+@pytest.mark.parametrize("letter", "anb")
+def test_mace_is_given_what_is_known(letter: str) -> None:
+    found = voted.inputs_of(small_study.VOTES)
+    pool = replace(found.main, known=((0, 0, "anb".index(letter)),))
+    found = replace(found, pools={"crowd": pool})
 
-    def label(settings: Settings) -> dict[str, Any]:
+    def label(fix_known: bool) -> dict[str, Any]:
+        settings = Settings(resamples=20, restarts=5, refine=0, fix_known=fix_known)
         rows = compute(found, settings=settings, seed=0).tables["gold"]
-        sides = (item.pair.a.external_id, item.pair.b.external_id)
-        return next(r for r in rows if (r["response_a"], r["response_b"], r["dimension"]) == (*sides, "clear"))
+        left, right = found.sides(0)
+        return row_of(rows, response_a=left, response_b=right, dimension="clear")
 
-    told = label(QUICK)
-    assert told["label"] == "anb"[value + 1]
-    assert told[f"p_{'anb'[value + 1]}"] == 1
-    free = label(Settings(resamples=20, restarts=5, refine=0, fix_known=False))
+    known, free = label(fix_known=True), label(fix_known=False)
+    assert (known["label"], known[f"p_{letter}"]) == (letter, 1)
     assert max(free["p_a"], free["p_n"], free["p_b"]) < 1
 
 
@@ -121,34 +109,10 @@ def test_what_is_known_tells_who_can_be_trusted_also_by_votes_beyond_k() -> None
 def test_campaigns_that_contradict_each_other_know_nothing() -> None:
     study = small_study.make()
     item = make_gold(study, "clear", 1)
-    other = Campaign.objects.get(pk=item.campaign_id)
-    other.pk, other.name = None, "again"
-    other.save()
-    asked = item.campaign.asked.select_related("dimension")
-    for each in asked:
-        other.asked.create(dimension=each.dimension, position=each.position)
-    twin = Item.objects.create(campaign=other, pair=item.pair, topic=item.topic)
-    sheet = other.questionnaires.create(external_id="again", created_at=other.created_at)
-    sheet.entries.create(item=twin, position=0, is_gold=True)
-    judge = item.judgments.first().assignment
-    again = sheet.assignments.create(participant=judge.participant, state=judge.state)
-    dimension = Dimension.objects.get(study=study, name="clear")
-    again.judgments.create(item=twin, dimension=dimension, value=1)
+    again = small_study.campaign(study, {(item.pair.a.external_id, item.pair.b.external_id): ("A",)}, names=["w9"],
+                                 dimensions=["clear"])  # fmt: skip
+    twin = again.items.get()
     make_gold(study, "clear", -1, item=twin)
     assert loading.load(study).main.known == ()
     make_gold(study, "clear", 1, item=twin)
     assert len(loading.load(study).main.known) == 1
-
-
-@pytest.mark.django_db
-def test_the_option_is_kept_with_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
-    study = small_study.make()
-    make_gold(study, "clear", 1)
-    quick = {"resamples": 20, "restarts": 2, "refine": 0}
-    told = running.wait(analysing.start(study=study, parameters=quick))
-    free = running.wait(analysing.start(study=study, parameters=quick | {"fix_known": False}))
-    assert (told.parameters["fix_known"], free.parameters["fix_known"]) == (True, False)
-    assert told.inputs_digest == free.inputs_digest
-    with pytest.raises(BadParameterError):
-        Settings(fix_known="yes")  # type: ignore[arg-type]

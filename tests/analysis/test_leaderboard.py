@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from analysis.domain.inputs import Response
-from analysis.domain.results import COLUMNS
-from analysis.domain.results.settings import BadParameterError, Settings
+from analysis.domain.results.settings import Settings
 from analysis.stats import bradley_terry
 from tests.analysis import small_study
-from tests.analysis.test_grade_tests import ORDERS, row_of, votes_of
+from tests.analysis.test_grade_tests import ORDERS, votes_of
 from tests.analysis.voted import QUICK, tables_of
+
+from .rows import row_of
 
 
 @pytest.fixture(scope="module")
@@ -21,11 +22,6 @@ def tables():
 
 def people(tables, dimension="clear"):
     return [row for row in tables["leaderboard"] if (row["kind"], row["dimension"]) == ("participant", dimension)]
-
-
-def test_columns_are_those_that_scripts_read(tables):
-    for name in ("leaderboard", "leaderboard_tests"):
-        assert all([key for key in row if key != "note"] == list(COLUMNS[name]) for row in tables[name])
 
 
 def test_merits_are_those_of_a_fit_over_all_topics(tables):
@@ -38,6 +34,10 @@ def test_merits_are_those_of_a_fit_over_all_topics(tables):
     assert [rows[f"writer-{letter}"]["merit"] for letter in "xyz"] == pytest.approx(alone.merit[0].tolist(), abs=1e-7)
     assert [row["participant"] for row in people(tables)] == ["writer-y", "writer-x", "writer-z"]
     assert [row["rank"] for row in people(tables)] == [1, 2, 3]
+    for row in rows.values():
+        assert row["low"] < row["merit"] < row["high"]
+        assert 1 <= row["rank_low"] <= row["rank"] <= row["rank_high"] <= 3
+        assert 1 <= row["mean_low"] <= row["mean_grade"] <= row["mean_high"] <= 3
 
 
 def test_mean_grades_and_numbers_by_hand(tables):
@@ -49,13 +49,6 @@ def test_mean_grades_and_numbers_by_hand(tables):
     assert (every["mean_grade"], every["n"]) == (pytest.approx(row["mean_grade"]), 8)
     # Twice the comparisons against the same dummy: further from it.
     assert abs(every["merit"] - 1) > abs(row["merit"] - 1)
-
-
-def test_intervals_hold_the_estimate_and_ranks_lie_within_the_board(tables):
-    for row in people(tables):
-        assert row["low"] < row["merit"] < row["high"]
-        assert 1 <= row["rank_low"] <= row["rank"] <= row["rank_high"] <= 3
-        assert 1 <= row["mean_low"] <= row["mean_grade"] <= row["mean_high"] <= 3
 
 
 def test_origins_are_a_board_of_their_own(tables):
@@ -74,7 +67,7 @@ def test_who_was_never_compared_is_listed_as_not_ranked():
     tables = tables_of(votes_of(ORDERS[:3]), more=(unseen,))
     rows = [row for row in tables["leaderboard"] if row["participant"] == "my-rag"]
     assert [(row["dimension"], row["rank"], row["merit"], row["n"]) for row in rows] == [("all", None, None, 0)]
-    assert "never compared" in rows[0]["note"]
+    assert rows[0]["note"]
     assert [row["rank"] for row in people(tables)] == [1, 2, 3]
 
 
@@ -88,10 +81,8 @@ def test_who_was_graded_on_too_few_topics_takes_nobody_s_rank():
     assert rows[2]["participant"] == "writer-y"
     assert rows[2]["merit"] == everybody["writer-y"]["merit"]
     assert (rows[2]["rank_low"], rows[2]["rank_high"]) == (None, None)
-    assert "fewer topics" in rows[2]["note"]
+    assert rows[2]["note"]
     assert all(1 <= row["rank_low"] <= row["rank_high"] <= 2 for row in rows[:2])
-    with pytest.raises(BadParameterError, match="least_topics"):
-        Settings(least_topics=0)
 
 
 def test_one_topic_has_ranks_and_no_intervals():
@@ -99,7 +90,7 @@ def test_one_topic_has_ranks_and_no_intervals():
     row = row_of(rows, participant="writer-y")
     assert row["rank"] == 1
     assert {row[name] for name in ("low", "high", "rank_low", "rank_high", "mean_low", "mean_high")} == {None}
-    assert "one topic" in row["note"]
+    assert row["note"]
     assert row_of(rows, participant="writer-x")["low"] is not None
 
 
@@ -111,29 +102,22 @@ def test_groups_that_never_met_are_named():
     )
     groups = {row["participant"]: row["group"] for row in rows}
     assert groups == {"writer-x": 1, "writer-y": 1, "writer-z": 1, "other-x": 2, "other-y": 2}
-    assert all(("dummy" in row.get("note", "")) == (row["group"] == 2) for row in rows)
+    assert all(row["note"] for row in rows if row["group"] == 2)
 
 
-def test_one_writer_alone_is_not_ranked():
+def test_one_writer_alone_is_not_ranked_and_without_labels_nobody_is():
     tables = tables_of(votes_of(ORDERS[:3]), writer=lambda _name: "writer-x")
-    rows = people(tables)
-    assert [(row["participant"], row["rank"], row["n"]) for row in rows] == [("writer-x", None, 9)]
+    assert [(row["participant"], row["rank"], row["n"]) for row in people(tables)] == [("writer-x", None, 9)]
     assert tables["leaderboard_tests"] == []
-
-
-def test_without_labels_there_is_no_leaderboard():
     tables = tables_of({("t1-x", "t1-y"): ("AAA",), ("t1-x", "t1-z"): ("AAA",)}, dimensions=("clear",))
     assert tables["leaderboard"] == tables["grade_tests"] == tables["leaderboard_tests"] == []
 
 
 def test_tests_are_of_those_who_met_on_six_topics(tables):
-    assert {(row["participant_1"], row["participant_2"]) for row in tables["leaderboard_tests"]} == {
-        ("writer-x", "writer-y"), ("writer-x", "writer-z"), ("writer-y", "writer-z"),
-    }  # fmt: skip
-    assert {row["n"] for row in tables["leaderboard_tests"]} == {8}
-    assert all(
-        -1 <= row["effect_low"] <= row["effect"] <= row["effect_high"] <= 1 for row in tables["leaderboard_tests"]
-    )
+    rows = tables["leaderboard_tests"]
+    met = {f"{row['participant_1'][-1]}{row['participant_2'][-1]}" for row in rows if row["dimension"] == "clear"}
+    assert (met, {row["n"] for row in rows}) == ({"xy", "xz", "yz"}, {8})
+    assert all(-1 <= row["effect_low"] <= row["effect"] <= row["effect_high"] <= 1 for row in rows)
     assert tables_of(votes_of(ORDERS[:5]))["leaderboard_tests"] == []
 
 

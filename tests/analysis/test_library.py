@@ -1,7 +1,5 @@
-"""The statistics as a library: without Django, and from the exported corpus to Table 7 (docs/guides/library.md)."""
+"""The statistics as a library: without Django, and from an exported corpus to its grades (docs/guides/library.md)."""
 
-import gzip
-import json
 import math
 import os
 import re
@@ -15,20 +13,14 @@ from typing import Any
 import pytest
 
 from analysis.domain import analysing, tables
-from analysis.domain.corpus import exporting
-from analysis.domain.results import agreement, fitting, grades
-from analysis.domain.results.family import Analysed
-from analysis.domain.results.settings import Settings
 from annotation.domain.defaults import NAMES
 from crowdrag.runs.domain import running
-from tests.analysis import small_study, test_sample
-from tests.factories import StudyFactory
+from tests.analysis import small_study
+
+from .exported import export
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs/guides/library.md"
-needs_sample = pytest.mark.skipif(
-    not test_sample.DATA, reason="CROWDRAG_DATA is not set: the sample of CrowdRAG-25 is not at hand"
-)
 # What a notebook's environment does not have.
 BLOCKED = ("django", "celery", "redis", "psycopg", "rest_framework", "altair", "crowdrag", "annotation", "writing")
 WALK = """
@@ -76,9 +68,6 @@ def walked(python: str | Path, folder: Path, optional: tuple[str, ...] = ()) -> 
 
 def test_the_pure_packages_work_where_django_cannot_be_imported():
     assert walked(sys.executable, ROOT) == ["works"]
-
-
-def test_packages_above_the_pure_ones_import_nothing():
     lines = (ROOT / "analysis/__init__.py").read_text().splitlines()
     assert [line for line in lines if line.startswith(("import", "from"))] == []
 
@@ -106,6 +95,7 @@ def guide(folder: Path, *, neural: bool = False) -> dict[str, Any]:
     """Everything that the guide's blocks leave behind, run one after the other on this corpus."""
     blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), flags=re.DOTALL)
     assert 'Path("crowdrag25")' in blocks[0]
+    assert len(blocks[1].strip().splitlines()) <= 20  # as the guide promises
     names: dict[str, Any] = {}
     for number, block in enumerate(blocks):
         if "encoders" in block and not neural:
@@ -117,67 +107,24 @@ def guide(folder: Path, *, neural: bool = False) -> dict[str, Any]:
     return names
 
 
-def same_as_the_run(found: dict[str, Any], rows: list[dict[str, Any]]) -> None:
-    """The guide's table is the run's, to 1e-9."""
-    assert len(found["table"]) == len(rows) > 0
-    for row in rows:
-        mean = found["table"][row["dimension"], row["style"], row["origin"]]
-        # Where there is no interval the run says nothing, and the function NaN.
-        said = [math.nan if row[name] is None else row[name] for name in ("mean", "low", "high")]
-        assert [mean.estimate, mean.low, mean.high] == pytest.approx(said, abs=1e-9, nan_ok=True)
-
-
-def test_it_takes_twenty_lines():
-    blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), flags=re.DOTALL)
-    assert len(blocks[1].strip().splitlines()) <= 20
-
-
-@pytest.mark.django_db(transaction=True)
-def test_an_exported_study_gives_the_runs_grades(tmp_path, settings, capsys):
-    settings.MEDIA_ROOT = tmp_path / "files"
-    settings.DATA_DIR = tmp_path
+@pytest.mark.django_db
+@pytest.mark.usefixtures("own_files", "one_transaction")
+@pytest.mark.parametrize("neural", [False, pytest.param(True, marks=pytest.mark.soak)])
+def test_an_exported_study_gives_the_runs_grades(neural, tmp_path, capsys):
     # Seven dimensions, as the layout has; the last has no "neither".
     votes = {
         pair: tuple(((letters * 4)[d % 2] if d < 6 else letters[0].replace("N", "A")) for d in range(7))
         for pair, letters in small_study.VOTES.items()
     }
-    study = small_study.make(votes, study=StudyFactory(), dimensions=NAMES)
+    study = small_study.make(votes, dimensions=NAMES)
     run = running.wait(analysing.start(study=study))
-    exported = running.wait(exporting.start(study=study, format_="crowdrag25"))
-    with zipfile.ZipFile(exported.artifacts.get().file.path) as zipped:
+    with zipfile.ZipFile(export(study, "crowdrag25").file.path) as zipped:
         zipped.extractall(tmp_path / "corpus")
-    rows = tables.read(run, "grade_means")["grade_means"]
-    same_as_the_run(guide(tmp_path / "corpus"), rows)
+    table, rows = guide(tmp_path / "corpus", neural=neural)["table"], tables.read(run, "grade_means")["grade_means"]
+    assert len(table) == len(rows) > 0
+    for row in rows:
+        mean = table[row["dimension"], row["style"], row["origin"]]
+        # Where there is no interval the run has none, and the function NaN.
+        expected = [math.nan if row[name] is None else row[name] for name in ("mean", "low", "high")]
+        assert [mean.estimate, mean.low, mean.high] == pytest.approx(expected, abs=1e-9, nan_ok=True)
     assert "quality_overall" in capsys.readouterr().out
-
-
-def grade_means(raw: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The run's table, from the same votes by way of a run's own functions."""
-    inputs, chosen = test_sample.as_inputs(raw), Settings()
-    fitted = fitting.fit(inputs, "crowd", settings=chosen, seed=0, report=lambda _message: None, capped=True)
-    analysed = Analysed(
-        inputs=inputs, texts=(), settings=chosen, seed=0, fitted={"crowd": fitted},
-        masks=agreement.split_masks(fitted), step=lambda _message: None,
-    )  # fmt: skip
-    return grades.family(analysed)["grade_means"]
-
-
-@needs_sample
-@pytest.mark.parametrize(
-    "topics", [pytest.param(6, marks=pytest.mark.extended), pytest.param(None, marks=pytest.mark.soak)]
-)
-def test_the_corpus_gives_table_7(topics, tmp_path, capsys, monkeypatch):
-    # What a model said of other topics' pairs is in no part of them.
-    monkeypatch.setattr(test_sample, "said_by_the_model", lambda *_: {})
-    raw = test_sample.lines("raw/study2_responses")
-    chosen = sorted({row["query_id"] for row in raw})[:topics]
-    raw = [row for row in raw if row["query_id"] in chosen]
-    (tmp_path / "raw").mkdir()
-    with gzip.open(tmp_path / "raw/study2_responses.jsonl.gz", "wt", encoding="utf-8") as file:
-        file.writelines(json.dumps(row) + "\n" for row in raw)
-    for name in ("study1_tasks", "study1_responses_llm"):
-        (tmp_path / "raw" / f"{name}.jsonl.gz").symlink_to(
-            Path(test_sample.DATA or "", "crowdrag25/raw", f"{name}.jsonl.gz").resolve()
-        )
-    same_as_the_run(guide(tmp_path, neural=topics is None), grade_means(raw))
-    assert "alpha " in capsys.readouterr().out

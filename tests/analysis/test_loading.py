@@ -1,11 +1,15 @@
+"""What an analysis reads of a study."""
+
 import numpy as np
 import pytest
 from django.utils import timezone
 
 from analysis.domain import inputs, loading
+from analysis.domain.loading import columns
 from analysis.domain.texts import Texts, TextsGoneError
 from annotation.enums import AssignmentState, CampaignKind, Judges
 from annotation.models import Assignment, Judgment
+from crowdrag.studies.models import Study
 from tests.analysis import small_study
 from tests.analysis.small_study import VOTES
 from tests.factories import (
@@ -13,7 +17,6 @@ from tests.factories import (
     CampaignFactory,
     DimensionFactory,
     ItemFactory,
-    QuestionnaireFactory,
     QuestionnaireItemFactory,
     StudyFactory,
 )
@@ -22,22 +25,27 @@ from writing.models import Response
 pytestmark = pytest.mark.django_db
 
 
-def answers(found: inputs.Inputs, name: str = "crowd") -> dict[tuple[str, str, str, str], str]:
+@pytest.fixture(scope="module")
+def made(shared_rows):
+    return small_study.make().pk
+
+
+@pytest.fixture
+def study(made, db):
+    return Study.objects.get(pk=made)
+
+
+def answers(found: inputs.Inputs) -> dict[tuple[str, str, str, str], str]:
     """What each judge answered: (left, right, dimension, judge) to the letter of the label."""
-    pool = found.pools[name]
+    pool = found.main
     return {
-        (
-            found.responses[pool.units[u][0]].name,
-            found.responses[pool.units[u][1]].name,
-            found.dimensions[d].name,
-            pool.participants[c],
-        ): "ANB"[v]
+        (*found.sides(u), found.dimensions[d].name, pool.participants[c]): "ANB"[v]
         for u, c, d, v in zip(pool.unit, pool.coder, pool.dimension, pool.value, strict=True)
     }
 
 
-def test_load_gives_each_answer_as_presented():
-    found = loading.load(small_study.make())
+def test_load_gives_each_answer_as_presented(study):
+    found = loading.load(study)
     assert answers(found) == {
         (left, right, dimension, judge): letter
         for (left, right), letters in VOTES.items()
@@ -49,47 +57,43 @@ def test_load_gives_each_answer_as_presented():
     assert [dimension.name for dimension in found.dimensions] == ["clear", "deep"]
 
 
-def test_votes_of_models_and_experts_are_pools_of_their_own():
-    study = small_study.make()
+def test_votes_of_models_and_experts_are_pools_of_their_own_also_when_they_were_packed(study):
     before = loading.load(study)
     small_study.campaign(study, judges=Judges.MODEL, names=["gpt"], votes={("t1-x", "t1-y"): ("B", "B")})
     small_study.campaign(study, judges=Judges.EXPERT, names=["e1", "e2"], votes={("t1-x", "t1-y"): ("BB", "NN")})
     found = loading.load(study)
     assert answers(found) == answers(before)
     assert found.main.participants == small_study.JUDGES
-    assert set(answers(found, "expert")) == {
-        ("t1-x", "t1-y", dimension, judge) for dimension in ("clear", "deep") for judge in ("e1", "e2")
-    }
+    assert found.pools["expert"].participants == ("e1", "e2")
+    assert len(found.pools["expert"].unit) == 4
     assert set(found.pools) == {"crowd", "expert", "model_combined"}  # a model's votes are in no table of the crowd
     assert found.counts == {"crowd": 56, "expert": 4, "model": 2, "questionnaires": 4}
     assert loading.load(study, pool=Judges.MODEL).main.participants == ("gpt",)
+    back = inputs.unpack(found.pack())
+    assert (back.digest, back.topics, back.responses) == (found.digest, found.topics, found.responses)
+    assert back.dimensions == found.dimensions
+    for name, pool in found.pools.items():
+        assert (back.pools[name].units, back.pools[name].row.tolist()) == (pool.units, pool.row.tolist())
 
 
-@pytest.mark.parametrize(
-    "change", [{"is_included": False}, {"state": AssignmentState.REJECTED}, {"state": AssignmentState.SURPLUS}]
-)
-def test_assignments_that_do_not_count_are_left_out(change):
-    study = small_study.make()
-    Assignment.objects.filter(participant__external_id="w4").update(**change)
-    found = loading.load(study)
-    assert {judge for *_where, judge in answers(found)} == {"w1", "w2", "w3"}
-    assert found.main.participants == ("w1", "w2", "w3")
+def test_assignments_that_do_not_count_are_left_out(study):
+    given = Assignment.objects.filter(participant__external_id="w4")
+    counts = {"state": AssignmentState.ACCEPTED, "is_included": True}
+    for change in ({"is_included": False}, {"state": AssignmentState.REJECTED}, {"state": AssignmentState.SURPLUS}):
+        given.update(**counts | change)
+        found = loading.load(study)
+        assert {judge for *_where, judge in answers(found)} == {"w1", "w2", "w3"} == set(found.main.participants)
 
 
-def test_pairs_of_responses_that_are_not_included_are_left_out():
-    study = small_study.make()
-    Response.objects.filter(external_id="t1-z").update(is_included=False)
-    found = loading.load(study)
-    assert {where[:2] for where in answers(found)} == {pair for pair in VOTES if "t1-z" not in pair}
-    assert "t1-z" not in {response.name for response in found.responses}
-
-
-def test_repeated_answers_of_a_model_do_not_count():
-    study = small_study.make()
+def test_responses_that_are_not_included_and_repeated_answers_are_left_out(study):
     judgment = Judgment.objects.order_by("id").first()
     again = {"assignment": judgment.assignment, "item": judgment.item, "dimension": judgment.dimension}
     Judgment.objects.create(**again, value=1, repeat=1)
     assert len(loading.load(study).main.unit) == 56
+    Response.objects.filter(external_id="t1-z").update(is_included=False)
+    found = loading.load(study)
+    assert {where[:2] for where in answers(found)} == {pair for pair in VOTES if "t1-z" not in pair}
+    assert "t1-z" not in {response.name for response in found.responses}
 
 
 def test_votes_count_in_the_order_of_questionnaires_and_the_first_k_are_found():
@@ -97,7 +101,12 @@ def test_votes_count_in_the_order_of_questionnaires_and_the_first_k_are_found():
     small_study.responses(study)
     pair = {("t1-x", "t1-y"): ("AA", "AA")}
     small_study.campaign(study, pair, names=["late", "later"], k=2)
-    _questionnaire_again(study.campaigns.get(), names=["z", "a"])
+    campaign = study.campaigns.get()
+    later = QuestionnaireItemFactory(questionnaire__campaign=campaign, item=campaign.items.get(), position=3)
+    for name in ("z", "a"):
+        assignment = AssignmentFactory(questionnaire=later.questionnaire, participant__external_id=name)
+        for dimension in campaign.dimensions.order_by("id"):
+            Judgment.objects.create(assignment=assignment, item=later.item, dimension=dimension, value=1)
     pool = loading.load(study).main
     clear = pool.dimension == 0
     by_vote = [pool.participants[c] for _, c in sorted(zip(pool.vote[clear], pool.coder[clear], strict=True))]
@@ -105,16 +114,6 @@ def test_votes_count_in_the_order_of_questionnaires_and_the_first_k_are_found():
     counted = pool.first_votes()
     assert {pool.participants[c] for c in pool.coder[counted]} == {"late", "later"}
     assert pool.first_votes(3).sum() == 6
-
-
-def _questionnaire_again(campaign, names):
-    questionnaire = QuestionnaireFactory(campaign=campaign)
-    item = campaign.items.get()
-    QuestionnaireItemFactory(questionnaire=questionnaire, item=item, position=3)
-    for name in names:
-        assignment = AssignmentFactory(questionnaire=questionnaire, participant__external_id=name)
-        for dimension in campaign.dimensions.order_by("id"):
-            Judgment.objects.create(assignment=assignment, item=item, dimension=dimension, value=1)
 
 
 def test_who_judges_the_same_pair_again_counts_once():
@@ -129,8 +128,7 @@ def test_who_judges_the_same_pair_again_counts_once():
     assert sorted(pool.vote[pool.dimension == 0].tolist()) == [0, 1, 2]
 
 
-def test_pointwise_ratings_count_along_their_own_options():
-    study = small_study.make()
+def test_pointwise_ratings_count_along_their_own_options(study):
     campaign = CampaignFactory(study=study, kind=CampaignKind.POINTWISE)
     options = [{"value": v, "label": str(v)} for v in (-3, -1, 1, 3)]
     dimension = DimensionFactory(study=study, name="clear", version=2, options=options)
@@ -144,8 +142,8 @@ def test_pointwise_ratings_count_along_their_own_options():
     assert loading.load(study).dimensions[pool.dimension[0]] == inputs.Dimension("clear", "clear", (-3, -1, 1, 3))
 
 
-def test_digest_does_not_depend_on_row_ids_but_on_every_answer():
-    first, second = loading.load(small_study.make()), loading.load(small_study.make())
+def test_digest_does_not_depend_on_row_ids_but_on_every_answer(study):
+    first, second = loading.load(study), loading.load(small_study.make())
     assert not np.array_equal(first.main.row, second.main.row)
     assert first.digest == second.digest
     changed = dict(VOTES)
@@ -153,32 +151,13 @@ def test_digest_does_not_depend_on_row_ids_but_on_every_answer():
     assert loading.load(small_study.make(changed)).digest != first.digest
 
 
-def test_pack_and_unpack_give_everything_back():
-    study = small_study.make()
-    small_study.campaign(study, judges=Judges.EXPERT, names=["e1"], votes={("t1-x", "t1-y"): ("B", "B")})
-    found = loading.load(study)
-    back = inputs.unpack(found.pack())
-    assert back.digest == found.digest
-    assert (back.topics, back.responses, back.dimensions) == (found.topics, found.responses, found.dimensions)
-    for name, pool in found.pools.items():
-        assert back.pools[name].units == pool.units
-        assert back.pools[name].row.tolist() == pool.row.tolist()
+def test_load_takes_the_same_number_of_queries_whatever_there_is(study, django_assert_num_queries):
+    for each in (study, small_study.make({("t1-x", "t1-y"): ("AB", "BA")})):
+        with django_assert_num_queries(21):
+            loading.load(each)
 
 
-def test_no_judgments_is_an_error_that_says_the_cure():
-    with pytest.raises(loading.NothingToAnalyseError, match="Import some, or collect them"):
-        loading.load(StudyFactory())
-
-
-@pytest.mark.parametrize("pairs", [1, 3])
-def test_load_takes_the_same_number_of_queries_whatever_there_is(pairs, django_assert_num_queries):
-    study = small_study.make(dict(list(VOTES.items())[:pairs]))
-    with django_assert_num_queries(21):
-        loading.load(study)
-
-
-def test_texts_are_read_as_they_were_digested_and_one_that_was_erased_is_an_error() -> None:
-    study = small_study.make()
+def test_texts_are_read_as_they_were_digested_and_one_that_was_erased_is_an_error(study):
     found = loading.load(study)
     topics = list(Texts(study, found))
     read = {found.responses[written.place].name: written for topic in topics for written in topic.responses}
@@ -194,3 +173,17 @@ def test_texts_are_read_as_they_were_digested_and_one_that_was_erased_is_an_erro
     with pytest.raises(TextsGoneError, match="t1-x"):
         list(Texts(study, found))
     assert inputs.unpack(found.pack()).digest == found.digest
+
+
+def test_columns_read_as_bytes_are_the_rows_that_there_are(study, monkeypatch):
+    fields = {"row": "id", "coder": "assignment__participant_id", "value": "value"}
+    judgments = Judgment.objects.of_study(study).counted()
+    expected = sorted(judgments.values_list(*fields.values()))
+    assert min(value for *_, value in expected) < 0
+    for bits in (20, 2):  # one block, and many
+        monkeypatch.setattr(columns, "BITS", bits)
+        read = columns.read(judgments, fields)
+        assert read.dtype == [(name, np.int64) for name in fields]
+        assert read.tolist() == expected
+    for none in (judgments.filter(value=77), Judgment.objects.filter(item__campaign__in=[])):
+        assert columns.read(none, fields).shape == (0,)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from analysis.domain.results import compute
-from analysis.domain.results.settings import BadParameterError, Settings
+from analysis.domain.results.settings import Settings
 from tests.analysis import small_study
 from tests.analysis.test_grade_tests import ORDERS, votes_of
 from tests.analysis.voted import QUICK, inputs_of
@@ -34,9 +34,9 @@ def tables_of(settings, votes=None, seed=0):
 
 def without_ends(tables):
     """Everything that is no interval, nor the reason why there is none."""
-    kept = {name: [[key for key in row if key not in ENDS | {"note"}] for row in rows] for name, rows in tables.items()}
+    left_out = ENDS | {"note"}
     return {
-        name: [{key: row[key] for key in keys} for row, keys in zip(rows, kept[name], strict=True)]
+        name: [{key: value for key, value in row.items() if key not in left_out} for row in rows]
         for name, rows in tables.items()
     }
 
@@ -51,26 +51,6 @@ def test_options_change_intervals_and_nothing_else(options):
     assert json.dumps(tables_of(replace(QUICK, **options), votes)) == json.dumps(other)  # to the byte
 
 
-def test_where_all_judges_agree_options_change_no_interval_of_grades():
-    """Nobody's competence is in doubt, so that only topics can make a difference."""
-    votes = votes_of(ORDERS)
-    plain, other = (tables_of(replace(QUICK, resamples=400, **options), votes) for options in ({}, REFIT | WORKERS))
-    for before, after in zip(plain["grade_means"], other["grade_means"], strict=True):
-        if before["low"] is not None and after["low"] is not None:
-            assert after["low"] == pytest.approx(before["low"], abs=0.3)
-            assert after["high"] == pytest.approx(before["high"], abs=0.3)
-
-
-@pytest.mark.parametrize("grades_from", ["gold", "votes"])
-def test_grades_by_votes_and_by_labels_are_said_with_every_option(grades_from):
-    tables = tables_of(replace(QUICK, grades_from=grades_from, **REFIT, **WORKERS), votes_of(ORDERS))
-    for row in tables["leaderboard"]:
-        assert row["low"] <= row["merit"] <= row["high"]
-    for row in tables["grade_means"]:
-        # Without an interval: the same in every resample.
-        assert row["low"] is None or row["low"] <= row["mean"] <= row["high"]
-
-
 def test_votes_are_weighted_by_competence():
     """Two judges are trusted and one is not: their votes win where three equal ones would not decide otherwise."""
     votes = {pair: (letters[0][0] * 3 + ("A" if letters[0][0] == "B" else "B") * 1,) * 2 for pair, letters in
@@ -83,12 +63,6 @@ def test_votes_are_weighted_by_competence():
     # Four votes a pair, of which the contrary one counts little, weigh more than one label.
     merits = [max(row["merit"] for row in each["grades"]) for each in (by_votes, by_labels)]
     assert merits[0] > merits[1]
-
-
-@pytest.mark.parametrize("wrong", [{"bootstrap": "none"}, {"resample": "workers"}, {"grades_from": "stars"}])
-def test_other_words_are_refused_with_those_there_are(wrong):
-    with pytest.raises(BadParameterError, match="is one of"):
-        Settings.read(wrong)
 
 
 def simulated(rng, spam, topics=30, effect=0.8):
@@ -131,15 +105,10 @@ def unsure(rng):
     return rng.beta(1, 12, 24)
 
 
-def test_intervals_of_mean_grades_cover_the_truth():
+@pytest.mark.parametrize(("times", "least"), [(12, 0.75), pytest.param(300, 0.9, marks=pytest.mark.soak)])
+def test_intervals_over_topics_cover_the_truth_where_judges_do_not_err(times, least):
     settings = Settings(resamples=100, restarts=1, refine=0, labels="likeliest")
-    assert 0.75 <= coverage(12, settings, np.random.default_rng(0), sure) <= 1
-
-
-@pytest.mark.soak
-def test_intervals_over_topics_cover_the_truth_where_judges_do_not_err():
-    settings = Settings(resamples=300, restarts=2, refine=0, labels="likeliest")
-    assert 0.90 <= coverage(300, settings, np.random.default_rng(1), sure) <= 0.98
+    assert least <= coverage(times, settings, np.random.default_rng(0), sure) <= (1 if times < 100 else 0.98)
 
 
 @pytest.mark.soak

@@ -1,5 +1,7 @@
 """Metrics against grades, on hand-made topics: what is the reference, what is ranked, what is left out."""
 
+import re
+
 import numpy as np
 import pytest
 from sacrebleu import sentence_bleu
@@ -8,14 +10,7 @@ from scipy.stats import spearmanr
 from analysis.domain.inputs import Dimension, Inputs, Response
 from analysis.domain.results import reference_metrics
 from analysis.domain.results.family import Analysed
-from analysis.domain.results.reference_metrics import (
-    NO_BERTSCORE,
-    NO_TEXTS,
-    SOME_BERTSCORES,
-    UNRANKED,
-    Field,
-    by_topic,
-)
+from analysis.domain.results.reference_metrics import NO_BERTSCORE, NO_TEXTS, SOME_BERTSCORES, UNRANKED, Field, by_topic
 from analysis.domain.results.settings import Settings
 from analysis.domain.texts import TopicTexts, Written, digest
 from analysis.text.statements import parse
@@ -43,14 +38,11 @@ def analysed(grades=GRADES, *, texts=True, similarity=None, known=True) -> Analy
     place = {response.name: i for i, response in enumerate(responses)}
     inputs = Inputs("CROWD", tuple(TEXTS), ("essay",), (Dimension("deep", "Deep", (-1, 0, 1)),), tuple(responses), {})
     read = [
-        TopicTexts(
-            topic,
-            tuple(
-                Written(place[f"{topic}-{i}"], text, parse(text, passages=2), ("", ""), 0) for i, text in enumerate(own)
-            ),
-        )
+        TopicTexts(topic, tuple(
+            Written(place[f"{topic}-{i}"], text, parse(text, passages=2), ("", ""), 0) for i, text in enumerate(own)
+        ))
         for topic, own in TEXTS.items()
-    ]
+    ]  # fmt: skip
     rows = [
         {"topic": topic, "response": f"{topic}-{i}", "dimension": "deep", "merit": 0.0, "se": 1.0, "grade": grade}
         for topic, own in grades.items()
@@ -89,16 +81,11 @@ def test_the_best_response_is_the_reference_and_the_others_are_ranked():
     assert (row["low"], row["high"]) == (None, None)
 
 
-def test_citation_markers_are_no_part_of_what_is_compared():
+def test_citation_markers_are_no_part_of_what_is_compared(monkeypatch):
     with_markers = rows(analysed())
-    plain = {topic: [text.replace(" [0]", "").replace(" [1]", "") for text in own] for topic, own in TEXTS.items()}
-    original = dict(TEXTS)
-    try:
-        TEXTS.update(plain)
-        without = rows(analysed())
-    finally:
-        TEXTS.update(original)
-    assert [row["rho"] for row in with_markers.values()] == [row["rho"] for row in without.values()]
+    for topic, own in TEXTS.items():
+        monkeypatch.setitem(TEXTS, topic, [re.sub(r" \[\d\]", "", text) for text in own])
+    assert [row["rho"] for row in with_markers.values()] == [row["rho"] for row in rows(analysed()).values()]
 
 
 def test_without_texts_or_bertscores_nothing_is_made_up():
@@ -121,20 +108,12 @@ def test_bertscores_are_taken_where_they_stand():
     assert SOME_BERTSCORES in some["bertscore", "full"]["note"]
 
 
-def test_without_grades_there_is_no_table():
+def test_topics_that_cannot_be_ranked_have_no_rho_and_one_topic_no_interval():
     assert reference_metrics.family(analysed(grades={})) == {}
-
-
-def test_a_study_whose_topics_cannot_be_ranked_says_why():
-    found = rows(analysed(grades={"t3": [2, 1]}))
-    assert (found["bleu", "full"]["rho"], found["bleu", "full"]["note"]) == (None, UNRANKED)
-
-
-def test_one_topic_has_no_interval():
+    row = rows(analysed(grades={"t3": [2, 1]}))["bleu", "full"]
+    assert (row["rho"], row["note"]) == (None, UNRANKED)
     row = rows(analysed(grades={"t1": GRADES["t1"]}))["bleu", "full"]
-    assert row["rho"] is not None
-    assert (row["low"], row["high"]) == (None, None)
-    assert "topics" in row["note"]
+    assert (row["rho"] is None, row["low"], row["high"], bool(row["note"])) == (False, None, None, True)
 
 
 def test_every_best_response_is_the_reference_in_turn():
@@ -147,36 +126,20 @@ def test_every_best_response_is_the_reference_in_turn():
     assert best_worst[0] == pytest.approx((-1 + 1) / 2)
 
 
-@pytest.mark.parametrize(
-    ("grades", "scores", "expected"),
-    [
-        ((4, 3, 2, 1), (5, 1, 4), 1),
-        ((4, 3, 2, 1), (4, 1, 5), -1),
-        ((4, 3, 2, 1), (4, 1, 4), 0),
+def test_best_and_worst_are_told_apart_by_their_scores():
+    for grades, scores, expected in (
+        ((4, 3, 2, 1), (5, 1, 4), 1), ((4, 3, 2, 1), (4, 1, 5), -1), ((4, 3, 2, 1), (4, 1, 4), 0),
         ((4, 2.5, 2.5, 1), (4, 1, 3), 0),  # two best candidates: one above the worst, one below
-        ((4, 3, 1.5, 1.5), (4, 1, 5), 0),
-        ((4, 2, 2, 2), (1, 2, 3), None),  # nobody is best
+        ((4, 3, 1.5, 1.5), (4, 1, 5), 0), ((4, 2, 2, 2), (1, 2, 3), None),  # nobody is best
         ((2, 1), (1,), None),
-    ],
-)
-def test_best_and_worst(grades, scores, expected):
-    _full, best_worst = by_topic([field(*grades)], scored(None, *scores))
-    assert (None if np.isnan(best_worst[0]) else best_worst[0]) == expected
-
-
-def test_equal_scores_cannot_be_ranked_but_best_and_worst_can():
+    ):  # fmt: skip
+        _full, (found,) = by_topic([field(*grades)], scored(None, *scores))
+        assert (None if np.isnan(found) else found) == expected, (grades, scores)
     full, best_worst = by_topic([field(4, 3, 2, 1)], scored(None, 0.0, 0.0, 0.0))
-    assert np.isnan(full[0])
-    assert best_worst[0] == 0
+    assert (np.isnan(full[0]), best_worst[0]) == (True, 0)  # equal scores cannot be ranked
 
 
 def test_fields_of_different_sizes_stand_side_by_side():
-    fields = [field(3, 2, 1), field(5, 4, 3, 2, 1)]
-    scores = scored(None, 2.0, 1.0, 3.0, 4.0)
-    full, _ = by_topic(fields, scores)
+    full, _ = by_topic([field(3, 2, 1), field(5, 4, 3, 2, 1)], scored(None, 2.0, 1.0, 3.0, 4.0))
     assert full[0] == 1.0
     assert full[1] == pytest.approx(spearmanr([4, 3, 2, 1], [2, 1, 3, 4]).statistic)
-
-
-def test_the_same_seed_gives_the_same_rows():
-    assert rows(analysed()) == rows(analysed())

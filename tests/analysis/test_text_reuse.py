@@ -2,22 +2,22 @@
 
 import pgtrigger
 import pytest
-from django.test import Client
 from sacrebleu.metrics import BLEU
 
-from analysis.domain import analysing, charts, loading
+from analysis.domain import charts, loading
 from analysis.domain.charts import metrics
 from analysis.domain.charts.making import Labels
 from analysis.domain.results import reference_metrics, text_reuse
 from analysis.domain.results.family import Analysed
-from analysis.domain.results.settings import BadParameterError, Settings
+from analysis.domain.results.settings import Settings
 from analysis.domain.texts import Texts
-from analysis.models import Table
-from crowdrag.runs.domain import running
 from crowdrag.studies.enums import Role
 from tests.analysis import small_study
-from tests.factories import MembershipFactory, PassageFactory, RetrievedPassageFactory
+from tests.analysis.small_study import analyse
+from tests.factories import PassageFactory, RetrievedPassageFactory
 from writing.models import Response
+
+from .visits import visit
 
 pytestmark = pytest.mark.django_db
 PASSAGES = (
@@ -30,11 +30,6 @@ TEXTS = {
     "z": "Rivers flood towns [0]. [1]",
 }
 LIBRARY = BLEU(lowercase=True, max_ngram_order=8, effective_order=True)
-
-
-@pytest.fixture(autouse=True)
-def no_broker(monkeypatch):
-    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
 
 
 @pytest.fixture
@@ -55,24 +50,10 @@ def study_of(texts):
     return made
 
 
-def analyse(study):
-    return running.wait(analysing.start(study=study, parameters={"resamples": 30, "restarts": 3, "refine": 0}))
-
-
-def reuse_of(study):
+def reuse_of(study, **parameters):
     """The tables of text reuse by name, without the rest of an analysis."""
-    inputs = loading.load(study)
-    read = Texts(study, inputs)
-    return text_reuse.family(Analysed(inputs, read, Settings(resamples=30), 0, {}, {}, lambda _: None))
-
-
-def values(specification):
-    """The data that a chart draws."""
-    return specification["datasets"][specification["data"]["name"]]
-
-
-def table(run, name):
-    return Table.objects.get(run=run, name=name).rows
+    inputs, settings = loading.load(study), Settings(resamples=30, **parameters)
+    return text_reuse.family(Analysed(inputs, Texts(study, inputs), settings, 0, {}, {}, lambda _: None))
 
 
 def test_every_statement_meets_what_it_cites_and_scores_as_sacrebleu_has_it(study):
@@ -95,16 +76,7 @@ def test_shares_are_of_the_pairs_below_the_limit(study):
     assert shares["essay", "model"]["share"] == 1.0
     assert {row["limit"] for row in shares.values()} == {25.0}
     assert shares["all", "human"]["low"] <= shares["all", "human"]["share"] <= shares["all", "human"]["high"]
-
-
-def test_the_limit_is_a_parameter_with_bounds(study):
-    inputs = loading.load(study)
-    pairs = text_reuse.read(Texts(study, inputs))
-    resampling = text_reuse.Resampling.of(inputs.responses, Settings(resamples=20), 0)
-    strict = text_reuse.share_rows(inputs, pairs, 0.0, resampling)
-    assert {row["share"] for row in strict} == {0.0}
-    with pytest.raises(BadParameterError, match="reuse_limit must lie between 0 and 100"):
-        Settings(reuse_limit=101)
+    assert {row["share"] for row in reuse_of(study, reuse_limit=0)["text_reuse_shares"]} == {0.0}
 
 
 def test_texts_without_citations_have_no_reuse():
@@ -116,34 +88,13 @@ def test_texts_without_citations_have_no_reuse():
         metrics.reference_metrics({"reference_metrics": [{"rho": None}]}, labels, {}, {})
 
 
-def test_charts_and_the_page_show_what_the_tables_hold_and_offer_what_is_missing(study):
-    run = analyse(study)
-    points = values(charts.specification(study, run, "text_reuse"))
-    assert {(point["style"], point["origin"]) for point in points} == {("Bullet", "human"), ("Essay", "model")}
-    assert [point["share"] for point in points if point["bleu"] == 100] == [1.0, 1.0]
-    drawn = charts.specification(study, run, "reference_metrics", "dark")
-    there = [row for row in table(run, "reference_metrics") if row["rho"] is not None]
-    assert len(values(drawn)) == len(there) > 0
-    assert charts.draw(drawn, "svg").startswith(b"<svg")
-
-    client = Client()
-    client.force_login(MembershipFactory(study=study, role=Role.EDITOR).user)
-    answer = client.get(f"/studies/{study.slug}/results/metrics/")
-    text = answer.content.decode()
-    assert answer.status_code == 200
-    for words in ("Best and worst", "Full ranking", "BERTScore", "ROUGE-L", "Clear", "Deep", "Compute BERTScore"):
-        assert words in text
-    assert "reference_metrics.svg" in text
+def test_the_page_gives_reasons_once_and_where_they_belong(study):
+    """What it shows of the demo study is golden."""
+    analyse(study)
+    text = visit(study, "metrics/", Role.EDITOR).content.decode()
+    assert f'action="/studies/{study.slug}/results/bertscore/start/"' in text
     # What the section about BERTScore says is not said of each number again.
     assert reference_metrics.NO_BERTSCORE[1:] not in text
-    assert client.get(f"/studies/{study.slug}/results/tables/reference_metrics.json").status_code == 200
-
-
-def test_the_page_of_metrics_says_what_cannot_be_ranked():
     study = study_of(dict.fromkeys("xyz", "All of them say the same [0]."))
     analyse(study)
-    client = Client()
-    client.force_login(MembershipFactory(study=study, role=Role.VIEWER).user)
-    text = client.get(f"/studies/{study.slug}/results/metrics/").content.decode()
-    assert "No topic can be ranked: it takes two responses beside the best one" in text
-    assert "Deep (BLEU)" in text
+    assert reference_metrics.UNRANKED in dict(visit(study, "metrics/").context["notes"])

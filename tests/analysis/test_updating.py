@@ -1,4 +1,4 @@
-"""Updates of an analysis as runs: what they read and store, when they are due, what pages say, and who leaves them."""
+"""Updates of an analysis as runs: what they read and store, when they are due, what pages show, and who leaves them."""
 
 from datetime import timedelta
 
@@ -16,40 +16,37 @@ from crowdrag.runs.domain import executing, running
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
 from crowdrag.studies.enums import Role
-from crowdrag.studies.models import Study
 from tests.analysis import small_study
-from tests.factories import MembershipFactory, UserFactory
+
+from .visits import client_of, results, visit
 
 pytestmark = pytest.mark.django_db
-QUICK = {"resamples": 30, "restarts": 3, "refine": 2}
 LIVE = ("agreement", "agreement_means", "competence", "gold", "grades", "grade_means")
+HOUR = timedelta(hours=1)
 
 
-@pytest.fixture(autouse=True)
-def no_broker(monkeypatch):
-    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+def analyse(study) -> Run:
+    return small_study.analyse(study, refine=2)
 
 
 @pytest.fixture(scope="module")
-def judged(shared_rows):
-    """A study whose fourth judge is still at work."""
+def analysed(shared_rows):
+    """An analysis of a study whose fourth judge is still at work."""
     made = small_study.make()
     Assignment.objects.filter(participant__external_id="w4").update(state=AssignmentState.SUBMITTED)
-    return made.pk
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+        return analyse(made).pk
 
 
 @pytest.fixture
-def study(judged, db):
-    return Study.objects.get(pk=judged)
+def base(analysed, db) -> Run:
+    return Run.objects.get(pk=analysed)
 
 
-def analyse(study, **parameters) -> Run:
-    return running.wait(analysing.start(study=study, parameters=QUICK | parameters))
-
-
-def accept(study, at=None) -> None:
+def accept(base: Run, at=None) -> None:
     """The fourth judge's work comes to count."""
-    for given in Assignment.objects.filter(participant__external_id="w4", questionnaire__campaign__study=study):
+    for given in Assignment.objects.filter(participant__external_id="w4", questionnaire__campaign__study=base.study):
         Assignment.objects.filter(pk=given.pk).update(state=AssignmentState.ACCEPTED)
         AssignmentTransition.objects.create(
             assignment=given, before=AssignmentState.SUBMITTED, after=AssignmentState.ACCEPTED, at=at or timezone.now()
@@ -64,10 +61,18 @@ def rows(run: Run) -> dict[str, bytes]:
     return {name: tables.write(run, name, "csv") for name in LIVE}
 
 
-def test_an_update_holds_what_a_full_analysis_of_the_same_judgments_holds(study):
-    base = analyse(study)
-    accept(study)
-    updated, full = update(base), analyse(study)
+def test_an_update_holds_what_a_full_analysis_of_the_same_judgments_holds_and_is_shown_until_there_is_one(base):
+    study = base.study
+    assert analysing.state(study, live=True).run == base
+    accept(base)
+    updated = update(base)
+    state = analysing.state(study, live=True)
+    assert (state.run, state.full, state.is_update, state.changed) == (updated, base, True, False)
+    assert (analysing.state(study).run, analysing.state(study).changed) == (base, True)
+    assert analysing.state(study, key=updated.key).full == base
+    full = analyse(study)
+    state = analysing.state(study, live=True)
+    assert (state.run, state.is_update) == (full, False)
     assert updated.state == RunState.DONE, updated.error
     assert rows(updated) == rows(full) != rows(base)
     assert updated.inputs_digest == full.inputs_digest == snapshots.inputs(updated).digest
@@ -76,103 +81,64 @@ def test_an_update_holds_what_a_full_analysis_of_the_same_judgments_holds(study)
     assert not Table.objects.filter(run=updated, name="key_figures").exists()
     assert tables.write(updated, "key_figures", "json") == tables.write(base, "key_figures", "json")
     assert tables.read(updated, "leaderboard") == tables.read(base, "leaderboard")
-    assert tables.base_of(updated) == base
-    assert tables.base_of(base) is None
+    assert (tables.base_of(updated), tables.base_of(base)) == (base, None)
 
 
-def test_pages_show_the_latest_update_of_the_latest_analysis(study):
-    base = analyse(study)
-    assert analysing.state(study, live=True).run == base
-    accept(study)
-    updated = update(base)
-    state = analysing.state(study, live=True)
-    assert (state.run, state.full, state.is_update, state.changed) == (updated, base, True, False)
-    assert analysing.state(study).run == base
-    assert analysing.state(study).changed
-    assert analysing.state(study, key=updated.key).full == base
-    full = analyse(study)
-    assert analysing.state(study, live=True).run == full
-    assert not analysing.state(study, live=True).is_update
-
-
-def test_due_is_what_changed_and_nothing_is_tried_twice(study):
-    assert due.update_due(now=timezone.now()) == []  # nothing was analysed yet
-    base = analyse(study)
-    assert due.update_due(now=timezone.now()) == []
-    accept(study)
-    begun = due.update_due(now=timezone.now())
-    assert [run.parameters["of"] for run in begun] == [str(base.key)]
-    assert due.update_due(now=timezone.now() + timedelta(hours=1)) == []  # one is at work
-    running.wait(begun[0])
-    assert due.update_due(now=timezone.now() + timedelta(hours=1)) == []
-
-
-def test_an_update_that_fails_is_not_tried_again_until_something_changes(study, monkeypatch):
-    base = analyse(study)
-    accept(study)
+def test_due_is_what_changed_and_nothing_is_tried_twice(base, monkeypatch):
+    now = timezone.now()
+    assert due.update_due(now=now) == []
+    accept(base)
+    (begun,) = due.update_due(now=now)
+    assert begun.parameters["of"] == str(base.key)
+    assert due.update_due(now=now + HOUR) == []  # one is at work
     monkeypatch.setattr("crowdrag.runs.domain.timing.MAX_ATTEMPTS", 1)
     monkeypatch.setattr(working, "compute", lambda *_, **__: 1 / 0)
-    failed = update(base)
-    assert failed.state == RunState.FAILED
-    later = timezone.now() + timedelta(hours=1)
-    assert list(due.due(now=later)) == []
+    assert running.wait(begun).state == RunState.FAILED
+    assert due.update_due(now=now + HOUR) == []  # it failed: not until something changes
     Assignment.objects.filter(participant__external_id="w3").update(is_included=False)
-    accept(study, at=later)
-    assert list(due.due(now=later)) == [base]
+    accept(base, at=now + HOUR)
+    assert list(due.due(now=now + HOUR)) == [base]
 
 
-def test_not_while_an_analysis_is_at_work_and_an_analysis_ends_an_update(study):
-    base = analyse(study)
-    accept(study)
-    later = timezone.now()
-    (begun,) = due.update_due(now=later)
-    full = analysing.start(study=study, parameters=QUICK)
+def test_an_analysis_ends_an_update_and_none_is_due_while_one_is_at_work(base):
+    accept(base)
+    now = timezone.now()
+    (begun,) = due.update_due(now=now)
+    full = analysing.start(study=base.study, parameters=small_study.QUICK)
     begun.refresh_from_db()
     assert begun.state == RunState.CANCELLED
-    assert list(due.due(now=later + timedelta(hours=1))) == []
+    assert list(due.due(now=now + HOUR)) == []
     running.wait(full)
-    assert analysing.state(study, live=True).run == full
+    assert analysing.state(base.study, live=True).run == full
     assert working.latest(base) is None
 
 
-def test_not_more_often_than_a_minute(study):
-    base = analyse(study)
-    first = update(base)
-    accept(study)
-    assert list(due.due(now=first.created_at + timedelta(seconds=59))) == []
-    assert list(due.due(now=first.created_at + timedelta(minutes=11))) == [base]
-
-
-def test_only_the_last_updates_stay(study):
-    base = analyse(study)
+def test_not_more_often_than_a_minute_and_only_the_last_updates_stay(base):
     made = [update(base) for _ in range(5)]
     assert list(Run.objects.filter(kind=tables.UPDATE).order_by("pk")) == made[-3:]
+    accept(base)
+    assert list(due.due(now=made[-1].created_at + timedelta(seconds=59))) == []
+    assert list(due.due(now=made[-1].created_at + timedelta(minutes=11))) == [base]
 
 
-def test_an_analysis_of_an_earlier_version_says_what_to_do(study):
-    base = analyse(study)
-    Table.objects.filter(run=base, name=FITS).delete()
-    accept(study)
-    assert list(due.due(now=timezone.now() + timedelta(hours=1))) == []
-    failed = update(base)
-    assert (failed.state, "Analyse again" in failed.problems[0]["message"]) == (RunState.FAILED, True)
-
-
-def test_judgments_that_vanish_fail_an_update_with_the_cure(study):
-    base = analyse(study)
+def test_an_update_without_the_fits_of_an_analysis_or_without_judgments_fails(base):
     begun = working.start(base)
     Assignment.objects.update(is_included=False)
     executing.work_next(begun)
     begun.refresh_from_db()
-    assert "No judgment counts any more" in begun.problems[0]["message"]
+    assert (begun.state, len(begun.problems)) == (RunState.FAILED, 1)
+    Assignment.objects.update(is_included=True)
+    Table.objects.filter(run=base, name=FITS).delete()  # as of an earlier version
+    accept(base)
+    assert list(due.due(now=timezone.now() + HOUR)) == []
+    failed = update(base)
+    assert (failed.state, len(failed.problems)) == (RunState.FAILED, 1)
 
 
-def test_who_is_erased_leaves_the_fits_and_the_updates(study):
-    base = analyse(study)
+def test_who_is_erased_leaves_the_fits_and_the_updates(base):
     updated = update(base)
-    person = study.participants.get(external_id="w1")
     assert any("w1" in row.values() for row in Table.objects.get(run=base, name=FITS).rows)
-    erasing.erase(person, timezone.now())
+    erasing.erase(base.study.participants.get(external_id="w1"), timezone.now())
     for table in Table.objects.filter(run__in=[base, updated]):
         assert not any("w1" in row.values() for row in table.rows), table.name
     updated.refresh_from_db()
@@ -180,29 +146,18 @@ def test_who_is_erased_leaves_the_fits_and_the_updates(study):
     assert working.latest(base) is None  # what holds a pseudonym's votes is shown with a warning, not as the latest
 
 
-def test_pages_say_as_of_when_and_what_is_not_updated(study, client):
-    base = analyse(study)
-    accept(study)
+def test_pages_show_the_update_and_where_it_is_not_what_came_since(base):
+    study = base.study
+    accept(base)
     updated = update(base)
-    user = UserFactory()
-    MembershipFactory(study=study, user=user, role=Role.EDITOR)
-    client.force_login(user)
-    for name in ("results", "competence", "grades", "pairs"):
-        page = client.get(reverse(name, args=[study.slug]))
-        text = " ".join(page.content.decode().split())
-        assert page.status_code == 200
-        assert "Updated with 14 judgments since the" in text
-        assert str(base.key) in text
-        assert str(updated.key) in text
-        assert "Analyse again" in text
-        assert "have come since" not in text
-    page = client.get(reverse("leaderboard", args=[study.slug]))
-    assert "14 judgments have come since" in page.content.decode()
+    for name in ("", "competence/", "grades/", "pairs/"):
+        answer = visit(study, name, Role.EDITOR)
+        text = answer.content.decode()
+        assert (answer.context["state"].added, answer.context["run"].summary["since"]) == (0, 14)
+        assert f'action="{results(study, "analyse/")}"' in text
+        assert all(str(run.key) in text for run in (base, updated))
+    assert visit(study, "leaderboard/").context["state"].added == 14
     # Charts and tables of the update, and what it took over.
-    for name, form in (("grades", "json"), ("key_figures", "csv")):
-        answer = client.get(reverse("result_table", args=[study.slug, name, form]) + f"?run={updated.key}")
-        assert answer.status_code == 200
-    chart = client.get(reverse("result_chart", args=[study.slug, "grades", "json"]) + f"?run={updated.key}")
-    assert chart.status_code == 200
-    assert client.get(reverse("run", args=[study.slug, updated.key])).status_code == 200
-    assert client.get(reverse("runs", args=[study.slug])).status_code == 200
+    for name in ("tables/grades.json", "tables/key_figures.csv", "charts/grades.json"):
+        visit(study, f"{name}?run={updated.key}")
+    assert client_of(study).get(reverse("run", args=[study.slug, updated.key])).status_code == 200

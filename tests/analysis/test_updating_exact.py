@@ -30,53 +30,60 @@ def analysed(inputs: Inputs, earlier: Earlier | None = None, how: Settings = QUI
     return compute(inputs, settings=how, seed=3, earlier=earlier)
 
 
-def updated(before: Inputs, now: Inputs, how: Settings = QUICK) -> computing.Results:
+def earlier(before: Inputs, how: Settings = QUICK) -> Earlier:
+    """An analysis of what was before, as it comes back from the database."""
     base = analysed(before, how=how)
-    # As they come back from the database.
-    fits, tables = json.loads(json.dumps([base.fits, base.tables]))
-    return analysed(now, Earlier(before, fits, tables), how)
+    return Earlier(before, *json.loads(json.dumps([base.fits, base.tables])))
 
 
-def same(one: computing.Results, other: computing.Results, but: frozenset[str] = frozenset({"mace"})) -> None:
+def updated(before: Inputs, now: Inputs, how: Settings = QUICK) -> computing.Results:
+    return analysed(now, earlier(before, how), how)
+
+
+def same(one: computing.Results, other: computing.Results) -> None:
     assert set(one.tables) == set(other.tables) == LIVE
-    for name in LIVE - but:
+    for name in LIVE - {"mace"}:
         assert json.dumps(one.tables[name]) == json.dumps(other.tables[name]), name
+
+
+def equal_labels(one: computing.Results, other: computing.Results) -> float:
+    pairs = zip(one.tables["gold"], other.tables["gold"], strict=True)
+    return float(np.mean([a["label"] == b["label"] for a, b in pairs]))
+
+
+def counted(monkeypatch, module, name: str, size) -> list[int]:
+    """How large what a function is called with is, each time."""
+    sizes: list[int] = []
+    real = getattr(module, name)
+
+    def watched(given, *more, **how):
+        sizes.append(size(given))
+        return real(given, *more, **how)
+
+    monkeypatch.setattr(module, name, watched)
+    return sizes
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.02, 0.05), st.integers(1, 200))
 @settings(max_examples=examples(6), deadline=None)
 def test_an_update_is_the_full_analysis_to_the_byte(seed, size, held_out):
-    """Random small studies; the last judgments come in: judgments of pairs that are new, and by people who are."""
+    """Random small studies; the last judgments come in, of pairs and by people that are new; and they go again."""
     now = synthetic.study(size, seed=seed)
     before = synthetic.without_last(now, min(held_out, len(now.main.row) // 2))
     same(updated(before, now), analysed(now))
-
-
-def test_judgments_that_go_are_an_update_too():
-    before = synthetic.study(0.1, seed=1)
-    now = synthetic.without_last(before, 60)
-    same(updated(before, now), analysed(now))
+    same(updated(now, before), analysed(before))
 
 
 def test_what_did_not_change_is_not_fitted_again(monkeypatch):
     now = synthetic.study(0.2, seed=2)
-    before = synthetic.without_last(now, 50)
-    seen: list[int] = []
-    real = fitting.mace.fit_together
-
-    def watched(given, **how):
-        seen.extend(0 if each.settled is None else int(np.isnan(each.settled.spam).sum()) for each in given)
-        return real(given, **how)
-
-    monkeypatch.setattr(fitting.mace, "fit_together", watched)
-    base = analysed(before)
-    seen.clear()
-    analysed(now, Earlier(before, base.fits, base.tables))
-    assert len(seen) == 7
-    assert max(seen) <= 10 < len(now.main.participants)
+    before = earlier(synthetic.without_last(now, 50))
+    fitted = counted(monkeypatch, fitting.mace, "fit_together",
+                     lambda given: max(int(np.isnan(each.settled.spam).sum()) for each in given))  # fmt: skip
+    analysed(now, before)
+    assert max(fitted) <= 10 < len(now.main.participants)
 
 
-def test_a_known_label_that_is_told_later_is_heard():
+def test_a_known_label_that_comes_later_is_heard():
     now = synthetic.study(0.1, seed=4)
     pool = replace(now.main, known=((0, 0, 2), (3, 2, 0)))
     now = replace(now, pools={"crowd": pool})
@@ -84,26 +91,20 @@ def test_a_known_label_that_is_told_later_is_heard():
     same(updated(before, now), analysed(now))
 
 
-def test_where_much_changed_the_earlier_fit_is_gone_on_from(monkeypatch):
-    monkeypatch.setattr(fitting, "SEARCHED", 10)
+def test_where_much_changed_or_by_the_published_procedure_the_earlier_fit_is_gone_on_from(monkeypatch):
     now = synthetic.study(0.2, seed=5)
     before = synthetic.without_last(now, 100)
+    published = replace(QUICK, restarts=20, refine=0)
+    full = analysed(now, how=published)
+    same(updated(now, now, published), full)
+    assert equal_labels(updated(before, now, published), full) > 0.9
+    monkeypatch.setattr(fitting, "SEARCHED", 10)
     how = replace(QUICK, restarts=20, refine=4)
     warm, full = updated(before, now, how), analysed(now, how=how)
-    equal = [a["label"] == b["label"] for a, b in zip(warm.tables["gold"], full.tables["gold"], strict=True)]
-    assert np.mean(equal) > 0.985
+    assert equal_labels(warm, full) > 0.985
     # As likely as what the full analysis finds, but for what a search can find.
     for a, b in zip(warm.tables["mace"], full.tables["mace"], strict=True):
         assert a["log_likelihood"] > b["log_likelihood"] - 1.0
-
-
-def test_the_published_procedure_goes_on_from_the_earlier_fit_where_anything_changed():
-    now = synthetic.study(0.2, seed=6)
-    how = replace(QUICK, restarts=20, refine=0)
-    same(updated(now, now, how), analysed(now, how=how))
-    warm, full = updated(synthetic.without_last(now, 100), now, how), analysed(now, how=how)
-    equal = [a["label"] == b["label"] for a, b in zip(warm.tables["gold"], full.tables["gold"], strict=True)]
-    assert np.mean(equal) > 0.9
 
 
 def test_a_dimension_that_could_not_be_fitted_before_is_fitted_when_it_can():
@@ -112,38 +113,18 @@ def test_a_dimension_that_could_not_be_fitted_before_is_fitted_when_it_can():
     alike = replace(pool, value=np.where(pool.dimension == 1, 0, pool.value))
     before = replace(now, pools={"crowd": alike})
     same(updated(before, now), analysed(now))
-    found = updated(now, before)
-    assert {row["label"] for row in found.tables["gold"] if row["dimension"] == synthetic.DIMENSIONS[1]} == {None}
-
-
-def test_updates_make_what_they_say_and_take_no_texts():
-    assert {family.title for family in computing.FAMILIES} == {"Agreement", "Labels", "Grades"}
+    gold = updated(now, before).tables["gold"]
+    assert {row["label"] for row in gold if row["dimension"] == synthetic.DIMENSIONS[1]} == {None}
 
 
 def test_an_update_with_averaged_labels_is_the_full_analysis_to_the_byte(monkeypatch):
     whole = synthetic.study(0.1, seed=8)
     now = replace(whole, pools={"crowd": synthetic.some(whole.main, whole.main.dimension == 0)})
-    before = synthetic.without_last(now, 20)
     how = replace(QUICK, labels="averaged")
-    full, base = analysed(now, how=how), analysed(before, how=how)
-    sampled: list[int] = []
-    real = mace_posterior.Chains
-
-    def watched(problem, *how):
-        sampled.append(len(problem.unit))
-        return real(problem, *how)
-
-    graded: list[int] = []
-    impute = grading.impute
-
-    def watched_grades(part, *how):
-        graded.append(len(part.comparisons.problems))
-        return impute(part, *how)
-
-    monkeypatch.setattr(mace_posterior, "Chains", watched)
-    monkeypatch.setattr(grading, "impute", watched_grades)
-    fits, tables = json.loads(json.dumps([base.fits, base.tables]))
-    same(analysed(now, Earlier(before, fits, tables), how), full)
+    full, before = analysed(now, how=how), earlier(synthetic.without_last(now, 20), how)
+    sampled = counted(monkeypatch, mace_posterior, "Chains", lambda problem: len(problem.unit))
+    graded = counted(monkeypatch, grading, "impute", lambda part: len(part.comparisons.problems))
+    same(analysed(now, before, how), full)
     assert any(row["grade"] % 0.5 for row in full.tables["grades"])
     # Parts to which no judgment came in are taken from the earlier analysis, and so are grades of their topics.
     assert 0 < sum(sampled) < len(now.main.unit) / 2

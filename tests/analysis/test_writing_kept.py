@@ -5,32 +5,26 @@ import re
 from datetime import timedelta
 
 import pytest
-from django.test import Client
 
-from analysis.domain import analysing, charts, erasing, inputs, loading, tables
+from analysis.domain import charts, erasing, inputs, loading, tables
 from analysis.domain.loading import processes
 from analysis.domain.reports import building
 from analysis.models import LogMeasures, Snapshot, Table
 from analysis.process import measures
 from annotation.models import Assignment, Campaign
-from crowdrag.runs.domain import running
 from crowdrag.runs.models import Run
-from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests import submitted
 from tests.analysis import small_study
-from tests.factories import NOW, MembershipFactory, ParticipantFactory, WritingPlanFactory
+from tests.analysis.small_study import analyse
+from tests.factories import NOW, ParticipantFactory, WritingPlanFactory
 from writing.domain import erasing as writing_erasing
 from writing.enums import SurveyKind, TaskState
 from writing.models import LogBatch, Response, Survey, SurveyAnswers, TaskPayment, WritingLog, WritingTask
 
+from .visits import visit
+
 pytestmark = pytest.mark.django_db
-QUICK = {"resamples": 30, "restarts": 3, "refine": 0}
-
-
-@pytest.fixture(autouse=True)
-def no_broker(monkeypatch):
-    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
 
 
 @pytest.fixture(scope="module")
@@ -49,45 +43,50 @@ def study(written_here: int, db: None) -> Study:
     return Study.objects.get(pk=written_here)
 
 
-def load(study: Study) -> inputs.Inputs:
-    return loading.load(study)
+def authors(found: inputs.Inputs, what) -> list[str]:
+    return [found.responses[each.response].participant for each in what]
 
 
 def measured(found: inputs.Inputs) -> dict[str, dict[str, float | None]]:
-    return {found.responses[each.response].participant: each.measures for each in found.processes}
+    return dict(zip(authors(found, found.processes), [each.measures for each in found.processes], strict=True))
 
 
-def test_logs_are_measured_once_and_kept(study, monkeypatch, django_assert_num_queries):
-    first = load(study)
+def rows(run: Run, name: str) -> list:
+    return next(iter(Table.objects.filter(run=run, name=name).values_list("rows", flat=True)), [])
+
+
+def named(run: Run, name: str) -> set[str]:
+    """The responses that a table is about."""
+    return {row["response"] for row in rows(run, name)}
+
+
+def test_logs_are_measured_once_and_kept_until_the_method_changes(study, monkeypatch, django_assert_num_queries):
+    first = loading.load(study)
     assert LogMeasures.objects.count() == len(first.processes) == 3
-    monkeypatch.setattr(processes.logs, "fetched", None)  # nothing is read any more
-    again = load(study)
-    assert again.digest == first.digest
-    with django_assert_num_queries(1):
-        processes.load(study, first.responses)
-    assert measured(first)["author-0"] == measures.measure(
-        submitted.written()[0], list(study.topics.get(external_id="t1").retrieved.order_by("rank")
-                             .values_list("passage__text", flat=True)))  # fmt: skip
-
-
-def test_another_version_of_the_method_measures_again(study, monkeypatch):
-    first = load(study)
+    passages = study.topics.get(external_id="t1").retrieved.order_by("rank").values_list("passage__text", flat=True)
+    assert measured(first)["author-0"] == measures.measure(submitted.written()[0], list(passages))
+    with monkeypatch.context() as patch:
+        patch.setattr(processes.logs, "fetched", None)  # nothing is read any more
+        assert loading.load(study).digest == first.digest
+        with django_assert_num_queries(1):
+            processes.load(study, first.responses)
     monkeypatch.setattr(measures, "VERSION", measures.VERSION + 1)
     monkeypatch.setattr(processes.measures, "measure", lambda *_: measures.unknown() | {"pauses": 99})
-    assert {each["pauses"] for each in measured(load(study)).values()} == {99}
-    assert LogMeasures.objects.count() == len(first.processes)
-    assert set(LogMeasures.objects.values_list("version", flat=True)) == {measures.VERSION}
+    assert {each["pauses"] for each in measured(loading.load(study)).values()} == {99}
+    assert list(LogMeasures.objects.values_list("version", flat=True)) == [measures.VERSION] * 3
 
 
-def test_a_log_that_cannot_be_read_says_nothing_and_stops_nothing(study):
+def test_a_log_that_cannot_be_read_or_of_a_text_that_is_not_included_stops_nothing(study):
     log = WritingLog.objects.order_by("pk").first()
-    payload = b"no batch at all"
     LogBatch.objects.filter(log=log).delete()
     LogBatch.objects.create(log=log, sitting=0, number=0, first_event=0, event_count=1, codec="columns-zstd-1",
-                            payload=payload, digest=b"0" * 32, received_at=NOW)  # fmt: skip
-    found = measured(load(study))
+                            payload=b"no batch at all", digest=b"0" * 32, received_at=NOW)  # fmt: skip
+    found = measured(loading.load(study))
     assert set(found["author-0"].values()) == {None}
     assert found["author-1"]["pauses"]
+    WritingTask.objects.filter(response__participant__external_id="author-0").update(state=TaskState.SUBMITTED)
+    Response.objects.filter(participant__external_id="author-0").update(is_included=False)
+    assert set(measured(loading.load(study))) == {"author-1", "author-2"}
 
 
 def test_figures_of_several_sittings_are_those_of_the_text(study):
@@ -99,7 +98,7 @@ def test_figures_of_several_sittings_are_those_of_the_text(study):
     log = submitted.log_of(
         task, [(begun + branch, None, 0), (submitted.typed(" Much.", start=90_000, at=13), 0, len(begun))]
     )
-    found = measured(load(study))[task.participant.external_id]
+    found = measured(loading.load(study))[task.participant.external_id]
     assert (found["produced"], found["pastes"]) == (19, 0)
     assert found == measures.measure(processes.logs.events(log), [])  | {
         name: found[name] for name in ("passage_share", "elsewhere_share")
@@ -110,35 +109,23 @@ def test_an_erasure_takes_measures_answers_and_rows_with_it(study):
     kind = Survey.objects.create(study=study, name="exit", kind=SurveyKind.EXIT, questions=[], created_at=NOW)
     for task in WritingTask.objects.filter(response__isnull=False):
         SurveyAnswers.objects.create(survey=kind, task=task, answers={"glad": 1})
-    run = running.wait(analysing.start(study=study, parameters=QUICK))
-    gone = Response.objects.get(participant__external_id="author-1")
-    kept = Response.objects.get(participant__external_id="author-2")
+    run = analyse(study)
+    gone, kept = (Response.objects.get(participant__external_id=f"author-{n}") for n in (1, 2))
     before = Snapshot.objects.get(run=run)
-    assert {row["response"] for row in rows(run, "writing_process")} >= {gone.external_id, kept.external_id}
+    assert named(run, "writing_process") >= {gone.external_id, kept.external_id}
     writing_erasing.erase(gone.participant, NOW)
     erasing.erase(gone.participant, NOW)
     assert LogMeasures.objects.count() == 2
-    for name in erasing.OF_A_TEXT:
-        left = {row["response"] for row in rows(run, name)}
-        assert gone.external_id not in left, name
-    assert kept.external_id in {row["response"] for row in rows(run, "writing_process")}
+    assert [name for name in erasing.OF_A_TEXT if gone.external_id in named(run, name)] == []
+    assert kept.external_id in named(run, "writing_process")
     after = Snapshot.objects.get(run=run)
     found = inputs.unpack(bytes(after.payload))
-    assert {found.responses[each.response].participant for each in found.processes} == {"author-0", "author-2"}
-    assert {found.responses[each.response].participant for each in found.answers} == {"author-0", "author-2"}
+    assert set(authors(found, found.processes)) == set(authors(found, found.answers)) == {"author-0", "author-2"}
     assert after.digest == found.digest != before.digest
     run.refresh_from_db()
     assert run.stale_at is not None
     assert run.inputs_digest == before.digest  # what it was made of
-    assert gone.external_id not in {row["response"] for row in rows(again(study), "writing_process")}
-
-
-def rows(run: Run, name: str):
-    return Table.objects.get(run=run, name=name).rows if Table.objects.filter(run=run, name=name).exists() else []
-
-
-def again(study: Study) -> Run:
-    return running.wait(analysing.start(study=study, parameters=QUICK))
+    assert gone.external_id not in named(analyse(study), "writing_process")
 
 
 def test_pay_and_time_are_key_figures(study):
@@ -148,10 +135,10 @@ def test_pay_and_time_are_key_figures(study):
         WritingTask.objects.filter(pk=task.pk).update(active_seconds=seconds, pay=250)
     TaskPayment.objects.create(task=tasks[0], amount=250, reason="accepted", at=NOW)
     TaskPayment.objects.create(task=tasks[0], amount=50, reason="bonus", at=NOW + timedelta(hours=1))
-    found = load(study)
+    found = loading.load(study)
     paid = {(wage.pay, wage.charges, wage.seconds) for wage in found.wages if wage.response >= 0}
     assert paid == {(300, 50, 600.0), (250, 50, 900.0), (250, 50, None)}
-    figures = {row["name"]: row for row in rows(again(study), "key_figures")}
+    figures = {row["name"]: row for row in rows(analyse(study), "key_figures")}
     assert figures["pay_per_response"]["value"] == pytest.approx((2.5 + 2.5 + 3.0) / 3)
     assert figures["cost_per_response"]["value"] == pytest.approx((3.0 + 3.0 + 3.5) / 3)
     # Both with a known time: 5.50 dollars in 25 minutes.
@@ -164,7 +151,7 @@ def test_pay_and_time_are_key_figures(study):
 def test_pay_of_judges_by_hand(study):
     Campaign.objects.filter(study=study).update(fee=100, tax=0)
     Assignment.objects.filter(questionnaire__campaign__study=study).update(pay=550, seconds=1500.0)
-    figures = {row["name"]: row for row in rows(again(study), "key_figures")}
+    figures = {row["name"]: row for row in rows(analyse(study), "key_figures")}
     judges = len(small_study.JUDGES)
     votes, labels = figures["judgments"]["value"], 2 * len(small_study.VOTES)
     assert figures["questionnaires"]["value"] == judges
@@ -176,44 +163,17 @@ def test_pay_of_judges_by_hand(study):
     assert figures["cost_per_label"]["low"] is None
 
 
-def page(study: Study, query: str = ""):
-    client = Client()
-    client.force_login(MembershipFactory(study=study, role=Role.VIEWER).user)
-    return client.get(f"/studies/{study.slug}/results/writing/{query}")
-
-
-def test_the_page_shows_every_section(study):
-    again(study)
-    said = page(study).content.decode()
-    for anchor in ("lengths", "selection", "order", "density", "readability", "process", "responses"):
-        assert f'id="{anchor}"' in said, anchor
-    assert 'id="survey"' not in said  # nobody was asked
-    assert "charts/citation_density.svg" in said
-    assert "tables/citation_overlap.tex" in said
-
-
-def test_many_responses_come_in_pages(study, monkeypatch):
+def test_the_page_has_sections_of_what_there_is_and_responses_in_pages(study, monkeypatch):
     monkeypatch.setattr("analysis.domain.pages.writing.RESPONSES_PER_PAGE", 4)
-    again(study)
-    assert "Page 1 of 3" in page(study).content.decode()
-    assert "9 to 9 of 9" in page(study, "?page=3").content.decode()
-
-
-def test_a_run_of_before_texts_were_read_says_so(study):
-    run = again(study)
+    assert visit(study, "writing/").context["run"] is None
+    run = analyse(study)
+    text = visit(study, "writing/").content.decode()
+    assert ('id="lengths"' in text, 'id="survey"' in text) == (True, False)  # nobody was asked
+    last = visit(study, "writing/?page=3").context["page"]
+    assert (last.paginator.num_pages, last.start_index(), last.end_index()) == (3, 9, 9)
     Table.objects.filter(run=run, name__in=["responses", "lengths", "readability", "citation_overlap", "citation_order",
                          "citation_rank_medians", "survey", "writing_process_means"]).delete()  # fmt: skip
-    assert "Nothing about writing" in page(study).content.decode()
-
-
-def test_without_an_analysis_the_page_says_what_to_do(study):
-    assert "Not analysed yet" in page(study).content.decode()
-
-
-def test_state_of_a_task_that_is_not_submitted_is_of_no_interest(study):
-    WritingTask.objects.filter(response__participant__external_id="author-0").update(state=TaskState.SUBMITTED)
-    Response.objects.filter(participant__external_id="author-0").update(is_included=False)
-    assert set(measured(load(study))) == {"author-1", "author-2"}
+    assert 'id="lengths"' not in visit(study, "writing/").content.decode()  # as of before texts were read
 
 
 def test_surveys_are_shown_in_the_studys_own_words_and_every_table_has_a_name_of_its_own(study):
@@ -222,18 +182,18 @@ def test_surveys_are_shown_in_the_studys_own_words_and_every_table_has_a_name_of
     kind = Survey.objects.create(study=study, name="exit", kind=SurveyKind.EXIT, questions=asked, created_at=NOW)
     for number, task in enumerate(WritingTask.objects.filter(response__isnull=False).order_by("pk")):
         SurveyAnswers.objects.create(survey=kind, task=task, answers={"glad": number, "hard": -number, "why": "words"})
-    again(study)
-    said = page(study).content.decode()
-    assert "Are you glad of it? / Hard (after)" in said
-    assert "Why" not in said  # words that people wrote are not analysed
-    names = re.findall(r'role="region" aria-label="([^"]+)"', said)
+    run = analyse(study)
+    text = visit(study, "writing/").content.decode()
+    assert "Are you glad of it? / Hard" in text
+    assert "Why" not in text  # words that people wrote are not analysed
+    names = re.findall(r'role="region" aria-label="([^"]+)"', text)
     assert len(names) == len(set(names))
-    run = study.runs.filter(kind=analysing.KIND).newest_first().first()
     drawn = json.dumps(charts.specification(study, run, "survey"))
-    assert "Are you glad of it? (after)" in drawn
+    assert "Are you glad of it?" in drawn
     assert "not in the least" in drawn
     printed = building.whole_table(run, "survey")
-    shares = [row for row in printed.rows if row["statistic"] == "share"]
-    assert {"question": "Are you glad of it? (after)", "option": "rather"}.items() <= shares[1].items()
+    share = [row for row in printed.rows if row["statistic"] == "share"][1]
+    assert share["question"].startswith("Are you glad of it?")
+    assert share["option"] == "rather"
     assert "name" not in {column.key for column in printed.columns}
     assert tables.read(run, "survey")["survey"][0]["name"] == "glad_mean"  # files keep the names

@@ -23,6 +23,8 @@ from analysis.domain.results.settings import Settings
 from analysis.domain.texts import TopicTexts, Written, digest
 from analysis.text.statements import parse
 
+from .rows import row_of
+
 DATA = os.environ.get("CROWDRAG_DATA")
 pytestmark = [
     pytest.mark.extended,
@@ -111,10 +113,6 @@ def cut(raw):
     return found
 
 
-def cell(rows, value, **key):
-    return next(row for row in rows if row.items() >= key.items())[value]
-
-
 def first_cited(statements):
     return list(dict.fromkeys(n for _text, cited in statements for n in cited))
 
@@ -152,13 +150,15 @@ def test_overlap_and_order_are_those_of_sets_and_of_scipy(cut, tables, style):
                 spearmanr([human.index(n) for n in shared], [model.index(n) for n in shared])[0]
             )
     for pair in ("human_retrieved", "model_retrieved", "human_model"):
-        found = cell(tables["citation_overlap"], "jaccard", style=style, pair=pair)
+        found = row_of(tables["citation_overlap"], style=style, pair=pair)["jaccard"]
         assert found == pytest.approx(np.mean(overlap[pair]), abs=0.004)
-        found = cell(tables["citation_order"], "rho", style=style, pair=pair)
+        found = row_of(tables["citation_order"], style=style, pair=pair)["rho"]
         assert found == pytest.approx(np.mean(order[pair]), abs=0.01)
     paper = {"bullet": (0.22, 0.54, 0.30), "essay": (0.43, 0.41, 0.38), "news": (0.29, 0.43, 0.31)}[style]
     for pair, printed in zip(("human_retrieved", "model_retrieved", "human_model"), paper, strict=True):
-        assert cell(tables["citation_overlap"], "jaccard", style=style, pair=pair) == pytest.approx(printed, abs=0.025)
+        assert row_of(tables["citation_overlap"], style=style, pair=pair)["jaccard"] == pytest.approx(
+            printed, abs=0.025
+        )
 
 
 @pytest.mark.parametrize(("origin", "paper"), [("human", (6.3, 2.1, 1.62)), ("model", (9.2, 1.35, 1.93))])
@@ -172,10 +172,9 @@ def test_lengths_are_those_of_a_count_and_near_the_papers(cut, tables, origin, p
             cited.append(len(counted))
             times += counted.values()
             by_statement += [len(each) for _text, each in statements]
-    key = {"style": "all", "origin": origin, "statistic": "mean"}
     names = ("cited_passages", "citations_per_passage", "passages_per_statement")
     for name, values, printed in zip(names, (cited, times, by_statement), paper, strict=True):
-        row = next(row for row in tables["lengths"] if row.items() >= (key | {"measure": name}).items())
+        row = row_of(tables["lengths"], style="all", origin=origin, statistic="mean", measure=name)
         assert row["value"] == pytest.approx(np.mean(values), rel=0.01)
         assert row["low"] < row["value"] < row["high"]
         assert row["value"] == pytest.approx(printed, rel=0.05)
@@ -185,12 +184,12 @@ def test_probability_by_rank_and_median_ranks_are_those_of_a_count(cut, tables):
     for origin in ("human", "model"):
         cited = [first_cited(statements) for *_, of, statements in cut.values() if of == origin]
         for rank in (0, 7, 19):
-            found = cell(tables["citation_ranks"], "probability", style="all", origin=origin, rank=rank)
+            found = row_of(tables["citation_ranks"], style="all", origin=origin, rank=rank)["probability"]
             assert found == pytest.approx(np.mean([rank in each for each in cited]), abs=0.005)
         rests = [[n for n in range(20) if n not in each] for each in cited]
         for name, ranks in (("cited", cited), ("uncited", rests)):
-            found = cell(tables["citation_rank_medians"], "median_rank", style="all", origin=origin, passages=name)
-            assert found == pytest.approx(np.mean([median(each) for each in ranks if each]), abs=0.05)
+            row = row_of(tables["citation_rank_medians"], style="all", origin=origin, passages=name)
+            assert row["median_rank"] == pytest.approx(np.mean([median(each) for each in ranks if each]), abs=0.05)
 
 
 def test_density_is_the_histogram_of_where_statements_end(cut, tables):
@@ -206,20 +205,18 @@ def test_density_is_the_histogram_of_where_statements_end(cut, tables):
         assert found.mean() == pytest.approx(1)
         np.testing.assert_allclose(found, counts / counts.sum() * 20, atol=0.25)
         assert np.corrcoef(found, counts)[0, 1] > 0.98
-    first = {o: cell(tables["citation_density"], "density", style="all", origin=o, bin=1) for o in ("human", "model")}
-    assert first["model"] < first["human"]  # section 4.5: models cite later
+    model, human = (row_of(tables["citation_density"], style="all", origin=o, bin=1) for o in ("model", "human"))
+    assert model["density"] < human["density"]  # section 4.5: models cite later
 
 
 def test_readability_is_as_published_in_kind(tables):
     """Figure 5: people write about as their sources read, models far harder."""
-    middle = {
-        (row["origin"], row["measure"]): row
-        for row in tables["readability"]
-        if row["style"] == "all" and row["statistic"] == "median"
-    }
-    assert middle["model", "flesch"]["high"] < 25 < middle["human", "flesch"]["low"]
-    assert abs(middle["human", "difference"]["value"]) < 8
-    assert middle["model", "difference"]["high"] < -20
+    middle = {"style": "all", "statistic": "median"}
+    human, model = (row_of(tables["readability"], origin=o, measure="flesch", **middle) for o in ("human", "model"))
+    assert model["high"] < 25 < human["low"]
+    human, model = (row_of(tables["readability"], origin=o, measure="difference", **middle) for o in ("human", "model"))
+    assert abs(human["value"]) < 8
+    assert model["high"] < -20
 
 
 def test_survey_is_that_of_the_raw_answers_and_near_the_papers(raw, tables):
@@ -240,12 +237,8 @@ def test_survey_is_that_of_the_raw_answers_and_near_the_papers(raw, tables):
     rho = rows["worker_expertise_worker_knowledge_rho"]
     assert rho["value"] == pytest.approx(spearmanr(*zip(*both, strict=True))[0])
     assert rho["low"] < 0.88 < rho["high"]  # the paper's
-    assert (
-        rows["references_extra_references_quality_rho"]["low"]
-        < -0.04
-        < rows["references_extra_references_quality_rho"]["high"]
-    )
+    rho = rows["references_extra_references_quality_rho"]
+    assert rho["low"] < -0.04 < rho["high"]
     assert (rows["worker_expertise_median"]["value"], rows["worker_knowledge_median"]["value"]) == (1, 2)
-    assert rows["references_extra_share_1"]["value"] == pytest.approx(0.66, abs=0.02)
-    assert rows["references_omission_share_1"]["value"] == pytest.approx(0.60, abs=0.03)
-    assert rows["worker_satisfaction_share_1"]["value"] == pytest.approx(0.87, abs=0.03)
+    for name, share in (("references_extra", 0.66), ("references_omission", 0.60), ("worker_satisfaction", 0.87)):
+        assert rows[f"{name}_share_1"]["value"] == pytest.approx(share, abs=0.03)

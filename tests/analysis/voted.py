@@ -19,6 +19,7 @@ def inputs_of(
     styles: Mapping[str, str] = STYLES,
     writer: Callable[[str], str] = lambda name: f"writer-{name[-1]}",
     more: tuple[Response, ...] = (),
+    k: int = 5,
 ) -> Inputs:
     """A crowd's votes as in `small_study`: left and right response, and what each judge said on each dimension."""
     names = sorted({name for pair in votes for name in pair})
@@ -30,7 +31,7 @@ def inputs_of(
     units = tuple((names.index(a), names.index(b), topics.index(a.split("-")[0]), "") for a, b in votes)
     judges = len(next(iter(votes.values()))[0])
     rows = [
-        (unit, judge, d, "ANB".index(answers[judge]), judge, 5, unit, 0)
+        (unit, judge, d, "ANB".index(answers[judge]), judge, k, unit + 1, 0)
         for d in range(len(dimensions))
         for unit, letters in enumerate(votes.values())
         for judge, answers in [(judge, letters[d]) for judge in range(judges)]

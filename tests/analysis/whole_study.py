@@ -45,12 +45,9 @@ def whole_study(slug: str = "whole") -> Study:
     """Make the study."""
     study = factories.StudyFactory(slug=slug, title="Whole", description=HOSTILE, is_simulated=True, llm_budget=100)
     member = factories.MembershipFactory(study=study, role=Role.OWNER).user
-    person = factories.ParticipantFactory(
-        study=study,
-        identity=identity.encrypt(PLATFORM_ID),
-        identity_hash=identity.identity_hash(PLATFORM_ID),
-        platform_facts={"country": "DE", "id": PLATFORM_ID, "ids": [PLATFORM_ID, "other"], "scores": {"a": 1e-300}},
-    )
+    facts = {"country": "DE", "id": PLATFORM_ID, "ids": [PLATFORM_ID, "other"], "scores": {"a": 1e-300}}
+    known = {"identity": identity.encrypt(PLATFORM_ID), "identity_hash": identity.identity_hash(PLATFORM_ID)}
+    person = factories.ParticipantFactory(study=study, platform_facts=facts, **known)
     factories.ParticipantFactory(study=study, kind=ParticipantKind.MODEL, specification={"model": "m", "t": 0.1})
     consent = ConsentText.objects.create(study=study, name="c", text=HOSTILE, text_licence="CC0-1.0", created_at=NOW)
     Consent.objects.create(participant=person, text=consent, given_at=NOW, releases_log=True)
@@ -122,11 +119,8 @@ def _planned(study: Study, topic, style, task, member) -> None:
 
 
 def _judged(study: Study, person, member) -> None:
-    campaign = factories.CampaignFactory(
-        study=study,
-        pay=100,
-        instructions=Instructions.objects.create(study=study, name="i", text=HOSTILE, created_at=NOW),
-    )
+    instructions = Instructions.objects.create(study=study, name="i", text=HOSTILE, created_at=NOW)
+    campaign = factories.CampaignFactory(study=study, pay=100, instructions=instructions)
     dimension = factories.DimensionFactory(study=study)
     factories.CampaignDimensionFactory(campaign=campaign, dimension=dimension)
     topic = factories.TopicFactory(study=study)

@@ -35,46 +35,22 @@ def analysed(
     every = sorted({digest(text) for text in passages})
     names = sorted(texts)
     shown = {name: int(name in other) for name in names}
+    parsed = {name: parse(texts[name][3], passages=len(passages)) for name in names}
+    responses = tuple(
+        inputs.Response(name, *texts[name][:3], "w", parsed[name].words, digest(texts[name][3]), shown[name])
+        for name in names
+    )
     taken = inputs.Inputs(
-        pool="crowd",
-        topics=tuple(sorted({topic for topic, *_ in texts.values()})),
-        styles=tuple(sorted({style for _topic, style, *_ in texts.values()})),
-        dimensions=(),
-        responses=tuple(
-            inputs.Response(
-                name,
-                *texts[name][:3],
-                "w",
-                parse(texts[name][3], passages=4).words,
-                digest(texts[name][3]),
-                shown[name],
-            )
-            for name in names
-        ),
-        pools={},
-        passages=tuple(every),
-        rankings=tuple(tuple(every.index(digest(text)) for text in each) for each in lists),
-        language=language,
-        **more,  # type: ignore[arg-type]
-    )
-    by_topic = sorted(range(len(names)), key=lambda place: (texts[names[place]][0], place))
+        pool="crowd", topics=tuple(sorted({topic for topic, *_ in texts.values()})),
+        styles=tuple(sorted({style for _topic, style, *_ in texts.values()})), dimensions=(), responses=responses,
+        pools={}, passages=tuple(every), language=language,
+        rankings=tuple(tuple(every.index(digest(text)) for text in each) for each in lists), **more,
+    )  # type: ignore[arg-type]  # fmt: skip
     read = [
-        TopicTexts(
-            topic,
-            tuple(
-                Written(
-                    place,
-                    texts[names[place]][3],
-                    parse(texts[names[place]][3], passages=len(passages)),
-                    lists[shown[names[place]]],
-                    shown[names[place]],
-                )
-                for place in places
-            ),
-        )
-        for topic, places in groupby(by_topic, key=lambda place: texts[names[place]][0])
-    ]
+        TopicTexts(topic, tuple(
+            Written(names.index(name), texts[name][3], parsed[name], lists[shown[name]], shown[name]) for name in own
+        ))
+        for topic, own in groupby(sorted(names, key=lambda name: texts[name][0]), key=lambda name: texts[name][0])
+    ]  # fmt: skip
     settings = Settings(resamples=resamples, min_words=3, density_bins=4)
-    return Analysed(
-        inputs=taken, texts=read, settings=settings, seed=0, fitted={}, masks={}, step=lambda _message: None
-    )
+    return Analysed(taken, read, settings, 0, {}, {}, lambda _message: None)

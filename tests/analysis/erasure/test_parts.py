@@ -1,19 +1,18 @@
 """What else is erased with a text: what was made of it elsewhere, and what must stay."""
 
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
-from analysis.domain import analysing, inputs
+from analysis.domain import inputs
 from analysis.models import Snapshot
 from annotation.models import Judgment
 from crowdrag.llm.models import Call, Endpoint
 from crowdrag.runs.domain import erasing as runs
-from crowdrag.runs.domain import running, uploads
+from crowdrag.runs.domain import uploads
 from crowdrag.runs.models import Run, Unit, Upload
 from crowdrag.studies.domain import leaving
 from crowdrag.studies.models import Participant, Study
@@ -31,17 +30,10 @@ from tests.factories import (
 from writing.domain.imports import importers, own
 from writing.models import Response
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_files")]
 NOW = timezone.now()
 COPIED = "The tide comes in twice a day and goes out twice a day, says the passage."
 TEXT = f"What I have never seen written anywhere is this first one [0]. {COPIED} This is how it ends, nobody knows [1]."
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, settings: Any) -> Path:
-    settings.MEDIA_ROOT = tmp_path / "files"
-    settings.DATA_DIR = tmp_path
-    return tmp_path / "files"
 
 
 def erase(person: Participant) -> None:
@@ -54,58 +46,48 @@ def written() -> Response:
     return response
 
 
-@pytest.mark.parametrize(
-    ("said", "goes"),
-    [
-        (TEXT, True),
-        (TEXT.replace(" [0]", "").replace(" [1]", ""), True),
-        ("True? What I have never seen written anywhere is this first one", True),
-        ("A planted line.\n\nThis is how it ends, nobody knows.", False),  # too short to be anybody's
-        (f"Answer from this: First. {COPIED} Last.", False),
-        ("What somebody else wrote about the tide and the sea, at some length.", False),
-    ],
-)
-def test_calls_with_a_part_of_a_text_go_and_those_with_what_was_copied_stay(said: str, goes: bool) -> None:
-    response = written()
+def test_calls_with_a_part_of_a_text_go_and_those_with_what_was_copied_stay() -> None:
+    asked = {
+        TEXT: True,
+        TEXT.replace(" [0]", "").replace(" [1]", ""): True,
+        "True? What I have never seen written anywhere is this first one": True,
+        "A planted line.\n\nThis is how it ends, nobody knows.": False,  # too short to be anybody's
+        f"Answer from this: First. {COPIED} Last.": False,
+        "What somebody else wrote about the tide and the sea, at some length.": False,
+    }
     there = Endpoint.objects.create(
         name="m", base_url="http://127.0.0.1:1/v1", model="m", is_local=True, created_at=NOW
     )
-    call = Call.objects.create(
-        digest="0" * 64,
-        endpoint=there,
-        model="m",
-        purpose="p",
-        created_at=NOW,
-        request={"messages": [{"content": said}]},
-    )
-    erase(response.participant)
-    call.refresh_from_db()
-    assert (call.erased_at is not None, call.request is None) == (goes, goes)
+    for number, text in enumerate(asked):
+        Call.objects.create(digest=f"{number:064x}", endpoint=there, model="m", purpose="p", created_at=NOW,
+                            request={"messages": [{"content": text}]})  # fmt: skip
+    erase(written().participant)
+    calls = Call.objects.order_by("digest").values_list("erased_at", "request")
+    assert [(at is not None, request is None) for at, request in calls] == [(goes, goes) for goes in asked.values()]
 
 
-@pytest.mark.parametrize(
-    ("said", "left"),
-    [
-        ("A is better: “what I have never seen written anywhere” is new.", ""),
-        ("It says WHAT I HAVE\nNEVER SEEN, written, and so on.", ""),
-        ("What I have never seen is a text as dull as that.", "What I have never seen is a text as dull as that."),
-    ],
-)
-def test_words_of_others_go_where_they_quote_and_their_answers_stay(said: str, left: str) -> None:
+def test_words_of_others_go_where_they_quote_and_their_answers_stay() -> None:
     response = written()
     other = ResponseFactory(topic=response.topic)
     entry = QuestionnaireItemFactory(item=ItemFactory(pair=PairFactory(a=other, b=response), topic=response.topic))
-    given = JudgmentFactory(
-        entry=entry, justification=said, assignment=AssignmentFactory(questionnaire=entry.questionnaire, comment=said)
-    )
+    own = "What I have never seen is a text as dull as that."
+    given = {}
+    for said, left in (
+        ("A is better: “what I have never seen written anywhere” is new.", ""),
+        ("It says WHAT I HAVE\nNEVER SEEN, written, and so on.", ""),
+        (own, own),
+    ):
+        assignment = AssignmentFactory(questionnaire=entry.questionnaire, comment=said)
+        given[JudgmentFactory(entry=entry, justification=said, assignment=assignment)] = left
     erase(response.participant)
-    judgment = Judgment.objects.select_related("assignment").get(pk=given.pk)
-    assert (judgment.justification, judgment.assignment.comment, judgment.value) == (left, left, given.value)
+    for before, left in given.items():
+        judgment = Judgment.objects.select_related("assignment").get(pk=before.pk)
+        assert (judgment.justification, judgment.assignment.comment, judgment.value) == (left, left, before.value)
 
 
 def test_a_snapshot_names_nobody_who_is_gone_and_keeps_their_votes() -> None:
     study = small_study.make()
-    run = running.wait(analysing.start(study=study, by=None, parameters={"resamples": 20, "restarts": 2}))
+    run = small_study.analyse(study)
     before = inputs.unpack(bytes(Snapshot.objects.get(run=run).payload))
     for name in ("w1", "w2"):
         erase(Participant.objects.get(study=study, external_id=name))
@@ -125,15 +107,18 @@ def handed_in(study: Study, importer: importers.Importer, **fields: Any) -> tupl
     return Run.objects.create(study=study, kind=importer.kind, parameters=given, **common), file
 
 
-def test_files_of_imports_go_but_for_those_that_hold_nothing_of_people(folder: Path) -> None:
+def test_files_of_imports_go_but_for_those_that_hold_nothing_of_people(
+    settings: Any, django_capture_on_commit_callbacks: Any
+) -> None:
     person = ResponseFactory().participant
     handed_in(person.study, own.RESPONSES)
     at_work, _file = handed_in(person.study, own.RESPONSES, state="PLANNED", finished_at=None)
     _run, topics = handed_in(person.study, own.TOPICS)
     _elsewhere, others = handed_in(StudyFactory(), own.RESPONSES)
-    erase(person)
+    with django_capture_on_commit_callbacks(execute=True):
+        erase(person)
     assert set(Upload.objects.values_list("pk", flat=True)) == {topics.pk, others.pk}
-    assert len([path for path in folder.rglob("*") if path.is_file()]) == 2
+    assert len([path for path in settings.MEDIA_ROOT.rglob("*") if path.is_file()]) == 2
     at_work.refresh_from_db()
     assert at_work.state == "CANCELLED"
 

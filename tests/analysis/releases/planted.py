@@ -6,7 +6,6 @@ numbers), or carry right check digits and belong to no bank.
 
 import random
 import string
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from analysis.enums import PersonalKind as Kind
 GUIDE = Path(__file__).parents[3] / "docs/guides/personal-data.md"
 FIRST = ("Maria", "John", "Aisha", "Søren", "Łukasz", "Chloé", "Wei", "Olumide", "Priya", "Juan", "Zoë", "O'Brien")
 LAST = ("Smith", "García", "Müller", "Nguyen", "Okafor", "Kowalski", "van der Berg", "Rossi", "Tanaka", "D'Souza")
+USERS = ("maria.smith", "j_doe", "wei-t", "okafor")
 HOSTS = ("example.org", "mail.example.com", "uni-example.de", "example.co.uk")
 WORDS = (
     "The committee reviewed 14 studies [0] and found no effect [1][2]",
@@ -56,120 +56,68 @@ def iban(country: str, account: str) -> str:
     raise AssertionError(account)
 
 
-def _digits(rng: random.Random, n: int) -> str:
-    return "".join(rng.choice(string.digits) for _ in range(n))
+Forms = tuple[tuple[str, ...], tuple[str, ...]]
 
 
-def _grouped(text: str, n: int = 4) -> str:
-    return " ".join(text[i : i + n] for i in range(0, len(text), n))
+def forms(rng: random.Random) -> dict[Kind, Forms]:
+    """Of each kind sentences with a gap, and what may stand in it."""
 
+    def digits(n: int) -> str:
+        return "".join(rng.choice(string.digits) for _ in range(n))
 
-def _name(rng: random.Random) -> str:
-    return f"{rng.choice(FIRST)} {rng.choice(LAST)}"
+    def grouped(text: str) -> str:
+        return " ".join(text[i : i + 4] for i in range(0, len(text), 4))
 
-
-def _user(rng: random.Random) -> str:
-    return rng.choice(("maria.smith", "j_doe", "wei-t", "okafor")) + _digits(rng, 2)
-
-
-def _email(rng: random.Random) -> tuple[str, str]:
-    user, host = _user(rng).replace("_", "+"), rng.choice(HOSTS)
-    found = rng.choice((f"{user}@{host}", f"{user} (at) {host}", f"{user}[at]{host}"))
-    return "Write to me at {}.", found
-
-
-def _phone(rng: random.Random) -> tuple[str, str]:
-    last = f"01{_digits(rng, 2)}"
-    found = rng.choice(
-        (f"+44 20 7946 0{_digits(rng, 3)}", f"(555) 555-{last}", f"555-555-{last}", f"+1 555 555 {last}",
-         f"030 90{_digits(rng, 3)}-{_digits(rng, 3)}", f"+49 30 23125 {_digits(rng, 3)}", f"555.555.{last}")
-    )  # fmt: skip
-    return rng.choice(("You can reach me on {} in the evening.", "My number: {}")), found
-
-
-def _profile(rng: random.Random) -> tuple[str, str]:
-    user = _user(rng).replace(".", "")
-    found = rng.choice(
-        (f"https://twitter.com/{user}", f"github.com/{user}", f"https://www.linkedin.com/in/{user}",
-         f"https://reddit.com/user/{user}", f"www.facebook.com/{user}", f"https://people.example.org/~{user}",
-         f"https://www.youtube.com/@{user}", f"ftp://{user}:secret@files.example.org")
-    )  # fmt: skip
-    return "More on {} if you like.", found
-
-
-def _handle(rng: random.Random) -> tuple[str, str]:
-    user = _user(rng).replace(".", "_").replace("-", "_")
-    return "Follow me, {} everywhere.", rng.choice((f"@{user}", f"u/{user}"))
-
-
-def _platform(rng: random.Random) -> tuple[str, str]:
+    user, host, last, number = rng.choice(USERS) + digits(2), rng.choice(HOSTS), f"01{digits(2)}", rng.randrange(1, 900)
+    mail, page, handle = user.replace("_", "+"), user.replace(".", ""), user.replace(".", "_").replace("-", "_")
+    accounts = (iban("DE", digits(18)), iban("GB", "NWBK" + digits(14)), iban("NL", "ABNA" + digits(10)))
+    card = luhn(rng.choice(("4", "5500", "6011")).ljust(4, "1") + digits(11))
+    worker = "A" + "".join(rng.choice(string.ascii_uppercase) for _ in range(8)) + digits(4)
     hexadecimal = "".join(rng.choice("0123456789abcdef") for _ in range(22)) + "a1"
-    worker = "A" + "".join(rng.choice(string.ascii_uppercase) for _ in range(8)) + _digits(rng, 4)
-    return "My id is {} for the payment.", rng.choice((hexadecimal, worker))
+    year = rng.randrange(1950, 2005)
+    return {
+        Kind.EMAIL: (("Write to me at {}.",), (f"{mail}@{host}", f"{mail} (at) {host}", f"{mail}[at]{host}")),
+        Kind.PHONE: (
+            ("You can reach me on {} in the evening.", "My number: {}"),
+            (f"+44 20 7946 0{digits(3)}", f"(555) 555-{last}", f"555-555-{last}", f"+1 555 555 {last}",
+             f"030 90{digits(3)}-{digits(3)}", f"+49 30 23125 {digits(3)}", f"555.555.{last}"),
+        ),
+        Kind.PROFILE: (
+            ("More on {} if you like.",),
+            (f"https://twitter.com/{page}", f"github.com/{page}", f"https://www.linkedin.com/in/{page}",
+             f"https://reddit.com/user/{page}", f"www.facebook.com/{page}", f"https://people.example.org/~{page}",
+             f"https://www.youtube.com/@{page}", f"ftp://{page}:secret@files.example.org"),
+        ),
+        Kind.HANDLE: (("Follow me, {} everywhere.",), (f"@{handle}", f"u/{handle}")),
+        Kind.PLATFORM: (("My id is {} for the payment.",), (hexadecimal, worker)),
+        Kind.ACCOUNT: (("Please pay to {} soon.",), (*accounts, *map(grouped, accounts))),
+        Kind.CARD: (("The card was {} then.",), (card, grouped(card))),
+        Kind.NATIONAL: (
+            ("I had to give my number {} twice.",),
+            (f"{rng.randrange(100, 600)}-{rng.randrange(10, 99)}-{rng.randrange(1000, 9999)}", f"AB{digits(6)}C"),
+        ),
+        Kind.NETWORK: (
+            ("I logged in from {} at home.",),
+            (f"8.8.{rng.randrange(256)}.{rng.randrange(1, 255)}", "2a00:1450:4001:81b:0:0:200e:68"),
+        ),
+        Kind.ADDRESS: (
+            ("I live at {} with my dog.",),
+            (f"{number} Maple Street", f"{number} Old Mill Road", f"{number}b Church Lane", f"Lindenstraße {number}",
+             f"Schillerplatz {number}"),
+        ),
+        Kind.NAME: (
+            ("My name is {} and I liked it.", "Hello, I'm {} from the north.", "Ich heiße {} und schreibe gern.",
+             "Kind regards, {}"),
+            (f"{rng.choice(FIRST)} {rng.choice(LAST)}",),
+        ),
+        Kind.BIRTH: (
+            ("I was born on {} in a small town.", "Date of birth: {}"),
+            (f"{rng.randrange(1, 28)} May {year}", f"{year}-04-17", "04/17/1988"),
+        ),
+    }  # fmt: skip
 
 
-def _account(rng: random.Random) -> tuple[str, str]:
-    found = rng.choice(
-        (iban("DE", _digits(rng, 18)), iban("GB", "NWBK" + _digits(rng, 14)), iban("NL", "ABNA" + _digits(rng, 10)))
-    )
-    return "Please pay to {} soon.", rng.choice((found, _grouped(found)))
-
-
-def _card(rng: random.Random) -> tuple[str, str]:
-    found = luhn(rng.choice(("4", "5500", "6011")).ljust(4, "1") + _digits(rng, 11))
-    return "The card was {} then.", rng.choice((found, _grouped(found)))
-
-
-def _national(rng: random.Random) -> tuple[str, str]:
-    found = rng.choice(
-        (f"{rng.randrange(100, 600)}-{rng.randrange(10, 99)}-{rng.randrange(1000, 9999)}", f"AB{_digits(rng, 6)}C")
-    )
-    return "I had to give my number {} twice.", found
-
-
-def _network(rng: random.Random) -> tuple[str, str]:
-    return "I logged in from {} at home.", rng.choice(
-        (f"8.8.{rng.randrange(256)}.{rng.randrange(1, 255)}", "2a00:1450:4001:81b:0:0:200e:68")
-    )
-
-
-def _address(rng: random.Random) -> tuple[str, str]:
-    number = rng.randrange(1, 900)
-    found = rng.choice(
-        (
-            f"{number} Maple Street",
-            f"{number} Old Mill Road",
-            f"{number}b Church Lane",
-            f"Lindenstraße {number}",
-            f"Schillerplatz {number}",
-        )
-    )
-    return "I live at {} with my dog.", found
-
-
-def _said_name(rng: random.Random) -> tuple[str, str]:
-    name = _name(rng)
-    said = (
-        "My name is {} and I liked it.",
-        "Hello, I'm {} from the north.",
-        "Ich heiße {} und schreibe gern.",
-        "Kind regards, {}",
-    )
-    return rng.choice(said), name
-
-
-def _birth(rng: random.Random) -> tuple[str, str]:
-    found = rng.choice(
-        (f"{rng.randrange(1, 28)} May {rng.randrange(1950, 2005)}", f"{rng.randrange(1950, 2005)}-04-17", "04/17/1988")
-    )
-    return rng.choice(("I was born on {} in a small town.", "Date of birth: {}")), found
-
-
-PLANTERS: dict[Kind, Callable[[random.Random], tuple[str, str]]] = {
-    Kind.EMAIL: _email, Kind.PHONE: _phone, Kind.PROFILE: _profile, Kind.HANDLE: _handle, Kind.PLATFORM: _platform,
-    Kind.ACCOUNT: _account, Kind.CARD: _card, Kind.NATIONAL: _national, Kind.NETWORK: _network, Kind.ADDRESS: _address,
-    Kind.NAME: _said_name, Kind.BIRTH: _birth,
-}  # fmt: skip
+KINDS = tuple(forms(random.Random(0)))
 
 # What careless rules take for personal data.
 INNOCENT = (
@@ -222,14 +170,10 @@ def texts(seed: int, n: int) -> list[Planted]:
     rng = random.Random(seed)
     found = []
     for i in range(n):
-        kind = list(PLANTERS)[i % len(PLANTERS)]
-        frame, words = PLANTERS[kind](rng)
-        around = rng.sample(WORDS, 2)
-        ending = "regards" in frame
-        text = (
-            f"{around[0]}. {around[1]}. {frame.format(words)}"
-            if ending
-            else f"{around[0]}. {frame.format(words)} {around[1]}."
-        )
+        kind = KINDS[i % len(KINDS)]
+        frame, words = map(rng.choice, forms(rng)[kind])
+        first, second = rng.sample(WORDS, 2)
+        sentences = [f"{first}.", frame.format(words), f"{second}."]
+        text = " ".join(sorted(sentences, key=lambda each: "regards" in each))  # regards end a text
         found.append(Planted(text, ((kind, words),)))
     return found

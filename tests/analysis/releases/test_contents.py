@@ -8,7 +8,7 @@ import pytest
 from analysis.domain.corpus import consistent
 from analysis.domain.experiments.forgetting import OF_TEXTS
 from analysis.domain.releases.choices import Choices, Logs, Passages, Pseudonyms, Timing
-from analysis.domain.releases.contents import reading
+from analysis.domain.releases.contents import reading, results, selecting
 from analysis.domain.releases.contents.times import Clock
 from analysis.domain.results import schema
 from analysis.models import Table
@@ -46,7 +46,7 @@ def test_every_table_is_what_it_says_and_names_no_platforms_id() -> None:
     for logs in Logs:
         tables, layout, left_out = read(made, logs=logs, runs=runs, **EVERYTHING)
         assert PLATFORM_ID not in repr((tables, layout)), logs
-        assert left_out == {("judgments", "the questionnaire was not accepted, or not yet"): 18}, logs
+        assert left_out == {(selecting.JUDGMENTS, selecting.NOT_ACCEPTED): 18}, logs
         assert all(rows for rows in tables.values()), logs  # a row in every table
         logged = {name for name in tables if name.startswith("log_")}
         more = {Logs.NONE: set(), Logs.MEASURES: {"log_measures"}, Logs.FULL: {"log_measures", "log_events"}}
@@ -60,7 +60,7 @@ def test_what_is_not_chosen_has_no_table(made: Study) -> None:
     assert layout["raw/study1_tasks"][0]["worker_knowledge"] is None
     tables, _layout, left_out = read(made, origins=("MODEL",))
     assert [row["response"] for row in tables["responses"]] == ["model"]
-    assert left_out["responses", "it was chosen to leave them out"] == 1
+    assert left_out[selecting.RESPONSES, selecting.NOT_CHOSEN] == 1
     tables, layout, _left_out = read(made, responses=False)
     assert "responses" not in tables
     assert "raw/study1_tasks" not in layout
@@ -82,19 +82,18 @@ def test_passages_are_in_as_far_as_their_terms_allow(made: Study) -> None:
         assert (texts[0] != "") == (passages == Passages.TEXTS)
 
 
-def test_choices_are_kept_as_json_and_say_what_does_not_go_together() -> None:
+def test_choices_are_kept_as_json_and_know_what_does_not_go_together() -> None:
     choices = Choices(logs=Logs.FULL, runs=("a", "b"), timing=Timing.ABSENT, licence="CC0-1.0")
     assert Choices.from_json(choices.as_json()) == choices
     assert Choices.from_json({}) == Choices()
-    assert Choices().problems() == []
-    assert len(Choices(passages=Passages.TEXTS).problems()) == 1
-    assert len(Choices(topics=False).problems()) == 2
-    assert len(Choices(logs=Logs.MINUTES, timing=Timing.HOUR).problems()) == 1
-    assert len(Choices(responses=False, logs=Logs.FULL).problems()) == 1
-    with pytest.raises(ValueError, match="no choice named other"):
-        Choices.from_json({"other": 1})
-    with pytest.raises(ValueError, match="SOME"):
-        Choices.from_json({"logs": "SOME"})
+    for wrong, problems in (
+        ({}, 0), ({"passages": Passages.TEXTS}, 1), ({"topics": False}, 2),
+        ({"logs": Logs.MINUTES, "timing": Timing.HOUR}, 1), ({"responses": False, "logs": Logs.FULL}, 1),
+    ):  # fmt: skip
+        assert len(Choices(**wrong).problems()) == problems
+    for unknown, named in (({"other": 1}, "other"), ({"logs": "SOME"}, "SOME")):
+        with pytest.raises(ValueError, match=named):
+            Choices.from_json(unknown)
 
 
 def test_fresh_pseudonyms_are_another_ones_in_each_release_and_the_same_when_it_is_built_again(made: Study) -> None:
@@ -113,23 +112,21 @@ def people(made: Study, release: str, **choices: Any) -> set[str]:
     return {row["participant"] for row in read(made, release, **choices)[0]["participants"]}
 
 
-@pytest.mark.parametrize(
-    ("timing", "time", "seconds", "ms"),
-    [
-        (Timing.EXACT, datetime(2026, 1, 1, 13, 2, 3, 500_000, UTC), 125.25, [0, 1500, 1600, 61_500]),
-        (Timing.SECOND, datetime(2026, 1, 1, 13, 2, 3, 0, UTC), 125.0, [0, 1000, 1000, 61_000]),
-        (Timing.MINUTE, datetime(2026, 1, 1, 13, 2, 0, 0, UTC), 120.0, [0, 0, 0, 60_000]),
-        (Timing.HOUR, datetime(2026, 1, 1, 13, 0, 0, 0, UTC), 0.0, [0, 0, 0, 0]),
+def test_times_are_cut_to_the_step_that_was_chosen(made: Study) -> None:
+    at = datetime(2026, 1, 1, 13, 2, 3, 500_000, UTC)
+    for timing, time, seconds, ms in (
+        (Timing.EXACT, at, 125.25, [0, 1500, 1600, 61_500]),
+        (Timing.SECOND, at.replace(microsecond=0), 125.0, [0, 1000, 1000, 61_000]),
+        (Timing.MINUTE, at.replace(second=0, microsecond=0), 120.0, [0, 0, 0, 60_000]),
+        (Timing.HOUR, at.replace(minute=0, second=0, microsecond=0), 0.0, [0, 0, 0, 0]),
         (Timing.ABSENT, None, None, [None, None, None]),
-    ],
-)
-def test_times_are_cut_to_the_step_that_was_chosen(made: Study, timing, time, seconds, ms) -> None:
-    tables, _layout, _left_out = read(made, timing=timing, logs=Logs.FULL)
-    row = tables["responses"][0]
-    assert (row["submitted_at"], row["seconds"]) == (time, seconds)
-    assert tables["judgments"][0]["judged_at"] == time
-    assert [event["ms"] for event in tables["log_events"]][: len(ms)] == ms
-    assert "clock" not in repr(tables["log_events"])
+    ):
+        tables, _layout, _left_out = read(made, timing=timing, logs=Logs.FULL)
+        row = tables["responses"][0]
+        assert (row["submitted_at"], row["seconds"]) == (time, seconds)
+        assert tables["judgments"][0]["judged_at"] == time
+        assert [event["ms"] for event in tables["log_events"]][: len(ms)] == ms
+        assert "clock" not in repr(tables["log_events"])
 
 
 def test_a_cut_time_is_never_later_and_the_order_stays() -> None:
@@ -141,17 +138,20 @@ def test_a_cut_time_is_never_later_and_the_order_stays() -> None:
     assert {found.second for found in cut if found} == {0}
 
 
-def test_every_column_of_every_result_table_says_what_it_is_without_other_documents(made: Study) -> None:
-    run = Run.objects.create(
-        study=made, kind="analysis", state=RunState.DONE, code_version="1", created_at=NOW, finished_at=NOW
-    )
+def test_every_column_of_every_result_table_has_a_meaning_without_other_documents(made: Study) -> None:
+    run = finished(made, "analysis")
     for name, columns in schema.COLUMNS.items():
         Table.objects.create(run=run, name=name, rows=[dict.fromkeys((*columns, schema.NOTE))])
     with consistent.reading():
         found = reading.of(study=made, choices=Choices(runs=(str(run.key),), tables=True), release="1")
-    told = {f"{table.name}.{column.name}": column.meaning for table in found.tables for column in table.columns}
-    assert "results_agreement.low" in told
-    assert [name for name, meaning in told.items() if "docs/" in meaning] == []
+    meanings = {f"{table.name}.{column.name}": column.meaning for table in found.tables for column in table.columns}
+    assert "results_agreement.low" in meanings
+    assert [name for name, meaning in meanings.items() if not meaning or "docs/" in meaning] == []
+
+
+def finished(made: Study, kind: str, **given: Any) -> Run:
+    common = {"state": RunState.DONE, "code_version": "1", "created_at": NOW, "finished_at": NOW}
+    return Run.objects.create(study=made, kind=kind, **common, **given)
 
 
 def test_states_are_minute_by_minute_or_sentence_by_sentence(made: Study) -> None:
@@ -167,13 +167,7 @@ def test_states_are_minute_by_minute_or_sentence_by_sentence(made: Study) -> Non
 
 def test_results_are_of_the_runs_that_were_named_by_the_names_of_the_release(made: Study) -> None:
     Assignment.objects.filter(participant__external_id="judge-1").update(is_included=False)
-    run, other = (
-        Run.objects.create(
-            study=made, kind="analysis", state=RunState.DONE, code_version="1", created_at=NOW, finished_at=NOW,
-            inputs_digest=digest,
-        )
-        for digest in ("first", "second")
-    )  # fmt: skip
+    run, other = (finished(made, "analysis", inputs_digest=digest) for digest in ("first", "second"))
     spam = [{"participant": f"judge-{n}", "dimension": "d", "spam_probability": n, "judgments": 1} for n in range(2)]
     Table.objects.create(run=run, name="competence", rows=spam)
     gone = {"response_a": "human", "response_b": "gone", "dimension": "d", "p_a": 1.0, "label": "a"}
@@ -190,7 +184,7 @@ def test_results_are_of_the_runs_that_were_named_by_the_names_of_the_release(mad
     }  # fmt: skip
     (row,) = tables["results_competence"]
     assert row["participant"] == tables["questionnaires"][0]["participant"]
-    assert left_out["rows of results", "they are about a response or a person that is left out"] == 2
+    assert left_out[results.ROWS, results.ABOUT_LEFT_OUT] == 2
     assert "results_competence" not in read(made, runs=(str(run.key),))[0]
     assert "runs" not in read(made)[0]
 
@@ -199,15 +193,11 @@ def test_results_are_of_the_runs_that_were_named_by_the_names_of_the_release(mad
 def test_answers_made_of_texts_of_the_study_are_not_released_as_nobody_can_say_whose_they_are(
     made: Study, source: str, is_released: bool
 ) -> None:
-    run = Run.objects.create(
-        study=made, kind="experiment.uplift", state=RunState.DONE, code_version="1", created_at=NOW, finished_at=NOW,
-        parameters={"collection": {"source": source}},
-    )  # fmt: skip
+    run = finished(made, "experiment.uplift", parameters={"collection": {"source": source}})
     for name in OF_TEXTS:
         Table.objects.create(run=run, name=name, rows=[{"query": "t", "answer": TEXT}])
     Table.objects.create(run=run, name="uplift_costs", rows=[{"stage": "answers", "calls": 2}])
     tables, _layout, left_out = read(made, runs=(str(run.key),), tables=True, responses=False)
     assert (TEXT in repr(tables)) == is_released
     assert len(tables["results_uplift_costs"]) == 1
-    said = "they hold texts of the study, or answers made of them, and do not say whose"
-    assert left_out.get(("rows of results", said), 0) == (0 if is_released else len(OF_TEXTS))
+    assert left_out.get((results.ROWS, results.OF_OWN_TEXTS), 0) == (0 if is_released else len(OF_TEXTS))

@@ -4,7 +4,6 @@ import io
 import zipfile
 from datetime import timedelta
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,24 +11,18 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.domain.releases import linking, publishing
+from analysis.domain.releases import linking
 from analysis.models import Release
 from crowdrag.audit.models import Look
 from crowdrag.studies.domain import leaving
 from crowdrag.studies.enums import Role, Shown
 from crowdrag.studies.models import Study
 from tests.api.conftest import by_token
-from tests.factories import MembershipFactory, ResponseFactory, StudyFactory
+from tests.factories import MembershipFactory, ResponseFactory
 
 from .releasing import built, drafted, published
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def _files(tmp_path: Path, settings: Any) -> None:
-    settings.MEDIA_ROOT = tmp_path / "files"
-    settings.DATA_DIR = tmp_path
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_files", "one_transaction")]
 
 
 @pytest.fixture
@@ -69,7 +62,7 @@ def test_anybody_gets_all_files_of_a_published_version_at_once(study: Study) -> 
     assert (head.status_code, b"".join(head), head["ETag"]) == (200, b"", answer["ETag"])
 
 
-def test_nothing_can_be_sent_to_a_release_and_whoever_does_is_told_so(study: Study) -> None:
+def test_nothing_can_be_sent_to_a_release(study: Study) -> None:
     release, anybody = published(study), Client(enforce_csrf_checks=True)
     _link, key = linking.make(release=release, expires_at=timezone.now() + timedelta(days=1))
     for address in (
@@ -84,32 +77,6 @@ def test_nothing_can_be_sent_to_a_release_and_whoever_does_is_told_so(study: Stu
             answer = getattr(anybody, method)(address)
             assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD"), (method, address)
         assert anybody.get(address).status_code == 200, address
-
-
-def test_under_an_embargo_nobody_gets_it_until_it_is_lifted(study: Study) -> None:
-    release, anybody = published(study, embargo_until=timezone.now() + timedelta(days=9)), Client()
-    address = at("public_release_zip", release)
-    assert anybody.get(address).status_code == 403
-    assert address not in anybody.get(at("public_release", release)).content.decode()
-    publishing.lift_embargo(release=release)
-    assert holds(anybody.get(address)) == listed(release)
-
-
-def test_what_is_withdrawn_or_not_published_is_given_to_nobody_but_members(study: Study) -> None:
-    release, anybody, member = published(study), Client(), Client()
-    member.force_login(MembershipFactory(study=study, role=Role.VIEWER).user)
-    publishing.withdraw(release=release, reason="The wrong passages.")
-    gone = anybody.get(at("public_release_zip", release))
-    assert (gone.status_code, "The wrong passages." in gone.content.decode()) == (410, True)
-    next_ = built(study)
-    assert anybody.get(at("public_release_zip", next_)).status_code == 404
-    for each in (release, next_):
-        assert holds(member.get(at("release_zip", each))) == listed(each)
-    assert Look.objects.filter(what=Shown.FILE, page="release_zip").exists()
-    assert at("release_zip", next_) in member.get(at("release", next_)).content.decode()
-    stranger = Client()
-    stranger.force_login(MembershipFactory(study=StudyFactory(), role=Role.OWNER).user)
-    assert stranger.get(at("release_zip", next_)).status_code == 404
 
 
 def test_what_was_taken_out_is_not_in_it_and_its_tag_is_another(study: Study) -> None:
@@ -127,19 +94,6 @@ def test_what_was_taken_out_is_not_in_it_and_its_tag_is_another(study: Study) ->
     assert address not in anybody.get(at("public_release", release)).content.decode()
 
 
-def test_a_private_link_gives_it_until_it_ends(study: Study) -> None:
-    release, reviewer = built(study), Client()
-    link, key = linking.make(release=release, expires_at=timezone.now() + timedelta(days=3))
-    address = reverse("private_release_zip", args=[key])
-    answer = reviewer.get(address)
-    assert (answer["X-Robots-Tag"], answer["Cache-Control"]) == ("noindex", "private, no-cache")
-    assert holds(answer) == listed(release)
-    page = reviewer.get(reverse("private_release", args=[key])).content.decode()
-    assert (address in page, at("public_release_zip", release) in page) == (True, False)
-    linking.revoke(link=link)
-    assert reviewer.get(address).status_code == 404
-
-
 def test_scripts_get_it_before_it_is_published_and_who_got_it_is_noted(study: Study) -> None:
     release = built(study)
     client = by_token(MembershipFactory(study=study, role=Role.VIEWER).user)
@@ -150,4 +104,3 @@ def test_scripts_get_it_before_it_is_published_and_who_got_it_is_noted(study: St
     assert Look.objects.filter(what=Shown.FILE, page="api_release_zip").exists()
     empty = client.get(at("api_release_zip", drafted(study)))
     assert (empty.status_code, empty.json()["code"]) == (410, "gone")
-    assert by_token(MembershipFactory().user).get(address).status_code == 404

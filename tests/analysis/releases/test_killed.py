@@ -26,11 +26,9 @@ EVERYTHING = Choices(logs=Logs.FULL, comments=True, excluded=True, tables=True)
 
 
 @pytest.fixture(autouse=True)
-def files(tmp_path: Path, settings) -> Path:
-    settings.MEDIA_ROOT = tmp_path / "files"
-    settings.DATA_DIR = tmp_path
+def files(own_files: None, settings) -> Path:
     settings.RUNS_LEASE_SECONDS = 1
-    return tmp_path / "files"
+    return settings.MEDIA_ROOT
 
 
 def in_a_process(run) -> int:

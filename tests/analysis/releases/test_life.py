@@ -1,6 +1,8 @@
 """The life of a release: drafted, built, published, never changed, marked, withdrawn."""
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -25,10 +27,8 @@ TEXT = "What nobody else would ever write about wombats [0]."
 
 
 @pytest.fixture(autouse=True)
-def files(tmp_path: Path, settings) -> Path:
-    settings.MEDIA_ROOT = tmp_path / "files"
-    settings.DATA_DIR = tmp_path
-    return tmp_path / "files"
+def files(own_files: None, settings) -> Path:
+    return settings.MEDIA_ROOT
 
 
 @pytest.fixture
@@ -43,12 +43,9 @@ def everything(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
-def test_versions_are_numbered_within_their_study(study: Study) -> None:
+def test_versions_are_numbered_within_their_study_if_their_choices_go_together(study: Study) -> None:
     assert [drafted(study).number, drafted(study).number, drafted(StudyFactory()).number] == [1, 2, 1]
-
-
-def test_choices_that_do_not_go_together_are_refused(study: Study) -> None:
-    with pytest.raises(drafting.ReleaseError, match="terms"):
+    with pytest.raises(drafting.ChoiceError):
         drafted(study, Choices(passages=Passages.TEXTS))
 
 
@@ -67,13 +64,9 @@ def test_what_is_built_is_listed_with_its_sums_and_nothing_else_lies_anywhere(st
         said = dict(reversed(line.split("  ")) for line in file.read().decode().splitlines())
     assert said == {file.path: file.sha256 for file in release.files.exclude(path="SHA256SUMS")}
     assert not list((files.parent / "tmp").glob("release-*"))
-
-
-def test_the_page_knows_tables_rows_and_whose_they_are(study: Study) -> None:
-    release = built(study)
+    # The page knows tables, rows and whose they are.
     responses = release.tables.get(name="responses")
-    assert responses.rows == 1
-    assert TEXT in str(responses.preview)
+    assert (responses.rows, TEXT in str(responses.preview)) == (1, True)
     assert release.figures["rows"]["responses"] == 1
     assert list(release.people.values_list("participant__responses__text", flat=True)) == [TEXT]
 
@@ -89,10 +82,8 @@ def test_a_draft_that_is_built_again_keeps_no_files_of_before(study: Study, file
     after = {path for path in files.rglob("*") if path.is_file()}
     assert after
     assert not before & after
-
-
-def test_what_is_thrown_away_leaves_no_files(study: Study, files: Path) -> None:
-    drafting.discard(release=built(study))
+    release.refresh_from_db()
+    drafting.discard(release=release)
     assert everything(files) == b""
     assert not Release.objects.exists()
 
@@ -107,66 +98,61 @@ def test_the_same_study_gives_the_same_bytes(study: Study) -> None:
         assert again.digest == first.digest
 
 
-def test_nothing_of_a_published_release_can_be_changed(study: Study) -> None:
+@contextmanager
+def refused() -> Iterator[None]:
+    """The database itself does not allow it."""
+    with pytest.raises(DatabaseError), transaction.atomic():
+        yield
+
+
+def test_nothing_of_a_published_release_changes_comes_or_goes(study: Study) -> None:
     release = published(study, notes="As it was.")
     rows = Release.objects.filter(pk=release.pk)
     other = {"title": "Other", "notes": "Other", "choices": {}, "digest": "0" * 64, "number": 7, "figures": {}}
-    for field, value in other.items():
-        with pytest.raises(DatabaseError), transaction.atomic():
-            rows.update(**{field: value})
-    for state in (ReleaseState.DRAFT, ReleaseState.READY, ReleaseState.BUILDING):
-        with pytest.raises(DatabaseError), transaction.atomic():
-            rows.update(state=state, published_at=None)
-    with pytest.raises(drafting.ReleaseError):
-        drafting.change(release=release, choices=Choices())
-    with pytest.raises(drafting.ReleaseError):
-        building.start(release=release)
-
-
-def test_nothing_of_a_published_release_comes_or_goes(study: Study) -> None:
-    release = published(study)
-    file, table = release.files.first(), release.tables.first()
-    with pytest.raises(DatabaseError):
+    states = [{"state": each, "published_at": None} for each in (ReleaseState.DRAFT, ReleaseState.READY, "BUILDING")]
+    for change in (*({field: value} for field, value in other.items()), *states):
+        with refused():
+            rows.update(**change)
+    with refused():
         release.delete()
-    for part in (file, table):
-        with pytest.raises(DatabaseError), transaction.atomic():
+    for part in (release.files.first(), release.tables.first()):
+        with refused():
             part.delete()
         part.pk = None
-        with pytest.raises(DatabaseError), transaction.atomic():
+        with refused():
             part.save(force_insert=True)
-    with pytest.raises(DatabaseError), transaction.atomic():
+    with refused():
         release.files.update(sha256="0" * 64)
-    with pytest.raises(DatabaseError), transaction.atomic():
+    with refused():
         release.tables.update(rows=0)
-    with pytest.raises(DatabaseError), transaction.atomic():
+    with refused():
         ReleasePerson.objects.create(release=release, participant=ParticipantFactory(study=study))
-    with pytest.raises(drafting.ReleaseError):
-        drafting.discard(release=release)
+    for step in (
+        lambda: drafting.change(release=release, choices=Choices()), lambda: building.start(release=release),
+        lambda: drafting.discard(release=release), lambda: publishing.publish(release=drafted(study)),
+    ):  # fmt: skip
+        with pytest.raises(drafting.ReleaseError):
+            step()
 
 
 def test_an_embargo_can_be_lifted_and_never_be_made_longer(study: Study) -> None:
     release = published(study, embargo_until=timezone.now() + timedelta(days=3))
-    with pytest.raises(DatabaseError), transaction.atomic():
+    with refused():
         Release.objects.filter(pk=release.pk).update(embargo_until=release.embargo_until + timedelta(days=1))
     lifted = publishing.lift_embargo(release=release)
     assert publishing.is_served(lifted, timezone.now())
-    with pytest.raises(DatabaseError), transaction.atomic():
+    with refused():
         Release.objects.filter(pk=release.pk).update(embargo_until=timezone.now())
 
 
-def test_a_withdrawn_release_says_why_and_stays_withdrawn(study: Study) -> None:
+def test_a_withdrawn_release_has_a_reason_and_stays_withdrawn(study: Study) -> None:
     release = published(study)
-    with pytest.raises(drafting.ReleaseError, match="why"):
+    with pytest.raises(drafting.ReleaseError):
         publishing.withdraw(release=release, reason="  ")
     gone = publishing.withdraw(release=release, reason="A mistake.")
     assert (gone.state, publishing.is_served(gone, timezone.now())) == (ReleaseState.WITHDRAWN, False)
     with pytest.raises(drafting.ReleaseError):
         publishing.publish(release=gone)
-
-
-def test_only_what_is_built_is_published(study: Study) -> None:
-    with pytest.raises(drafting.ReleaseError):
-        publishing.publish(release=drafted(study))
 
 
 def test_erasure_marks_what_is_published_and_takes_every_trace_out_of_it(study: Study, files: Path) -> None:
@@ -214,15 +200,13 @@ def test_a_release_without_what_somebody_gave_is_not_marked_when_they_leave(stud
     assert release.state == ReleaseState.PUBLISHED
 
 
-def test_the_next_version_says_what_changed_since_the_last(study: Study) -> None:
+def test_the_next_version_names_what_changed_since_the_last(study: Study) -> None:
     published(study)
     ResponseFactory(study=study, topic=study.topics.get())
     second = built(study, notes="More of it.")
     with default_storage.open(second.files.get(path="CHANGES.md").file.name) as file:
         text = file.read().decode()
-    assert "More of it." in text
-    assert "Since version 1" in text
-    assert "responses" in text
+    assert all(part in text for part in ("More of it.", "responses", "1", "2"))
 
 
 def test_what_a_killed_worker_left_is_tidied_away(study: Study, files: Path) -> None:

@@ -31,7 +31,7 @@ def test_what_is_planted_is_found_whole_under_its_kind_and_nothing_else_is() -> 
         inside = [match for match in found if match.start < start + len(words) and start < match.end]
         right[kind] += covered(each.text, words) and {match.kind for match in inside} == {kind}
         wrong += [each.text[match.start : match.end] for match in found if match not in inside]
-    assert min(right[kind] for kind in planted.PLANTERS) >= 0.98 * N / len(planted.PLANTERS), right
+    assert min(right[kind] for kind in planted.KINDS) >= 0.98 * N / len(planted.KINDS), right
     assert len(wrong) <= 0.01 * N, wrong
 
 
@@ -56,22 +56,20 @@ def test_check_digits_tell_accounts_and_cards_from_other_numbers() -> None:
     assert rules.find("4111 1111 1111 1112") == []
 
 
-def test_what_the_person_said_in_a_survey_is_found_as_a_word() -> None:
-    text = "As they say in Ashby, ashbys are rare; ASHBY it is."
-    found = rules.find(text, own=("Ashby",))
-    assert [text[match.start : match.end] for match in found] == ["Ashby", "ASHBY"]
-    assert {match.kind for match in found} == {PersonalKind.ANSWER}
-
-
-def test_an_id_by_which_a_platform_knows_somebody_is_found_in_any_case() -> None:
-    text = "I am worker_Nine here."
-    assert [text[m.start : m.end] for m in rules.find(text, known=frozenset({"worker_nine"}))] == ["worker_Nine"]
-
-
-def test_nothing_is_found_twice_and_positions_are_code_points() -> None:
-    text = "𝔘 İ maria@example.org"
-    (match,) = rules.find(text, own=("maria@example.org", "maria"))
-    assert text[match.start : match.end] == "maria@example.org"
+def test_words_and_ids_of_the_person_are_found_once_in_any_case_as_code_points() -> None:
+    ashby, id_ = PersonalKind.ANSWER, PersonalKind.PLATFORM
+    for text, known, found in (
+        (
+            "As they say in Ashby, ashbys are rare; ASHBY it is.",
+            {"own": ("Ashby",)},
+            [("Ashby", ashby), ("ASHBY", ashby)],
+        ),
+        ("I am worker_Nine here.", {"known": frozenset({"worker_nine"})}, [("worker_Nine", id_)]),
+        ("𝔘 İ maria@example.org", {"own": ("maria@example.org", "maria")}, [("maria@example.org", None)]),
+    ):
+        matches = rules.find(text, **known)
+        assert [text[match.start : match.end] for match in matches] == [words for words, _kind in found]
+        assert all(kind in (None, match.kind) for match, (_words, kind) in zip(matches, found, strict=True))
 
 
 #: What rules look at, as people write it and as nobody does.

@@ -4,18 +4,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from analysis.domain import analysing
 from analysis.domain.reports.shape import About, Chart, Column, Methods, Report, Section, Table
-from crowdrag.runs.domain import running
-from crowdrag.runs.models import Run
-from crowdrag.studies.models import Study
 
-QUICK = {"resamples": 30, "restarts": 3, "refine": 0}
 AT = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
-
-
-def analyse(study: Study, *, seed: int = 0, **parameters: Any) -> Run:
-    return running.wait(analysing.start(study=study, seed=seed, parameters=QUICK | parameters))
 
 
 def bars(labels: Sequence[str]) -> dict[str, Any]:

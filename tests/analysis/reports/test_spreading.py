@@ -27,36 +27,22 @@ def written(made):
     return [[column.label for column in made.columns], *([str(cell) for cell in cells(made, row)] for row in made.rows)]
 
 
-def test_n_that_is_the_same_down_a_column_stands_at_its_head():
-    made = spread(
-        table(("x", "all", 0.1, 9), ("x", "some", 0.2, 5), ("y", "all", 0.3, 9), ("y", "some", 0.4, 5)), ["split"]
-    )
-    assert written(made) == [
-        ["Dimension", "all (n 9)", "some (n 5)"],
-        ["x", "0.10 [0.10, 0.10]", "0.20 [0.20, 0.20]"],
-        ["y", "0.30 [0.30, 0.30]", "0.40 [0.40, 0.40]"],
-    ]
+ALPHAS = (("x", "all", 0.1), ("x", "some", 0.2), ("y", "all", 0.3), ("y", "some", 0.4))
 
 
-def test_n_that_is_the_same_along_a_row_keeps_its_column():
-    made = spread(
-        table(("x", "all", 0.1, 9), ("x", "some", 0.2, 9), ("y", "all", 0.3, 5), ("y", "some", 0.4, 5)), ["split"]
-    )
-    assert written(made)[0] == ["Dimension", "all", "some", "Units"]
-    assert written(made)[2][-1] == "5"
-
-
-def test_n_that_is_the_same_everywhere_stands_in_the_caption():
-    made = spread(table(("x", "all", 0.1, 9), ("y", "all", 0.3, 9)), ["split"])
-    assert made.caption == "What it is. Units: 9."
-    assert written(made)[0] == ["Dimension", "all"]
-
-
-def test_n_of_no_such_order_stands_with_each_number():
-    made = spread(
-        table(("x", "all", 0.1, 9), ("x", "some", 0.2, 5), ("y", "all", 0.3, 8), ("y", "some", 0.4, 5)), ["split"]
-    )
-    assert written(made)[1][1:] == ["0.10 [0.10, 0.10] (9)", "0.20 [0.20, 0.20] (5)"]
+@pytest.mark.parametrize(
+    ("n", "heads", "cell"),
+    [
+        pytest.param((9, 5, 9, 5), ["Dimension", "all (n 9)", "some (n 5)"], "0.10 [0.10, 0.10]", id="down a column"),
+        pytest.param((9, 9, 5, 5), ["Dimension", "all", "some", "Units"], "0.10 [0.10, 0.10]", id="along a row"),
+        pytest.param((9, 5, 8, 4), ["Dimension", "all", "some"], "0.10 [0.10, 0.10] (9)", id="of no order"),
+        pytest.param((9, 9, 9, 9), ["Dimension", "all", "some"], "0.10 [0.10, 0.10]", id="everywhere"),
+    ],
+)
+def test_n_stands_once_where_it_is_the_same(n, heads, cell):
+    made = spread(table(*((*row, each) for row, each in zip(ALPHAS, n, strict=True))), ["split"])
+    assert (written(made)[0], written(made)[1][1]) == (heads, cell)
+    assert ("9" in made.caption) is (len(set(n)) == 1)
 
 
 def test_what_was_never_asked_is_empty_and_what_is_undefined_is_a_dash():

@@ -18,8 +18,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def model(folder: Path, settings, monkeypatch) -> str:
-    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+def model(folder: Path, settings) -> str:
     settings.BERTSCORE_MODELS = [f"{folder}:2", "all-MiniLM-L6-v2"]
     return f"{folder}:2"
 

@@ -1,14 +1,9 @@
 """Killed, cancelled, twice at once, and erased meanwhile: nothing is lost, done twice, or left."""
 
-import os
-import subprocess
-import sys
 import time
 from datetime import UTC, datetime
-from urllib.parse import urlsplit, urlunsplit
 
 import pytest
-from django.db import connection
 
 pytest.importorskip("torch", reason="the extra `neural` is not installed")
 
@@ -21,6 +16,7 @@ from crowdrag.runs.domain import executing, running
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
 from tests.analysis import small_study
+from tests.analysis.processes import python
 from tests.analysis.similarity.texts import compute, kept, set_texts, text_of
 from tests.at_once import together
 from writing.domain import erasing as writing_erasing
@@ -83,13 +79,17 @@ def test_after_a_cancellation_nothing_comes(study, monkeypatch):
     assert (run.state, Encoding.objects.count(), Likeness.objects.count()) == (RunState.CANCELLED, 0, 0)
 
 
+def erase(name: str) -> None:
+    writer = Response.objects.get(external_id=name).participant
+    writing_erasing.erase(writer, NOW)
+    erasing.erase(writer, NOW)
+
+
 def test_erasure_takes_what_was_made_of_the_text(db):
     study = set_texts(small_study.make(), t1_x="the cat", t1_y="the cat")
     compute(study)
-    writer = Response.objects.get(external_id="t1-x").participant
     gone = {digest(text_of("t2-x"))}
-    writing_erasing.erase(writer, NOW)
-    erasing.erase(writer, NOW)
+    erase("t1-x")
     left = set(Encoding.objects.values_list("text", flat=True))
     assert not left & gone
     assert digest("the cat") in left  # somebody else wrote the same
@@ -103,9 +103,7 @@ def test_what_is_encoded_while_its_text_is_erased_is_not_kept(study):
     effects = []
     work.keeper = effects.append
     scoring.work(work)
-    writer = Response.objects.get(external_id="t1-x").participant
-    writing_erasing.erase(writer, NOW)
-    erasing.erase(writer, NOW)
+    erase("t1-x")
     for effect in effects:
         effect()
     left = set(Encoding.objects.values_list("text", flat=True))
@@ -131,12 +129,7 @@ def test_a_process_that_is_killed_loses_one_topic_at_most(settings, encoded):
     votes = {(f"t{n}-x", f"t{n}-y"): ("AAAB", "AANB") for n in range(30)}
     study = small_study.make(votes)
     set_texts(study, **{f"t{n}_{letter}": f"{letter} {n} {'cat ' * 300}" for n in range(30) for letter in "xy"})
-    url = urlsplit(os.environ["DATABASE_URL"])
-    database = urlunsplit(url._replace(path="/" + str(connection.settings_dict["NAME"])))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "django", "bertscore", study.slug], cwd=settings.BASE_DIR,
-        env=os.environ | {"DJANGO_SETTINGS_MODULE": "crowdrag.settings", "DATABASE_URL": database},
-    )  # fmt: skip
+    process = python("-m", "django", "bertscore", study.slug)
     ends_at = time.monotonic() + 120
     while Likeness.objects.count() < 3:
         assert time.monotonic() < ends_at

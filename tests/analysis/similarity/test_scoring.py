@@ -1,18 +1,19 @@
-"""BERTScore as a run: against bert-score, and each text encoded once."""
+"""BERTScore as a run: against bert-score, each text encoded once; in an analysis, on the page, by the command."""
 
 from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
+from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
 pytest.importorskip("torch", reason="the extra `neural` is not installed")
 
-from analysis.domain import loading
+from analysis.domain import loading, snapshots
 from analysis.domain.results.settings import BadParameterError
-from analysis.domain.similarity import choosing, keeping, reading, scoring
+from analysis.domain.similarity import choosing, estimating, keeping, reading, scoring
 from analysis.domain.texts import digest
 from analysis.models import Encoder, Encoding, Likeness
 from analysis.rag.encoders import Identity
@@ -20,8 +21,12 @@ from analysis.text.bertscore import TokenEmbeddings, score
 from analysis.text.statements import without_markers
 from crowdrag.runs.domain import running
 from crowdrag.runs.enums import Queue, RunState
+from crowdrag.runs.models import Run
+from crowdrag.studies.enums import Role
 from tests.analysis import small_study
 from tests.analysis.similarity.texts import compute, kept, set_texts
+from tests.analysis.small_study import analyse
+from tests.analysis.visits import client_of, visit
 from tests.factories import ResponseFactory, StudyFactory
 from writing.models import Response
 
@@ -82,39 +87,25 @@ def test_an_empty_text_has_no_score(db):
     assert all(digest("[0]") in pair for pair in undefined)
 
 
-def test_every_model_keeps_its_own(study, folder):
-    compute(study)
-    assert Encoder.objects.get().layer == 2
-    with pytest.raises(BadParameterError, match="not offered here; choose one of"):
-        scoring.start(study=study, model=f"{folder}:1")
-    with pytest.raises(BadParameterError, match="not offered"):
-        scoring.start(study=study, model="/etc")
+def test_only_what_is_offered_can_be_computed_and_only_of_pairs(study, folder, settings, tmp_path):
+    for model in (f"{folder}:1", "/etc"):
+        with pytest.raises(BadParameterError):
+            scoring.start(study=study, model=model)
+    with pytest.raises(scoring.NothingToCompareError):
+        scoring.start(study=StudyFactory())
+    for has, queue in ((True, Queue.GPU), (False, Queue.DEFAULT)):
+        settings.HAS_GPU_WORKER = has
+        assert scoring.queue() == queue
+    settings.BERTSCORE_MODELS = [str(tmp_path / "gone")]
+    run = running.wait(scoring.start(study=study))
+    assert (run.state, len(run.problems)) == (RunState.FAILED, 1)
 
 
 def test_models_are_named_with_their_layer():
-    assert choosing.read("roberta-large").layer == 17
-    assert choosing.read("roberta-large:5").layer == 5
-    assert choosing.read("all-MiniLM-L6-v2").layer is None
+    layers = {"roberta-large": 17, "roberta-large:5": 5, "all-MiniLM-L6-v2": None}
+    assert {name: choosing.read(name).layer for name in layers} == layers
     assert str(choosing.read("/models/x:y")) == "/models/x:y"
-
-
-def test_nothing_to_compare(db):
-    with pytest.raises(scoring.NothingToCompareError, match="two or more responses in pairs"):
-        scoring.start(study=StudyFactory())
-
-
-@pytest.mark.parametrize(("has", "queue"), [(True, Queue.GPU), (False, Queue.DEFAULT)])
-def test_it_runs_on_a_device_where_there_is_one(settings, has, queue):
-    settings.HAS_GPU_WORKER = has
-    assert scoring.queue() == queue
-
-
-def test_a_model_that_is_gone_fails_at_once_and_says_what_to_do(study, settings, tmp_path):
-    settings.BERTSCORE_MODELS = [str(tmp_path / "gone")]
-    run = running.wait(scoring.start(study=study))
-    assert run.state == RunState.FAILED
-    assert "There is no folder" in run.problems[0]["message"]
-    settings.BERTSCORE_MODELS = [choosing.offered()[0].model]
+    assert all(part in str(Identity("m", 3, "abc")) for part in ("m", "3", "abc"))
 
 
 @given(st.integers(0, 1000), st.integers(1, 40), st.integers(1, 400))
@@ -139,5 +130,75 @@ def test_the_database_digests_as_we_do(db):
     assert row.found == digest(row.text)
 
 
-def test_an_identity_says_what_it_is():
-    assert str(Identity("m", 3, "abc")) == "m, layer 3, abc"
+def bertscore_rows(run: Run) -> list[dict]:
+    return [row for row in run.tables.get(name="reference_metrics").rows if row["metric"] == "bertscore"]
+
+
+def test_an_analysis_takes_the_scores_that_stand_and_they_are_in_its_digest(study, model):
+    before = analyse(study)
+    compute(study)
+    after, again, without = analyse(study), analyse(study), analyse(study, bertscore="none")
+    assert after.inputs_digest == again.inputs_digest != before.inputs_digest == without.inputs_digest
+    assert bertscore_rows(after) == bertscore_rows(again) != bertscore_rows(before) == bertscore_rows(without)
+    named = reading.read(study, snapshots.inputs(after).responses, named=model)
+    assert named == snapshots.inputs(after).likenesses
+    assert model.removesuffix(":2") in after.summary["bertscore"]
+    assert "bertscore" not in before.summary
+    Encoder.objects.all().delete()
+    used = snapshots.inputs(after)
+    assert (used.digest, len(used.likenesses.pairs)) == (after.inputs_digest, 6)
+    run = analyse(study, bertscore="roberta-large:17")  # which nobody computed
+    assert (run.state, len(run.problems)) == (RunState.FAILED, 1)
+
+
+def test_an_estimate_learns_from_the_last_run(study, model):
+    choice = choosing.choose()
+    assert estimating.estimate(study, choice) == estimating.Estimate(6, 6, None)
+    bundled = estimating.estimate(study, choosing.choose("all-MiniLM-L6-v2"))
+    assert bundled.minutes == 1
+    compute(study)
+    after = estimating.estimate(study, choice)
+    assert (after.texts, after.missing, after.minutes) == (6, 0, 1)
+
+
+def test_the_command_prints_how_many_texts_and_pairs_there_were(study, capsys):
+    call_command("bertscore", study.slug)
+    assert capsys.readouterr().out.count("6") == 2
+    for slug, options in (("nowhere", {}), (study.slug, {"model": "other"})):
+        with pytest.raises(CommandError):
+            call_command("bertscore", slug, **options)
+
+
+def offer(study):
+    """What the page of metrics offers an editor."""
+    return visit(study, "metrics/", Role.EDITOR).context["bertscore"]
+
+
+def test_the_page_offers_to_compute_and_shows_how_it_stands(study, settings, model):
+    settings.BERTSCORE_MODELS = [model]
+    start = f"/studies/{study.slug}/results/bertscore/start/"
+    analyse(study)
+    assert (offer(study).encoder, offer(study).missing, offer(study).models[0].estimate.minutes) == (None, 6, None)
+    started = client_of(study, Role.EDITOR).post(start)
+    run = Run.objects.get(kind=scoring.KIND)
+    assert started.url.endswith(f"/runs/{run.key}/")
+    assert offer(study).run.is_active
+    assert f'action="{start}"' not in visit(study, "metrics/", Role.EDITOR).content.decode()
+    running.wait(run)
+    assert (offer(study).missing, offer(study).is_newer) == (0, True)  # they came after the analysis
+    analyse(study)
+    assert not offer(study).is_newer
+    assert 'type="submit">' not in visit(study, "metrics/", Role.EDITOR).content.decode().split('id="bertscore"')[1]
+    assert client_of(study).get(f"/studies/{study.slug}/runs/{run.key}/").status_code == 200
+
+
+def test_the_page_shows_a_failed_run_and_refuses_other_models(study, settings, tmp_path):
+    analyse(study)
+    settings.BERTSCORE_MODELS = [str(tmp_path / "<gone>"), "all-MiniLM-L6-v2"]
+    run = running.wait(scoring.start(study=study))
+    text = visit(study, "metrics/", Role.EDITOR).content.decode()
+    assert all(part in text for part in ("&lt;gone&gt;", "<select", f"/runs/{run.key}/"))
+    start = f"/studies/{study.slug}/results/bertscore/start/"
+    refused = client_of(study, Role.EDITOR).post(start, {"model": "/etc"}, follow=True)
+    assert [message.level_tag for message in refused.context["messages"]] == ["error"]
+    assert list(Run.objects.filter(kind=scoring.KIND)) == [run]

@@ -3,7 +3,6 @@
 import numpy as np
 import pgtrigger
 
-from analysis.domain import analysing
 from analysis.domain.similarity import scoring
 from analysis.models import Likeness
 from crowdrag.runs.domain import running
@@ -13,7 +12,6 @@ from crowdrag.studies.models import Study
 from tests.analysis.rag import tiny
 from writing.models import Response
 
-QUICK = {"resamples": 20, "restarts": 2, "refine": 0}
 WORDS = [word for word in tiny.WORDS if not word.startswith("##")]
 
 
@@ -39,7 +37,3 @@ def compute(study: Study, **options) -> Run:
 
 def kept() -> dict[tuple[str, str], float | None]:
     return {(row.first, row.second): row.f1 for row in Likeness.objects.all()}
-
-
-def analyse(study: Study, **parameters) -> Run:
-    return running.wait(analysing.start(study=study, parameters=QUICK | parameters))

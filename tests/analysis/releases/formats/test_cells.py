@@ -57,22 +57,10 @@ def test_a_column_is_made_as_its_texts_are_one_by_one(texts):
     assert found == [None if text is None else cells.safe(text) for text in texts]
 
 
-@pytest.mark.parametrize(
-    ("text", "cell"),
-    [
-        ("", ""),
-        ("plain, and; plain = plain", "plain, and; plain = plain"),
-        ("=1", "'=1"),
-        (" =1", "' =1"),
-        ("'tis", "''tis"),
-        ("-1", "'-1"),
-        ("\tx", "'\tx"),
-        ("- a\n- b", "'- a\n'- b"),
-        ("a;=1", "a;'=1"),
-        ("a; \"=1", "a;' \"=1"),
-        ("a;'=1", "a;''=1"),
-        ("2;3", "2;3"),
-    ],
-)  # fmt: skip
-def test_cells_look_like_this(text, cell):
-    assert cells.safe(text) == cell
+def test_cells_look_like_this():
+    for text, cell in (
+        ("", ""), ("plain, and; plain = plain", "plain, and; plain = plain"), ("=1", "'=1"), (" =1", "' =1"),
+        ("'tis", "''tis"), ("-1", "'-1"), ("\tx", "'\tx"), ("- a\n- b", "'- a\n'- b"), ("a;=1", "a;'=1"),
+        ("a; \"=1", "a;' \"=1"), ("a;'=1", "a;''=1"), ("2;3", "2;3"),
+    ):  # fmt: skip
+        assert cells.safe(text) == cell

@@ -1,7 +1,5 @@
 """A release is read by those who will read it, datasets, duckdb, pandas, mlcroissant: each sees what tables hold."""
 
-import json
-import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ import pytest
 from analysis.domain.releases.formats import cells
 from analysis.domain.releases.formats.columns import as_text
 
-from .made import RESPONSES, TEXTS, TOPICS, lines, release
+from .made import RESPONSES, TEXTS, TOPICS, release
 
 # Of mlcroissant's own making: it uses what rdflib and pandas have other names for by now.
 pytestmark = [
@@ -69,16 +67,6 @@ def test_duckdb_reads_parquet_and_json_lines(folder):
         assert joined == [(len(TEXTS),)]
 
 
-def test_duckdb_reads_csv_with_types(folder):
-    with duckdb.connect() as connection:
-        found = connection.sql(
-            f"SELECT text, words, merit, included FROM read_csv('{folder}/csv/responses.csv', all_varchar = false, "
-            "quote = '\"', escape = '\"', delim = ',', header = true, new_line = '\\n')"
-        ).fetchall()
-    assert [cells.original(row[0] or "") for row in found] == TEXTS
-    assert [row[1:] for row in found] == [(row["words"], row["merit"], row["included"]) for row in expected()]
-
-
 def test_pandas_reads_parquet_json_lines_and_csv(folder):
     table = pd.read_parquet(folder / "parquet/responses.parquet", dtype_backend="pyarrow")
     assert list(table["text"]) == TEXTS
@@ -103,27 +91,3 @@ def test_croissant_is_valid_and_its_records_are_read(folder):
     assert [r["topics/query"].decode() for r in found.records(record_set="topics")] == [
         r["query"] for r in TOPICS.rows()
     ]
-
-
-def test_croissant_names_every_data_file_with_its_sum(folder):
-    described = json.loads((folder / "croissant.json").read_text(encoding="utf-8"))
-    manifest = json.loads((folder / "release.json").read_text(encoding="utf-8"))
-    assert [(file["contentUrl"], file["sha256"]) for file in described["distribution"]] == [
-        (file["path"], file["sha256"]) for file in manifest["files"]
-    ]
-    assert described["license"] == "https://creativecommons.org/licenses/by/4.0/legalcode"
-    assert described["creator"][0]["affiliation"]["name"] == "The University"
-
-
-def test_the_reference_reader_would_refuse_a_field_of_no_file(folder, tmp_path):
-    shutil.copytree(folder, tmp_path / "copy")
-    described = json.loads((tmp_path / "copy/croissant.json").read_text(encoding="utf-8"))
-    described["recordSet"][0]["field"][0]["source"]["fileObject"]["@id"] = "parquet/nothing.parquet"
-    (tmp_path / "copy/croissant.json").write_text(json.dumps(described))
-    with pytest.raises(mlcroissant.ValidationError):
-        mlcroissant.Dataset(jsonld=str(tmp_path / "copy/croissant.json"))
-
-
-def test_every_line_of_json_is_an_object_in_the_order_of_the_columns(folder):
-    names = [column.name for column in RESPONSES.columns]
-    assert all(list(row) == names for row in lines(folder / "jsonl/responses.jsonl.gz"))

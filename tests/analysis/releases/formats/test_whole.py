@@ -27,17 +27,11 @@ from writing.domain.imports import sources
 from .made import ABOUT, cells_of, lines
 from .test_cells import begins_a_formula
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_files", "one_transaction")]
 ALL = Choices(
     passages=Passages.TEXTS, passage_terms="as they are", logs=Logs.FULL, comments=True, tables=True, excluded=True,
     timing=Timing.EXACT, pseudonyms=Pseudonyms.STABLE,
 )  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def _files(tmp_path: Path, settings) -> None:
-    settings.MEDIA_ROOT = tmp_path / "files"
-    settings.DATA_DIR = tmp_path
 
 
 def released(study: Study, folder: Path, choices: Choices = ALL) -> tuple[dict[str, Any], dict[str, list[dict]]]:
