@@ -1,9 +1,6 @@
 """Copying a campaign, and deleting a draft: by the domain, the page and the API."""
 
-from copy import deepcopy
-
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from annotation.domain import assignments, campaigns
@@ -13,27 +10,15 @@ from annotation.enums import CampaignState
 from annotation.models import Campaign, GoldLabel, Item, TrainingItem
 from crowdrag.studies.enums import EntryKind, Role
 from crowdrag.studies.models import EntryLink, Study
-from tests.factories import NOW, CampaignFactory, MembershipFactory
+from tests.factories import NOW, CampaignFactory
 
 from .corpus_to_judge import corpus, draft
+from .shared import made_once, signed_in
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def stored(shared_rows: None) -> Study:
-    return corpus(topics=4)
-
-
-@pytest.fixture
-def study(stored: Study, db: None) -> Study:
-    return deepcopy(stored)
-
-
-def signed_in(study: Study, role: Role = Role.EDITOR) -> Client:
-    client = Client()
-    client.force_login(MembershipFactory(study=study, role=role).user)
-    return client
+stored, study = made_once(lambda: corpus(topics=4))
 
 
 def furnished(study: Study) -> Campaign:
