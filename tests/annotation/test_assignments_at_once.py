@@ -9,14 +9,7 @@ import pytest
 from annotation.domain import assignments, places
 from annotation.domain.assignments import problems
 from annotation.enums import AssignmentState as S
-from annotation.models import (
-    Assignment,
-    AssignmentDecision,
-    AssignmentPayment,
-    AssignmentTransition,
-    Judgment,
-    Place,
-)
+from annotation.models import Assignment, AssignmentDecision, AssignmentPayment, AssignmentTransition, Judgment, Place
 from crowdrag.studies.domain import leaving
 from tests.at_once import together
 from tests.factories import NOW

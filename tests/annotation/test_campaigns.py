@@ -9,15 +9,7 @@ from annotation.domain import campaigns, defaults
 from annotation.domain.campaigns import building, choosing, design, questions
 from annotation.domain.checks import gold
 from annotation.enums import CampaignKind, Judges
-from annotation.models import (
-    Campaign,
-    GoldLabel,
-    Item,
-    Pair,
-    Questionnaire,
-    QuestionnaireItem,
-    TrainingItem,
-)
+from annotation.models import Campaign, GoldLabel, Item, Pair, Questionnaire, QuestionnaireItem, TrainingItem
 from tests.factories import NOW, CampaignFactory, ResponseFactory, StudyFactory, WritingTaskFactory
 from writing.enums import Origin, TaskState
 from writing.models import Response

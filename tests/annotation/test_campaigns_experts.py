@@ -10,11 +10,7 @@ from django.utils.html import escape
 from annotation.domain import campaigns
 from annotation.domain.campaigns import building, choosing, design, questions
 from annotation.enums import AssignmentState, CampaignKind, Judges
-from annotation.models import (
-    Assignment,
-    Campaign,
-    Judgment,
-)
+from annotation.models import Assignment, Campaign, Judgment
 from crowdrag.studies.models import Study
 from tests.factories import NOW, ParticipantFactory, StudyFactory
 

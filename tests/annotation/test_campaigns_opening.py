@@ -7,11 +7,7 @@ import pytest
 from annotation.domain import campaigns
 from annotation.domain.campaigns import questions
 from annotation.enums import CampaignState
-from annotation.models import (
-    Campaign,
-    Place,
-    Questionnaire,
-)
+from annotation.models import Campaign, Place, Questionnaire
 from tests.at_once import together
 from tests.factories import NOW
 from writing.models import Response

@@ -9,13 +9,7 @@ from annotation.domain import overview, tallies
 from annotation.enums import AssignmentState, CampaignState
 from annotation.models import Instructions, Judgment
 from crowdrag.studies.enums import Role
-from tests.factories import (
-    NOW,
-    CampaignDimensionFactory,
-    CampaignFactory,
-    JudgmentFactory,
-    MembershipFactory,
-)
+from tests.factories import NOW, CampaignDimensionFactory, CampaignFactory, JudgmentFactory, MembershipFactory
 
 from .shared import made_once
 

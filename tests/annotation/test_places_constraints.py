@@ -53,10 +53,7 @@ def test_state_and_place_go_together(here: World) -> None:
 
 def test_a_place_that_is_held_must_be_free_first(here: World) -> None:
     mine = claim(here, here.judge())
-    refused(
-        "place_is_free_first",
-        lambda: Place.objects.filter(holder=mine).update(holder=assign(here, 0)),
-    )
+    refused("place_is_free_first", lambda: Place.objects.filter(holder=mine).update(holder=assign(here, 0)))
 
 
 def test_one_assignment_holds_one_place_of_its_own_questionnaire(here: World) -> None:

@@ -29,11 +29,7 @@ BAD = [("language", "klingonisch"), ("text_licence", "bananas"), ("currency", "D
             ["CC-BY-4.0", "CC0-1.0", "ODbL-1.0 OR CC0-1.0", "LicenseRef-Ours"],
             ["bananas", "CC BY 4.0", "Our own", ""],
         ),
-        (
-            codes.validate_currency,
-            ["USD", "EUR", "JPY", "XOF", "BHD"],
-            ["DOL", "usd", "XXX", "XAU", "DEM", "$$$", ""],
-        ),
+        (codes.validate_currency, ["USD", "EUR", "JPY", "XOF", "BHD"], ["DOL", "usd", "XXX", "XAU", "DEM", "$$$", ""]),
     ],
 )
 def test_known_codes_pass_and_others_are_refused(validate: Any, known: list[str], unknown: list[str]) -> None:

@@ -23,23 +23,9 @@ from crowdrag.studies.domain import enquiring, identity, leaving, links
 from crowdrag.studies.enums import EnquiryKind, Outcome, Verdict
 from crowdrag.studies.models import Arrival, Consent, Enquiry, EntryLink, Participant
 from tests import erasures
-from tests.factories import (
-    JudgmentFactory,
-    RetrievedPassageFactory,
-    WritingTaskFactory,
-)
+from tests.factories import JudgmentFactory, RetrievedPassageFactory, WritingTaskFactory
 from tests.participants import as_participant
-from tests.studies.offered import (
-    PERSON,
-    WAY,
-    agree,
-    door,
-    knock,
-    offered_study,
-    personal_link,
-    platform_link,
-    text_of,
-)
+from tests.studies.offered import PERSON, WAY, agree, door, knock, offered_study, personal_link, platform_link, text_of
 from writing.domain import responses
 from writing.enums import LogSource, TaskState
 from writing.models import (
