@@ -98,15 +98,6 @@ def test_they_are_filtered_and_what_is_no_filter_is_refused(run: Run, client: AP
         assert (answer.status_code, answer.json()["errors"][0]["parameter"]) == (400, parameter)
 
 
-def test_page_after_page_they_are_all_there(run: Run, client: APIClient) -> None:
-    whole, found, address = rows(client, run), [], at(run) + "?limit=2"
-    while address:
-        page = client.get(address).json()
-        found += page["results"]
-        address = page["next"]
-    assert (len(found), found) == (len(JudgingOutcome), whole)
-
-
 def test_what_a_model_said_goes_with_the_call_and_its_judgments_stay(run: Run, client: APIClient) -> None:
     before = rows(client, run)
     erasing.erase(calls=Call.objects.all())
