@@ -131,15 +131,19 @@ def test_scripts_read_what_a_measurement_found(source, client):
 def test_what_is_planted_is_of_one_length_at_one_spot_and_asks_for_the_other_verdict(source):
     pairs(source, 8, "firm")
     with served(gullible) as server:
-        measure(source, asked_again.endpoint(server), n=8, bare=False)
-        assert len(server.seen) == 24
+        endpoint = asked_again.endpoint(server)
+        forecast = injecting.forecast(study=source.study, order=order(source, endpoint, n=8, bare=False))
+        assert (forecast.wanted, forecast.estimate.requests) == (8, 24)
+        first, again = (measure(source, endpoint, n=8, bare=False) for _twice in range(2))
+        assert len(server.seen) == 24  # measured again nothing is asked again
+    assert measured.of_run(first).fenced == measured.of_run(again).fenced
+    assert len(measured.of_study(source.study)) == 2
     for trial in InjectionTrial.objects.all():
-        assert (trial.plain, trial.target) == (-1, 1)
-        assert trial.bare_plain is None
+        assert (trial.plain, trial.target, trial.bare_plain) == (-1, 1, None)
     attacked = [seen for seen in server.seen if asks_for(seen.texts[1])]
     assert len(attacked) == 8
-    assert all("Response B" in seen.texts[1] for seen in attacked)
     for seen in attacked:
+        assert "Response B" in seen.texts[1]
         others = [s for s in server.seen if len(s.texts[1]) == len(seen.texts[1]) and s is not seen]
         assert any(not asks_for(other.texts[1]) for other in others)
 
@@ -184,16 +188,3 @@ def test_a_judge_that_heeds_nothing_shows_no_effect(source):
         found = measured.of_run(measure(source, endpoint, n=12))
     assert (found.fenced.estimate, found.bare.estimate) == (0, 0)
     assert found.fenced.low < 0 < found.fenced.high
-
-
-def test_measured_again_nothing_is_asked_again(source):
-    pairs(source, 4, "firm")
-    with served(gullible) as server:
-        endpoint = asked_again.endpoint(server)
-        forecast = injecting.forecast(study=source.study, order=order(source, endpoint, n=4))
-        assert (forecast.wanted, forecast.estimate.requests) == (4, 24)
-        first = measure(source, endpoint, n=4)
-        again = measure(source, endpoint, n=4)
-        assert len(server.seen) == 24
-    assert measured.of_run(first).fenced == measured.of_run(again).fenced
-    assert len(measured.of_study(source.study)) == 2

@@ -104,14 +104,6 @@ def test_figures_are_those_of_the_analysis_on_the_same_judgments(monkeypatch) ->
             assert mine[name].low < mine[name].spam_probability < mine[name].high
 
 
-def test_a_judge_at_random_is_told_from_the_others() -> None:
-    here = live_crowd.crowded(topics=4, dimensions=1)
-    refresh(here)
-    rows = list(LiveCompetence.objects.filter(campaign=here.campaign).order_by("participant"))
-    at_random, others = rows[::5], [each for place, each in enumerate(rows) if place % 5]
-    assert min(each.spam_probability for each in at_random) > max(each.spam_probability for each in others)
-
-
 def test_an_interval_holds_its_estimate_or_is_not_shown() -> None:
     # The fit takes two for nearly perfect; by the posterior, nobody of this crowd is.
     votes = [(1, 1, -1), (-1, 0, 1), (1, 0, 1), (1, 1, 1), (1, 1, 1), (-1, -1, 1)]
@@ -214,25 +206,21 @@ def test_each_change_of_what_counts_is_seen() -> None:
         now += HOUR
 
 
-def test_others_of_the_same_number_are_seen() -> None:
+def test_what_was_not_committed_when_it_was_read_is_seen_by_its_number() -> None:
     here = campaigns.world(topics=1, k=3)
     done = screened.handed_in(here, after=MINUTE)
     live.refresh_due(now=LATER)
+    # Handed in before the figures were computed, by a transaction that was open then.
+    other = screened.handed_in(here, start=NOW, after=MINUTE)
+    assert refreshing.due() == [here.campaign]
+    # Others of the same number are seen by what became of them.
+    live.refresh_due(now=LATER)
     assignments.reject(assignment=done, reason="All the same.", by=here.member(), now=LATER + MINUTE)
-    other = screened.handed_in(here, start=LATER, after=MINUTE)
-    assert judged.counted(here.campaign) == 6 == sum(LiveAgreement.objects.values_list("judgments", flat=True))
+    third = screened.handed_in(here, start=LATER, after=MINUTE)
+    assert judged.counted(here.campaign) == 12 == sum(LiveAgreement.objects.values_list("judgments", flat=True))
     assert live.refresh_due(now=LATER + 2 * MINUTE) == 1
     live_judges = set(LiveCompetence.objects.values_list("participant", flat=True))
-    assert live_judges <= {other.participant_id}
-
-
-def test_what_was_not_committed_when_it_was_read_is_seen_by_its_number() -> None:
-    here = campaigns.world(topics=1, k=3)
-    screened.handed_in(here, after=MINUTE)
-    live.refresh_due(now=LATER)
-    # Handed in before the figures were computed, by a transaction that was open then.
-    screened.handed_in(here, start=NOW, after=MINUTE)
-    assert refreshing.due() == [here.campaign]
+    assert live_judges <= {other.participant_id, third.participant_id}
 
 
 def test_what_is_older_does_not_replace_what_is_newer() -> None:
@@ -276,25 +264,21 @@ def test_one_that_cannot_be_computed_keeps_no_other_from_it(monkeypatch) -> None
 def test_one_pass_computes_so_many_and_the_next_goes_on() -> None:
     made = [two_judges(alternating) for _ in range(3)]
     assert live.refresh_due(now=LATER, at_once=2) == 2
-    assert live.refresh_due(now=LATER, at_once=2) == 1
-    assert LiveAgreement.objects.values("campaign").distinct().count() == len(made)
-
-
-def test_it_is_a_duty_of_the_sweep() -> None:
-    here = two_judges(alternating)
     [duty] = [each for each in duties.every() if each.name == "annotation.live"]
     assert duty.every == timedelta(minutes=1)
     assert "annotation.live" in attending.do_due(now=timezone.now())
-    assert agreement(here).judgments == 3
+    assert LiveAgreement.objects.values("campaign").distinct().count() == len(made)
 
 
 def test_few_starts_are_enough_for_a_clear_crowd() -> None:
     here = live_crowd.crowded(topics=3, dimensions=1)
     [found] = judged.load(here.campaign)
-    few = figures.competence(found, rng=np.random.default_rng(0))
+    few = [each.spam_probability for each in figures.competence(found, rng=np.random.default_rng(0))]
     votes = (found.unit, found.coder, found.value)
     many = mace.fit(*votes, rng=np.random.default_rng(1), labels=3, settings=mace.Settings(restarts=50))
-    assert [each.spam_probability for each in few] == pytest.approx(many.spam_probability, abs=0.02)
+    assert few == pytest.approx(many.spam_probability, abs=0.02)
+    # Every fifth judges at random, and is told from the others.
+    assert min(few[::5]) > max(spam for place, spam in enumerate(few) if place % 5)
 
 
 @pytest.mark.django_db(transaction=True)
