@@ -142,9 +142,7 @@ def test_sizes(total: int, most: int) -> None:
     assert all(size == most for size in short[:-1])
 
 
-@quick
-@given(corpora(), st.floats(0, 1), st.integers(2, 15), st.sampled_from(["even", "short"]), st.integers(0, 99))
-def test_questionnaires_hold_everything_once_and_orders_apart(
+def holds_everything_once_and_orders_apart(
     texts: list[Text], share: float, most: int, remainder: str, seed: int
 ) -> None:
     drawn = shown(texts, share, seed)
@@ -162,10 +160,15 @@ def test_questionnaires_hold_everything_once_and_orders_apart(
     assert drawing.pack(drawn, sizes, rng=rng(seed)) == packed
 
 
-@pytest.mark.soak
-@pytest.mark.timeout(1800)
-def test_many_questionnaires_hold_everything_once_and_orders_apart() -> None:
-    settings(max_examples=3000, deadline=None)(test_questionnaires_hold_everything_once_and_orders_apart)()
+drawn_at_random = given(
+    corpora(), st.floats(0, 1), st.integers(2, 15), st.sampled_from(["even", "short"]), st.integers(0, 99)
+)
+test_packing = quick(drawn_at_random(holds_everything_once_and_orders_apart))
+test_packing_of_many = pytest.mark.soak(
+    pytest.mark.timeout(1800)(
+        settings(max_examples=3000, deadline=None)(drawn_at_random(holds_everything_once_and_orders_apart))
+    )
+)
 
 
 @settings(max_examples=examples(6), deadline=None)
