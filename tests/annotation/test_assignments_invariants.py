@@ -73,7 +73,8 @@ DAMAGE: list[tuple[str | Callable[[], Any], set[str]]] = [
     ),
     (
         (
-            "UPDATE annotation_place p SET questionnaire_id = (SELECT max(id) FROM annotation_questionnaire), number = 9 "
+            "UPDATE annotation_place p SET number = 9, questionnaire_id = "
+            "(SELECT max(id) FROM annotation_questionnaire) "
             "FROM annotation_assignment a WHERE a.id = p.holder_id AND a.state = 'ASSIGNED'"
         ),
         {"k", "places"},
