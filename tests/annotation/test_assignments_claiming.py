@@ -122,8 +122,13 @@ def test_only_those_judge_who_came_for_it_agreed_and_stayed() -> None:
     here.change(consent_text=newer)
     assert refused(here, agreed) is problems.NeedsConsent
     Consent.objects.create(participant=agreed, text=newer, given_at=NOW)
-    assert claim(here, agreed).state == S.ASSIGNED
-    leaving.withdraw(participant=agreed, now=NOW)
+    mine, done = claim(here, agreed), hand_in(claim(here, here.judge()))
+    assert (mine.state, here.free()) == (S.ASSIGNED, 0)
+    # Who withdraws gives to others what is in hand alone.
+    for one in (mine, done):
+        leaving.withdraw(participant=one.participant, now=NOW)
+        one.refresh_from_db()
+    assert (mine.state, done.state, here.free()) == (S.WITHDRAWN, S.SUBMITTED, 1)
     assert refused(here, agreed) is problems.LeftStudy
 
 
