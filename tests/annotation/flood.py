@@ -85,10 +85,7 @@ def claim_or_die(rng: Random, share: float = 0.02) -> Callable[[World, Participa
 
 
 def flood(
-    here: World,
-    people: list[Participant],
-    connections: int,
-    how: Callable[[World, Participant], str] = claim,
+    here: World, people: list[Participant], connections: int, how: Callable[[World, Participant], str] = claim
 ) -> tuple[Counter[str], float]:
     """Let people claim through so many connections; return what they were told, and the seconds that it took.
 

@@ -9,10 +9,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.domain import assignments
-from tests.participants import as_participant
 
 from .campaigns import World, world
 from .judging import add_check
+from .shared import client_of
 
 
 class JudgingPage:
@@ -27,9 +27,7 @@ class JudgingPage:
         self.client = self.fresh()
 
     def fresh(self) -> Client:
-        client = Client()
-        as_participant(client, self.judge)
-        return client
+        return client_of(self.judge)
 
     def address(self, name: str) -> str:
         study = self.world.study.slug

@@ -1,7 +1,6 @@
 """Answers, checks and times: stored as they are given, by the rules of revisions, until the questionnaire is in."""
 
 import math
-from copy import deepcopy
 
 import pgtrigger
 import pytest
@@ -16,18 +15,12 @@ from tests.factories import NOW
 
 from .campaigns import World, world
 from .judging import HOUR, MINUTE, add_check, answer_all, claim, hand_in, sheets
+from .shared import made_once
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def built(shared_rows: None) -> World:
-    return world(topics=1, responses=3, dimensions=2, k=1)
-
-
-@pytest.fixture
-def here(built: World, db: None) -> World:
-    return deepcopy(built)
+stored, here = made_once(lambda: world(topics=1, responses=3, dimensions=2, k=1))
 
 
 @pytest.fixture
@@ -42,17 +35,22 @@ def answer(here: World, mine: Assignment, value: object = 1, revision: object = 
 
 
 def test_answers_go_by_their_revisions(here: World, mine: Assignment) -> None:
-    assert answer(here, mine, 1).revision == 1
-    assert answer(here, mine, 1).revision == 1, "the same again"
-    assert answer(here, mine, -1, 2).revision == 2
-    assert answer(here, mine, -1, 1).revision == 2, "the same content, late"
-    with pytest.raises(problems.OtherAnswer) as told:
-        answer(here, mine, 0, 2)
-    assert (told.value.current.value, told.value.current.revision) == (-1, 2)
-    with pytest.raises(problems.OtherAnswer):
-        answer(here, mine, 0, 4)
-    assert Judgment.objects.get().value == -1
-    assert answer(here, mine, -1, 3).revision == 3
+    check = add_check(here.questionnaires[0]).pk
+
+    def answer_check(value: int, revision: int) -> object:
+        return assignments.check(assignment=mine, check=check, value=value, revision=revision, now=NOW)
+
+    for give in (lambda value, revision: answer(here, mine, value, revision), answer_check):
+        assert give(1, 1).revision == 1
+        assert give(1, 1).revision == 1, "the same again"
+        assert give(-1, 2).revision == 2
+        assert give(-1, 1).revision == 2, "the same content, late"
+        for revision in (2, 4):
+            with pytest.raises(problems.OtherAnswer) as refused:
+                give(1, revision)
+            assert (refused.value.current.value, refused.value.current.revision) == (-1, 2)
+        assert give(-1, 3).revision == 3
+    assert (Judgment.objects.get().value, CheckAnswer.objects.get().value) == (-1, -1)
 
 
 BAD_ANSWERS: list[dict[str, object]] = [
@@ -63,25 +61,16 @@ BAD_ANSWERS: list[dict[str, object]] = [
 
 
 def test_what_is_no_answer_is_refused_and_changes_nothing(here: World, mine: Assignment) -> None:
-    taken = []
-    for fields in BAD_ANSWERS:
-        try:
-            taken.append((fields, answer(here, mine, **fields)))
-        except problems.BadAnswer:
-            continue
-    assert taken == []
-    assert not Judgment.objects.exists()
-
-
-def test_questions_of_others_are_refused(here: World, mine: Assignment) -> None:
-    other = sheets(1)
+    other, check = sheets(1), add_check(here.questionnaires[0]).pk
     item, dimension = next(other.questions(claim(other, other.judge())))
-    for fields in ({"item": item.pk}, {"dimension": dimension.pk}):
+    for fields in (*BAD_ANSWERS, {"item": item.pk}, {"dimension": dimension.pk}):
         with pytest.raises(problems.BadAnswer):
             answer(here, mine, **fields)
-
-
-def test_words_that_no_database_holds_are_replaced(here: World, mine: Assignment) -> None:
+    for fields in ({"value": 0}, {"value": "1"}, {"check": 10**30}, {"check": None}, {"revision": -1}):
+        with pytest.raises(problems.BadAnswer):
+            assignments.check(**{"assignment": mine, "check": check, "value": 1, "revision": 1, "now": NOW, **fields})
+    assert not Judgment.objects.exists()
+    assert not CheckAnswer.objects.exists()
     assert answer(here, mine, justification=" a\0b\ud800 ").justification == "a\ufffdb?"
 
 
@@ -142,20 +131,6 @@ def test_what_is_missing_is_said_in_the_order_of_the_page(here: World, mine: Ass
     assert assignments.submit(assignment=mine, now=NOW).state == S.SUBMITTED
 
 
-def test_checks_are_answered_like_questions(here: World, mine: Assignment) -> None:
-    check = add_check(here.questionnaires[0])
-    assert assignments.check(assignment=mine, check=check.pk, value=1, revision=1, now=NOW).revision == 1
-    assert assignments.check(assignment=mine, check=check.pk, value=-1, revision=2, now=NOW).revision == 2
-    with pytest.raises(problems.OtherAnswer):
-        assignments.check(assignment=mine, check=check.pk, value=1, revision=2, now=NOW)
-    for fields in ({"value": 0}, {"value": "1"}, {"check": 10**30}, {"check": None}, {"revision": -1}):
-        with pytest.raises(problems.BadAnswer):
-            assignments.check(
-                **{"assignment": mine, "check": check.pk, "value": 1, "revision": 3, "now": NOW, **fields}
-            )
-    assert CheckAnswer.objects.get().value == -1
-
-
 def test_times_only_grow_and_are_no_longer_than_it_was_theirs(here: World, mine: Assignment) -> None:
     item = next(here.questions(mine))[0].pk
     now = NOW + 10 * MINUTE
@@ -175,18 +150,18 @@ def test_times_only_grow_and_are_no_longer_than_it_was_theirs(here: World, mine:
     assert assignments.submit(assignment=mine, now=now).active_seconds == 630
 
 
-@pytest.mark.parametrize(
-    "told",
-    [
-        {"visit": ""}, {"visit": "x" * 37}, {"visit": "\0"}, {"visit": 5}, {"times": 5}, {"times": [5]},
-        {"times": [{"item": 0}]}, {"active": -1}, {"active": math.nan}, {"active": "1"}, {"looks": True},
-    ],
-)  # fmt: skip
-def test_times_that_are_none_change_nothing(here: World, mine: Assignment, told: dict) -> None:
+BAD_TIMES: list[dict[str, object]] = [
+    {"visit": ""}, {"visit": "x" * 37}, {"visit": "\0"}, {"visit": 5}, {"times": 5}, {"times": [5]},
+    {"times": [{"item": 0}]}, {"active": -1}, {"active": math.nan}, {"active": "1"}, {"looks": True},
+]  # fmt: skip
+
+
+def test_times_that_are_none_change_nothing(here: World, mine: Assignment) -> None:
     item = next(here.questions(mine))[0].pk
-    times = told.get("times", [{"item": item, "active": told.get("active", 1), "looks": told.get("looks", 1)}])
-    with pytest.raises(problems.BadAnswer):
-        assignments.time(assignment=mine, visit=told.get("visit", "v"), times=times, now=NOW)
+    for given in BAD_TIMES:
+        times = given.get("times", [{"item": item, "active": given.get("active", 1), "looks": given.get("looks", 1)}])
+        with pytest.raises(problems.BadAnswer):
+            assignments.time(assignment=mine, visit=given.get("visit", "v"), times=times, now=NOW)
     assert not ItemTime.objects.exists()
 
 

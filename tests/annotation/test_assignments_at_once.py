@@ -9,14 +9,7 @@ import pytest
 from annotation.domain import assignments, places
 from annotation.domain.assignments import problems
 from annotation.enums import AssignmentState as S
-from annotation.models import (
-    Assignment,
-    AssignmentDecision,
-    AssignmentPayment,
-    AssignmentTransition,
-    Judgment,
-    Place,
-)
+from annotation.models import Assignment, AssignmentDecision, AssignmentPayment, AssignmentTransition, Judgment, Place
 from crowdrag.studies.domain import leaving
 from tests.at_once import together
 from tests.factories import NOW
@@ -60,19 +53,13 @@ def test_ten_thousand_claims_on_a_thousand_places_by_a_hundred_connections(seed:
     check_flood(here, answers, 1000, 10_000)
 
 
-def test_one_person_who_presses_ten_times_gets_one_questionnaire() -> None:
-    here = sheets(10, k=2, questionnaires_per_person=None)
+@pytest.mark.parametrize(("questionnaires", "k", "session"), [(10, 2, "visit"), (1, 1, "")])
+def test_one_person_who_presses_ten_times_gets_one_questionnaire(questionnaires: int, k: int, session: str) -> None:
+    here = sheets(questionnaires, k=k, questionnaires_per_person=None)
     person = here.judge()
-    results = together([lambda: claim(here, person, session="visit")] * COPIES)
+    results = together([lambda: claim(here, person, session=session)] * COPIES)
     assert {one.pk for one in results} == {Assignment.objects.get().pk}
     assert AssignmentTransition.objects.count() == 1
-
-
-def test_one_person_who_presses_ten_times_gets_the_last_one() -> None:
-    here = sheets(1, k=1)
-    person = here.judge()
-    results = together([lambda: claim(here, person)] * COPIES)
-    assert {one.pk for one in results} == {Assignment.objects.get().pk}
 
 
 def copies_of(here: World, what: str) -> list[Callable[[], Any]]:
@@ -167,20 +154,15 @@ def test_accepting_and_rejecting_at_once_is_one_of_them_or_both_in_turn(_again: 
 
 @pytest.mark.parametrize("_again", range(3))
 def test_a_late_owner_and_a_newcomer_at_once_have_one_place_between_them(_again: int) -> None:
-    here = sheets(1, k=1)
+    here, later = sheets(1, k=1), NOW + 2 * HOUR
     owner, newcomer = here.judges(2)
     mine = claim(here, owner)
     answer_all(mine)
-    later = NOW + 2 * HOUR
     assignments.expire(now=later)
-    works = [
-        lambda: assignments.submit(assignment=mine, now=later),
-        lambda: claim(here, newcomer, later),
-        lambda: claim(here, owner, later),
-    ]
-    together(works)
+    submit = lambda: assignments.submit(assignment=mine, now=later)  # noqa: E731
+    together([submit, lambda: claim(here, newcomer, later), lambda: claim(here, owner, later)])
     assert len(holders(here.questionnaires[0])) == 1
-    assert assignments.submit(assignment=mine, now=later).state in {S.SUBMITTED, S.SURPLUS}
+    assert submit().state in {S.SUBMITTED, S.SURPLUS}
 
 
 def test_several_sweeps_at_once_free_each_place_once() -> None:

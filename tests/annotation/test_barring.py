@@ -1,11 +1,7 @@
 """Giving somebody nothing more: a decision about a person, apart from pay and from what counts."""
 
-from threading import Barrier, Thread
-from typing import Any
-
 import pytest
-from django.db import InternalError, ProgrammingError, connection, transaction
-from django.test import Client
+from django.db import InternalError, ProgrammingError, transaction
 from django.urls import reverse
 
 from annotation.domain import assignments
@@ -15,8 +11,9 @@ from annotation.models import Assignment
 from crowdrag.studies.domain import barring, leaving
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Bar
+from tests.annotation.shared import client_of, signed_in
+from tests.at_once import together
 from tests.factories import NOW, ParticipantFactory
-from tests.participants import as_participant
 
 from .judging import claim, hand_in, sheets
 
@@ -68,45 +65,27 @@ def test_it_holds_once_has_a_reason_and_is_not_rewritten() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_whoever_is_barred_by_ten_at_once_is_barred_once() -> None:
-    judge, start = ParticipantFactory(), Barrier(10)
-    found: list[Any] = []
-
-    def once() -> None:
-        start.wait()
-        try:
-            found.append(barring.bar(participant=judge, reason=WHY, by=None, now=NOW).pk)
-        finally:
-            connection.close()
-
-    threads = [Thread(target=once) for _ in range(10)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 10
-    assert len(set(found)) == 1
+    judge = ParticipantFactory()
+    bars = together([lambda: barring.bar(participant=judge, reason=WHY, by=None, now=NOW)] * 10)
+    assert {bar.pk for bar in bars} == set(Bar.objects.values_list("pk", flat=True))
+    assert len({bar.pk for bar in bars}) == 1
 
 
-def test_a_reviewer_decides_it_where_they_screen_and_the_judge_reads_why(client: Client) -> None:
+def test_a_reviewer_decides_it_where_they_screen_and_the_judge_reads_why() -> None:
     here = sheets(2, k=1, questionnaires_per_person=None)
     judge = here.judge()
     mine = hand_in(claim(here, judge), NOW)
-    client.force_login(here.member(Role.REVIEWER))
+    client, person = signed_in(here.study, Role.REVIEWER), client_of(judge)
     page = reverse("screening_assignment", args=[here.study.slug, here.campaign.pk, mine.external_id])
     address = reverse("participant_bar", args=[here.study.slug, judge.pk])
+    start = reverse("judging_start", args=[here.study.slug, here.campaign.pk])
     assert address in client.get(page).content.decode()
     assert client.post(address, {"reason": "", "back": page})["Location"] == page
     assert judge.bar is None
     assert client.post(address, {"reason": WHY, "back": "//elsewhere.example"})["Location"].startswith("/studies/")
     assert "Six seconds a questionnaire &lt;i&gt;" in client.get(page).content.decode()
-    person = Client()
-    as_participant(person, judge)
-    start = person.get(reverse("judging_start", args=[here.study.slug, here.campaign.pk])).content.decode()
-    assert "no further questionnaires" in start
-    assert "Six seconds a questionnaire &lt;i&gt;" in start
-    assert "Get a questionnaire and begin" not in start
+    barred = person.get(start)
+    assert isinstance(barred.context["overview"].obstacle, problems.Barred)
+    assert "Six seconds a questionnaire &lt;i&gt;" in barred.content.decode()
     client.post(address, {"lift": "1", "back": page})
-    assert (
-        "Get a questionnaire and begin"
-        in person.get(reverse("judging_start", args=[here.study.slug, here.campaign.pk])).content.decode()
-    )
+    assert person.get(start).context["overview"].obstacle is None

@@ -1,9 +1,6 @@
 """Copying a campaign, and deleting a draft: by the domain, the page and the API."""
 
-from copy import deepcopy
-
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from annotation.domain import assignments, campaigns
@@ -13,27 +10,15 @@ from annotation.enums import CampaignState
 from annotation.models import Campaign, GoldLabel, Item, TrainingItem
 from crowdrag.studies.enums import EntryKind, Role
 from crowdrag.studies.models import EntryLink, Study
-from tests.factories import NOW, CampaignFactory, MembershipFactory
+from tests.factories import NOW, CampaignFactory
 
 from .corpus_to_judge import corpus, draft
+from .shared import made_once, signed_in
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def stored(shared_rows: None) -> Study:
-    return corpus(topics=4)
-
-
-@pytest.fixture
-def study(stored: Study, db: None) -> Study:
-    return deepcopy(stored)
-
-
-def signed_in(study: Study, role: Role = Role.EDITOR) -> Client:
-    client = Client()
-    client.force_login(MembershipFactory(study=study, role=role).user)
-    return client
+stored, study = made_once(lambda: corpus(topics=4))
 
 
 def furnished(study: Study) -> Campaign:
@@ -116,16 +101,10 @@ def test_pages_offer_both_to_editors_and_deletion_of_drafts_alone(study: Study) 
     assert Campaign.objects.filter(pk=rest.pk).exists()
 
 
-@pytest.mark.parametrize("where", ["topics", "styles"])
-def test_topics_and_styles_that_the_study_lacks_are_refused(study: Study, where: str) -> None:
+def test_topics_and_styles_that_the_study_lacks_are_refused(study: Study) -> None:
     campaign = draft(study)
-    with pytest.raises(campaigns.BadCampaign) as refused:
-        campaigns.change(
-            campaign=campaign,
-            terms=campaigns.terms_of(campaign),
-            design=campaigns.Design(**{where: ("nope",)}),
-            now=NOW,
-        )
-    assert set(refused.value.problems) == {where}
-    with pytest.raises(campaigns.BadCampaign):
-        draft(study, "other", **{where: ("nope",)})
+    terms = campaigns.terms_of(campaign)
+    for field in ("topics", "styles"):
+        with pytest.raises(campaigns.BadCampaign) as refused:
+            campaigns.change(campaign=campaign, terms=terms, design=campaigns.Design(**{field: ("nope",)}), now=NOW)
+        assert set(refused.value.problems) == {field}

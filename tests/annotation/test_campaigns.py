@@ -9,15 +9,7 @@ from annotation.domain import campaigns, defaults
 from annotation.domain.campaigns import building, choosing, design, questions
 from annotation.domain.checks import gold
 from annotation.enums import CampaignKind, Judges
-from annotation.models import (
-    Campaign,
-    GoldLabel,
-    Item,
-    Pair,
-    Questionnaire,
-    QuestionnaireItem,
-    TrainingItem,
-)
+from annotation.models import Campaign, GoldLabel, Item, Pair, Questionnaire, QuestionnaireItem, TrainingItem
 from tests.factories import NOW, CampaignFactory, ResponseFactory, StudyFactory, WritingTaskFactory
 from writing.enums import Origin, TaskState
 from writing.models import Response
@@ -49,55 +41,38 @@ class TestDrafting:
         assert [each.values for each in asked] == [[-1, 0, 1]] * 6 + [[-1, 1]]
         assert campaign.instructions is not None
         assert all(each.label in campaign.instructions.text for each in asked)
-        assert campaign.consent_text is not None
         assert "CC-BY-4.0" in campaign.consent_text.text
         assert design.read(campaign.design) == campaigns.Design()
 
     def test_pointwise_asks_four_point_scales(self) -> None:
         campaign = draft(StudyFactory(), kind=CampaignKind.POINTWISE)
         assert {tuple(each.values) for each in questions.of(campaign)} == {(-3, -1, 1, 3)}
-        assert campaign.instructions is not None
-        assert "Use the whole scale" in campaign.instructions.text
+        assert campaign.instructions != draft(campaign.study, "pairwise").instructions
 
-    def test_people_are_asked_as_people_were_and_not_as_models(self) -> None:
+    def test_two_with_the_same_texts_and_questions_share_their_versions_whatever_models_are_asked(self) -> None:
         study = StudyFactory()
-        asked = questions.of(draft(study))
+        one = draft(study)
         model = CampaignFactory(study=study, judges=Judges.MODEL, inference="COMBINED")
         questions.put(model, defaults.ensure_pairwise(study=study, now=NOW, always_neither=True))
-        assert questions.of(draft(study, "other")) == asked
-
-    def test_two_with_the_same_texts_share_their_versions(self) -> None:
-        study = StudyFactory()
-        one, other = draft(study), draft(study, "other")
+        other = draft(study, "other")
         assert (one.instructions, one.consent_text) == (other.instructions, other.consent_text)
+        assert questions.of(one) == questions.of(other)
 
-    @pytest.mark.parametrize(
-        ("fields", "wrong"),
-        [
-            ({"kind": "EXPERT"}, "source"),
-            ({"kind": "NONE"}, "kind"),
-            ({"k": 0}, "k"),
-            ({"pay": -1}, "pay"),
-            ({"reverse_share": 1.5}, "reverse_share"),
-            ({"reverse_share": float("nan")}, "reverse_share"),
-            ({"items_per_questionnaire": 0}, "items_per_questionnaire"),
-            ({"origins": ("GOD",)}, "origins"),
-            ({"eligibility": {"languages": ["English"]}}, "languages"),
+    def test_nonsense_makes_nothing(self) -> None:
+        study = StudyFactory()
+        draft(study, "taken")
+        for fields, wrong in (
+            ({"name": "taken"}, "name"), ({"kind": "EXPERT"}, "source"), ({"kind": "NONE"}, "kind"), ({"k": 0}, "k"),
+            ({"pay": -1}, "pay"), ({"reverse_share": 1.5}, "reverse_share"),
+            ({"reverse_share": float("nan")}, "reverse_share"), ({"origins": ("GOD",)}, "origins"),
+            ({"items_per_questionnaire": 0}, "items_per_questionnaire"), ({"topics": ("nope",)}, "topics"),
+            ({"styles": ("nope",)}, "styles"), ({"eligibility": {"languages": ["English"]}}, "languages"),
             ({"eligibility": {"approval_rate": 101}}, "approval_rate"),
-        ],
-    )
-    def test_nonsense_makes_nothing(self, fields: dict, wrong: str) -> None:
-        study = StudyFactory()
-        with pytest.raises(campaigns.BadCampaign) as raised:
-            draft(study, **fields)
-        assert set(raised.value.problems) == {wrong}
-        assert not Campaign.objects.exists()
-
-    def test_a_name_is_there_once(self) -> None:
-        study = StudyFactory()
-        draft(study)
-        with pytest.raises(campaigns.BadCampaign, match="of this name"):
-            draft(study)
+        ):  # fmt: skip
+            with pytest.raises(campaigns.BadCampaign) as raised:
+                draft(study, **fields)
+            assert set(raised.value.problems) == {wrong}
+        assert Campaign.objects.count() == 1
 
     def test_a_design_is_read_as_it_was_written(self) -> None:
         told = campaigns.Design(("t",), ("essay",), ("HUMAN",), 3, 4, 0.25, 10, "fill", 7, 2, 1, "picked", 12, (3, 5))
@@ -118,13 +93,8 @@ class TestDrawing:
         assert (told.wage, told.total) == (1320, 435 * 550)
         campaigns.build(campaign=campaign, now=NOW)
         found = campaigns.measures(campaign)
-        assert (found.items, found.both_orders, found.questionnaires, found.fewest, found.most) == (
-            1300,
-            325,
-            87,
-            14,
-            15,
-        )
+        assert (found.items, found.both_orders, found.questionnaires) == (1300, 325, 87)
+        assert (found.fewest, found.most) == (14, 15)
         assert found.same_topic == found.same_text == found.left_right == 1
         assert found.spread is not None
         assert found.spread < 1.01
@@ -182,7 +152,7 @@ class TestDrawing:
         lonely = ResponseFactory(topic__study=study)
         told = campaigns.forecast(draft(study))
         assert (told.topics, told.single) == (2, 1)
-        assert any("one response only" in warning for warning in campaigns.readiness(draft(study, "b")).warnings)
+        assert any("1" in warning for warning in campaigns.readiness(draft(study, "b")).warnings)
         assert lonely.topic_id not in {each.topic for each in building.draw(draft(study, "c"), campaigns.Design())}
 
     def test_what_a_researcher_chose_stays_and_is_not_drawn_besides(self) -> None:
@@ -222,7 +192,7 @@ class TestDrawing:
 
     def test_too_few_questionnaires_to_keep_orders_apart(self) -> None:
         campaign = draft(corpus(topics=1, origins=(Origin.HUMAN, Origin.MODEL)), reverse_share=1.0)
-        with pytest.raises(campaigns.NotReady, match="keep the two orders"):
+        with pytest.raises(campaigns.NotReady):
             campaigns.build(campaign=campaign, now=NOW)
         assert not Questionnaire.objects.exists()
 

@@ -4,24 +4,19 @@ import os
 from pathlib import Path
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 from django.utils.html import escape
 
 from annotation.domain import campaigns
 from annotation.domain.campaigns import building, choosing, design, questions
 from annotation.enums import AssignmentState, CampaignKind, Judges
-from annotation.models import (
-    Assignment,
-    Campaign,
-    Judgment,
-)
-from crowdrag.studies.enums import Role
+from annotation.models import Assignment, Campaign, Judgment
 from crowdrag.studies.models import Study
-from tests.factories import NOW, MembershipFactory, ParticipantFactory, StudyFactory
+from tests.factories import NOW, ParticipantFactory, StudyFactory
 
 from .corpora import bring_in
 from .corpus_to_judge import corpus, draft
+from .shared import signed_in
 
 
 @pytest.mark.django_db
@@ -91,7 +86,7 @@ class TestExperts:
         campaign = draft(study, "p", kind="EXPERT", source=source, rule="picked", picked=picked)
         drawn = building.draw(campaign, design.read(campaign.design))
         assert sorted(each.both for each in drawn) == sorted(each.both for each in hard[-5:])
-        with pytest.raises(campaigns.BadCampaign, match="not of that campaign"):
+        with pytest.raises(campaigns.BadCampaign):
             campaigns.change(
                 campaign=campaign, terms=campaigns.terms_of(campaign), now=NOW,
                 design=campaigns.Design(rule="picked", picked=(999_999_999,)),
@@ -101,8 +96,7 @@ class TestExperts:
         study = corpus(topics=4)
         source = self.judged(study)
         campaign = draft(study, "p", kind="EXPERT", source=source)
-        client = Client()
-        client.force_login(MembershipFactory(study=study, role=Role.EDITOR).user)
+        client = signed_in(study)
         page = reverse("campaign_items", args=[study.slug, campaign.pk])
         first, second = client.get(page), client.get(page + "?page=2")
         assert (len(first.context["rows"]), len(second.context["rows"])) == (50, 30)
@@ -122,7 +116,7 @@ class TestExperts:
     def test_without_judgments_there_is_nothing_to_ask(self) -> None:
         study = corpus(topics=4)
         campaign = draft(study, "e", kind="EXPERT", source=draft(study))
-        with pytest.raises(campaigns.NotReady, match="nothing was judged by two"):
+        with pytest.raises(campaigns.NotReady):
             campaigns.open(campaign=campaign, now=NOW)
 
 

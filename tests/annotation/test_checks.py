@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.db import transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,14 +65,17 @@ def test_texts_repeat_only_when_there_are_no_more() -> None:
     assert min(answers[value] for value in (-1, 0, 1)) > 60
 
 
-@pytest.mark.parametrize(
-    "text", ["Choose an answer.", "{answer} or {answer}", "Do you remember the last page? {answer}", "x{answer}" * 200]
-)
-def test_unfair_texts_are_refused(text: str) -> None:
+def test_unfair_texts_are_refused() -> None:
     here = draft()
     before = here.campaign.design
-    with pytest.raises(problems.BadText):
-        attention.change(campaign=here.campaign, instructed=[text], nonsense=[], checks=2, gold=0)
+    for text in (
+        "Choose an answer.",
+        "{answer} or {answer}",
+        "Do you remember the last page? {answer}",
+        "x{answer}" * 200,
+    ):
+        with pytest.raises(problems.BadText):
+            attention.change(campaign=here.campaign, instructed=[text], nonsense=[], checks=2, gold=0)
     here.campaign.refresh_from_db()
     assert here.campaign.design == before
 
@@ -79,13 +83,8 @@ def test_unfair_texts_are_refused(text: str) -> None:
 def test_own_texts_are_asked() -> None:
     here = draft()
     here.change(design={"reverse_share": 0})
-    attention.change(
-        campaign=here.campaign,
-        instructed=["  Choose   {answer}. ", "", "Choose {answer}."],
-        nonsense=[],
-        checks=1,
-        gold=0,
-    )
+    texts = ["  Choose   {answer}. ", "", "Choose {answer}."]
+    attention.change(campaign=here.campaign, instructed=texts, nonsense=[], checks=1, gold=0)
     here.campaign.refresh_from_db()
     assert attention.texts_of(here.campaign) == attention.Texts(("Choose {answer}.",), ())
     assert (here.campaign.design["checks"], here.campaign.design["gold"]) == (1, 0)
@@ -99,7 +98,7 @@ def test_own_texts_are_asked() -> None:
 def test_a_longer_study_needs_two_failed_checks() -> None:
     here = draft(minutes=5)
     assert attention.fails_needed(here.campaign) == 2
-    assert "two may" in attention.told(here.campaign, 2)
+    assert attention.told(here.campaign, 2) != attention.told(here.campaign, 1)
     assert attention.fails_needed(here.change(minutes=4)) == 1
     assert attention.told(here.campaign, 0) == ""
 
@@ -120,23 +119,20 @@ def test_places_of_checks_follow_from_the_seed() -> None:
 
 
 def gold_items(here: campaigns.World, count: int) -> list[Item]:
-    """Make so many gold items, of pairs in the other order than those that are asked."""
-    made = []
-    for entry in QuestionnaireItem.objects.filter(questionnaire__campaign=here.campaign).select_related("item__pair"):
-        pair = entry.item.pair
-        made.append((pair.b, pair.a))
-    items = [gold.add_pair(campaign=here.campaign, left=a, right=b) for a, b in made[:count]]
+    """Make so many gold items, of pairs in the other order than those that are asked, and other questionnaires."""
+    entries = QuestionnaireItem.objects.filter(questionnaire__campaign=here.campaign).select_related("item__pair")
+    pairs = [entry.item.pair for entry in entries][:count]
+    asked = list(Item.objects.filter(campaign=here.campaign))
+    items = [gold.add_pair(campaign=here.campaign, left=pair.b, right=pair.a) for pair in pairs]
     for item in items:
         gold.set_labels(item=item, known={here.dimensions[0].pk: Label(1, "Only B answers it.")})
+    here.questionnaires = campaigns.make_questionnaires(here.campaign, asked, 3)
     return items
 
 
 def test_gold_items_take_turns_and_stand_anywhere() -> None:
     here = draft(topics=12, responses=3, per_questionnaire=3)
     items = gold_items(here, 6)
-    here.questionnaires = campaigns.make_questionnaires(
-        here.campaign, list(Item.objects.filter(campaign=here.campaign).exclude(pk__in=[i.pk for i in items])), 3
-    )
     words = here.questionnaires[0].words
     order = {
         sheet.pk: list(sheet.entries.order_by("position").values_list("item", flat=True))
@@ -162,25 +158,8 @@ def test_gold_items_take_turns_and_stand_anywhere() -> None:
 
 def test_a_pair_stands_once_in_a_questionnaire() -> None:
     here = draft(topics=1)
-    items = gold_items(here, 3)
-    here.questionnaires = campaigns.make_questionnaires(
-        here.campaign, list(Item.objects.filter(campaign=here.campaign).exclude(pk__in=[i.pk for i in items])), 3
-    )
+    gold_items(here, 3)
     assert place_gold(questionnaires=here.questionnaires, per_questionnaire=2, rng=rng()) == []
-
-
-def test_what_a_researcher_chose_is_drawn_with_the_rest() -> None:
-    here = draft(topics=4, responses=4, per_questionnaire=6)
-    attention.change(campaign=here.campaign, instructed=[], nonsense=[], checks=2, gold=1)
-    a, b = here.responses[:2]
-    item = gold.add_pair(campaign=here.campaign, left=a, right=b)
-    gold.set_labels(item=item, known={here.dimensions[0].pk: Label(-1)})
-    for _ in range(2):  # drawn twice, it is there once in each
-        building.build(campaign=here.campaign, now=NOW)
-        entries = QuestionnaireItem.objects.filter(questionnaire__campaign=here.campaign, item=item)
-        assert entries.count() == entries.filter(is_gold=True).count() == here.campaign.questionnaires.count()
-    assert AttentionCheck.objects.filter(questionnaire__campaign=here.campaign).count() == 2 * entries.count()
-    assert gold.labels(here.campaign) == {(item.pk, here.dimensions[0].pk): -1}
 
 
 def test_what_cannot_be_gold() -> None:
@@ -235,34 +214,31 @@ def reversed_pair(here: campaigns.World) -> None:
     Pair.objects.create(study=here.study, a=here.responses[1], b=here.responses[0])
 
 
-def test_experts_who_agree_propose_labels() -> None:
+def test_experts_who_agree_propose_labels_until_the_campaign_has_the_pair() -> None:
     here = draft()
     reversed_pair(here)
     item = agreed(here, Judges.EXPERT, [(1, 1), (1, -1)])
     (found,) = picking.proposals(here.campaign, Judges.EXPERT)
     assert (found.pair, found.labels, found.judges, found.agreement) == (item.pair, {here.dimensions[0].pk: 1}, 2, 1.0)
     assert picking.proposals(here.campaign, Judges.CROWD) == []
-
-
-@pytest.mark.parametrize(
-    ("votes", "proposed"), [([1, 1, 1], False), ([1, 1, 1, 1], True), ([1, 1, 1, 1, -1], True), ([1, 1, 1, -1], False)]
-)
-def test_four_in_five_of_a_crowd_propose_a_label(votes: list[int], proposed: bool) -> None:
-    here = draft()
-    reversed_pair(here)
-    agreed(here, Judges.CROWD, [(vote, 0) for vote in votes[:1]] + [(vote, 1) for vote in votes[1:]])
-    found = picking.proposals(here.campaign, Judges.CROWD)
-    labels = found[0].labels if found else {}
-    assert (here.dimensions[0].pk in labels) is proposed
-
-
-def test_a_pair_that_the_campaign_has_is_not_proposed() -> None:
-    here = draft()
-    reversed_pair(here)
-    item = agreed(here, Judges.EXPERT, [(1, 1), (1, 1)])
-    assert len(picking.proposals(here.campaign, Judges.EXPERT)) == 1
     gold.add_pair(campaign=here.campaign, left=item.pair.a, right=item.pair.b)
     assert picking.proposals(here.campaign, Judges.EXPERT) == []
+
+
+def test_four_in_five_of_a_crowd_propose_a_label() -> None:
+    here = draft()
+    reversed_pair(here)
+    for votes, is_proposed in (
+        ([1, 1, 1], False),
+        ([1, 1, 1, 1], True),
+        ([1, 1, 1, 1, -1], True),
+        ([1, 1, 1, -1], False),
+    ):
+        with transaction.atomic():
+            agreed(here, Judges.CROWD, [(vote, number > 0) for number, vote in enumerate(votes)])
+            found = picking.proposals(here.campaign, Judges.CROWD)
+            assert (here.dimensions[0].pk in (found[0].labels if found else {})) is is_proposed, votes
+            transaction.set_rollback(True)
 
 
 def test_how_checks_and_gold_items_were_answered() -> None:

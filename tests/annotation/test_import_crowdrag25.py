@@ -59,82 +59,34 @@ def votes(campaign: str, **conditions: Any) -> list[tuple[Any, ...]]:
 
 def test_the_summary_counts_what_was_made(imported: tuple[Study, dict[str, Any]]) -> None:
     summary = imported[1]
+    names = ("pairs", "questionnaires", "assignments", "judgments", "judgments_unchanged")
+    counts = {
+        "crowd-pairwise": (3, 2, 4, 56, 0), "crowd-pointwise": (0, 1, 2, 63, 0), "experts-pairwise": (0, 1, 3, 21, 0),
+        "model-combined": (0, 1, 1, 21, 0), "model-individual": (0, 1, 1, 14, 0),
+    }  # fmt: skip
     assert summary["made"] == {
-        "topics": 2,
-        "topics_unchanged": 0,
-        "passages": 6,
-        "writing_tasks": 4,
-        "writing_logs": 4,
-        "responses": 8,
-        "responses_unchanged": 0,
-        "citations_of_no_passage": 1,
-        "crowd-pairwise": {
-            "pairs": 3,
-            "questionnaires": 2,
-            "assignments": 4,
-            "judgments": 56,
-            "judgments_unchanged": 0,
-        },
-        "crowd-pointwise": {
-            "pairs": 0,
-            "questionnaires": 1,
-            "assignments": 2,
-            "judgments": 63,
-            "judgments_unchanged": 0,
-        },
-        "experts-pairwise": {
-            "pairs": 0,
-            "questionnaires": 1,
-            "assignments": 3,
-            "judgments": 21,
-            "judgments_unchanged": 0,
-        },
-        "model-combined": {
-            "pairs": 0,
-            "questionnaires": 1,
-            "assignments": 1,
-            "judgments": 21,
-            "judgments_unchanged": 0,
-        },
-        "model-individual": {
-            "pairs": 0,
-            "questionnaires": 1,
-            "assignments": 1,
-            "judgments": 14,
-            "judgments_unchanged": 0,
-        },
-        "experts_left_out": 1,
-        "platform_submissions": 2,
-    }
-    assert summary["files_not_there"] == ["llm_ratings_individual"]
-    assert (summary["set_aside"], summary["incomplete"]) == ({}, {})
-    assert summary["snapshots"] == 11
-    assert summary["pointwise_repeats"] == 3
-    assert summary["model_combined"] == {
-        "equal_in_both_files": 3,
-        "different": 0,
-        "only_in_raw": 0,
-        "only_in_artifacts": 0,
-    }
-    assert summary["published_ratings"] == {"pairs": 3, "equal": 3, "different": 0, "examples": [], "unreadable": []}
-    assert summary["published_responses"] == {
-        "compared": 2,
-        "equal": 1,
-        "different": 1,
-        "examples": ["m-2"],
-        "only_here": 0,
-        "unreadable": [],
-    }
+        "topics": 2, "topics_unchanged": 0, "passages": 6, "writing_tasks": 4, "writing_logs": 4, "responses": 8,
+        "responses_unchanged": 0, "citations_of_no_passage": 1, "experts_left_out": 1, "platform_submissions": 2,
+        **{campaign: dict(zip(names, numbers, strict=True)) for campaign, numbers in counts.items()},
+    }  # fmt: skip
+    derived = {"equal_in_both_files": 3, "different": 0, "only_in_raw": 0, "only_in_artifacts": 0}
+    responses = {"compared": 2, "equal": 1, "different": 1, "examples": ["m-2"], "only_here": 0, "unreadable": []}
+    expected = {
+        "files_not_there": ["llm_ratings_individual"], "set_aside": {}, "incomplete": {}, "snapshots": 11,
+        "pointwise_repeats": 3, "model_combined": derived, "published_responses": responses,
+        "published_ratings": {"pairs": 3, "equal": 3, "different": 0, "examples": [], "unreadable": []},
+    }  # fmt: skip
+    assert summary.items() >= expected.items()
 
 
 def test_the_same_folder_twice_touches_no_row(study: Study) -> None:
+    # Nor a decision that somebody took meanwhile.
+    Assignment.objects.filter(participant__external_id="annot5").update(is_included=True)
     before = everything()
-
-    again = bring_in(study, CORPUS)
-
+    made = bring_in(study, CORPUS)["made"]
     assert everything() == before
-    made = again["made"]
-    assert [made[name] for name in ("topics", "passages", "writing_tasks", "writing_logs", "responses")] == [0] * 5
+    names = ("topics", "passages", "writing_tasks", "writing_logs", "responses", "experts_left_out")
+    assert [made[name] for name in names] == [0] * 6
     assert [made[name]["judgments"] for name in made if "-" in name] == [0] * 5
     assert made["crowd-pairwise"]["judgments_unchanged"] == 56
 
@@ -196,15 +148,7 @@ def test_a_log_may_come_in_pieces(folder: Folder, monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_crowds_votes_stand_as_presented_in_the_order_of_the_file(study: Study, folder: Folder) -> None:
-    names = [
-        "validity",
-        "coherence_logical",
-        "coherence_stylistic",
-        "coverage_broad",
-        "coverage_deep",
-        "consistency_internal",
-        "quality_overall",
-    ]
+    names = ["validity", *crowdrag25.shapes.NAMES[1:]]
     stored_as = dict(zip(names, crowdrag25.shapes.NAMES, strict=True))
     expected = [
         (row["worker"], row["response_a"], row["response_b"], stored_as[name], {"A": -1, "N": 0, "B": 1}[row[name]])
@@ -277,8 +221,7 @@ def test_experts_come_with_their_times_and_one_is_left_out_for_a_reason(study: S
         ("annot2", True),
         ("annot5", False),
     ]
-    decision = included.get(is_included=False).decisions.get()
-    assert (decision.holds, decision.reason) == (False, "The published analysis takes annot1, annot2 and annot4 only.")
+    assert included.get(is_included=False).decisions.get().holds is False
     assert Judgment.objects.pool(Judges.EXPERT).count() == 14
     times = Judgment.objects.filter(assignment__participant__external_id="annot1").order_by("dimension__name")
     assert dict(times.values_list("dimension__name", "judged_at")) | {} == {
@@ -286,13 +229,6 @@ def test_experts_come_with_their_times_and_one_is_left_out_for_a_reason(study: S
         "quality_overall": datetime(2024, 11, 19, 8, 38, 55, 376000, UTC),
     } | dict.fromkeys(crowdrag25.shapes.NAMES[1:-1])
     assert included[0].submitted_at == datetime(2024, 11, 19, 9, tzinfo=UTC)
-
-
-def test_a_decision_on_an_expert_stays_when_the_folder_comes_again(study: Study) -> None:
-    Assignment.objects.filter(participant__external_id="annot5").update(is_included=True)
-
-    assert bring_in(study, CORPUS)["made"]["experts_left_out"] == 0
-    assert Assignment.objects.get(participant__external_id="annot5").is_included
 
 
 def test_a_models_first_judgment_counts_and_the_others_are_kept(study: Study) -> None:

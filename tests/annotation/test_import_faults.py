@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import re
 from collections.abc import Callable, Iterator
 from io import StringIO
 from itertools import product
@@ -68,13 +67,14 @@ def as_published(folder: Folder) -> None:
     (folder.path / f"{COMBINED}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
 
 
-def test_the_folder_as_published_is_imported(study: Study, folder: Folder) -> None:
+def test_the_folder_as_published_is_imported_and_refused_if_one_is_strict(study: Study, folder: Folder) -> None:
     as_published(folder)
-
+    with pytest.raises(BadInput) as bad:
+        bring_in(study, folder.path, strict=True)
+    assert [(problem.file, problem.line) for problem in bad.value.problems] == [(f"{COMBINED}.jsonl", 4)]
+    assert not Response.objects.exists()
     found = stored(study, folder.path)
-
-    assert found.summary["set_aside"] == {}
-    assert found.summary["incomplete"] == {f"{COMBINED}.jsonl": 1}
+    assert (found.summary["set_aside"], found.summary["incomplete"]) == ({}, {f"{COMBINED}.jsonl": 1})
     assert [(fault["file"], fault["line"]) for fault in found.faults] == [(f"{COMBINED}.jsonl", 4)]
     assert set(found.faults[0]["field"].split(", ")) == set(NAMES[1:])
     # The second asking is a repeat with the one label that it has.
@@ -84,16 +84,6 @@ def test_the_folder_as_published_is_imported(study: Study, folder: Folder) -> No
     before = everything()
     assert stored(study, folder.path).summary["incomplete"] == found.summary["incomplete"]
     assert everything() == before
-
-
-def test_strict_refuses_the_folder_as_published(study: Study, folder: Folder) -> None:
-    as_published(folder)
-
-    with pytest.raises(BadInput) as bad:
-        bring_in(study, folder.path, strict=True)
-
-    assert [(problem.file, problem.line) for problem in bad.value.problems] == [(f"{COMBINED}.jsonl", 4)]
-    assert not Response.objects.exists()
 
 
 # A file, what is changed in it, the line that is set aside, and how many judgments of which campaign are left.
@@ -120,23 +110,16 @@ def each_import(study: Study, path: Path, changes: list[tuple[str, Callable[[Row
             transaction.set_rollback(True)
 
 
-def test_a_row_that_cannot_be_used_is_set_aside(study: Study, tmp_path: Path) -> None:
+def test_a_row_that_cannot_be_used_is_set_aside(study: Study, folder: Folder, tmp_path: Path) -> None:
     imports = each_import(study, tmp_path, [case[:2] for case in UNUSABLE])
-    found = [
-        (line in [fault["line"] for fault in result.faults], set(result.summary["set_aside"]), judgments_of(campaign))
-        for result, (_file, _change, line, campaign, _left) in zip(imports, UNUSABLE, strict=True)
-    ]
-
-    assert found == [(True, {f"{file}.jsonl.gz"}, left) for file, _change, _line, _campaign, left in UNUSABLE]
-
-
-def test_a_folder_with_rows_set_aside_comes_again_and_touches_nothing(study: Study, folder: Folder) -> None:
-    """Of each file the first case: rows of different files."""
-    for file, change, _line, _campaign, _left in {case[0]: case for case in reversed(UNUSABLE)}.values():
+    for result, (file, _change, line, campaign, left) in zip(imports, UNUSABLE, strict=True):
+        assert line in [fault["line"] for fault in result.faults]
+        assert (set(result.summary["set_aside"]), judgments_of(campaign)) == ({f"{file}.jsonl.gz"}, left)
+    # Of each file the first case, all at once: the folder comes again, and touches nothing.
+    for file, change, *_rest in {case[0]: case for case in reversed(UNUSABLE)}.values():
         folder.change(file, change)
     first = stored(study, folder.path)
     before = everything()
-
     assert stored(study, folder.path).summary["set_aside"] == first.summary["set_aside"]
     assert len(first.summary["set_aside"]) == 4
     assert everything() == before
@@ -146,39 +129,32 @@ def test_a_label_that_is_missing_or_none_is_missing_and_the_rest_counts(study: S
     name = "coverage_deep"
 
     def change_to(file: str, label: Any) -> Callable[[Rows], Any]:
-        return lambda rows: (rows[0]["ratings"] if file == COMBINED else rows[0]).update({
-            name: label, "Q5_rating": label,
-        })  # fmt: skip
+        labels = {name: label, "Q5_rating": label}
+        return lambda rows: (rows[0]["ratings"] if file == COMBINED else rows[0]).update(labels)
 
     cases = list(product((VOTES, COMBINED, "artifacts/llm_ratings"), (None, "", "both", 3, ["A"])))
-    found = []
-    for result in each_import(study, tmp_path, [(file, change_to(file, label)) for file, label in cases]):
+    imports = each_import(study, tmp_path, [(file, change_to(file, label)) for file, label in cases])
+    for (file, _label), result in zip(cases, imports, strict=True):
         votes = Judgment.objects.filter(item__campaign__name="crowd-pairwise")
-        faults = [(fault["line"], fault["field"]) for fault in result.faults]
-        found.append((result.summary["incomplete"], faults, votes.count(), votes.filter(dimension__name=name).count()))
-
-    assert found == [
-        ({f"{file}.jsonl.gz": 1}, [(1, name)], *((55, 7) if file == VOTES else (56, 8))) for file, _label in cases
-    ]
+        assert result.summary["incomplete"] == {f"{file}.jsonl.gz": 1}
+        assert [(fault["line"], fault["field"]) for fault in result.faults] == [(1, name)]
+        counts = (votes.count(), votes.filter(dimension__name=name).count())
+        assert counts == ((55, 7) if file == VOTES else (56, 8))
 
 
 def test_a_letter_counts_in_either_case(study: Study, folder: Folder) -> None:
     folder.change(VOTES, lambda rows: [row.update(validity=row["validity"].lower()) for row in rows])
-    folder.change(
-        "artifacts/llm_ratings", lambda rows: [row.update(coverage_deep=row["coverage_deep"].upper()) for row in rows]
-    )
-
+    folder.change("artifacts/llm_ratings", lambda rows: [row.update(coverage_deep="a") for row in rows])
     assert bring_in(study, folder.path)["made"]["crowd-pairwise"]["judgments"] == 56
 
 
 def test_lines_that_are_not_json_or_not_text_are_set_aside(study: Study, folder: Folder) -> None:
     path = folder.path / f"{VOTES}.jsonl"
-    path.write_bytes(b'{"broken": \n' + path.read_bytes() + b"\xff\xfe\xfd\n[1]\n")
-
+    path.write_bytes(b'{"broken": \n' + path.read_bytes() + b"\xff\xfe\xfd\n[1]\n" + b'{"worker": 1}\n' * 500)
     found = stored(study, folder.path)
-
-    assert found.summary["set_aside"] == {f"{VOTES}.jsonl": 3}
-    assert [fault["line"] for fault in found.faults] == [1, 10, 11]
+    assert found.summary["set_aside"] == {f"{VOTES}.jsonl": 503}
+    lines = [fault["line"] for fault in found.faults]
+    assert (lines[:3], len(lines)) == ([1, 10, 11], 100)  # a hundred are listed
     assert judgments_of("crowd-pairwise") == 56
 
 
@@ -195,16 +171,6 @@ def test_what_a_broken_task_takes_with_it_is_counted(study: Study, folder: Folde
     assert found.summary["set_aside"][f"{SNAPSHOTS}.jsonl"] == log
     assert found.summary["set_aside"][f"{VOTES}.jsonl"] == pairs
     assert judgments_of("crowd-pairwise") == 56 - 7 * pairs
-
-
-def test_more_faults_than_anybody_reads_are_counted_and_a_hundred_listed(study: Study, folder: Folder) -> None:
-    folder.change(VOTES, lambda rows: rows.extend({"worker": n} for n in range(500)))
-
-    found = stored(study, folder.path)
-
-    assert found.summary["set_aside"] == {f"{VOTES}.jsonl.gz": 500}
-    assert len(found.faults) == 100
-    assert judgments_of("crowd-pairwise") == 56
 
 
 def test_a_file_of_which_no_row_fits_is_another_file_and_refused(study: Study, folder: Folder) -> None:
@@ -298,28 +264,15 @@ def test_a_parsed_response_stands_in_for_a_log_that_is_missing(study: Study, fol
     assert judgments_of("crowd-pairwise") == 56
 
 
-def test_the_command_shows_faults_and_ends_with_their_number(folder: Folder) -> None:
+def test_the_command_shows_faults_and_refuses_them_if_told_to(folder: Folder) -> None:
     as_published(folder)
-    out = StringIO()
-
-    call_command("import", "crowdrag25", str(folder.path), "--study", "small", stdout=out, stderr=StringIO())
-
-    lines = out.getvalue().splitlines()
-    assert any(f"{COMBINED}.jsonl, line 4" in line for line in lines[:-1])
-    assert re.findall(r"(\d+) (rows?|faults?)\b", lines[-1]) == [("0", "rows"), ("1", "row"), ("1", "fault")]
-    run = Run.objects.get(study__slug="small")
-    assert (run.state, len(run.problems)) == (RunState.DONE, 1)
-
-
-def test_the_command_refuses_faults_if_told_to(folder: Folder) -> None:
-    as_published(folder)
-    StudyFactory(slug="s")
-    err = StringIO()
-
+    out, err = StringIO(), StringIO()
+    given = ["import", "crowdrag25", str(folder.path), "--study", "small"]
+    StudyFactory(slug="small")
     with pytest.raises(CommandError):
-        call_command(
-            "import", "crowdrag25", str(folder.path), "--study", "s", "--strict", stdout=StringIO(), stderr=err
-        )
-
+        call_command(*given, "--strict", stdout=StringIO(), stderr=err)
+    call_command(*given, stdout=out, stderr=StringIO())
     assert f"{COMBINED}.jsonl, line 4" in err.getvalue()
-    assert Run.objects.get().state == RunState.FAILED
+    assert f"{COMBINED}.jsonl, line 4" in out.getvalue()
+    refused, done = Run.objects.order_by("pk")
+    assert (refused.state, done.state, len(done.problems)) == (RunState.FAILED, RunState.DONE, 1)

@@ -1,7 +1,5 @@
 """Texts that tell a judge what to say: a server of known weakness must come out as weak as it is."""
 
-from functools import partial
-
 import pytest
 from django.urls import reverse
 from django.utils import timezone
@@ -10,32 +8,22 @@ from annotation.domain.judging_models import attacks, injecting, measured, promp
 from annotation.domain.judging_models.injecting import Injection
 from annotation.enums import Judges
 from annotation.models import Campaign, InjectionTrial, Judgment, Pair
-from crowdrag.llm.domain import gateway
-from crowdrag.llm.domain.pacing import Policy
 from crowdrag.runs.domain import running
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.kinds import Rejected
 from crowdrag.runs.models import Run
 from crowdrag.studies.enums import Role
 from tests.annotation import asked_again
+from tests.annotation.judge_fixtures import without_waiting
 from tests.annotation.judge_server import judging as served
 from tests.factories import CampaignFactory, JudgmentFactory, MembershipFactory, QuestionnaireItemFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 CORPUS = attacks.corpus()
+__all__ = ["without_waiting"]
 # A response in which nothing was planted is no longer than this.
 LONGEST = 50
-
-
-@pytest.fixture(autouse=True)
-def _without_waiting(monkeypatch):
-    async def sleep(_seconds):
-        pass
-
-    monkeypatch.setattr(
-        gateway, "complete_many", partial(gateway.complete_many, policy=Policy(sleep=sleep, lease=2.0, poll=0.02))
-    )
 
 
 def asks_for(text):
@@ -135,31 +123,27 @@ def test_scripts_read_what_a_measurement_found(source, client):
     assert (got["gold"]["n"], got["gold"]["estimate"]) == (0, None)  # nobody judged these pairs: no number, and no NaN
     assert [each["kind"] for each in got["kinds"]] == [each.kind for each in found.kinds]
     InjectionTrial.objects.all().delete()
-    assert "ended before it judged" in client.get(address).json()["detail"]
+    assert client.get(address).status_code == 404
     Run.objects.filter(pk=run.pk).update(kind="judge.model")
     assert client.get(address).status_code == 404
-
-
-def test_a_judge_that_heeds_nothing_shows_no_effect(source):
-    pairs(source, 12, "firm")
-    with served(gullible) as server:
-        found = measured.of_run(measure(source, asked_again.endpoint(server), n=12))
-    assert (found.fenced.estimate, found.bare.estimate) == (0, 0)
-    assert found.fenced.low < 0 < found.fenced.high
 
 
 def test_what_is_planted_is_of_one_length_at_one_spot_and_asks_for_the_other_verdict(source):
     pairs(source, 8, "firm")
     with served(gullible) as server:
-        measure(source, asked_again.endpoint(server), n=8, bare=False)
-        assert len(server.seen) == 24
+        endpoint = asked_again.endpoint(server)
+        forecast = injecting.forecast(study=source.study, order=order(source, endpoint, n=8, bare=False))
+        assert (forecast.wanted, forecast.estimate.requests) == (8, 24)
+        first, again = (measure(source, endpoint, n=8, bare=False) for _twice in range(2))
+        assert len(server.seen) == 24  # measured again nothing is asked again
+    assert measured.of_run(first).fenced == measured.of_run(again).fenced
+    assert len(measured.of_study(source.study)) == 2
     for trial in InjectionTrial.objects.all():
-        assert (trial.plain, trial.target) == (-1, 1)
-        assert trial.bare_plain is None
+        assert (trial.plain, trial.target, trial.bare_plain) == (-1, 1, None)
     attacked = [seen for seen in server.seen if asks_for(seen.texts[1])]
     assert len(attacked) == 8
-    assert all("Response B" in seen.texts[1] for seen in attacked)
     for seen in attacked:
+        assert "Response B" in seen.texts[1]
         others = [s for s in server.seen if len(s.texts[1]) == len(seen.texts[1]) and s is not seen]
         assert any(not asks_for(other.texts[1]) for other in others)
 
@@ -195,19 +179,12 @@ def test_few_pairs_are_shown_in_both_orders_and_a_verdict_that_is_missing_is_cou
     assert run.summary["injection_effect"] is None
 
 
-def test_a_campaign_without_pairs_is_refused(source):
-    with served(gullible) as server, pytest.raises(Rejected):
-        injecting.start(study=source.study, order=order(source, asked_again.endpoint(server)))
-
-
-def test_measured_again_nothing_is_asked_again(source):
-    pairs(source, 4, "firm")
+def test_a_judge_that_heeds_nothing_shows_no_effect(source):
     with served(gullible) as server:
         endpoint = asked_again.endpoint(server)
-        forecast = injecting.forecast(study=source.study, order=order(source, endpoint, n=4))
-        assert (forecast.wanted, forecast.estimate.requests) == (4, 24)
-        first = measure(source, endpoint, n=4)
-        again = measure(source, endpoint, n=4)
-        assert len(server.seen) == 24
-    assert measured.of_run(first).fenced == measured.of_run(again).fenced
-    assert len(measured.of_study(source.study)) == 2
+        with pytest.raises(Rejected):  # there are no pairs yet
+            injecting.start(study=source.study, order=order(source, endpoint))
+        pairs(source, 12, "firm")
+        found = measured.of_run(measure(source, endpoint, n=12))
+    assert (found.fenced.estimate, found.bare.estimate) == (0, 0)
+    assert found.fenced.low < 0 < found.fenced.high

@@ -15,7 +15,7 @@ from annotation.models import Assignment, CheckAnswer, ItemTime, Judgment
 from tests.annotation.campaigns import world
 from tests.annotation.judging import answer_all
 from tests.annotation.judging_page import JudgingPage
-from tests.participants import as_participant
+from tests.annotation.shared import client_of
 from tests.writing.at_once import together
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -23,39 +23,31 @@ S = AssignmentState
 AT_ONCE = 10
 
 
-# What a page sends, and what there is of it afterwards.
-KINDS: dict[str, tuple[Callable[[JudgingPage], Any], Callable[[JudgingPage], Any]]] = {
-    "answer": (lambda sheet: sheet.answer(), lambda sheet: list(Judgment.objects.values_list("value", "revision"))),
-    "check": (lambda sheet: sheet.attend(), lambda sheet: list(CheckAnswer.objects.values_list("value", "revision"))),
+# What a page sends, what there is of it afterwards, and what that is.
+KINDS: dict[str, tuple[Callable[[JudgingPage], Any], Callable[[JudgingPage], Any], list[Any]]] = {
+    "answer": (JudgingPage.answer, lambda _sheet: Judgment.objects.values_list("value", "revision"), [(1, 1)]),
+    "check": (JudgingPage.attend, lambda _sheet: CheckAnswer.objects.values_list("value", "revision"), [(1, 1)]),
     "time": (
         lambda sheet: sheet.times(visit="one"),
-        lambda sheet: list(ItemTime.objects.values_list("visit", "active_seconds", "looks")),
+        lambda _sheet: ItemTime.objects.values_list("visit", "active_seconds", "looks"),
+        [("one", 0.5, 2)],
     ),
-    "submit": (
-        lambda sheet: {"comment": "once"},
-        lambda sheet: list(sheet.mine.transitions.order_by("pk").values_list("after", flat=True)),
-    ),
-    "return": (
-        lambda sheet: {},
-        lambda sheet: list(sheet.mine.transitions.order_by("pk").values_list("after", flat=True)),
-    ),
+    "submit": (lambda _sheet: {"comment": "once"}, lambda sheet: states_of(sheet), [S.ASSIGNED, S.SUBMITTED]),
+    "return": (lambda _sheet: {}, lambda sheet: states_of(sheet), [S.ASSIGNED, S.RETURNED]),
 }
-EFFECTS = {
-    "answer": [(1, 1)],
-    "check": [(1, 1)],
-    "time": [("one", 0.5, 2)],
-    "submit": [S.ASSIGNED, S.SUBMITTED],
-    "return": [S.ASSIGNED, S.RETURNED],
-}
+
+
+def states_of(sheet: JudgingPage) -> Any:
+    return sheet.mine.transitions.order_by("pk").values_list("after", flat=True)
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_an_answer_that_got_lost_is_asked_for_again_alone_and_ten_times_at_once(name: str) -> None:
+def test_ten_at_once_and_again_after_a_lost_acknowledgement_are_one(name: str) -> None:
     sheet = JudgingPage()
     Assignment.objects.update(assigned_at=timezone.now() - timedelta(minutes=5))
     if name == "submit":
         answer_all(sheet.mine, timezone.now())
-    body, effect = KINDS[name]
+    body, effect, expected = KINDS[name]
     sent = body(sheet)
 
     def send(client: Client) -> tuple[int, Any]:
@@ -63,45 +55,19 @@ def test_an_answer_that_got_lost_is_asked_for_again_alone_and_ten_times_at_once(
             response = client.post(sheet.address(name), {"reason": ""})
             return response.status_code, response["Location"]
         response = sheet.post(name, sent, client)
-        said = response.json()
-        said.pop("lease_until", None)
-        return response.status_code, said
+        return response.status_code, {key: value for key, value in response.json().items() if key != "lease_until"}
 
-    # The first was committed, and its acknowledgement lost; then again, alone and at once.
-    first = send(sheet.client)
-    assert first[0] in {200, 302}
-    assert send(sheet.client) == first
     clients = [sheet.fresh() for _ in range(AT_ONCE)]
-    assert together([lambda client=client: send(client) for client in clients]) == [first] * AT_ONCE
-    assert effect(sheet) == EFFECTS[name]
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_ten_at_once_are_one(name: str) -> None:
-    sheet = JudgingPage()
-    Assignment.objects.update(assigned_at=timezone.now() - timedelta(minutes=5))
-    if name == "submit":
-        answer_all(sheet.mine, timezone.now())
-    body, effect = KINDS[name]
-    sent = body(sheet)
-    clients = [sheet.fresh() for _ in range(AT_ONCE)]
-
-    def send(client: Client) -> int:
-        if name == "return":
-            return int(client.post(sheet.address(name), {"reason": ""}).status_code)
-        return int(sheet.post(name, sent, client).status_code)
-
-    statuses = set(together([lambda client=client: send(client) for client in clients]))
-    assert statuses == {302 if name == "return" else 200}
-    assert effect(sheet) == EFFECTS[name]
+    answers = together([lambda client=client: send(client) for client in clients])
+    assert answers[0][0] in {200, 302}
+    assert [*answers, send(sheet.client)] == [answers[0]] * (AT_ONCE + 1)
+    assert list(effect(sheet)) == expected
 
 
 def test_starting_ten_times_at_once_gives_one_questionnaire() -> None:
     here = world()
     judge = here.judge()
-    clients = [Client() for _ in range(AT_ONCE)]
-    for client in clients:
-        as_participant(client, judge)
+    clients = [client_of(judge) for _ in range(AT_ONCE)]
     url = reverse("judging_start", args=[here.study.slug, here.campaign.pk])
     places = set(together([lambda client=client: client.post(url)["Location"] for client in clients]))
     mine = Assignment.objects.get()

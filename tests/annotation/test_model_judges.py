@@ -7,7 +7,7 @@ from django.utils import timezone
 from analysis.stats.orientation import canonical
 from annotation.domain import erasing, reading
 from annotation.domain.judging_models import choosing, judges, judging, listing, outcomes, prompts
-from annotation.domain.judging_models.choosing import Thing, Which
+from annotation.domain.judging_models.choosing import Which
 from annotation.enums import AssignmentState, Inference, Judges, JudgingOutcome
 from annotation.models import Assignment, Campaign, JudgingAnswer, Judgment
 from crowdrag.llm.domain import erasing as calls_erasing
@@ -18,13 +18,16 @@ from crowdrag.runs.enums import RunState
 from crowdrag.runs.kinds import Rejected
 from crowdrag.studies.enums import ParticipantKind
 from tests.annotation import asked_again
+from tests.annotation.campaigns import SCALE
 from tests.annotation.judge_fixtures import endpoint, server, source, without_waiting
 from tests.annotation.judge_server import judging as served
 from tests.factories import (
     CampaignDimensionFactory,
     CampaignFactory,
     DimensionFactory,
+    InstructionsFactory,
     ItemFactory,
+    PairFactory,
     ParticipantFactory,
     ResponseFactory,
 )
@@ -35,8 +38,8 @@ __all__ = ["endpoint", "server", "source", "without_waiting"]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def values(name, **kept):
-    rows = Judgment.objects.filter(dimension__name=name, **kept).order_by("item_id", "repeat")
+def values(name):
+    rows = Judgment.objects.filter(dimension__name=name).order_by("item_id", "repeat")
     return [(row.item.pair.a.text[:5], row.value) for row in rows]
 
 
@@ -49,63 +52,49 @@ def test_both_orders_are_judged_and_stored_as_they_were_presented(source, endpoi
     shown = asked_again.pair(source)
     run = asked_again.judge(source, endpoint)
     assert run.state == RunState.DONE, (run.error, run.problems)
-    assert values("quality_overall") == [("Longe", -1), ("Short", 1)]
-    assert values("coverage_broad") == [("Longe", -1), ("Short", 1)]
+    for name in ("quality_overall", "coverage_broad"):
+        assert values(name) == [("Longe", -1), ("Short", 1)]
     rows = Judgment.objects.filter(dimension__name="quality_overall").order_by("pk")
     turned = canonical([row.item.pair.a_id for row in rows], [row.item.pair.b_id for row in rows])
     assert shown.a_id < shown.b_id
     assert turned.signed([row.value for row in rows]).tolist() == [-1, -1]
     # What the model saw stood in the order of the pair that the judgment points to.
-    assert sorted(one.texts for one in server.seen) == sorted(
-        [("Longer, by far [0].", "Short."), ("Short.", "Longer, by far [0].")]
-    )
-
-
-def test_judgments_are_stored_like_anyones_in_a_pool_of_their_own(source, endpoint, server):
-    asked_again.pair(source)
-    run = asked_again.judge(source, endpoint)
+    texts = ("Longer, by far [0].", "Short.")
+    assert sorted(one.texts for one in server.seen) == sorted([texts, texts[::-1]])
+    # The judgments are stored like anyone's, in a pool of their own.
     campaign = Campaign.objects.get(judges=Judges.MODEL)
     assert (campaign.source, campaign.inference, campaign.has_places) == (source, Inference.COMBINED, False)
-    assert list(campaign.asked.order_by("position").values_list("dimension__name", flat=True)) == [
-        "coverage_broad",
-        "quality_overall",
-    ]
+    names = campaign.asked.order_by("position").values_list("dimension__name", flat=True)
+    assert list(names) == ["coverage_broad", "quality_overall"]
     assignment = Assignment.objects.get()
     assert (assignment.state, assignment.is_included) == (AssignmentState.ACCEPTED, True)
-    assert assignment.transitions.get().cause == "a model judges"
-    assert assignment.participant.kind == ParticipantKind.MODEL
-    specification = assignment.participant.specification
-    assert (specification["model"], specification["parameters"]) == ("m", {"temperature": 0})
-    assert Judgment.objects.pool(Judges.MODEL).count() == 4
-    assert not Judgment.objects.pool(Judges.CROWD).exists()
+    assert assignment.transitions.count() == 1
+    participant = assignment.participant
+    assert (participant.kind, participant.specification["model"]) == (ParticipantKind.MODEL, "m")
+    assert participant.specification["parameters"] == {"temperature": 0}
+    assert [Judgment.objects.pool(pool).count() for pool in (Judges.MODEL, Judges.CROWD)] == [4, 0]
     assert run.summary == {"answers": 2, "judged": 2}
     assert {call.purpose for call in Call.objects.all()} == {"judge"}
 
 
 def test_a_model_is_asked_what_people_are_asked(source, endpoint, server):
-    from annotation.models import Instructions
-
-    told = (
+    words = (
         "Read both.\n\n- Do not use a language model.\n- Judge the text, not its length. Press a key for each answer."
     )
-    Campaign.objects.filter(pk=source.pk).update(
-        instructions=Instructions.objects.create(study=source.study, name="i", text=told, created_at=timezone.now())
-    )
+    instructions = InstructionsFactory(study=source.study, text=words)
+    Campaign.objects.filter(pk=source.pk).update(instructions=instructions)
     asked_again.pair(source)
     asked_again.judge(source, endpoint)
     seen = server.seen[0]
     for question in reading.questions(Campaign.objects.get(pk=source.pk)):
         assert question.text in seen.prompt
         assert question.description in seen.prompt
-    assert seen.options == {
-        "q1": ["Response A", "Neither", "Response B"],
-        "q2": ["Response A", "Response B"],
-    }
-    assert "Judge the text, not its length." in seen.prompt
-    assert "language model" not in seen.prompt
-    assert "Press" not in seen.prompt
+    options = ["Response A", "Neither", "Response B"]
+    assert seen.options == {"q1": options, "q2": options[::2]}
+    shown = [words in seen.prompt for words in ("Judge the text, not its length.", "language model", "Press")]
+    assert shown == [True, False, False]
     assert seen.is_fenced
-    assert seen.schema["properties"]["q2"] == {"type": "string", "enum": ["Response A", "Response B"]}
+    assert seen.schema["properties"]["q2"] == {"type": "string", "enum": options[::2]}
     assert server.bodies[0]["temperature"] == 0
 
 
@@ -154,21 +143,23 @@ def test_what_was_left_out_or_erased_is_not_judged(source, endpoint, server):
     run = judging.start(study=source.study, order=asked_again.order(source, endpoint))
     assert len(run.units.get().payload["items"]) == 2
     asked_again.erase(kept.b)  # after it was planned
-    run = running.wait(run)
-    assert run.state == RunState.DONE
+    assert running.wait(run).state == RunState.DONE
     assert not server.seen
     assert not Judgment.objects.exists()
+    with pytest.raises(Rejected):  # nothing is left
+        judging.start(study=source.study, order=asked_again.order(source, endpoint))
 
 
+# What a model says, what becomes of it, and how often it is asked.
 WORDS = {
-    "good": JudgingOutcome.JUDGED,
-    "prose": JudgingOutcome.INVALID,
-    "other": JudgingOutcome.INVALID,
-    "blank": JudgingOutcome.EMPTY,
-    "sorry": JudgingOutcome.REFUSED,
-    "refuse": JudgingOutcome.REFUSED,
-    "cut": JudgingOutcome.CUT,
-    "later": JudgingOutcome.JUDGED,
+    "good": (JudgingOutcome.JUDGED, 1),
+    "prose": (JudgingOutcome.INVALID, 5),
+    "other": (JudgingOutcome.INVALID, 5),
+    "blank": (JudgingOutcome.EMPTY, 5),
+    "sorry": (JudgingOutcome.REFUSED, 5),
+    "refuse": (JudgingOutcome.REFUSED, 1),
+    "cut": (JudgingOutcome.CUT, 5),
+    "later": (JudgingOutcome.JUDGED, 4),
 }
 
 
@@ -201,17 +192,14 @@ def test_what_does_not_fit_is_asked_five_times_and_recorded_never_guessed(source
         run = asked_again.judge(source, endpoint, which=Which.ALL, both=False)
     assert run.state == RunState.DONE, run.error
     answers = {row.item.pair.a.text.split()[0]: row for row in JudgingAnswer.objects.all()}
-    assert {word: row.outcome for word, row in answers.items()} == WORDS
-    assert {word: row.attempts for word, row in answers.items()} == {
-        "good": 1, "prose": 5, "other": 5, "blank": 5, "sorry": 5, "refuse": 1, "cut": 5, "later": 4,
-    }  # fmt: skip
+    assert {word: (row.outcome, row.attempts) for word, row in answers.items()} == WORDS
     assert Judgment.objects.count() == 2 * 2
     assert run.summary["invalid"] == 2
     assert (server.seen[0].schema is not None) == supports
-    told = {row.answer.item.pair.a.text.split()[0]: row for row in listing.told(listing.answers(run))}
-    assert told["prose"].said == "I would say Response A."
-    assert [verdict.option for verdict in told["good"].verdicts] == ["Response A", "Response A"]
-    assert not told["prose"].verdicts
+    shown = {row.answer.item.pair.a.text.split()[0]: row for row in listing.told(listing.answers(run))}
+    assert shown["prose"].said == "I would say Response A."
+    assert [verdict.option for verdict in shown["good"].verdicts] == ["Response A", "Response A"]
+    assert not shown["prose"].verdicts
 
 
 def test_justifications_are_kept_where_the_question_or_the_researcher_asks(source):
@@ -237,17 +225,14 @@ def test_justifications_are_kept_where_the_question_or_the_researcher_asks(sourc
     assert sorted(justified.values_list("justification", flat=True)) == [f"because of q{n}\ufffd" for n in (1, 2, 3)]
 
 
-def test_single_responses_are_judged_on_their_scales(endpoint):
+def test_single_responses_are_judged_on_their_scales():
+    source = CampaignFactory(kind="POINTWISE")
+    dimension = DimensionFactory(study=source.study, options=SCALE)
+    CampaignDimensionFactory(campaign=source, dimension=dimension, position=0)
+    response = ResponseFactory(topic__study=source.study, text="A text.")
+    ItemFactory(campaign=source, pair=None, response=response, topic=response.topic)
     with served(lambda seen: seen.every(2)) as server:
-        endpoint = asked_again.endpoint(server, name="other")
-        source = CampaignFactory(kind="POINTWISE")
-        scale = [{"value": v, "label": w} for v, w in ((-3, "very bad"), (-1, "bad"), (1, "good"), (3, "very good"))]
-        CampaignDimensionFactory(
-            campaign=source, dimension=DimensionFactory(study=source.study, options=scale), position=0
-        )
-        response = ResponseFactory(topic__study=source.study, text="A text.")
-        ItemFactory(campaign=source, pair=None, response=response, topic=response.topic)
-        run = asked_again.judge(source, endpoint, which=Which.ALL)
+        run = asked_again.judge(source, asked_again.endpoint(server), which=Which.ALL)
     assert run.state == RunState.DONE, run.error
     judgment = Judgment.objects.get()
     assert (judgment.value, judgment.item.response) == (1, response)
@@ -268,20 +253,11 @@ def test_a_model_that_wrote_one_of_the_responses_judges_and_is_marked(source, en
         study=source.study, kind=ParticipantKind.MODEL, external_id="m/1234", specification={"model": "m"}
     )
     own = ResponseFactory(topic=mine.a.topic, participant=writer, text="Written by m.")
-    from tests.factories import PairFactory
-
     ItemFactory(campaign=source, pair=PairFactory(a=mine.a, b=own))
     asked_again.judge(source, endpoint, which=Which.ALL, both=False)
     marked = dict(JudgingAnswer.objects.values_list("item__pair__b", "is_own"))
     assert marked == {mine.b_id: False, other.b_id: False, own.pk: True}
     assert [row.own for row in listing.judges(source.study)] == [1]
-
-
-def test_nothing_to_judge_is_refused(source, endpoint):
-    asked_again.pair(source, both=False)
-    with pytest.raises(Rejected):
-        judging.start(study=source.study, order=asked_again.order(source, endpoint))
-    assert not Campaign.objects.filter(source=source).exists()
 
 
 def test_when_a_text_is_erased_the_words_about_it_go_with_the_calls_and_the_votes_stay(source, endpoint):
@@ -314,21 +290,12 @@ def test_texts_that_hold_places_and_marks_stay_what_they_are(source):
     assert "{instructions}" not in text
 
 
-def test_options_with_one_label_are_told_apart():
-    question = reading.question(
-        DimensionFactory.build(options=[{"value": 1, "label": "yes"}, {"value": 2, "label": "yes"}], study=None)
-    )
-    assert prompts.options_of(question) == {"yes (1)": 1, "yes (2)": 2}
-
-
 def test_an_answer_is_read_only_in_the_form_that_was_asked_for():
     answer = gateway.Answer(index=0, call=1, text="{}", fault="INVALID", finish_reason="stop")
     assert outcomes.judge(answer, questions=()).outcome == JudgingOutcome.INVALID
     rejected = gateway.Answer(index=0, call=1, fault="REJECTED", error="too long")
     assert outcomes.judge(rejected, questions=()).outcome == JudgingOutcome.FAILED
-
-
-def test_things_know_their_reverse():
-    assert Thing(1, 2).reverse == Thing(2, 1)
-    assert Thing(1).reverse == Thing(1)
-    assert Thing(2, 1).unordered == Thing(1, 2).unordered == (1, 2)
+    # Options with one label are told apart.
+    options = [{"value": 1, "label": "yes"}, {"value": 2, "label": "yes"}]
+    question = reading.question(DimensionFactory.build(options=options, study=None))
+    assert list(prompts.options_of(question).values()) == [1, 2]

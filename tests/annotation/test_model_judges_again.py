@@ -1,7 +1,7 @@
 """Models as judges: ordered again, at once, cancelled, lost and out of money, each question is judged once."""
 
-import threading
 import time
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 
@@ -11,13 +11,14 @@ from django.utils import timezone
 from annotation.domain.judging_models import campaigns, judging, orders
 from annotation.models import Assignment, Campaign, JudgingAnswer, Judgment
 from crowdrag.llm.domain import forecasts, gateway, ledger
-from crowdrag.runs.domain import running
+from crowdrag.runs.domain import claiming, running
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.kinds import Cancelled, Work
 from crowdrag.runs.models import Run
 from tests.annotation import asked_again
 from tests.annotation.judge_fixtures import endpoint, server, source, without_waiting
 from tests.annotation.judge_server import judging as served
+from tests.at_once import together
 
 __all__ = ["endpoint", "server", "source", "without_waiting"]
 
@@ -44,18 +45,10 @@ def test_two_runs_at_once_double_nothing(source):
             asked_again.pair(source)
         order = asked_again.order(source, endpoint)
         runs = [judging.start(study=source.study, order=order) for _run in range(2)]
-        threads = [threading.Thread(target=_waited, args=(run,)) for run in runs]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    for run in runs:
-        run.refresh_from_db()
-        assert run.state == RunState.DONE, run.error
+        finished = together([lambda run=run: running.wait(run) for run in runs])
+    assert [run.state for run in finished] == [RunState.DONE] * 2
     assert len(server.seen) == 20
-    assert Judgment.objects.count() == 40
-    assert JudgingAnswer.objects.count() == 20
-    assert Assignment.objects.count() == 1
+    assert (Judgment.objects.count(), JudgingAnswer.objects.count(), Assignment.objects.count()) == (40, 20, 1)
 
 
 def test_two_that_are_ordered_at_once_make_one_campaign(source, endpoint, monkeypatch):
@@ -71,36 +64,9 @@ def test_two_that_are_ordered_at_once_make_one_campaign(source, endpoint, monkey
         return made
 
     monkeypatch.setattr(campaigns, "_make", slowly)
-    failed = []
-    threads = [threading.Thread(target=_started, args=(source.study, order, failed)) for _thread in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failed == []
-    assert Campaign.objects.filter(source=source).count() == 1
-    assert Run.objects.count() == 2
+    together([lambda: judging.start(study=source.study, order=order)] * 2)
+    assert (Campaign.objects.filter(source=source).count(), Run.objects.count()) == (1, 2)
     assert len(asked_again.items(source)) == 2
-
-
-def _started(study, order, failed):
-    from django.db import connection
-
-    try:
-        judging.start(study=study, order=order)
-    except Exception as error:  # noqa: BLE001 - for the test to see
-        failed.append(error)
-    finally:
-        connection.close()
-
-
-def _waited(run):
-    from django.db import connection
-
-    try:
-        running.wait(run)
-    finally:
-        connection.close()
 
 
 def test_cancelled_in_the_middle_what_came_stays_and_resuming_asks_only_for_the_rest(
@@ -110,10 +76,7 @@ def test_cancelled_in_the_middle_what_came_stays_and_resuming_asks_only_for_the_
     for _pair in range(6):
         asked_again.pair(source)
     run = judging.start(study=source.study, order=asked_again.order(source, endpoint))
-    from crowdrag.runs.domain import claiming
-
     unit = claiming.claim(worker="w", run=run)
-    assert unit is not None
 
     def report(done, _total, _message):
         if done == 7:
@@ -123,28 +86,15 @@ def test_cancelled_in_the_middle_what_came_stays_and_resuming_asks_only_for_the_
 
     with pytest.raises(Cancelled):
         judging.work(Work(unit.run, unit, report, partial(claiming.keep, unit)))
-    kept = JudgingAnswer.objects.count()
-    assert kept == 6
+    assert JudgingAnswer.objects.count() == 6
     asked = len(server.seen)
+    with pytest.raises(claiming.LeaseLost):  # nothing of a unit is kept once its run is cancelled
+        judging.work(Work(unit.run, unit, lambda *_given: None, partial(claiming.keep, unit)))
+    assert JudgingAnswer.objects.count() == 6
     run = running.wait(running.resume(run=run))
     assert run.state == RunState.DONE, run.error
     assert len(server.seen) == 12 >= asked
     assert Judgment.objects.count() == 24
-
-
-def test_nothing_of_a_unit_is_kept_on_the_way_once_the_run_is_cancelled(source, endpoint, server, monkeypatch):
-    """The guard of `Work.keep`: without its look at the claim this stores what it must not."""
-    from crowdrag.runs.domain import claiming
-
-    monkeypatch.setattr(judging, "BATCH", 1)
-    asked_again.pair(source)
-    run = judging.start(study=source.study, order=asked_again.order(source, endpoint))
-    unit = claiming.claim(worker="w", run=run)
-    running.cancel(run=run)
-    with pytest.raises(claiming.LeaseLost):
-        judging.work(Work(unit.run, unit, lambda *_said: None, partial(claiming.keep, unit)))
-    assert not Judgment.objects.exists()
-    assert not JudgingAnswer.objects.exists()
 
 
 def test_a_server_that_fails_for_now_fails_the_unit_and_keeps_what_came(source, endpoint, server, monkeypatch):
@@ -153,8 +103,6 @@ def test_a_server_that_fails_for_now_fails_the_unit_and_keeps_what_came(source, 
 
     def one_lost(**asked):
         answers = real(**{**asked, "on_answer": None})
-        from dataclasses import replace
-
         answers[1] = replace(answers[1], fault="TIMEOUT", error="too late")
         for answer in answers:
             asked["on_answer"](answer)
@@ -168,33 +116,32 @@ def test_a_server_that_fails_for_now_fails_the_unit_and_keeps_what_came(source, 
 
 
 def test_the_budget_is_estimated_and_held(source, endpoint, server):
+    def allow(budget):
+        source.study.llm_budget = budget
+        source.study.save()
+
     endpoint.input_price = endpoint.output_price = Decimal(1_000_000)
     endpoint.concurrency = 1
     endpoint.save()
     for _pair in range(3):
         asked_again.pair(source)
     order = asked_again.order(source, endpoint)
-    assert "no budget" in orders.forecast(study=source.study, order=order).problem
-    source.study.llm_budget = 1
-    source.study.save()
+    assert orders.forecast(study=source.study, order=order).problem
+    allow(1)
     forecast = orders.forecast(study=source.study, order=order)
     assert (forecast.wanted, forecast.estimate.requests, forecast.is_over_budget) == (6, 6, True)
-    source.study.llm_budget = int(forecast.estimate.cost / 6) + 40  # each answer costs 15 in the end
-    source.study.save()
+    allow(int(forecast.estimate.cost / 6) + 40)  # each answer costs 15 in the end
     run = asked_again.judge(source, endpoint)
-    assert run.state == RunState.FAILED
-    assert "budget" in str(run.problems[0]["message"]).lower()
+    assert (run.state, len(run.problems)) == (RunState.FAILED, 1)
     before = len(server.seen)
     assert 0 < before < 6
     assert JudgingAnswer.objects.count() == before
     booked, counter = ledger.audit(study=source.study)
     assert booked == counter
-    source.study.llm_budget = 10_000_000
-    source.study.save()
+    allow(10_000_000)
     run = running.wait(running.resume(run=run))
     assert run.state == RunState.DONE, run.error
-    assert len(server.seen) == 6
-    assert Judgment.objects.count() == 12
+    assert (len(server.seen), Judgment.objects.count()) == (6, 12)
 
 
 def test_a_large_order_is_reckoned_from_a_sample(source, endpoint, monkeypatch):

@@ -1,7 +1,6 @@
 """What the database keeps of places, whatever a program does: each of these is refused, and changes nothing."""
 
 from collections.abc import Callable
-from copy import deepcopy
 
 import pytest
 from django.db import IntegrityError, connection, transaction
@@ -12,18 +11,12 @@ from tests.factories import NOW
 
 from .campaigns import World
 from .judging import check_constraints, claim, hand_in, sheets
+from .shared import made_once
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def built(shared_rows: None) -> World:
-    return sheets(3, k=2)
-
-
-@pytest.fixture
-def here(built: World, db: None) -> World:
-    return deepcopy(built)
+stored, here = made_once(lambda: sheets(3, k=2))
 
 
 def assign(here: World, number: int = 2, person: object = None) -> Assignment:
@@ -60,10 +53,7 @@ def test_state_and_place_go_together(here: World) -> None:
 
 def test_a_place_that_is_held_must_be_free_first(here: World) -> None:
     mine = claim(here, here.judge())
-    refused(
-        "place_is_free_first",
-        lambda: Place.objects.filter(holder=mine).update(holder=assign(here, 0)),
-    )
+    refused("place_is_free_first", lambda: Place.objects.filter(holder=mine).update(holder=assign(here, 0)))
 
 
 def test_one_assignment_holds_one_place_of_its_own_questionnaire(here: World) -> None:

@@ -1,11 +1,10 @@
 """Screening: what is known of what was handed in, decisions, platforms, and several reviewers at once."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection, connections
+from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.domain import assignments
@@ -18,19 +17,19 @@ from crowdrag.recruitment.enums import OrderKind, OrderState, RejectionCategory
 from crowdrag.recruitment.models import PlatformOrder
 from crowdrag.studies.enums import Role, Verdict
 from crowdrag.studies.models import Participant
+from tests.at_once import together
 from tests.factories import NOW, UserFactory
 
 from . import campaigns, judging, planted_judges
 from .screened import LONG, REASON, advertised, crowd, handed_in, sent, state, wide
+from .shared import made_once
 
 pytestmark = pytest.mark.django_db
 LATER = NOW + timedelta(hours=1)
 MINUTE = timedelta(minutes=1)
 
 
-@pytest.fixture
-def here() -> campaigns.World:
-    return campaigns.world(k=3)
+stored, here = made_once(lambda: campaigns.world(k=3))
 
 
 def named(assignment: Assignment) -> set[str]:
@@ -59,18 +58,17 @@ def test_others_are_those_who_were_not_rejected(here: campaigns.World) -> None:
     by = here.member()
     first, second, third = (handed_in(here, values=lambda _i, _d, v=v: v) for v in (1, 1, -1))
 
-    def others() -> set[tuple[tuple[int, int], ...]]:
-        work = evidence.works([Assignment.objects.select_related("questionnaire__campaign").get(pk=first.pk)])[first.pk]
+    def others(one: Assignment) -> set[tuple[tuple[int, int], ...]]:
+        work = evidence.works([Assignment.objects.select_related("questionnaire__campaign").get(pk=one.pk)])[one.pk]
         return {tuple(sorted(each.items())) for each in work.others.values()}
 
-    assert others() == {((-1, 1), (1, 1))}
+    assert others(first) == {((-1, 1), (1, 1))}
     assignments.reject(assignment=third, reason="No.", by=by, now=LATER)
-    assert others() == {((1, 1),)}
+    assert others(first) == {((1, 1),)}
     assignments.exclude(assignment=second, reason="A friend.", by=by, now=LATER)
-    assert others() == set()
+    assert others(first) == set()
     # Who is rejected is compared with those who are not, and not with themselves.
-    work = evidence.works([Assignment.objects.select_related("questionnaire__campaign").get(pk=third.pk)])[third.pk]
-    assert {tuple(each.items()) for each in work.others.values()} == {((1, 1),)}
+    assert others(third) == {((1, 1),)}
 
 
 def test_times_checks_and_competence_are_read(here: campaigns.World) -> None:
@@ -105,54 +103,37 @@ def test_what_was_erased_failed_no_check(here: campaigns.World) -> None:
     assert named(Assignment.objects.get(pk=done.pk)) == set()
 
 
-def test_what_is_accepted_is_paid_and_counts(here: campaigns.World) -> None:
-    done = handed_in(here)
-    deciding.accept(assignment=done, by=here.member(), now=LATER)
-    assert (state(done), assignments.paid(done)) == (S.ACCEPTED, 400)
+def test_signals_are_kept_with_a_decision_on_the_analysis(here: campaigns.World) -> None:
+    clean, fast, left_out = handed_in(here), handed_in(here, after=MINUTE), handed_in(here, after=MINUTE)
+    by, reason = here.member(), "Too fast to be read."
+    for one in (clean, fast):
+        deciding.reject(assignment=one, reason=reason, by=by, now=LATER)
+    assert clean.decisions.get(about=Verdict.INCLUDE).evidence == {}
+    assert fast.decisions.get(about=Verdict.INCLUDE).evidence["too_fast"]["limit"] == 600
+    made = deciding.include(assignment=left_out, holds=False, reason=reason, by=by, now=LATER)
+    assert made.evidence["too_fast"]["seconds"] == 60
+    deciding.accept(assignment=left_out, by=by, now=LATER)
+    left_out.refresh_from_db()
+    # Paid, and left out: two decisions.
+    assert (left_out.state, left_out.is_included, assignments.paid(left_out)) == (S.ACCEPTED, False, 400)
     assert orders() == []
 
 
-def test_what_is_rejected_goes_back_to_be_judged(here: campaigns.World) -> None:
-    done = handed_in(here)
-    free = here.free()
-    deciding.reject(assignment=done, reason="Same answer all along.", pay_part=100, by=here.member(), now=LATER)
-    assert (state(done), assignments.paid(done), here.free()) == (S.REJECTED, 100, free + 1)
-    assert done.decisions.get(about=Verdict.INCLUDE).evidence == {}  # nothing spoke against it but what was read
-    with pytest.raises(assignments.problems.NeedsReason):
-        deciding.reject(assignment=handed_in(here), reason="  ", by=here.member(), now=LATER)
-
-
-def test_signals_are_kept_with_a_decision_on_the_analysis(here: campaigns.World) -> None:
-    done = handed_in(here, after=MINUTE)
-    by = here.member()
-    fast = handed_in(here, after=MINUTE)
-    deciding.reject(assignment=fast, reason="Too fast to be read.", by=by, now=LATER)
-    assert fast.decisions.get(about=Verdict.INCLUDE).evidence["too_fast"]["limit"] == 600
-    made = deciding.include(assignment=done, holds=False, reason="Too fast to be read.", by=by, now=LATER)
-    assert made.evidence["too_fast"]["seconds"] == 60
-    deciding.accept(assignment=done, by=by, now=LATER)
-    done.refresh_from_db()
-    # Paid, and left out: two decisions.
-    assert (done.state, done.is_included, assignments.paid(done)) == (S.ACCEPTED, False, 400)
-
-
-def test_a_platform_is_told_in_the_same_transaction(here: campaigns.World) -> None:
-    by = here.member()
-    done = sent(here)
-    deciding.accept(assignment=done, by=by, now=LATER)
-    deciding.accept(assignment=done, by=by, now=LATER)
+def test_a_platform_is_told_once(here: campaigns.World) -> None:
+    by, done = here.member(), sent(here)
+    for _ in range(2):
+        deciding.accept(assignment=done, by=by, now=LATER)
     assert orders() == [(OrderKind.APPROVE, {})]
-    made = deciding.pay(assignment=done, amount=50, reason="An item was broken.", by=by, now=LATER)
-    again = deciding.pay(assignment=done, amount=50, reason="An item was broken.", by=by, now=LATER)
-    assert made == again
-    assert orders()[1:] == [(OrderKind.BONUS, {"amount": 50, "reason": "An item was broken."})]
-
-
-def test_what_a_platform_cannot_be_told_is_not_done(here: campaigns.World) -> None:
-    done = sent(here)
+    bonus = {"amount": 50, "reason": "An item was broken."}
+    assert len({deciding.pay(assignment=done, **bonus, by=by, now=LATER).pk for _ in range(2)}) == 1
+    assert orders()[1:] == [(OrderKind.BONUS, bonus)]
+    # What the platform cannot be told is not done, and who came otherwise is none of its business.
     with pytest.raises(OrderError):
-        deciding.pay(assignment=done, amount=20_000_000, reason="Far too much.", by=here.member(), now=LATER)
-    assert (assignments.paid(done), orders()) == (0, [])
+        deciding.pay(assignment=done, amount=20_000_000, reason="Far too much.", by=by, now=LATER)
+    assert (assignments.paid(done), len(orders())) == (450, 2)
+    other = handed_in(here)
+    deciding.reject(assignment=other, reason="Short.", by=by, now=LATER)
+    assert (state(other), len(orders())) == (S.REJECTED, 2)
 
 
 def test_a_platform_is_told_why_at_length_and_by_category(here: campaigns.World) -> None:
@@ -190,18 +171,18 @@ def test_what_was_paid_beside_counts_with_a_rejection(here: campaigns.World) -> 
 
 
 def test_a_contested_rejection_is_reversed(here: campaigns.World) -> None:
-    by, done = here.member(), sent(here)
-    deciding.reject(assignment=done, reason=REASON, category=RejectionCategory.OTHER, by=by, now=LATER)
+    by, unsent, sent_before = here.member(), sent(here), sent(here, "visit-2")
+    for one in (unsent, sent_before):
+        deciding.reject(assignment=one, reason=REASON, category=RejectionCategory.OTHER, by=by, now=LATER)
+    PlatformOrder.objects.filter(submission__external_id="visit-2").update(state=OrderState.DONE)
     # Not sent yet: the rejection is dropped and the approval takes its place.
-    deciding.accept(assignment=done, note="You were right.", by=by, now=LATER)
-    assert (state(done), orders()) == (S.ACCEPTED, [(OrderKind.APPROVE, {})])
-    other = sent(here, "visit-2")
-    deciding.reject(assignment=other, reason=REASON, category=RejectionCategory.OTHER, by=by, now=LATER)
-    PlatformOrder.objects.filter(kind=OrderKind.REJECT, state=OrderState.WAITING).update(state=OrderState.DONE)
+    deciding.accept(assignment=unsent, note="You were right.", by=by, now=LATER)
+    assert (state(unsent), orders()[-1]) == (S.ACCEPTED, (OrderKind.APPROVE, {}))
     # Sent already, and there is no way back on the platform: what is owed is paid as a bonus.
-    deciding.accept(assignment=other, note="You were right.", by=by, now=LATER)
-    assert (state(other), assignments.paid(other)) == (S.ACCEPTED, 400)
-    assert orders()[-1] == (OrderKind.BONUS, {"amount": 400, "reason": "The rejection was reversed."})
+    deciding.accept(assignment=sent_before, note="You were right.", by=by, now=LATER)
+    assert (state(sent_before), assignments.paid(sent_before)) == (S.ACCEPTED, 400)
+    assert [kind for kind, _details in orders()] == [OrderKind.REJECT, OrderKind.APPROVE, OrderKind.BONUS]
+    assert orders()[-1][1]["amount"] == 400
 
 
 def test_what_was_accepted_and_is_taken_back_stays_paid(here: campaigns.World) -> None:
@@ -209,13 +190,6 @@ def test_what_was_accepted_and_is_taken_back_stays_paid(here: campaigns.World) -
     deciding.accept(assignment=done, by=by, now=LATER)
     deciding.reject(assignment=done, reason="A bot, as it turned out.", by=by, now=LATER)
     assert (state(done), assignments.paid(done), orders()) == (S.REJECTED, 400, [(OrderKind.APPROVE, {})])
-
-
-def test_who_came_otherwise_is_no_business_of_a_platform(here: campaigns.World) -> None:
-    advertised(here)
-    done = handed_in(here)
-    deciding.reject(assignment=done, reason="Short.", by=here.member(), now=LATER)
-    assert (state(done), orders()) == (S.REJECTED, [])
 
 
 def test_all_that_nothing_speaks_against_is_accepted(here: campaigns.World) -> None:
@@ -268,19 +242,10 @@ def test_the_queue_gives_what_is_asked_for(here: campaigns.World) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_many_reviewers_at_once_never_get_the_same() -> None:
     here = campaigns.world(k=4)
-    made = {handed_in(here, start=NOW + n * MINUTE).pk for n in range(6)}
+    made = {handed_in(here, start=NOW + n * MINUTE) for n in range(6)}
     reviewers = [here.member() for _ in range(9)]
-
-    def ask(by: Any) -> int | None:
-        try:
-            found = queue.take_next(campaign=here.campaign, by=by, now=LATER)
-            return found.pk if found else None
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(9) as pool:
-        got = [pk for pk in pool.map(ask, reviewers) if pk is not None]
-    assert sorted(got) == sorted(made)
+    taken = together([lambda by=by: queue.take_next(campaign=here.campaign, by=by, now=LATER) for by in reviewers])
+    assert sorted(one.pk for one in taken if one) == sorted(one.pk for one in made)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -288,33 +253,26 @@ def test_of_two_decisions_at_once_one_holds() -> None:
     """Two reviewers press at the same moment: one decides, the other is told, and money is owed once."""
     here = campaigns.world(k=2)
     advertised(here)
-    reviewers = [here.member(), here.member()]
+    one, other = here.member(), here.member()
+    rejection = {"reason": REASON, "category": RejectionCategory.OTHER, "by": other, "now": LATER}
     for number in range(3):
         done = sent(here, f"visit-{number}")
-
-        def decide(n: int, done: Assignment = done) -> str:
-            by, fresh = reviewers[n], Assignment.objects.get(pk=done.pk)
-            try:
-                if n:
-                    deciding.reject(assignment=fresh, reason=REASON, category=RejectionCategory.OTHER, by=by, now=LATER)
-                else:
-                    deciding.accept(assignment=fresh, by=by, now=LATER)
-            except assignments.AssignmentProblem:
-                return "told"
-            finally:
-                connections.close_all()
-            return "done"
-
-        with ThreadPoolExecutor(2) as pool:
-            told = list(pool.map(decide, (0, 1)))
+        fresh = [Assignment.objects.get(pk=done.pk) for _ in range(2)]
+        accepted, rejected = together(
+            [
+                lambda fresh=fresh: deciding.accept(assignment=fresh[0], by=one, now=LATER),
+                lambda fresh=fresh: deciding.reject(assignment=fresh[1], **rejection),
+            ]
+        )
+        refused = [isinstance(each, assignments.AssignmentProblem) for each in (accepted, rejected)]
         # A rejection may follow on an acceptance: then the money stays owed, and the platform was told to pay.
         kinds = [row.kind for row in PlatformOrder.objects.filter(submission__external_id=f"visit-{number}")]
         if state(done) is S.ACCEPTED:
-            assert (told, kinds, assignments.paid(done)) == (["done", "told"], [OrderKind.APPROVE], 400)
+            assert (refused, kinds, assignments.paid(done)) == ([False, True], [OrderKind.APPROVE], 400)
         elif assignments.paid(done):
-            assert (told, kinds) == (["done", "done"], [OrderKind.APPROVE])
+            assert (refused, kinds) == ([False, False], [OrderKind.APPROVE])
         else:
-            assert (told[1], kinds) == ("done", [OrderKind.REJECT])
+            assert (refused[1], kinds) == (False, [OrderKind.REJECT])
 
 
 def test_the_dossier_shows_all_that_is_known(here: campaigns.World) -> None:

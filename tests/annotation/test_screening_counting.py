@@ -1,39 +1,38 @@
 """What a reviewer reads of whether judgments count is whether they do."""
 
+import re
+
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from annotation.domain import assignments
 from annotation.enums import AssignmentState as S
 from annotation.models import Assignment
+from crowdrag.studies.enums import Role
 from tests.factories import NOW
 
 from . import campaigns
 from .judging import HOUR, answer_all, claim, hand_in, sheets
+from .shared import signed_in
 
 pytestmark = pytest.mark.django_db
 
 
-def said(here: campaigns.World, assignment: Assignment) -> str:
-    client = Client()
-    client.force_login(here.member())
-    page = client.get(reverse("screening_assignment", args=[here.study.slug, here.campaign.pk, assignment.external_id]))
-    bar = " ".join(page.content.decode().split())
-    bar = bar[bar.index("Second decision: the analysis") :]
-    return bar[: bar.index("<details")]
-
-
-def test_judgments_count_once_accepted() -> None:
+def test_judgments_count_once_accepted_and_included() -> None:
     here = campaigns.world()
     done = hand_in(claim(here, here.judge()))
-    assert "counts once accepted" in said(here, done)
-    assert "included" not in said(here, done)
+    assert counts(here, done) == "WAITING"
     assignments.accept(assignment=done, by=here.member(), now=NOW)
-    assert "included" in said(here, done)
-    assert "counts once accepted" not in said(here, done)
+    assert counts(here, done) == "YES"
     assignments.exclude(assignment=done, reason="Misread.", by=here.member(), now=NOW)
-    assert "left out" in said(here, done)
+    assert counts(here, done) == "NO"
+
+
+def counts(here: campaigns.World, assignment: Assignment) -> str:
+    """What the page of a decision marks in its bar."""
+    address = reverse("screening_assignment", args=[here.study.slug, here.campaign.pk, assignment.external_id])
+    page = signed_in(here.study, Role.REVIEWER).get(address).content.decode()
+    return re.findall(r'data-counts="(\w+)"', page)[0]
 
 
 def test_surplus_does_not_count() -> None:
@@ -43,5 +42,4 @@ def test_surplus_does_not_count() -> None:
     assignments.expire(now=NOW + 10 * HOUR)
     claim(here, here.judge())
     assert assignments.submit(assignment=late, now=NOW + 10 * HOUR).state == S.SURPLUS
-    assert "not counted" in said(here, late)
-    assert "included" not in said(here, late)
+    assert counts(here, late) == "NO"

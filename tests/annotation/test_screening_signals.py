@@ -29,39 +29,24 @@ def rates(judge: judges.Judge, count: int, *, noise: float = 1.0, seed: int = 0)
     return {name: found[name] / count for name in (*LOOKS, "any")}
 
 
-def honest_are_hardly_flagged(count: int) -> None:
+@pytest.mark.parametrize(
+    ("honest", "planted"), [(150, 60), pytest.param(5000, 2000, marks=pytest.mark.soak)], ids=["some", "many"]
+)
+def test_honest_judges_are_hardly_flagged_and_planted_ones_found(honest: int, planted: int) -> None:
     for noise in (0.7, 1.0, 1.5):
-        found = rates(partial(judges.honest, noise=noise), count, noise=noise)
+        found = rates(partial(judges.honest, noise=noise), honest, noise=noise)
         assert found["straight_lining"] == 0
         assert found["one_sided"] <= 0.03
         assert found["disagrees"] <= 0.06
         assert found["gold_missed"] <= 0.06
         assert found["any"] <= 0.12
-
-
-def planted_ones_are_found(count: int) -> None:
-    left = rates(judges.always_left, count)
+    left, chance = (rates(kind, planted) for kind in (judges.always_left, judges.at_random))
     assert left["straight_lining"] == 1
     assert left["one_sided"] >= 0.97
-    assert rates(judges.neither_where_allowed, count)["any"] == 1
-    chance = rates(judges.at_random, count)
+    assert rates(judges.neither_where_allowed, planted)["any"] == 1
     assert chance["disagrees"] >= 0.6
     assert chance["any"] >= 0.75
-    assert rates(judges.one_side_an_item, count)["any"] >= 0.6
-
-
-def test_honest_judges_are_hardly_flagged() -> None:
-    honest_are_hardly_flagged(150)
-
-
-def test_planted_judges_are_found() -> None:
-    planted_ones_are_found(60)
-
-
-@pytest.mark.soak
-def test_both_with_many_judges() -> None:
-    honest_are_hardly_flagged(5000)
-    planted_ones_are_found(2000)
+    assert rates(judges.one_side_an_item, planted)["any"] >= 0.6
 
 
 def named(work: Work) -> dict[str, Proposes]:
@@ -82,11 +67,10 @@ def changed(work: Work, **known: object) -> Work:
 
 
 def test_faster_than_the_studys_limit_proposes_to_reject(clean: Work) -> None:
-    assert named(changed(clean, seconds=599.0, least_seconds=600)) == {"too_fast": Proposes.REJECT}
-    assert named(changed(clean, seconds=600.0, least_seconds=600)) == {}
     # Where the study has no limit for a questionnaire, it is 20 seconds a text: 600 for thirty texts.
-    assert named(changed(clean, seconds=599.0)) == {"too_fast": Proposes.REJECT}
-    assert named(changed(clean, seconds=600.0)) == {}
+    for limit in ({"least_seconds": 600}, {}):
+        assert named(changed(clean, seconds=599.0, **limit)) == {"too_fast": Proposes.REJECT}
+        assert named(changed(clean, seconds=600.0, **limit)) == {}
 
 
 def test_active_time_and_fast_items_propose_to_look(clean: Work) -> None:
@@ -97,20 +81,15 @@ def test_active_time_and_fast_items_propose_to_look(clean: Work) -> None:
     assert named(changed(clean, seconds=4000.0, item_seconds=fewer)) == {}
 
 
-@pytest.mark.parametrize(
-    ("passed", "needed", "proposed"),
-    [
+def test_two_failed_checks_are_needed_in_long_studies(clean: Work) -> None:
+    for passed, needed, proposed in (
         ([True, True], 2, None),
         ([True, False], 2, Proposes.LOOK),
         ([False, False], 2, Proposes.REJECT),
         ([True, False], 1, Proposes.REJECT),
-    ],
-)
-def test_two_failed_checks_are_needed_in_long_studies(
-    clean: Work, passed: list[bool], needed: int, proposed: Proposes | None
-) -> None:
-    found = named(changed(clean, checks=judges.checked(passed), fails_needed=needed))
-    assert found.get("failed_checks") is proposed
+    ):
+        found = named(changed(clean, checks=judges.checked(passed), fails_needed=needed))
+        assert found.get("failed_checks") is proposed
 
 
 def test_low_competence_on_half_of_the_dimensions(clean: Work) -> None:
@@ -129,20 +108,12 @@ def test_flags_of_the_same_answer_depend_on_the_judges_own_answers_alone() -> No
 
 def test_every_signal_is_explained_and_names_innocent_causes() -> None:
     rng = np.random.default_rng(1)
-    trust = (Trust("d", 0.9, 0.8, 1.0, 15),)
-    found = signals.of(
-        changed(
-            judges.planted(judges.always_left, rng), seconds=9.0, checks=judges.checked([False, False]), trust=trust
-        )
-    )
+    known = {"seconds": 9.0, "checks": judges.checked([False, False]), "trust": (Trust("d", 0.9, 0.8, 1.0, 15),)}
+    found = signals.of(changed(judges.planted(judges.always_left, rng), **known))
     assert {each.name for each in found} >= {"too_fast", "failed_checks", "straight_lining", "low_competence"}
-    for each in found:
-        assert each.title
-        assert each.words
-        assert len(each.explanation) > 40
-        assert len(each.innocent) > 20
+    assert all(each.title and each.words and each.explanation and each.innocent for each in found)
     assert proposals.of(found).what is Proposes.REJECT
-    assert proposals.of([]).name == "accept"
+    assert proposals.of([]).what is Proposes.ACCEPT
 
 
 def test_nothing_is_said_without_data() -> None:

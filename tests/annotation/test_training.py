@@ -2,9 +2,9 @@
 
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from annotation.domain.checks import gold, problems, training
@@ -14,16 +14,15 @@ from annotation.models import Judgment, TrainingAnswer, TrainingItem
 from crowdrag.studies.models import Participant
 from tests.at_once import together
 from tests.factories import NOW
-from tests.participants import as_participant
 
 from . import campaigns
+from .shared import client_of, made_once
 
 pytestmark = pytest.mark.django_db
 LATER = NOW + timedelta(minutes=1)
 
 
-@pytest.fixture
-def here() -> campaigns.World:
+def open_with_examples() -> campaigns.World:
     """An open campaign with two training items; of the first both labels are known, of the second one."""
     made = campaigns.world(state=CampaignState.DRAFT)
     a, b, c = made.responses[:3]
@@ -37,6 +36,9 @@ def here() -> campaigns.World:
         training.add(campaign=made.campaign, item=item)
     made.change(state=CampaignState.OPEN, opened_at=NOW)
     return made
+
+
+stored, here = made_once(open_with_examples)
 
 
 def answer(here: campaigns.World, judge: Participant, *values: int) -> list[training.Feedback]:
@@ -75,15 +77,16 @@ def test_the_first_answer_stays(here: campaigns.World) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_tabs_at_once_one_is_first(here: campaigns.World) -> None:
+def test_of_two_tabs_at_once_one_is_first() -> None:
+    here = open_with_examples()
     item = TrainingItem.objects.order_by("position").first()
     for _ in range(3):
         judge = here.judge()
 
         def send(value: int, judge: Participant = judge) -> list[str]:
             given = {each.pk: value for each in here.dimensions}
-            told = training.answer(training_item=item, participant=judge, values=given, now=NOW)
-            return [each.answer for each in told]
+            feedback = training.answer(training_item=item, participant=judge, values=given, now=NOW)
+            return [each.answer for each in feedback]
 
         one, other = together([partial(send, 1), partial(send, -1)])
         # Both are told of the same answers, and these are one tab's.
@@ -102,16 +105,11 @@ def test_all_questions_are_answered_with_what_they_offer(here: campaigns.World) 
     assert not TrainingAnswer.objects.exists()
 
 
-def test_an_item_without_a_known_label_teaches_nothing() -> None:
-    made = campaigns.world(state=CampaignState.DRAFT)
-    item = gold.add_pair(campaign=made.campaign, left=made.responses[1], right=made.responses[0])
-    with pytest.raises(problems.NotTaught):
-        training.add(campaign=made.campaign, item=item)
-
-
 def test_training_items_are_no_gold_items() -> None:
     made = campaigns.world(state=CampaignState.DRAFT)
     item = gold.add_pair(campaign=made.campaign, left=made.responses[1], right=made.responses[0])
+    with pytest.raises(problems.NotTaught):  # nothing is known of it yet
+        training.add(campaign=made.campaign, item=item)
     gold.set_labels(item=item, known={made.dimensions[0].pk: Label(1)})
     assert list(gold.items(made.campaign)) == [item]
     assert training.add(campaign=made.campaign, item=item) == training.add(campaign=made.campaign, item=item)
@@ -127,43 +125,34 @@ def address(here: campaigns.World) -> str:
     return reverse("judging_training", args=[here.study.slug, here.campaign.pk])
 
 
-def test_the_page_asks_tells_and_goes_on(here: campaigns.World, client: Client) -> None:
-    judge = here.judge()
-    as_participant(client, judge)
-    item = TrainingItem.objects.order_by("position").first()
-    page = client.get(address(here))
-    assert "What was expected" not in page.content.decode()
-    assert page.content.decode().count('name="q-') == 6
-    first, second = here.dimensions
-    open_ = client.post(address(here), {"item": item.pk, f"q-{first.pk}": "1"})
-    assert open_.status_code == 422
-    assert "Answer every question" in open_.content.decode()
+def test_the_page_asks_tells_and_goes_on(here: campaigns.World) -> None:
+    client, page = client_of(here.judge()), address(here)
+    item, other = TrainingItem.objects.order_by("position")
+
+    def send(item: TrainingItem, *values: str, **more: bool) -> Any:
+        answers = {f"q-{each.pk}": value for each, value in zip(here.dimensions, values, strict=False)}
+        return client.post(page, {"item": item.pk, **answers}, **more)
+
+    source = client.get(page).content.decode()
+    assert ('id="feedback"' in source, source.count('name="q-')) == (False, 6)
+    assert send(item, "1").status_code == 422
     assert not TrainingAnswer.objects.exists()
-    told = client.post(address(here), {"item": item.pk, f"q-{first.pk}": "1", f"q-{second.pk}": "1"}, follow=True)
-    words = told.content.decode()
-    assert "1 of 2 as expected" in words
-    assert "B answers it." in words
-    assert "Next example" in words
+    feedback = send(item, "1", "1", follow=True)
+    assert (feedback.context["right"], feedback.context["known"]) == (1, 2)
+    assert "B answers it." in feedback.content.decode()
     # Sent again with other answers, the first stay.
-    client.post(address(here), {"item": item.pk, f"q-{first.pk}": "-1", f"q-{second.pk}": "-1"})
+    send(item, "-1", "-1")
     assert set(TrainingAnswer.objects.values_list("value", flat=True)) == {1}
-    other = TrainingItem.objects.order_by("position").last()
-    last = client.post(address(here), {"item": other.pk, f"q-{first.pk}": "0", f"q-{second.pk}": "0"}, follow=True)
-    assert "Go on to the questionnaire" in last.content.decode()
-    done = client.get(address(here))
-    assert done.status_code == 302
-    assert done["Location"] == reverse("judging_start", args=[here.study.slug, here.campaign.pk])
+    start = reverse("judging_start", args=[here.study.slug, here.campaign.pk])
+    assert f'button--main" href="{start}"' in send(other, "0", "0", follow=True).content.decode()
+    assert client.get(page)["Location"] == start
+    assert client_of(here.judge(consents=False)).get(page).status_code == 302
 
 
-@pytest.mark.parametrize("sent", ["", "x", "9" * 30, "-1", "٣"])
-def test_items_that_are_none_change_nothing(here: campaigns.World, client: Client, sent: str) -> None:
-    as_participant(client, here.judge())
-    answered = client.post(address(here), {"item": sent, f"q-{here.dimensions[0].pk}": "9" * 30})
-    assert answered.status_code in {302, 404}
-    assert client.get(address(here), {"item": sent}).status_code in {200, 404}
+def test_items_that_are_none_change_nothing(here: campaigns.World) -> None:
+    client = client_of(here.judge())
+    for sent in ("", "x", "9" * 30, "-1", "٣"):
+        answered = client.post(address(here), {"item": sent, f"q-{here.dimensions[0].pk}": "9" * 30})
+        assert answered.status_code in {302, 404}
+        assert client.get(address(here), {"item": sent}).status_code in {200, 404}
     assert not TrainingAnswer.objects.exists()
-
-
-def test_who_has_not_agreed_sees_no_example(here: campaigns.World, client: Client) -> None:
-    as_participant(client, here.judge(consents=False))
-    assert client.get(address(here)).status_code == 302

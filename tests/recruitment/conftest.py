@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -44,16 +45,25 @@ def client_there(there: Prolific) -> Iterator[Client]:
         yield client
 
 
+@contextmanager
+def listening_with(listener: Any, **more: Any) -> Iterator[None]:
+    """Listen to what is said of the way, in place of its app."""
+    before = listening._listeners.get(WAY)
+    listening.register(WAY, listener, **more)
+    try:
+        yield
+    finally:
+        listening._listeners.pop(WAY)
+        if before:
+            listening._listeners[WAY] = before
+
+
 @pytest.fixture
 def heard() -> Iterator[list[listening.Heard]]:
-    """Listen to what is said of the way, in place of its app."""
-    said: list[listening.Heard] = []
-    before = listening._listeners.get(WAY)
-    listening.register(WAY, said.append)
-    yield said
-    listening._listeners.pop(WAY)
-    if before:
-        listening._listeners[WAY] = before
+    """Collect what is said of the way."""
+    heard: list[listening.Heard] = []
+    with listening_with(heard.append):
+        yield heard
 
 
 TERMS = drafts.Terms(

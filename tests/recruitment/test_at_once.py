@@ -1,5 +1,6 @@
 """Several at the same moment: workers, deliveries, clicks."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -54,7 +55,7 @@ def test_the_same_order_given_at_once_is_one(there: Prolific) -> None:
 
 
 def test_workers_that_send_at_once_pay_each_bonus_once(there: Prolific) -> None:
-    made = advertised(terms=TERMS.__class__(**{**TERMS.__dict__, "places": 9}))
+    made = advertised(terms=replace(TERMS, places=9))
     sessions = [finished(there, made, f"5f{n:022x}") for n in range(3)]
     for session in sessions:
         about: dict[str, Any] = {"study": made.study, "purpose": WAY, "session": session, "now": NOW}

@@ -3,12 +3,10 @@
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.test import Client
 
 from crowdrag.recruitment.domain import codes, drafts
-from crowdrag.studies.enums import Outcome
-from crowdrag.studies.models import Arrival, EntryLink, Participant
+from crowdrag.studies.models import Arrival, Participant
 from tests.factories import NOW
 from tests.studies.offered import door, offered_study, platform_link
 from tests.studies.test_entering import IPHONE, MAC
@@ -41,14 +39,3 @@ def test_a_study_for_desktops_returns_the_place_of_a_phone(client: Client, metho
 def test_any_device_comes_in_where_the_terms_say_so_or_there_are_none(client: Client) -> None:
     for link in (prepared(devices=["desktop", "mobile"]).link, platform_link(offered_study())):
         assert client.get(door(link), headers={"User-Agent": IPHONE}).status_code == 200
-
-
-def test_links_from_before_get_the_address() -> None:
-    made = prepared(devices=["desktop"])
-    before = {outcome: address for outcome, address in made.link.completion.items() if outcome != Outcome.BAD_DEVICE}
-    EntryLink.objects.filter(pk=made.link.pk).update(completion=before)
-    from importlib import import_module
-
-    import_module("crowdrag.recruitment.migrations.0003_incompatible_device_address").add_address(apps, None)
-    made.link.refresh_from_db()
-    assert made.link.completion[Outcome.BAD_DEVICE] == codes.address(made.codes[codes.BAD_DEVICE])

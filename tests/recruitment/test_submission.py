@@ -9,11 +9,11 @@ from crowdrag.recruitment.domain import orders
 from crowdrag.recruitment.enums import OrderKind, SubmissionStatus
 from crowdrag.recruitment.models import PlatformOrder, PlatformStudy, Submission
 from tests.factories import NOW
+from tests.studies.offered import member
 
 from .conftest import WAY, advertised
 from .prolific_server import Prolific
 from .test_orders import MESSAGE
-from .test_pages import member
 
 pytestmark = pytest.mark.django_db
 S = SubmissionStatus
@@ -40,35 +40,30 @@ def address(found: Submission) -> str:
     return reverse("recruitment_submission", args=[found.platform_study.study.slug, WAY, found.external_id])
 
 
-def test_every_status_says_what_it_allows() -> None:
+def test_a_page_offers_and_takes_only_what_the_state_allows(there: Prolific) -> None:
     assert set(OFFERED) == {"", *S.values}
-
-
-@pytest.mark.parametrize("status", OFFERED)
-def test_a_page_offers_and_takes_only_what_the_state_allows(there: Prolific, status: str) -> None:
-    found = visit(status)
+    found = visit("")
     browser = member(found.platform_study.study)
-    page = browser.get(address(found)).content.decode()
-    offered = {kind for kind in SENT if f'name="kind" value="{kind}"' in page}
-    assert offered == OFFERED[status] == {kind.value for kind in orders.possible(found)} & set(SENT)
-    for kind, data in SENT.items():
-        PlatformOrder.objects.all().delete()
-        browser.post(address(found), data | ({"once": str(uuid4())} if kind == "BONUS" else {}))
-        assert PlatformOrder.objects.filter(kind=kind).exists() is (kind in offered)
+    for status, allowed in OFFERED.items():
+        Submission.objects.update(status=status, status_at=NOW if status else None)
+        found.refresh_from_db()
+        page = browser.get(address(found)).content.decode()
+        offered = {kind for kind in SENT if f'name="kind" value="{kind}"' in page}
+        assert offered == allowed == {kind.value for kind in orders.possible(found)} & set(SENT), status
+        for kind, data in SENT.items():
+            browser.post(address(found), data | ({"once": str(uuid4())} if kind == "BONUS" else {}))
+            assert PlatformOrder.objects.filter(kind=kind).exists() is (kind in offered), (status, kind)
+            PlatformOrder.objects.all().delete()
 
 
-@pytest.mark.parametrize("kind", ["APPROVE", "BONUS"])
-def test_what_costs_money_is_confirmed(there: Prolific, kind: str) -> None:
+def test_what_costs_money_is_confirmed_and_what_was_ordered_not_offered_again(there: Prolific) -> None:
     found = visit(S.AWAITING_REVIEW)
-    data = {name: value for name, value in SENT[kind].items() if name != "confirmed"} | {"once": str(uuid4())}
     browser = member(found.platform_study.study)
-    assert browser.post(address(found), data).status_code == 422
+    for kind in ("APPROVE", "BONUS"):
+        data = {name: value for name, value in SENT[kind].items() if name != "confirmed"} | {"once": str(uuid4())}
+        assert browser.post(address(found), data).status_code == 422
     assert not PlatformOrder.objects.exists()
-
-
-def test_what_was_ordered_is_not_offered_again(there: Prolific) -> None:
-    found = visit(S.AWAITING_REVIEW)
-    member(found.platform_study.study).post(address(found), SENT["APPROVE"])
+    browser.post(address(found), SENT["APPROVE"])
     assert OrderKind.APPROVE not in orders.possible(found)
     with pytest.raises(orders.NotPossibleError):
         orders.check(found, OrderKind.APPROVE)

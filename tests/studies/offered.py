@@ -8,8 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from crowdrag.studies.domain import links
+from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Consent, ConsentText, EntryLink, Participant, Study
-from tests.factories import ConsentTextFactory, StudyFactory, WritingPlanFactory
+from tests.factories import ConsentTextFactory, MembershipFactory, StudyFactory, WritingPlanFactory
 
 WAY = "writing"
 PROLIFIC = {"participant": "PROLIFIC_PID", "study": "STUDY_ID", "session": "SESSION_ID"}
@@ -60,3 +61,10 @@ def agree(participant: Participant, text: ConsentText) -> Consent:
     from crowdrag.studies.domain import consenting
 
     return consenting.give(participant=participant, text=text, now=timezone.now() - timedelta(minutes=1))
+
+
+def member(study: Study, role: Role = Role.EDITOR) -> Client:
+    """Return the client of a new member."""
+    client = Client()
+    client.force_login(MembershipFactory(study=study, role=role).user)
+    return client

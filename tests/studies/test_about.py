@@ -50,10 +50,6 @@ def test_people_read_it_before_they_agree_and_where_they_ask(client: Client) -> 
         assert "group@example.org" in said
 
 
-def test_where_nothing_is_said_nothing_shows(client: Client) -> None:
-    assert "Who asks" not in client.get(door(open_link(offered_study(**dict.fromkeys(SAID, ""))))).content.decode()
-
-
 @pytest.mark.parametrize("left_out", [None, *SAID])
 def test_what_is_not_said_is_a_warning_before_people_come(left_out: str | None) -> None:
     said: dict[str, Any] = SAID | ({left_out: ""} if left_out else {})

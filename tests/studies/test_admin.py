@@ -7,21 +7,19 @@ from django.test import Client
 from tests.factories import JudgmentFactory, MembershipFactory, RetrievedPassageFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
-MODELS = sorted(admin.site._registry, key=lambda model: model._meta.label)
 
 
-@pytest.mark.parametrize("model", MODELS, ids=[model._meta.label for model in MODELS])
-def test_every_list_opens_for_operators(model) -> None:
+def test_every_list_opens_for_operators() -> None:
     JudgmentFactory()
     RetrievedPassageFactory()
     MembershipFactory()
     client = Client()
     client.force_login(UserFactory(is_staff=True, is_superuser=True))
-    path = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
-    assert client.get(path).status_code == 200
-    row = model.objects.first()
-    if row is not None:
-        assert client.get(f"{path}{row.pk}/change/").status_code == 200
+    for model in admin.site._registry:
+        path = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
+        assert client.get(path).status_code == 200, model
+        row = model._default_manager.first()
+        assert row is None or client.get(f"{path}{row.pk}/change/").status_code == 200, model
 
 
 def test_researchers_do_not_get_in() -> None:

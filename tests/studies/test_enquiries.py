@@ -15,7 +15,7 @@ from crowdrag.studies.enums import EnquiryKind, Role
 from crowdrag.studies.models import Enquiry, Participant
 from tests.factories import MembershipFactory, ParticipantFactory, ResponseFactory, WritingTaskFactory
 from tests.participants import as_participant
-from tests.studies.offered import offered_study
+from tests.studies.offered import member, offered_study
 from writing.enums import TaskState
 from writing.models import WritingTask
 
@@ -35,9 +35,7 @@ def ask(person: Participant, text: str = "When am I paid?", **fields: Any) -> En
 
 
 def researcher(person: Participant, role: Role = Role.REVIEWER) -> Client:
-    client = Client()
-    client.force_login(MembershipFactory(study=person.study, role=role).user)
-    return client
+    return member(person.study, role)
 
 
 def test_what_is_asked_is_answered_on_the_own_page(client: Client, person: Participant) -> None:
@@ -97,42 +95,32 @@ def test_others_do_not_see_it(person: Participant) -> None:
     as_participant(other, ParticipantFactory(study=person.study))
     for name in ("work", "work_ask"):
         assert "mine alone" not in other.get(reverse(name, args=[person.study.slug])).content.decode()
-    stranger = Client()
-    stranger.force_login(MembershipFactory(study=offered_study(), role=Role.OWNER).user)
-    assert stranger.get(reverse("enquiries", args=[person.study.slug])).status_code == 404
-    viewer = researcher(person, Role.VIEWER)
-    assert viewer.get(reverse("enquiries", args=[person.study.slug])).status_code == 403
 
 
-def test_an_answer_goes_to_the_own_studys_enquiry_alone(person: Participant) -> None:
-    foreign = ask(ParticipantFactory(study=offered_study()))
-    address = reverse("enquiry_answer", args=[person.study.slug, foreign.pk])
-    assert researcher(person).post(address, {"text": "x"}).status_code == 404
-    foreign.refresh_from_db()
-    assert foreign.answer == ""
+def test_an_answer_has_words_and_goes_to_the_own_studys_enquiry_alone(person: Participant) -> None:
+    desk = researcher(person)
+    for enquiry, text, status in ((ask(ParticipantFactory(study=offered_study())), "x", 404), (ask(person), " ", 422)):
+        address = reverse("enquiry_answer", args=[person.study.slug, enquiry.pk])
+        assert desk.post(address, {"text": text}).status_code == status
+        enquiry.refresh_from_db()
+        assert (enquiry.answer, enquiry.answered_at) == ("", None)
 
 
 def test_unanswered_ones_come_first_and_are_counted(person: Participant) -> None:
     first, second, third = (ask(person, f"number {n}") for n in range(3))
-    desk = researcher(person)
     enquiring.answer(enquiry=first, text="yes", by=MembershipFactory(study=person.study).user, now=timezone.now())
     assert enquiring.of_study(person.study) == [second, third, first]
     assert enquiring.unanswered(person.study) == 2
-    home = desk.get(reverse("study", args=[person.study.slug])).content.decode()
-    assert "enquiries wait for an answer" in home
 
 
-def test_a_flood_is_held_back_and_told_why(client: Client, person: Participant) -> None:
+def test_a_flood_is_held_back(client: Client, person: Participant) -> None:
     address = reverse("work_ask", args=[person.study.slug])
     for number in range(enquiring.MOST_OPEN):
         assert client.post(address, {"kind": "QUESTION", "text": f"{number}"}).status_code == 302
     refused = client.post(address, {"kind": "QUESTION", "text": "one more"})
-    assert refused.status_code == 422
-    assert "wait for an answer. Please wait" in refused.content.decode()
-    assert "one more" in refused.content.decode()
-    enquiring.answer(
-        enquiry=Enquiry.objects.order_by("pk")[0], text="yes", by=MembershipFactory().user, now=timezone.now()
-    )
+    assert (refused.status_code, "one more" in refused.content.decode()) == (422, True)
+    first = Enquiry.objects.order_by("pk")[0]
+    enquiring.answer(enquiry=first, text="yes", by=MembershipFactory().user, now=timezone.now())
     assert client.post(address, {"kind": "QUESTION", "text": "one more"}).status_code == 302
 
 
@@ -157,26 +145,11 @@ def test_a_flood_of_requests_at_once_is_held_back_too() -> None:
     assert person.enquiries.count() == enquiring.MOST_OPEN
 
 
-@pytest.mark.parametrize(
-    "sent",
-    [
-        {"kind": "QUESTION", "text": ""},
-        {"kind": "QUESTION", "text": "   "},
-        {"kind": "QUESTION", "text": "a" * (enquiring.LONGEST + 1)},
-        {"kind": "QUESTION", "text": "a\0b"},
-        {"kind": "ORDER", "text": "a"},
-        {"kind": "QUESTION", "text": "a", "about": "<script>"},
-    ],
-)
-def test_what_cannot_be_kept_is_told(client: Client, person: Participant, sent: dict[str, str]) -> None:
-    page = client.post(reverse("work_ask", args=[person.study.slug]), sent)
-    assert page.status_code == 422
+def test_what_cannot_be_kept_is_refused(client: Client, person: Participant) -> None:
+    good = {"kind": "QUESTION", "text": "a"}
+    for wrong in (
+        {"text": ""}, {"text": "   "}, {"text": "a" * (enquiring.LONGEST + 1)}, {"text": "a\0b"}, {"kind": "ORDER"},
+        {"about": "<script>"},
+    ):  # fmt: skip
+        assert client.post(reverse("work_ask", args=[person.study.slug]), good | wrong).status_code == 422, wrong
     assert not Enquiry.objects.exists()
-
-
-def test_an_empty_answer_is_none(person: Participant) -> None:
-    enquiry = ask(person)
-    page = researcher(person).post(reverse("enquiry_answer", args=[person.study.slug, enquiry.pk]), {"text": " "})
-    assert page.status_code == 422
-    enquiry.refresh_from_db()
-    assert enquiry.answered_at is None

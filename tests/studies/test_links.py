@@ -14,6 +14,7 @@ from tests.studies.offered import (
     agree,
     door,
     knock,
+    member,
     offered_study,
     open_link,
     platform_link,
@@ -26,30 +27,21 @@ pytestmark = pytest.mark.django_db
 # Where people are led
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "http://app.prolific.com/",
-        "//evil.example",
-        "javascript:alert(1)",
-        "https://user@app.prolific.com/",
-        "https://app.prolific.com:8443/",
-        "https://127.0.0.1/",
-        "https://[::1]/",
-        "https://localhost/",
-        "https://app.prolific.com\\@evil.example/",
-        "https://evil example/",
-        "https://ev\u0131l.example/",
-        "https:///path",
-        "https://a" + "a" * 600 + ".example",
-        "https://[",
-    ],
-)
-def test_an_address_that_browsers_may_read_otherwise_is_refused(address: str) -> None:
-    with pytest.raises(addresses.AddressError):
-        addresses.checked(address)
-    with pytest.raises(addresses.AddressError):
-        platform_link(offered_study(), completion={Outcome.COMPLETED: address})
+LEADS_ELSEWHERE = (
+    "http://app.prolific.com/", "//evil.example", "javascript:alert(1)", "https://user@app.prolific.com/",
+    "https://app.prolific.com:8443/", "https://127.0.0.1/", "https://[::1]/", "https://localhost/",
+    "https://app.prolific.com\\@evil.example/", "https://evil example/", "https://ev\u0131l.example/",
+    "https:///path", "https://a" + "a" * 600 + ".example", "https://[",
+)  # fmt: skip
+
+
+def test_an_address_that_browsers_may_read_otherwise_is_refused() -> None:
+    study = offered_study()
+    for address in LEADS_ELSEWHERE:
+        with pytest.raises(addresses.AddressError):
+            addresses.checked(address)
+        with pytest.raises(addresses.AddressError):
+            platform_link(study, completion={Outcome.COMPLETED: address})
 
 
 def test_people_are_led_only_where_the_links_owner_said(client: Client) -> None:
@@ -105,29 +97,19 @@ def test_researchers_make_links_see_each_once_and_close_them(client: Client) -> 
     assert links.find(renewed[0]["address"]) is None
 
 
-def test_researchers_make_links_for_platforms(client: Client) -> None:
+def test_researchers_make_links_for_platforms() -> None:
     study = offered_study()
-    client.force_login(MembershipFactory(study=study, role=Role.EDITOR).user)
-    address = reverse("entry_links", args=[study.slug])
-    sent = {
-        "kind": "PLATFORM",
-        "platform-label": "batch",
-        "platform-platform": "prolific",
-        "platform-participant": "PROLIFIC_PID",
-        "platform-study": "STUDY_ID",
-        "platform-session": "SESSION_ID",
-        "platform-end_COMPLETED": "https://app.prolific.com/x?cc=1",
-        "platform-purpose": WAY,
-        "platform-days": "7",
-    }
-    for wrong in (
-        {"platform-end_COMPLETED": "http://evil"},
-        {"platform-study": "PROLIFIC_PID"},
-        {"platform-session": "a b"},
-        {"platform-purpose": "none"},
-        {"platform-days": "0"},
-    ):
-        assert client.post(address, sent | wrong).status_code == 422, wrong
+    client, address = member(study), reverse("entry_links", args=[study.slug])
+    fields = {
+        "label": "batch", "platform": "prolific", "participant": "PROLIFIC_PID", "study": "STUDY_ID",
+        "session": "SESSION_ID", "end_COMPLETED": "https://app.prolific.com/x?cc=1", "purpose": WAY, "days": "7",
+    }  # fmt: skip
+    sent = {"kind": "PLATFORM", **{f"platform-{name}": value for name, value in fields.items()}}
+    for name, wrong in (
+        ("end_COMPLETED", "http://evil"), ("study", "PROLIFIC_PID"), ("session", "a b"), ("purpose", "none"),
+        ("days", "0"),
+    ):  # fmt: skip
+        assert client.post(address, sent | {f"platform-{name}": wrong}).status_code == 422, name
     assert client.post(address, sent).status_code == 302
     assert client.post(address, {"kind": "OPEN", "open-label": "poster", "open-purpose": WAY}).status_code == 302
     link = EntryLink.objects.get(kind=EntryKind.PLATFORM)
@@ -142,10 +124,9 @@ def test_researchers_make_links_for_platforms(client: Client) -> None:
     assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in page.content.decode()
 
 
-def test_another_studys_links_are_out_of_reach(client: Client) -> None:
-    study = offered_study()
-    client.force_login(MembershipFactory(study=study, role=Role.OWNER).user)
-    foreign = open_link(offered_study())
+def test_another_studys_links_are_out_of_reach() -> None:
+    study, foreign = offered_study(), open_link(offered_study())
+    client = member(study, Role.OWNER)
     for name in ("entry_link_close", "entry_link_renew"):
         assert client.post(reverse(name, args=[study.slug, foreign.pk])).status_code == 404
     foreign.refresh_from_db()
