@@ -110,10 +110,7 @@ def test_whoever_had_all_erased_is_in_no_line() -> None:
 def test_the_page_opens_before_and_after_somebody_had_all_erased(client: Client) -> None:
     made = world(topics=2, trial=1)
     client.force_login(made.reviewer())
-    page, next_one = (
-        reverse("writing_progress", args=[made.study.slug]),
-        reverse("review_queue", args=[made.study.slug]),
-    )
+    page, queue = (reverse(name, args=[made.study.slug]) for name in ("writing_progress", "review_queue"))
     task = made.claim(gone := made.writer())
     hand_in(task)
     assert f'class="button button--main" href="{queue}"' in client.get(page).content.decode()
