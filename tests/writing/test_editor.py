@@ -20,7 +20,6 @@ from writing.models import WritingPlan, WritingTask
 from writing.views import wording
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "static/js"
-PAGE = "editor/page.js"
 
 
 @pytest.fixture
@@ -106,27 +105,6 @@ def test_hostile_texts_are_text(client: Client, db: None) -> None:
     assert "<img src=x" not in html
     assert "&lt;script&gt;alert(1)" in html
     assert "{{ 7|add:7 }}" in html
-
-
-def imports(module: str, seen: list[str]) -> list[str]:
-    """Every module that one needs, in the order in which a browser meets them."""
-    if module not in seen:
-        seen.append(module)
-        text = (SCRIPTS / module).read_text()
-        for target in re.findall(r'from "(\.{1,2}/[^"]+)"', text):
-            path = (SCRIPTS / module).parent.joinpath(target).resolve()
-            imports(str(path.relative_to(SCRIPTS)), seen)
-    return seen
-
-
-def test_the_page_fetches_every_module_at_once_and_no_other(client: Client, at: Desk) -> None:
-    html = client.get(at.path).content.decode()
-    announced = re.findall(r'rel="modulepreload" href="/static/js/([^"]+)"', html)
-    # Hashed names, where the files were collected.
-    plain = {re.sub(r"\.[0-9a-f]{12}\.js$", ".js", name) for name in announced}
-    assert plain == set(imports(PAGE, [])) - {PAGE}
-    assert "htmx.min" not in html
-    assert "js/main" not in html
 
 
 def test_the_scripts_say_what_the_server_words_and_nothing_else(client: Client, at: Desk) -> None:
