@@ -121,14 +121,7 @@ def test_a_token_never_opens_what_its_owner_may_not_open(study: Study) -> None:
     assert script.get(STUDIES).json()["results"] == []
 
 
-@pytest.mark.parametrize(
-    "broken",
-    [
-        {"scope": "ALL"},
-        {"scope": Scope.CREATE, "study": True},
-        {"scope": Scope.READ},
-    ],
-)
+@pytest.mark.parametrize("broken", [{"scope": "ALL"}, {"scope": Scope.CREATE, "study": True}, {"scope": Scope.READ}])
 def test_the_database_keeps_grants_sensible(broken: dict[str, object]) -> None:
     token, _text = tokens.issue(by=UserFactory(), name="a", scopes=[], studies=None, lasts=WEEK)
     if broken.pop("study", None):

@@ -82,7 +82,7 @@ def test_the_questionnaire_asks_the_seven_dimensions():
         question["name"]: [option["value"] for option in question["options"]] for question in questionnaire["questions"]
     }
     assert tuple(asked) == DIMENSIONS
-    assert asked == dict.fromkeys(DIMENSIONS, [-1, 0, 1]) | {"quality_overall": [-1, 1]}
+    assert asked == {name: [-1, 0, 1] for name in DIMENSIONS} | {"quality_overall": [-1, 1]}
     assert all(question["text"] and question["description"] for question in questionnaire["questions"])
 
 

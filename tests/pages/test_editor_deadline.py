@@ -14,11 +14,7 @@ from writing.models import WritingPlan, WritingTask
 
 MINUTE = 60_000
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.usefixtures("own_context"),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_context")]
 
 
 def kept_for_an_hour() -> Desk:

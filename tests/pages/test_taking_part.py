@@ -16,13 +16,7 @@ from tests.factories import MembershipFactory
 from tests.pages.accessibility import SCREENS, TWO, faults
 from tests.pages.furnished_people import furnish_people
 from tests.recruitment.conftest import TERMS
-from tests.studies.offered import (
-    door,
-    offered_study,
-    open_link,
-    personal_link,
-    platform_link,
-)
+from tests.studies.offered import door, offered_study, open_link, personal_link, platform_link
 from tests.studies.test_entering import MAC
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

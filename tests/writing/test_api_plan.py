@@ -74,11 +74,7 @@ def test_a_plan_is_made_changed_opened_topped_up_and_closed(study: Study, client
 
 @pytest.mark.parametrize(
     ("given", "status", "pointer"),
-    [
-        ({"styles": ["sonnet"]}, 422, "#/styles"),
-        ({"slots": "2"}, 400, "#/slots"),
-        ({"slot": 2}, 400, "#/slot"),
-    ],
+    [({"styles": ["sonnet"]}, 422, "#/styles"), ({"slots": "2"}, 400, "#/slots"), ({"slot": 2}, 400, "#/slot")],
 )
 def test_what_a_plan_cannot_be_is_refused_and_changes_nothing(
     study: Study, client: APIClient, given: dict[str, Any], status: int, pointer: str

@@ -170,10 +170,7 @@ def test_more_than_allowed_is_refused_before_it_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "expected"),
-    [
-        (b"\0" * 2**27, "16.0 MB"),
-        ((b'{"id": "a", "n": 1}'.ljust(2**14 - 1) + b"\n") * 2**13, "32.0 MB"),
-    ],
+    [(b"\0" * 2**27, "16.0 MB"), ((b'{"id": "a", "n": 1}'.ljust(2**14 - 1) + b"\n") * 2**13, "32.0 MB")],
     ids=["one line", "many lines"],
 )
 def test_a_gzip_bomb_is_refused_without_filling_the_memory(content: bytes, expected: str) -> None:

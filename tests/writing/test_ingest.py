@@ -251,10 +251,7 @@ def test_a_batch_waits_for_a_submission_and_is_shut_out_by_it() -> None:
         WritingTask.objects.select_for_update(no_key=True).get(pk=editor.task.pk)
         WritingTask.objects.filter(pk=editor.task.pk).update(state=TaskState.SUBMITTED)
 
-    with (
-        uncommitted(submit, then="commit") as end,
-        meanwhile(lambda: statuses.append(editor.type("late").status_code)),
-    ):
+    with uncommitted(submit, then="commit") as end, meanwhile(lambda: statuses.append(editor.type("late").status_code)):
         wait_for_lock()
         assert statuses == [], "the batch waits"
         end.set()
