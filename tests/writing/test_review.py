@@ -237,7 +237,7 @@ def test_a_revision_shows_what_changed_and_the_note(member: Any, client: Client,
 
 
 def test_what_was_erased_is_paid_and_never_counts_again(member: Any, client: Client, at: Any) -> None:
-    accepted, rejected = submitted(member.study), submitted(member.study)
+    accepted, rejected = submitted(member.study), submitted(member.study, slot=0)
     client.post(at(rejected, "decide/"), {"decision": "reject", "reason": "No.", "pay": "none"})
     Response.objects.update(erased_at=timezone.now(), text="", words=0, is_included=False)
     page = client.get(at(accepted)).content.decode()
