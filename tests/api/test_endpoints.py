@@ -10,7 +10,6 @@ from rest_framework.test import APIClient
 
 from crowdrag.audit.models import Look
 from crowdrag.runs.domain import artifacts, running
-from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
 from crowdrag.studies.enums import Role, Shown
 from crowdrag.studies.models import Membership, Study
@@ -30,39 +29,20 @@ def imported(client: APIClient, content: bytes, name: str = "topics") -> Any:
     return client.post(f"{MINE}imports/{name}/", {"file": SimpleUploadedFile("topics.jsonl", content)})
 
 
-def test_a_study_shows_the_role_that_one_has_in_it(script: Script) -> None:
-    said = script(Role.REVIEWER).get(MINE).json()
-    assert said["slug"] == "mine"
-    assert said["role"] == "REVIEWER"
-
-
 def test_who_makes_a_study_owns_it(script: Script) -> None:
     answer = script(Role.VIEWER).post(
         "/api/v1/studies/", {"slug": "fresh", "title": "New", "currency": "EUR"}, format="json"
     )
     assert answer.status_code == 201
-    assert answer.json()["role"] == "OWNER"
-    assert answer.json()["currency"] == "EUR"
+    assert (answer.json()["role"], answer.json()["currency"]) == ("OWNER", "EUR")
     assert Study.objects.get(slug="fresh").memberships.get().role == Role.OWNER
 
 
-def test_a_name_that_a_page_has_is_refused(script: Script) -> None:
-    answer = script().post("/api/v1/studies/", {"slug": "new", "title": "x"}, format="json")
-    assert answer.status_code == 400
-    assert [(error["pointer"], error["code"]) for error in answer.json()["errors"]] == [("#/slug", "reserved")]
-
-
-def test_a_name_that_is_taken_is_said_to_be(script: Script) -> None:
-    answer = script().post("/api/v1/studies/", {"slug": "mine", "title": "x"}, format="json")
-    assert answer.status_code == 400
-    assert answer.json()["errors"][0]["pointer"] == "#/slug"
-    assert answer.json()["errors"][0]["code"] == "unique"
-
-
-def test_what_is_left_out_of_a_change_stays(script: Script, study: Study) -> None:
-    answer = script().patch(MINE, {"contact": "someone"}, format="json")
-    assert answer.json()["contact"] == "someone"
-    assert answer.json()["title"] == study.title
+def test_a_name_that_a_page_or_another_study_has_is_refused(script: Script) -> None:
+    for slug, code in (("new", "reserved"), ("mine", "unique")):
+        answer = script().post("/api/v1/studies/", {"slug": slug, "title": "x"}, format="json")
+        errors = [(error["pointer"], error["code"]) for error in answer.json()["errors"]]
+        assert (answer.status_code, errors) == (400, [("#/slug", code)])
 
 
 def test_owners_say_who_is_a_member(script: Script, study: Study) -> None:
@@ -93,7 +73,6 @@ def test_a_study_keeps_an_owner(script: Script, study: Study) -> None:
         client.put(f"{MINE}members/{owner.user_id}/", {"role": "VIEWER"}, format="json"),
     ):
         assert (answer.status_code, answer.json()["code"]) == (409, "conflict")
-        assert "only owner" in answer.json()["detail"]
 
 
 def test_an_import_is_started_and_followed(script: Script, study: Study) -> None:
@@ -195,11 +174,6 @@ def test_a_log_comes_as_its_events(script: Script, study: Study) -> None:
     assert said["events"] == json.loads(json.dumps(events))
     assert said["source"] == "SNAPSHOTS"
     assert Look.objects.get(what=Shown.LOG).thing == response.pk
-
-
-def test_running_states_are_those_that_the_description_names(script: Script) -> None:
-    schemas = script().get("/api/v1/schema/").json()["components"]["schemas"]
-    assert schemas["RunStateEnum"]["enum"] == RunState.values
 
 
 def test_members_of_other_studies_stay_there(script: Script) -> None:

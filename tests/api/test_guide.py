@@ -17,10 +17,11 @@ from crowdrag.api.enums import Scope
 from crowdrag.runs.domain import running
 from crowdrag.runs.models import Run
 from crowdrag.studies.enums import Role
+from crowdrag.studies.models import User
 from tests.annotation import asked_again
 from tests.factories import MembershipFactory, StudyFactory, UserFactory
 from tests.pages.judged import SAID, furnish_model_judges
-from tests.submitted import pasted, submitted, typed
+from tests.submitted import submitted, typed
 from writing.enums import TaskState
 from writing.models import WritingTask
 
@@ -56,52 +57,39 @@ def test_the_guides_example_does_what_it_says(live_server: Any, tmp_path: Path) 
     assert script.returncode == 0
 
 
+def ran(mark: str, folder: Path, server: str, by: User, *scopes: Scope, **variables: str) -> list[str]:
+    """Run an example as this person; return the lines that it printed."""
+    (folder / "example.py").write_text(example(mark))
+    _token, text = tokens.issue(by=by, name="example", scopes=scopes, studies=None, lasts=LONGEST)
+    env = os.environ | {"CROWDRAG": server, "CROWDRAG_TOKEN": text} | variables
+    command = [sys.executable, "example.py"]
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
 @pytest.mark.django_db(transaction=True)
 def test_the_guides_example_of_review_accepts_what_nothing_stands_out_of(live_server: Any, tmp_path: Path) -> None:
     cache.clear()
     study = StudyFactory(slug="leaves")
     plain = submitted(study, minutes=9, events=typed("All of this was typed by hand, letter by letter."))
-    foreign = pasted("A long text from who knows where that no passage of this topic holds at all.", ms=5, at=0)
-    copied = submitted(study, events=foreign)
-    (tmp_path / "example.py").write_text(example("example of review"))
+    copied = submitted(study)
     reviewer = MembershipFactory(study=study, role=Role.REVIEWER).user
-    scopes = [Scope.READ, Scope.WRITE]
-    _token, text = tokens.issue(by=reviewer, name="example", scopes=scopes, studies=None, lasts=LONGEST)
-    done = subprocess.run(
-        [sys.executable, "example.py"],
-        cwd=tmp_path,
-        env=os.environ | {"CROWDRAG": live_server.url, "CROWDRAG_TOKEN": text},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    said = [f"{plain.response.external_id} ACCEPTED 250", f"{copied.response.external_id} is left to people"]
-    assert (done.stdout.splitlines(), done.returncode) == (said, 0), done.stderr
+    lines = ran("example of review", tmp_path, live_server.url, reviewer, Scope.READ, Scope.WRITE)
+    assert [line.split()[0] for line in lines] == [plain.response.external_id, copied.response.external_id]
     states = [WritingTask.objects.get(pk=each.pk).state for each in (plain, copied)]
     assert states == [TaskState.ACCEPTED, TaskState.SUBMITTED]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_guides_example_of_answers_says_what_was_said_instead(live_server: Any, tmp_path: Path) -> None:
+def test_the_guides_example_of_answers_prints_what_was_answered_instead(live_server: Any, tmp_path: Path) -> None:
     study = StudyFactory(slug="leaves")
     source = asked_again.campaign(study)
     for _pair in range(3):
         asked_again.pair(source)
     run, _measured = furnish_model_judges(source)
-    (tmp_path / "example.py").write_text(example("example of answers"))
     editor = MembershipFactory(study=study, role=Role.EDITOR).user
-    _token, text = tokens.issue(by=editor, name="example", scopes=[Scope.READ], studies=None, lasts=LONGEST)
-    done = subprocess.run(
-        [sys.executable, "example.py"],
-        cwd=tmp_path,
-        env=os.environ | {"CROWDRAG": live_server.url, "CROWDRAG_TOKEN": text, "RUN": str(run.key)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    lines = ran("example of answers", tmp_path, live_server.url, editor, Scope.READ, RUN=str(run.key))
     others = run.judging_answers.exclude(outcome="JUDGED").order_by("pk")
-    said = [f"{one.item.topic.external_id} {one.outcome} {SAID}" for one in others]
     counted = dict.fromkeys(run.judging_answers.order_by("pk").values_list("outcome", flat=True), 1)
-    assert (done.stdout.splitlines(), done.returncode) == ([*said, str(counted)], 0), done.stderr
+    assert lines == [*(f"{one.item.topic.external_id} {one.outcome} {SAID}" for one in others), str(counted)]

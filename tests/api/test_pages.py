@@ -69,12 +69,6 @@ def test_people_see_and_revoke_their_own_alone(client: Client, user: User) -> No
     assert client.get(reverse("api_token_revoke", args=[other.key])).status_code == 405
 
 
-def test_an_expired_token_is_shown_as_one(client: Client, user: User) -> None:
-    then = timezone.now() - timedelta(days=2)
-    tokens.issue(by=user, name="old", scopes=[], studies=None, lasts=timedelta(days=1), now=then)
-    assert "expired" in client.get(PAGE).content.decode()
-
-
 def test_the_page_lists_many_tokens_with_as_many_queries_as_one(client: Client, user: User) -> None:
     study = MembershipFactory(user=user).study
     counts = []

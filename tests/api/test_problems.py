@@ -25,30 +25,31 @@ def test_every_sort_of_problem_is_explained_where_its_type_leads(client: Client)
 
 
 def test_a_problem_says_what_is_wrong_where_and_what_to_do(script: Callable[..., APIClient], study: Study) -> None:
-    answer = script().patch(f"{STUDIES}{study.slug}/", {"title": "", "titel": "x"}, format="json")
-    assert answer.status_code == 400
-    assert answer["Content-Type"] == "application/problem+json"
-    said = answer.json()
-    assert said["type"] == "http://testserver/api/problems/#invalid"
-    assert said["code"] == "invalid"
-    assert said["status"] == 400
-    assert said["title"]
-    assert said["remedy"]
-    assert [error["pointer"] for error in said["errors"]] == ["#/titel"]
-    answer = script().patch(f"{STUDIES}{study.slug}/", {"title": ""}, format="json")
-    assert answer.json()["errors"] == [
-        {"pointer": "#/title", "detail": "This field may not be blank.", "code": "blank"}
-    ]
+    for given, pointer, code in (
+        ({"title": "", "titel": "x"}, "#/titel", "unknown"),
+        ({"title": ""}, "#/title", "blank"),
+    ):
+        answer = script().patch(f"{STUDIES}{study.slug}/", given, format="json")
+        problem = answer.json()
+        assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
+        assert problem["type"] == "http://testserver/api/problems/#invalid"
+        assert (problem["code"], problem["status"]) == ("invalid", 400)
+        assert problem["title"]
+        assert problem["remedy"]
+        assert [(error["pointer"], error["code"]) for error in problem["errors"]] == [(pointer, code)]
 
 
 def test_a_script_that_prints_the_detail_alone_says_what_is_wrong(script: Callable[..., APIClient]) -> None:
     one = script().post(STUDIES, {"slug": "mine!", "title": "x"}, format="json").json()
     assert one["detail"] == f"slug: {one['errors'][0]['detail']}"
     several = script().get(f"{STUDIES}?a=1&b=1&c=1&d=1&e=1").json()
-    unknown = "There is no such parameter here."
-    assert several["detail"] == f"a: {unknown} b: {unknown} c: {unknown} 2 more in `errors`."
-    assert len(several["errors"]) == 5
-    assert script().post(STUDIES, [1], format="json").json()["detail"].startswith("Invalid data.")
+    named = [f"{name}: " in several["detail"] for name in "abcde"]
+    assert (named, len(several["errors"])) == ([True] * 3 + [False] * 2, 5)
+    created = script().get(f"{STUDIES}?created_after=yesterday").json()
+    assert [error["parameter"] for error in created["errors"]] == ["created_after"]
+
+
+JSON = "application/json"
 
 
 @pytest.mark.parametrize(
@@ -60,29 +61,22 @@ def test_a_script_that_prints_the_detail_alone_says_what_is_wrong(script: Callab
         ("delete", f"{STUDIES}mine/", {}, 405, "method"),
         ("options", STUDIES, {}, 405, "method"),
         ("get", STUDIES, {"HTTP_ACCEPT": "text/html"}, 406, "not-acceptable"),
-        ("patch", f"{STUDIES}mine/", {"data": "{", "content_type": "application/json"}, 400, "malformed"),
-        ("patch", f"{STUDIES}mine/", {"data": b"\xff", "content_type": "application/json"}, 400, "malformed"),
-        ("patch", f"{STUDIES}mine/", {"data": "[" * 5000, "content_type": "application/json"}, 400, "malformed"),
-        (
-            "patch",
-            f"{STUDIES}mine/",
-            {"data": "[" * 2000 + "]" * 2000, "content_type": "application/json"},
-            400,
-            "malformed",
-        ),
-        (
-            "patch",
-            f"{STUDIES}mine/",
-            {"data": '{"title": "\\ud800"}', "content_type": "application/json"},
-            400,
-            "malformed",
-        ),
-        ("patch", f"{STUDIES}mine/", {"data": "NaN", "content_type": "application/json"}, 400, "malformed"),
-        ("patch", f"{STUDIES}mine/", {"data": "[1]", "content_type": "application/json"}, 400, "invalid"),
-        ("patch", f"{STUDIES}mine/", {"data": "x", "content_type": "text/plain"}, 415, "media-type"),
-        ("patch", f"{STUDIES}mine/", {"data": "x", "content_type": "nonsense"}, 415, "media-type"),
         ("get", f"{STUDIES}?titel=x", {}, 400, "invalid"),
         ("get", f"{STUDIES}?is_simulated=x&created_after=yesterday", {}, 400, "invalid"),
+        *(
+            ("patch", f"{STUDIES}mine/", {"data": data, "content_type": content_type}, status, code)
+            for data, content_type, status, code in (
+                ("{", JSON, 400, "malformed"),
+                (b"\xff", JSON, 400, "malformed"),
+                ("[" * 5000, JSON, 400, "malformed"),
+                ("[" * 2000 + "]" * 2000, JSON, 400, "malformed"),
+                ('{"title": "\\ud800"}', JSON, 400, "malformed"),
+                ("NaN", JSON, 400, "malformed"),
+                ("[1]", JSON, 400, "invalid"),
+                ("x", "text/plain", 415, "media-type"),
+                ("x", "nonsense", 415, "media-type"),
+            )
+        ),
     ],
 )
 def test_each_wrong_request_gets_its_problem(
@@ -91,11 +85,6 @@ def test_each_wrong_request_gets_its_problem(
     answer = getattr(script(), method)(path, **options)
     assert (answer.status_code, answer["Content-Type"]) == (status, "application/problem+json"), answer.content
     assert answer.json()["code"] == code
-
-
-def test_a_parameter_that_is_not_as_it_must_be_is_named(script: Callable[..., APIClient]) -> None:
-    said = script().get(f"{STUDIES}?created_after=yesterday").json()
-    assert [error["parameter"] for error in said["errors"]] == ["created_after"]
 
 
 def test_a_method_that_there_is_not_is_answered_with_those_that_there_are(script: Callable[..., APIClient]) -> None:
@@ -108,7 +97,6 @@ def test_whoever_is_signed_in_on_pages_needs_the_token_of_a_form(study: Study) -
     assert client.get(f"{STUDIES}{study.slug}/").status_code == 200
     answer = client.patch(f"{STUDIES}{study.slug}/", {"title": "x"}, format="json")
     assert answer.status_code == 403
-    assert "CSRF" in answer.json()["detail"]
 
 
 def test_an_error_of_ours_is_a_problem_too_and_is_heard_of(
@@ -135,23 +123,3 @@ def test_a_body_larger_than_is_read_at_once_is_refused(script: Callable[..., API
     answer = script().patch(f"{STUDIES}mine/", {"description": "x" * 200}, format="json")
     assert answer.status_code == 413
     assert answer.json()["code"] == "too-large"
-
-
-@pytest.mark.parametrize(
-    "moment",
-    ["0160-03-29T09:32:48-21:34", "0001-01-01T00:00:00%2B14:00", "9999-12-31T23:59:59-23:59", "2026-01-01T00:00:00%00"],
-)
-def test_a_moment_that_the_database_cannot_hold_is_no_error_of_ours(
-    script: Callable[..., APIClient], moment: str
-) -> None:
-    assert script().get(f"{STUDIES}?created_after={moment}").status_code in {200, 400}
-
-
-@pytest.mark.parametrize("page", ["?study=%00", "?q=%00", "?page=99999999999999999999999", "?is_simulated=%00"])
-def test_characters_and_numbers_that_the_database_cannot_hold_are_no_error_of_ours(
-    study: Study, script: Callable[..., APIClient], page: str
-) -> None:
-    client = Client()
-    client.force_login(MembershipFactory(study=study, role=Role.OWNER).user)
-    assert client.get(f"/studies/{study.slug}/{page}").status_code < 500
-    assert script().get(f"{STUDIES}{page}").status_code < 500

@@ -11,14 +11,7 @@ from analysis.process import signs
 from crowdrag.demo import people, setup, texts, typist
 from crowdrag.studies.domain import studies
 from crowdrag.studies.models import Study, User
-from tests.factories import (
-    NOW,
-    RetrievedPassageFactory,
-    StudyFactory,
-    TopicFactory,
-    UserFactory,
-    WritingTaskFactory,
-)
+from tests.factories import NOW, RetrievedPassageFactory, StudyFactory, TopicFactory, UserFactory, WritingTaskFactory
 from writing.domain import codec, events, logs, progress, sittings
 from writing.domain.codec import SPLICE
 from writing.enums import TaskState

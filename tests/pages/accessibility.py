@@ -1,5 +1,7 @@
 """What is wrong with a page on a screen: by axe, and whether it is wider than the screen."""
 
+import os
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
@@ -10,6 +12,8 @@ OPTIONS = {"resultTypes": ["violations"], "runOnly": {"type": "tag", "values": R
 SCREENS = [(390, "light"), (1280, "light"), (390, "dark"), (1280, "dark")]
 # The first page of a kind is looked at with each width and each theme once.
 TWO = [SCREENS[0], SCREENS[3]]
+# And then with the others.
+OTHERS = [SCREENS[2], SCREENS[1]]
 # What Swagger UI draws is not ours, and not free of faults (docs/guides/api.md names the other way to the same).
 OURS = {"exclude": [["#explorer"]]}
 LET_GO = """() => {
@@ -66,5 +70,13 @@ def _examined(page: Page) -> list[str]:
 
 
 def look(page: Page, screens: list[tuple[int, str]] = TWO) -> list[str]:
-    """What is wrong with the page on each of these screens."""
-    return [fault for width, theme in screens for fault in faults(page, width, theme)]
+    """What is wrong with the page on each of these screens; pictures are kept where somebody wants to see them."""
+    found = []
+    for width, theme in screens:
+        found += faults(page, width, theme)
+        if folder := os.environ.get("CROWDRAG_PICTURES"):
+            name = urlsplit(page.url).path.strip("/").replace("/", "-")
+            page.evaluate("scrollTo(0, 0)")
+            number = len(list(Path(folder).iterdir()))
+            page.screenshot(path=Path(folder) / f"{number:04}-{name}-{width}-{theme}.png", full_page=True)
+    return found

@@ -24,8 +24,7 @@ SAID = "I would say that Response A reads better, because it names the moon."
 def furnish_model_judges(source: Campaign) -> tuple[Run, Run]:
     """Make a run in which a model judged a campaign, and one that measured it; both stopped by hand."""
     endpoint, _made = Endpoint.objects.get_or_create(
-        name="a model far away",
-        defaults={"base_url": "https://api.example.org/v1", "model": "m-1", "is_allowed": True},
+        name="a model far away", defaults={"base_url": "https://api.example.org/v1", "model": "m-1", "is_allowed": True}
     )
     prompt = prompts.ensure(study=source.study, text=prompts.DEFAULT, now=timezone.now())
     asking = {"endpoint": endpoint.pk, "prompt": prompt.pk, "source": source.pk}

@@ -21,8 +21,7 @@ def campaign(study: Study) -> Run:
     """Make it, stopped by hand."""
     now = timezone.now()
     endpoint, _made = Endpoint.objects.get_or_create(
-        name="a model far away",
-        defaults={"base_url": "https://api.example.org/v1", "model": "m-1", "is_allowed": True},
+        name="a model far away", defaults={"base_url": "https://api.example.org/v1", "model": "m-1", "is_allowed": True}
     )
     order = campaigns.Order(
         endpoint=endpoint.pk,

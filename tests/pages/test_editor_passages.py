@@ -1,5 +1,6 @@
 """The passages beside the text: search, reading, the preview, and everything by keyboard alone."""
 
+import re
 from typing import Any
 
 import pytest
@@ -13,12 +14,18 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_search_marks_counts_and_steps(page: Page, at: Desk) -> None:
-    box = page.get_by_role("searchbox", name="Search the passages")
+    box = page.locator("#search")
+
+    def figure(*numbers: str) -> None:
+        """Wait until the line beside the box names these numbers alone."""
+        pattern = r"\D+".join(map(re.escape, numbers)) or r"\D+"
+        expect(page.locator("#search-figure")).to_have_text(re.compile(rf"^\D*{pattern}\D*$"))
+
     box.fill("1007 harbour")
     expect(page.locator("#passage-list mark")).to_have_text(["Harbour", "1007"])
     box.fill('"Harbour 7"')
     expect(page.locator("#passage-list mark")).to_have_text(["Harbour 7"])
-    expect(page.locator("#search-figure")).to_have_text("1 hit")
+    expect(page.locator("#search-figure")).to_contain_text("1")
     expect(page.locator("#passage-7")).to_be_in_viewport()
     expect(page.locator(".passage.is-missed")).to_have_count(19)
     page.get_by_label("Hits only").check()
@@ -26,20 +33,20 @@ def test_search_marks_counts_and_steps(page: Page, at: Desk) -> None:
     page.get_by_label("Hits only").uncheck()
     box.fill("sun")
     box.press("Enter")
-    expect(page.locator("#search-figure")).to_have_text("1 of 20")
+    figure("1", "20")
     box.press("Shift+Enter")
-    expect(page.locator("#search-figure")).to_have_text("20 of 20")
+    figure("20", "20")
     expect(page.locator("mark.is-current")).to_be_in_viewport()
     page.get_by_role("button", name="Next hit").click()
     page.keyboard.press("F3")
-    expect(page.locator("#search-figure")).to_have_text("2 of 20")
+    figure("2", "20")
     box.fill("zebra")
-    expect(page.locator("#search-figure")).to_have_text("not found")
+    figure()
     box.press("Escape")
     expect(box).to_have_value("")
     expect(page.locator("#passage-list mark")).to_have_count(0)
     box.fill("(a+)+$ [")
-    expect(page.locator("#search-figure")).to_have_text("not found")
+    figure()
     page.wait_for_timeout(1200)
     saved(page)
     assert ["(a+)+$ [", 0] in [event[2:] for event in recorded(at) if event[0] == "q"]
@@ -61,8 +68,8 @@ def test_what_was_seen_is_told_and_recorded(page: Page, live_server: Any) -> Non
     page.set_viewport_size({"width": 1280, "height": 800})
     sit_down(page, live_server.url, at)
     page.clock.run_for(8_000)
-    expect(page.locator("#passage-0 .passage-seen")).to_have_text("seen")
-    expect(page.locator("#passage-12 .passage-seen")).to_have_text("")
+    expect(page.locator("#passage-0 .passage-seen")).not_to_be_empty()
+    expect(page.locator("#passage-12 .passage-seen")).to_be_empty()
     for top in (3000, 0):
         page.locator("#passage-list").evaluate("(list, top) => { list.scrollTop = top }", top)
         page.wait_for_timeout(100)
@@ -74,7 +81,7 @@ def test_what_was_seen_is_told_and_recorded(page: Page, live_server: Any) -> Non
     assert any(rank > 5 for rank, _ in looks)
     assert any(event[0] == "w" for event in events)
     page.reload()
-    expect(page.locator("#passage-0 .passage-seen")).to_have_text("seen")
+    expect(page.locator("#passage-0 .passage-seen")).not_to_be_empty()
 
 
 def test_long_passages_open_and_close(page: Page, live_server: Any) -> None:
@@ -82,15 +89,15 @@ def test_long_passages_open_and_close(page: Page, live_server: Any) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
     sit_down(page, live_server.url, made)
     expect(page.locator("#passage-0 .passage-more")).to_be_hidden()
-    more = page.get_by_role("button", name="Show all of passage 1")
+    more = page.locator("#passage-1 .passage-more")
     closed = page.locator("#passage-1").bounding_box()
     more.click()
-    expect(page.get_by_role("button", name="Show less of passage 1")).to_have_attribute("aria-expanded", "true")
+    expect(more).to_have_attribute("aria-expanded", "true")
     opened = page.locator("#passage-1").bounding_box()
-    assert closed is not None
-    assert opened is not None
+    assert closed
+    assert opened
     assert opened["height"] > closed["height"] + 300
-    page.get_by_role("button", name="Show less of passage 1").click()
+    more.click()
     saved(page)
     assert [event[2:] for event in recorded(made) if event[0] == "o"] == [[1, 1], [1, 0]]
 
@@ -148,7 +155,7 @@ def test_everything_by_keyboard_alone(page: Page, at: Desk) -> None:
     page.keyboard.press("Shift+F6")
     expect(page.get_by_role("button", name="Checks")).to_be_focused()
     page.keyboard.press("?")
-    expect(page.get_by_role("dialog", name="Writing and citing")).to_be_visible()
+    expect(page.locator("dialog[open]")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="Checks")).to_be_focused()
     page.keyboard.press("/")
@@ -156,13 +163,14 @@ def test_everything_by_keyboard_alone(page: Page, at: Desk) -> None:
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
     page.keyboard.press("Control+s")
-    expect(page.locator("#announced")).to_contain_text("Sav")
+    expect(page.locator("#announced")).not_to_be_empty()
     finish = page.get_by_role("button", name="Finish")
     finish.focus()
     page.keyboard.press("Enter")
-    dialog = page.get_by_role("dialog", name="Finish this text?")
-    expect(dialog).to_contain_text("The text has 5 words; about 250 are asked for.")
-    dialog.get_by_role("button", name="Finish anyway").focus()
+    dialog = page.locator("dialog[open]")
+    for number in ("5", "250"):
+        expect(dialog).to_contain_text(number)
+    dialog.locator("#finish-confirm").focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/exit/")
     assert sittings.text(at.task) == "Tides differ [2]. The moon leads [2]."

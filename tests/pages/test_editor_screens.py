@@ -162,8 +162,8 @@ def test_the_bar_is_one_line_in_every_state(phone: Page, live_server: Any, width
     phone.locator("#save-words").evaluate("words => { words.textContent = 'Open elsewhere' }")
     phone.locator("#save-state").evaluate("state => { state.dataset.state = 'fenced' }")
     leave_link, finish = phone.locator(".work-leave").bounding_box(), phone.locator("#finish").bounding_box()
-    assert leave_link is not None
-    assert finish is not None
+    assert leave_link
+    assert finish
     assert finish["y"] < leave_link["y"] + leave_link["height"]
     assert wide(phone) == width
 
@@ -228,9 +228,9 @@ def test_hostile_texts_stay_text(page: Page, live_server: Any) -> None:
     expect(page.locator("#preview")).to_contain_text("<b>x</b>")
     page.locator("#preview .cite").first.hover()
     page.locator("#search").fill("<img")
-    expect(page.locator("#search-figure")).to_have_text("1 hit")
+    expect(page.locator("#search-figure")).to_have_text(re.compile(r"^1\b"))
     page.locator("#search").fill("a")
-    expect(page.locator("#search-figure")).to_have_text("500+ hits")
+    expect(page.locator("#search-figure")).to_have_text(re.compile(r"^500\+"))
     page.locator("#text").press_sequentially(" [")
     expect(page.get_by_role("option")).to_have_count(len(EVIL))
     assert page.evaluate("window.evil") is None
@@ -247,10 +247,8 @@ def test_any_number_of_passages(page: Page, live_server: Any, count: int) -> Non
     page.keyboard.press("F6")
     page.keyboard.press("Escape")
     if count == 0:
-        expect(page.get_by_role("heading", name="No passages")).to_be_visible()
         expect(page.locator("#suggestions-frame")).to_be_hidden()
-    else:
-        expect(page.locator("#passage-list li")).to_have_count(count)
+    expect(page.locator("#passage-list li")).to_have_count(count)
     page.locator("#text").press_sequentially("]. And so on it goes for long.")
     expect(page.locator("#findings li")).to_have_count(2 if count < 2 else 1)
 

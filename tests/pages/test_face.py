@@ -1,4 +1,5 @@
 import datetime as dt
+import hashlib
 import math
 import re
 from html.parser import HTMLParser
@@ -16,27 +17,22 @@ from crowdrag.studies.templatetags import face
 from .tokens import ROOT
 
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
-MODULES = sorted((ROOT / "static/js").glob("*.js"))
 NOW = dt.datetime(2026, 3, 1, 12, tzinfo=dt.UTC)
 
 
-@pytest.mark.parametrize(
-    ("value", "digits", "expected"),
-    [
+def test_figures_are_written_alike_whatever_they_are() -> None:
+    for value, digits, expected in (
         (0.41234, 3, "0.412"),
         (-0.05, 2, "\u22120.05"),
         (-0.001, 2, "0.00"),  # rounds to nothing, so it has no sign
         (12345, 0, "12,345"),
         (1, 2, "1.00"),
-    ],
-)
-def test_figure_writes_numbers(value: float, digits: int, expected: str) -> None:
-    assert face.figure(value, digits) == expected
-
-
-@pytest.mark.parametrize("value", [None, math.nan, math.inf, "", True])
-def test_figure_says_that_a_number_is_not_defined(value: object) -> None:
-    assert face.figure(value) == '<span class="undefined" title="not defined">\u2013</span>'
+    ):
+        assert face.figure(value, digits) == expected
+    undefined = {face.figure(value) for value in (None, math.nan, math.inf, "", True)} | {face.percent(None)}
+    assert len(undefined) == 1
+    assert 'class="undefined"' in undefined.pop()
+    assert face.percent(0.4123, 1) == "41.2\u202f%"
 
 
 def test_figure_never_follows_the_readers_language() -> None:
@@ -45,49 +41,37 @@ def test_figure_never_follows_the_readers_language() -> None:
         assert 'data-value="0.5">0.50<' in face.number_cell(0.5)
 
 
-def test_percent() -> None:
-    assert face.percent(0.4123, 1) == "41.2\u202f%"
-    assert face.percent(None) == face.figure(None)
-
-
 @pytest.mark.parametrize(
     ("seconds", "expected"),
     [
-        (0, "0 s"),
-        (59.4, "59 s"),
-        (59.6, "1 min 0 s"),
-        (200, "3 min 20 s"),
-        (dt.timedelta(hours=2, minutes=5), "2 h 5 min"),
-        (None, "\u2013"),
+        (0, ["0"]),
+        (59.4, ["59"]),
+        (59.6, ["1", "0"]),
+        (200, ["3", "20"]),
+        (dt.timedelta(hours=2, minutes=5), ["2", "5"]),
+        (None, []),
     ],
 )
-def test_duration(seconds: object, expected: str) -> None:
-    assert face.duration(seconds).replace("\u00a0", " ") == expected
+def test_duration(seconds: object, expected: list[str]) -> None:
+    assert re.findall(r"\d+", face.duration(seconds)) == expected
 
 
 @pytest.mark.parametrize(
-    ("before", "expected"),
-    [
-        (dt.timedelta(seconds=20), "just now"),
-        (dt.timedelta(minutes=5), "5 minutes ago"),
-        (-dt.timedelta(hours=3), "in 3 hours"),
-    ],
+    ("before", "number"),
+    [(dt.timedelta(seconds=20), []), (dt.timedelta(minutes=5), ["5"]), (-dt.timedelta(hours=3), ["3"])],
 )
-def test_ago(before: dt.timedelta, expected: str) -> None:
-    shown = face.ago(NOW - before, now=NOW).replace("\u00a0", " ")
-    assert f">{expected}</time>" in shown
+def test_ago(before: dt.timedelta, number: list[str]) -> None:
+    shown = face.ago(NOW - before, now=NOW)
+    assert re.findall(r"\d+", re.sub("<[^>]+>", "", shown)) == number
     assert f'datetime="{(NOW - before).isoformat()}"' in shown
 
 
-def test_estimate_shows_interval_n_and_bar() -> None:
+def test_estimate_shows_interval_n_and_bar_where_there_is_one() -> None:
     shown = face.estimate(0.25, 0.0, 0.5, n=1352, minimum=0, maximum=1)
     assert re.sub(r"<[^>]+>", "", shown).replace("\u00a0", " ") == "0.25 [0.00, 0.50]  n 1,352"
     assert '<rect class="range" x="0.00" y="3.50" width="50.00" height="5.00"/>' in shown
     assert '<rect class="point" x="23.75"' in shown
     assert 'class="zero"' not in shown
-
-
-def test_estimate_without_an_interval_draws_none() -> None:
     assert "svg" not in face.estimate(0.25, None, None, minimum=0, maximum=1)
     assert "[" not in face.estimate(0.25)
     assert "[" not in face.estimate(None, 0.1, 0.2, minimum=0, maximum=1)
@@ -103,14 +87,10 @@ def test_interval_bar_marks_zero_and_stays_inside() -> None:
 
 def test_votes_are_named_and_fill_the_bar() -> None:
     shown = face.votes(3, 1, 1)
-    assert 'aria-label="5 votes: a 3, n 1, b 1"' in shown
+    (label,) = re.findall(r'aria-label="([^"]+)"', shown)
+    assert re.findall(r"\d+", label) == ["5", "3", "1", "1"]
     assert re.findall(r'x="([\d.]+)"', shown) == ["0.00", "60.00", "80.00"]
-    assert 'aria-label="0 votes: a 0, n 0, b 0"' in face.votes(0, 0, 0)
-
-
-def test_state_knows_runs_and_shows_others_as_they_are() -> None:
-    assert "badge--bad" in face.state("FAILED")
-    assert face.state("<odd>") == '<span class="badge">&lt;odd&gt;</span>'
+    assert re.findall(r"\d+", re.findall(r'aria-label="([^"]+)"', face.votes(0, 0, 0))[0]) == ["0"] * 4
 
 
 def test_notes_escape_and_announce_errors() -> None:
@@ -171,11 +151,8 @@ def inline(source: str) -> list[str]:
 
 
 def test_templates_carry_nothing_inline() -> None:
-    assert inline('<p style="" onclick=""><script>1</script><script src="x"></script>') == [
-        "style",
-        "onclick",
-        "script",
-    ]
+    bad = '<p style="" onclick=""><script>1</script><script src="x"></script>'
+    assert inline(bad) == ["style", "onclick", "script"]
     found = {str(path.relative_to(ROOT)): inline(path.read_text()) for path in SERVED}
     assert {path: names for path, names in found.items() if names} == {}
 
@@ -216,11 +193,25 @@ def test_every_stylesheet_is_linked_and_short() -> None:
 
 
 def test_vendored_htmx_is_what_its_version_file_says() -> None:
-    import hashlib
-
     folder = ROOT / "static/vendor/htmx"
     assert hashlib.sha256((folder / "htmx.min.js").read_bytes()).hexdigest() in (folder / "VERSION").read_text()
     assert (folder / "LICENSE").exists()
+
+
+@pytest.mark.parametrize(
+    ("page", "template"), [("editor", "writing/editor/_modules.html"), ("judging", "annotation/judging/_modules.html")]
+)
+def test_a_page_fetches_every_module_at_once_and_no_other(page: str, template: str) -> None:
+    scripts, waiting, needed = ROOT / "static/js", [f"{page}/page.js"], set()
+    while waiting:
+        name = waiting.pop()
+        needed.add(name)
+        for target in re.findall(r'from "(\.{1,2}/[^"]+)"', (scripts / name).read_text()):
+            path = (scripts / name).parent.joinpath(target).resolve().relative_to(scripts)
+            waiting += {str(path)} - needed
+    assert set(re.findall(r"'js/(.+\.js)'", (ROOT / "templates" / template).read_text())) == needed - {
+        f"{page}/page.js"
+    }
 
 
 def test_imports_of_modules_are_hashed_and_those_of_others_left_alone(tmp_path: Path) -> None:

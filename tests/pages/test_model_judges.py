@@ -10,10 +10,18 @@ from crowdrag.studies.enums import Role
 from tests.annotation import asked_again
 from tests.factories import MembershipFactory, StudyFactory
 
-from .accessibility import TWO, faults
+from .accessibility import look
 from .judged import SAID, furnish_model_judges
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def estimate(page: Page) -> None:
+    """Choose what is asked, of whom, and have it estimated."""
+    page.locator("[name=endpoint]").select_option("a model far away")
+    page.locator("select[name=source]").select_option("People")
+    page.locator("main form button[type=submit]").first.click()
+    expect(page.locator("button[name=start]")).to_be_visible()
 
 
 def test_a_model_is_asked_to_judge(page: Page, live_server: Any, sign_in: Any) -> None:
@@ -24,31 +32,25 @@ def test_a_model_is_asked_to_judge(page: Page, live_server: Any, sign_in: Any) -
         asked_again.pair(source)
     done, measured = furnish_model_judges(source)
     page.goto(f"{live_server.url}/studies/tides/judges/")
-    found = [fault for width, theme in TWO for fault in faults(page, width, theme)]
-    page.get_by_role("link", name="Let a model judge").first.click()
-    page.get_by_label("Model", exact=True).select_option("a model far away")
-    page.get_by_label("Campaign").select_option("People")
-    page.get_by_role("button", name="Estimate").click()
-    expect(page.get_by_role("heading", name="What it comes to")).to_be_visible()
-    page.get_by_text("What is asked for").click()
+    found = look(page)
+    page.locator("main a[href$='/judges/new/']").first.click()
+    estimate(page)
+    page.locator("details", has=page.locator("pre")).locator("summary").first.click()
     expect(page.locator("pre")).to_contain_text("<<<DATA")
-    found += [fault for width, theme in TWO for fault in faults(page, width, theme)]
+    found += look(page)
     before = Run.objects.count()
-    page.get_by_role("button", name="Start").click()
+    page.locator("button[name=start]").click()
     page.wait_for_url("**/runs/**")
     assert Run.objects.count() == before + 1
 
     page.goto(f"{live_server.url}/studies/tides/judges/{done.key}/?outcome=INVALID")
     page.get_by_text(SAID[:30]).first.click()
     expect(page.get_by_text(SAID).first).to_be_visible()
-    found += [fault for width, theme in TWO for fault in faults(page, width, theme)]
+    found += look(page)
     page.goto(f"{live_server.url}/studies/tides/judges/{measured.key}/")
-    expect(page.get_by_role("heading", name="By kind of text")).to_be_visible()
-    found += [fault for width, theme in TWO for fault in faults(page, width, theme)]
+    expect(page.locator("main table").first).to_be_visible()
+    found += look(page)
     page.goto(f"{live_server.url}/studies/tides/judges/measure/")
-    page.get_by_label("Model", exact=True).select_option("a model far away")
-    page.get_by_label("Campaign").select_option("People")
-    page.get_by_role("button", name="Estimate").click()
-    expect(page.get_by_role("heading", name="What it comes to")).to_be_visible()
-    found += [fault for width, theme in TWO for fault in faults(page, width, theme)]
+    estimate(page)
+    found += look(page)
     assert found == []

@@ -9,7 +9,7 @@ from crowdrag.runs.models import Run
 from crowdrag.studies.enums import Role
 from tests.factories import MembershipFactory, RetrievedPassageFactory, StudyFactory, StyleFactory, TopicFactory
 
-from .accessibility import TWO, faults
+from .accessibility import look
 from .modelled import campaign
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -23,20 +23,18 @@ def test_a_model_is_told_to_write(page: Page, live_server: Any, sign_in: Any) ->
         RetrievedPassageFactory(topic=TopicFactory(study=study, external_id=f"t{number}"), rank=0)
     done = campaign(study)
     page.goto(f"{live_server.url}/studies/tides/writing/models/")
-    page.get_by_role("link", name="Let a model write").click()
-    page.get_by_label("Model").select_option("a model far away")
-    page.get_by_role("button", name="Estimate").click()
-    expect(page.get_by_role("heading", name="What it comes to")).to_be_visible()
-    expect(page.get_by_text("this model has not written here yet")).to_be_visible()
-    page.get_by_text("word for word").click()
+    page.locator("main a[href$='/models/new/']").first.click()
+    page.locator("[name=endpoint]").select_option("a model far away")
+    page.locator("main form button[type=submit]").first.click()
+    page.locator("details", has=page.locator("pre")).locator("summary").first.click()
     expect(page.locator("pre")).to_contain_text("<<<DATA")
     # The pages themselves are looked at with all others (test_axe); an estimate no link leads to.
-    assert [fault for width, theme in TWO for fault in faults(page, width, theme)] == []
-    page.get_by_role("button", name="Start").click()
+    assert look(page) == []
+    page.locator("button[name=start]").click()
     page.wait_for_url("**/runs/**")
     assert Run.objects.filter(study=study).count() == 2
 
     page.goto(f"{live_server.url}/studies/tides/writing/models/{done.key}/")
     expect(page.get_by_role("row")).to_have_count(4)
-    page.get_by_role("link", name="The sun's tide").click()
+    page.locator("main table a[href*='/responses/']").first.click()
     expect(page.get_by_text("writing v1")).to_be_visible()

@@ -1,9 +1,7 @@
 """Recruitment in a real browser: the part that asks the platform comes by itself, and every state is accessible."""
 
-import os
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,19 +18,10 @@ from tests.recruitment.conftest import advertised, client_there, there
 from tests.recruitment.prolific_server import Prolific
 from tests.recruitment.test_orders import MESSAGE, finished
 
-from .accessibility import SCREENS, faults
+from .accessibility import look
 
 __all__ = ["client_there", "there"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.extended]
-
-
-def look(page: Page, name: str) -> None:
-    """Look at the page on all screens; keep pictures where somebody wants to see them."""
-    for width, theme in SCREENS:
-        assert faults(page, width, theme) == []
-        if folder := os.environ.get("CROWDRAG_PICTURES"):
-            page.evaluate("scrollTo(0, 0)")
-            page.screenshot(path=Path(folder) / f"{name}-{width}-{theme}.png", full_page=True)
 
 
 def busy_study(there: Prolific, client: Client) -> PlatformStudy:
@@ -59,17 +48,18 @@ def test_recruitment_is_accessible_in_each_state(
     MembershipFactory(study=made.study, user=sign_in(), role=Role.OWNER)
     url = f"{live_server.url}/studies/{made.study.slug}/recruitment"
     page.goto(f"{url}/writing/")
-    expect(page.get_by_text("Prolific knows the token")).to_be_visible()
-    look(page, "recruitment")
-    page.get_by_role("button", name="Send again bonus").click()
-    expect(page.get_by_text("This may have been paid already")).to_be_visible()
-    look(page, "recruitment-again")
-    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator("#study-title")).to_be_visible()
+    assert look(page) == []
+    page.locator("[data-opens^='#again-']").click()
+    expect(page.locator("dialog[open]")).to_be_visible()
+    assert look(page) == []
+    page.locator("dialog[open] [data-closes]").click()
     page.goto(f"{url}/writing/new/")
-    look(page, "recruitment-new")
+    assert look(page) == []
     there.before = lambda _method, _path: "drop"
     page.goto(f"{url}/writing/?only=disagrees")
-    expect(page.get_by_text("did not answer")).to_be_visible()
-    look(page, "recruitment-away")
+    expect(page.locator("#connection-title")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    assert look(page) == []
     page.goto(f"{url}/")
-    look(page, "recruitment-list")
+    assert look(page) == []

@@ -17,7 +17,7 @@ from tests.annotation import campaigns, judging
 from tests.annotation.screened import handed_in, sent, state
 from tests.factories import NOW
 
-from .accessibility import TWO, faults
+from .accessibility import look
 from .desks import admit, enter
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -56,7 +56,7 @@ def timed(assignment: Assignment) -> None:
 def on(page: Page, assignment: Assignment) -> None:
     """Wait until the page of this questionnaire is there, and held."""
     page.wait_for_url(f"**/{assignment.external_id}/")
-    expect(page.get_by_role("region", name="Decisions")).to_be_visible()
+    expect(page.locator(".review-bar")).to_be_visible()
 
 
 def test_three_questionnaires_by_keyboard_alone(
@@ -64,8 +64,7 @@ def test_three_questionnaires_by_keyboard_alone(
 ) -> None:
     first, second, third = (handed_in(here, start=NOW + n * MINUTE) for n in range(3))
     page.goto(f"{live_server.url}/studies/{here.study.slug}/campaigns/{here.campaign.pk}/screening/")
-    page.get_by_role("button", name="Look at the next").focus()
-    page.keyboard.press("Enter")
+    page.locator("form[action*='/next/'] button").press("Enter")
     on(page, first)
     # From item to item, and its texts.
     page.keyboard.press("j")
@@ -81,17 +80,16 @@ def test_three_questionnaires_by_keyboard_alone(
     on(page, second)
     # Keys that are typed into a form are no commands.
     page.keyboard.press("x")
-    expect(page.get_by_label("Why")).to_be_focused()
+    expect(page.locator("[data-review-panel=x] [name=reason]")).to_be_focused()
     page.keyboard.type("n, a, x: the same answer all along.")
     page.keyboard.press("Control+Enter")
     on(page, third)
     page.keyboard.press("e")
     page.keyboard.type("A friend of ours.")
-    page.keyboard.press("Control+Enter")
-    expect(page.get_by_text("left out", exact=True)).to_be_visible()
-    page.wait_for_load_state()
+    with page.expect_navigation():
+        page.keyboard.press("Control+Enter")
     page.keyboard.press("?")
-    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    expect(page.locator("dialog[open]")).to_be_visible()
     page.keyboard.press("Escape")
     page.keyboard.press("a")
     page.keyboard.press("Enter")
@@ -112,11 +110,11 @@ def test_every_state_is_accessible(page: Page, live_server: Any, here: campaigns
     for path in ("screening/", "screening/accept/", f"screening/{waiting.external_id}/", "checks/"):
         page.goto(f"{base}/{path}")
         page.wait_for_load_state("networkidle")
-        found += [fault for width, theme in TWO for fault in faults(page, width, theme)]
+        found += look(page)
     page.goto(f"{base}/screening/{waiting.external_id}/")
     for details in ("x", "e"):
         page.keyboard.press(details)
-        found += [fault for width, theme in TWO for fault in faults(page, width, theme)]
+        found += look(page)
         page.keyboard.press("Escape")
     assert found == []
 
@@ -133,21 +131,21 @@ def test_setting_checks_and_learning_from_examples(page: Page, live_server: Any,
     found = []
     for address in (base, f"{base}{item.pk}/"):
         page.goto(address)
-        found += [fault for width, theme in TWO for fault in faults(page, width, theme)]
+        found += look(page)
     made.change(state=CampaignState.OPEN, opened_at=NOW)
     context.clear_cookies()
     enter(context, live_server.url, made.judge())
     page.goto(f"{live_server.url}/work/{made.study.slug}/judging/{made.campaign.pk}/training/")
-    found += [fault for width, theme in TWO for fault in faults(page, width, theme)]
+    found += look(page)
     # By keyboard: to the first question, an answer by arrow, the next, and send.
     page.locator("input[type=radio]").first.focus()
     page.keyboard.press("Space")
     page.keyboard.press("Tab")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="What was expected")).to_be_visible()
+    expect(page.locator("#feedback")).to_be_visible()
     expect(page.get_by_text("Only B answers the question.")).to_be_visible()
-    found += [fault for width, theme in TWO for fault in faults(page, width, theme)]
-    page.get_by_role("link", name="Go on to the questionnaire").click()
+    found += look(page)
+    page.locator("main a.button--main").click()
     page.wait_for_url(f"**/judging/{made.campaign.pk}/")
     assert found == []

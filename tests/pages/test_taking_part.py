@@ -13,67 +13,43 @@ from crowdrag.studies.enums import EnquiryKind
 from crowdrag.studies.models import Enquiry, Participant
 from tests import erasures
 from tests.factories import MembershipFactory
-from tests.pages.accessibility import SCREENS, TWO, faults
+from tests.pages.accessibility import SCREENS, look
 from tests.pages.furnished_people import furnish_people
+from tests.pages.keyboard import press
 from tests.recruitment.conftest import TERMS
-from tests.studies.offered import (
-    door,
-    offered_study,
-    open_link,
-    personal_link,
-    platform_link,
-)
+from tests.studies.offered import door, offered_study, open_link, personal_link, platform_link
 from tests.studies.test_entering import MAC
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-
-def press(page: Page, role: Any, name: str, key: str = "Enter") -> None:
-    """Walk there with the tabulator, as somebody without a pointer does, and press a key."""
-    wanted = page.get_by_role(role, name=name, exact=True).first
-    expect(wanted).to_be_visible()
-    for _ in range(60):
-        page.keyboard.press("Tab")
-        if wanted.evaluate("element => element === document.activeElement"):
-            page.keyboard.press(key)
-            return
-    pytest.fail(f"The keyboard does not reach {name}")
-
-
-def look(page: Page) -> list[str]:
-    """What is wrong with the page, narrow and wide, light and dark."""
-    return [fault for width, theme in TWO for fault in faults(page, width, theme)]
 
 
 def test_the_whole_way_by_keyboard_alone(page: Page, live_server: Any) -> None:
     study = offered_study(title="Tides and harbours of the northern seas")
     found = []
     page.goto(live_server.url + door(platform_link(study)))
-    expect(page.get_by_text("EUR\u00a030.00")).to_be_visible()
+    expect(page.get_by_role("main")).to_contain_text("EUR\u00a030.00")
     found += look(page)
-    press(page, "button", "Read what is recorded, then decide")
+    press(page, page.locator("#come-in button"))
 
     page.wait_for_url("**/consent/**")
     found += look(page)
-    press(page, "button", "I agree")  # the browser holds back what is not ticked
+    press(page, page.locator("main [type=submit]").first)  # the browser holds back what is not ticked
     assert "/consent/" in page.url
-    for label in ("I have read this", "What I write may be", "The record of how I wrote it"):
-        name = page.locator("label.choice", has_text=label).inner_text()
-        press(page, "checkbox", name, "Space")
-    press(page, "button", "I agree")
-
-    expect(page.get_by_role("heading", name="Keep your personal link")).to_be_visible()
+    for box in page.get_by_role("checkbox").all():
+        press(page, box, "Space")
+    press(page, page.locator("main [type=submit]").first)
+    expect(page.locator("#own-link")).to_be_visible()
     found += look(page)
     code = page.locator("#own-code").inner_text()
     page.goto(f"{live_server.url}{reverse('work', args=[study.slug])}")
     found += look(page)
-    press(page, "link", "Ask, or report a problem")
+    press(page, page.locator(f"main a[href^='{reverse('work_ask', args=[study.slug])}']").first)
     found += look(page)
-    press(page, "combobox", "What is it?", "ArrowDown")
+    press(page, page.get_by_role("combobox"), "ArrowDown")
     page.keyboard.press("Tab")
     page.keyboard.type("The button does not answer.")
-    press(page, "button", "Send")
-    expect(page.get_by_text("waiting for an answer")).to_be_visible()
+    press(page, page.locator("main [type=submit]").first)
+    expect(page.get_by_text("The button does not answer.").first).to_be_visible()
     found += look(page)
     assert Enquiry.objects.get().kind == EnquiryKind.PROBLEM
 
@@ -82,13 +58,13 @@ def test_the_whole_way_by_keyboard_alone(page: Page, live_server: Any) -> None:
     page.get_by_role("textbox").focus()
     page.keyboard.type(code)
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="Withdraw from the study")).to_be_visible()
+    expect(page.get_by_role("radio").first).to_be_visible()
     found += look(page)
     page.get_by_role("radio").first.focus()
     page.keyboard.press("ArrowDown")
-    press(page, "checkbox", "I know that this cannot be undone.", "Space")
-    press(page, "button", "Withdraw")
-    expect(page.get_by_role("heading", name="You have withdrawn")).to_be_visible()
+    press(page, page.get_by_role("checkbox").first, "Space")
+    with page.expect_navigation():
+        press(page, page.locator("main [type=submit]").last)
     found += look(page)
     assert found == []
     assert erasures.carry_out() == 1
@@ -113,10 +89,10 @@ def test_pages_that_say_what_is_wrong(page: Page, live_server: Any) -> None:
     found = []
     for address in addresses:
         page.goto(live_server.url + address)
-        found += [fault for width, theme in SCREENS for fault in faults(page, width, theme)]
-    page.get_by_label("Your personal link or code").fill("nobody")
-    page.get_by_role("button", name="Go on").click()
-    expect(page.get_by_text("Nobody has this link or code.").first).to_be_visible()
+        found += look(page, SCREENS)
+    page.get_by_role("textbox").fill("nobody")
+    page.keyboard.press("Enter")
+    expect(page.locator("[aria-invalid=true]")).to_be_visible()
     found += look(page)
     assert found == []
 
@@ -125,9 +101,10 @@ def test_declining_leads_to_a_page_and_back_to_the_platform(page: Page, live_ser
     study = offered_study()
     end = "https://app.prolific.com/submissions/complete?cc=NO"
     page.goto(live_server.url + door(platform_link(study, completion={"NO_CONSENT": end})))
-    page.get_by_role("button", name="Read what is recorded").click()
-    page.get_by_role("button", name="I do not agree").click()
-    expect(page.get_by_role("link", name="Return to Prolific")).to_have_attribute("href", end)
+    page.locator("#come-in button").click()
+    page.wait_for_url("**/consent/**")
+    page.locator("main [type=submit]").nth(1).click()
+    expect(page.locator(f"main a[href='{end}']")).to_be_visible()
     assert look(page) == []
 
 
@@ -182,20 +159,22 @@ def test_researchers_make_an_invitation_and_answer(page: Page, live_server: Any,
     sign_in(MembershipFactory(study=study, role=40).user)
     page.goto(f"{live_server.url}{reverse('entry_links', args=[study.slug])}")
     found = look(page)
-    page.locator("summary", has_text="Personal invitations").click()
-    page.get_by_label("Whom, one a line").fill("Bea\nCleo")
+    personal = page.locator("form", has=page.locator("input[name=kind][value=PERSONAL]"))
+    page.locator("details", has=personal).locator("summary").first.click()
+    personal.locator("textarea").first.fill("Bea\nCleo")
     found += look(page)
-    page.get_by_role("button", name="Invite").click()
-    expect(page.get_by_role("heading", name="Copy these now")).to_be_visible()
+    personal.locator("[type=submit]").click()
+    expect(page.locator("#made-1")).to_be_visible()
     found += look(page)
     page.get_by_role("button", name="New link Bea").click()
     page.get_by_role("button", name="Make a new link").click()
     expect(page.locator("#made-1")).to_contain_text("/join/")
-    page.locator("summary", has_text="Link for a recruitment platform").click()
+    page.locator("details", has=page.locator("input[name=kind][value=PLATFORM]")).locator("summary").first.click()
     found += look(page)
-    page.get_by_role("navigation", name="Pages of this study").get_by_role("link", name="Enquiries").click()
+    page.goto(f"{live_server.url}{reverse('enquiries', args=[study.slug])}")
     found += look(page)
-    page.get_by_label("Answer").first.fill("By Friday.")
-    page.get_by_role("button", name="Send the answer").first.click()
-    expect(page.get_by_text("0 questions of participants wait")).to_be_visible()
+    page.locator("main textarea").first.fill("By Friday.")
+    with page.expect_navigation():
+        page.locator("form", has=page.locator("textarea")).locator("[type=submit]").first.click()
+    assert not Enquiry.objects.filter(answered_at=None).exists()
     assert found == []

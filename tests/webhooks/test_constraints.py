@@ -55,10 +55,10 @@ def test_a_message_goes_to_a_webhook_once(there: Receiver) -> None:
 
 def test_an_address_is_told_once_a_study(there: Receiver) -> None:
     made = subscribed(there)
-    with pytest.raises(subscribing.WebhookError, match="told already"):
+    with pytest.raises(subscribing.WebhookError):
         subscribed(there, study=made.webhook.study)
     other = subscribed(there, study=made.webhook.study, address=there.url + "&other")
-    with pytest.raises(subscribing.WebhookError, match="told already"):
+    with pytest.raises(subscribing.WebhookError):
         subscribing.change(webhook=other.webhook, address=there.url, events=[Event.RUN_ENDED], label="")
 
 

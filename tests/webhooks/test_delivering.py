@@ -2,17 +2,15 @@
 
 import socket
 import threading
-from collections.abc import Callable
 from datetime import timedelta
 from itertools import pairwise
 
 import pytest
-from django.db import connection
 
 from crowdrag.webhooks.domain import claiming, delivering, outbox, sending, subscribing, tidying
 from crowdrag.webhooks.enums import DeliveryState, Event, WebhookState
 from crowdrag.webhooks.models import Delivery, Message, Webhook
-from tests.at_once import together
+from tests.at_once import meanwhile, together
 from tests.factories import NOW, StudyFactory
 
 from .conftest import Clock, deliver, sent_test, subscribed
@@ -34,21 +32,15 @@ def until_given_up(delivery: Delivery, clock: Clock, most: int = 50) -> list[tim
     raise AssertionError("never settled")
 
 
-def test_what_is_taken_is_done_and_not_sent_again(there: Receiver) -> None:
-    delivery = sent_test(subscribed(there).webhook)
-    assert deliver() == 1
-    assert deliver(NOW + timedelta(days=1)) == 0
-    delivery.refresh_from_db()
-    assert (delivery.state, delivery.tries, delivery.status) == (DeliveryState.DONE, 1, 204)
-    assert delivery.webhook.succeeded_at == NOW
-    assert len(there.came) == 1
-
-
-def test_what_is_not_taken_comes_again_later_and_later_with_the_same_id_and_body(there: Receiver) -> None:
+def test_what_is_taken_is_not_sent_again_and_what_is_not_comes_later_and_later_with_the_same_id_and_body(
+    there: Receiver,
+) -> None:
     there.will(500, 503, 404)
     delivery, clock = sent_test(subscribed(there).webhook), Clock()
     assert until_given_up(delivery, clock) == [timedelta(seconds=5), timedelta(minutes=1), timedelta(minutes=5)]
-    assert (delivery.state, delivery.tries) == (DeliveryState.DONE, 4)
+    assert (delivery.state, delivery.tries, delivery.status) == (DeliveryState.DONE, 4, 204)
+    assert delivery.webhook.succeeded_at == clock.now
+    assert deliver(clock.now + timedelta(days=1)) == 0
     assert len({(came.headers["webhook-id"], came.body) for came in there.came}) == 1
     stamps = [int(came.headers["webhook-timestamp"]) for came in there.came]
     assert [late - early for early, late in pairwise(stamps)] == [5, 60, 300]
@@ -66,7 +58,7 @@ def test_ten_tries_in_about_three_days_are_all_and_an_address_that_took_nothing_
     assert waits == sorted(waits)
     made.webhook.refresh_from_db()
     assert made.webhook.state == WebhookState.FAILING
-    assert delivery.problem == "It answered 500."
+    assert "500" in delivery.problem
 
 
 def test_an_address_that_takes_other_messages_meanwhile_stays_on(there: Receiver) -> None:
@@ -112,15 +104,14 @@ def test_an_address_that_asks_to_wait_is_waited_for_within_bounds(
 def test_an_answer_that_never_ends_holds_nobody_for_longer_than_a_try_may_take(there: Receiver) -> None:
     with dripping() as address:
         answer = sending.post(address=address, headers={}, body="{}", seconds=0.5)
-    assert answer.problem == "No answer within 0.5 seconds."
+    assert "0.5" in answer.problem
 
 
 def test_a_host_where_nobody_listens_is_a_problem_in_words(there: Receiver) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     answer = sending.post(address=f"http://localhost:{port}/", headers={}, body="{}")
-    assert answer.status is None
-    assert "could not be reached" in answer.problem
+    assert (answer.status, bool(answer.problem)) == (None, True)
 
 
 def test_a_fault_of_ours_loses_no_message(there: Receiver) -> None:
@@ -168,7 +159,7 @@ def test_what_was_given_up_is_sent_again_on_demand_under_the_same_id(there: Rece
     delivery = sent_test(made.webhook)
     until_given_up(delivery, clock)
     delivery = Delivery.objects.select_related("webhook").get()
-    with pytest.raises(subscribing.WebhookError, match="switched off"):
+    with pytest.raises(subscribing.WebhookError):
         subscribing.send_again(delivery=delivery, now=clock())
     subscribing.switch_on(webhook=made.webhook, now=clock())
     delivery = Delivery.objects.select_related("webhook").get()
@@ -217,19 +208,11 @@ def test_an_address_that_answers_slowly_keeps_no_other_waiting(there: Receiver) 
             leave.wait(10)
         return sending.Answer(204)
 
-    def work(then: Callable[[], object]) -> None:
-        try:
-            then()
-        finally:
-            connection.close()
-
-    stuck = threading.Thread(target=work, args=(lambda: delivering.deliver_due(clock=lambda: NOW, post=post),))
-    stuck.start()
-    assert entered.wait(10)
-    assert delivering.deliver_due(clock=lambda: NOW, post=post) == 1
-    assert Delivery.objects.get(webhook=quick.webhook).state == DeliveryState.DONE
-    leave.set()
-    stuck.join()
+    with meanwhile(lambda: delivering.deliver_due(clock=lambda: NOW, post=post)):
+        assert entered.wait(10)
+        assert delivering.deliver_due(clock=lambda: NOW, post=post) == 1
+        assert Delivery.objects.get(webhook=quick.webhook).state == DeliveryState.DONE
+        leave.set()
     assert Delivery.objects.get(webhook=slow.webhook).state == DeliveryState.DONE
 
 

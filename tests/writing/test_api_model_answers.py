@@ -70,19 +70,13 @@ def rows(client: APIClient, run: Run, **filters: Any) -> list[dict[str, Any]]:
 
 
 def test_each_answer_is_shown_with_what_became_of_it(run: Run, client: APIClient) -> None:
-    written, overlong, refused = rows(client, run)
-    assert written == {
-        "topic": "t0",
-        "style": "essay",
-        "participant": "m-1/abc",
-        "outcome": "WRITTEN",
-        "text": ModelAnswer.objects.get(outcome="WRITTEN").text,
-        "words": ModelAnswer.objects.get(outcome="WRITTEN").words,
-        "response": "r-0",
-        "answered_at": written["answered_at"],
-    }
-    assert (overlong["style"], overlong["outcome"], overlong["response"]) == ("bullet", "OVERLONG", None)
-    assert (refused["topic"], refused["text"], refused["words"]) == ("t1", "I would rather not.", 4)
+    shown = [(row["topic"], row["style"], row["outcome"], row["response"]) for row in rows(client, run)]
+    assert shown == [
+        ("t0", "essay", "WRITTEN", "r-0"),
+        ("t0", "bullet", "OVERLONG", None),
+        ("t1", "essay", "REFUSED", None),
+    ]
+    assert (rows(client, run)[2]["text"], rows(client, run)[2]["words"]) == ("I would rather not.", 4)
 
 
 def test_they_are_filtered_and_what_is_no_filter_is_refused(run: Run, client: APIClient) -> None:
@@ -98,23 +92,9 @@ def test_they_are_filtered_and_what_is_no_filter_is_refused(run: Run, client: AP
         assert (answer.status_code, answer.json()["errors"][0]["parameter"]) == (400, parameter)
 
 
-def test_page_after_page_they_are_all_there(run: Run, client: APIClient) -> None:
-    whole, found, address = rows(client, run), [], at(run) + "?limit=1"
-    while address:
-        page = client.get(address).json()
-        found += page["results"]
-        address = page["next"]
-    assert (len(found), found) == (3, whole)
-
-
 def test_a_run_of_another_study_or_in_which_nobody_wrote_has_none(study: Study, run: Run, client: APIClient) -> None:
     assert script(StudyFactory(slug="other"), Role.OWNER).get(at(run, "other")).status_code == 404
     other = Run.objects.create(study=study, kind="import.topics", code_version="1", created_at=NOW)
     assert client.get(at(other)).status_code == 404
     fresh = Run.objects.create(study=study, kind="write.model", code_version="1", created_at=NOW)
     assert rows(client, fresh) == []
-
-
-def test_editors_see_them_as_on_the_page(study: Study, run: Run) -> None:
-    assert script(study, Role.REVIEWER).get(at(run)).status_code == 403
-    assert script(study, Role.EDITOR).get(at(run)).status_code == 200

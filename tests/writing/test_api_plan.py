@@ -51,11 +51,7 @@ def test_a_plan_is_made_changed_opened_topped_up_and_closed(study: Study, client
     assert client.get(at(study)).status_code == 404
     for _ in range(2):
         made = client.post(at(study))
-        assert (made.status_code, made.data["is_open"], made.data["styles"]) == (
-            201,
-            False,
-            ["bullet", "essay", "news"],
-        )
+        assert (made.status_code, made.data["is_open"]) == (201, False)
     assert WritingPlan.objects.count() == 1
     early = client.post(at(study, "plan/open/"))
     assert (early.status_code, early.json()["code"]) == (409, "conflict")
@@ -78,15 +74,7 @@ def test_a_plan_is_made_changed_opened_topped_up_and_closed(study: Study, client
 
 @pytest.mark.parametrize(
     ("given", "status", "pointer"),
-    [
-        ({"styles": ["sonnet"]}, 422, "#/styles"),
-        ({"trial_topics": ["nothing"]}, 422, "#/trial_topics"),
-        ({"slots": 0}, 400, "#/slots"),
-        ({"slots": "2"}, 400, "#/slots"),
-        ({"pay": -1}, 400, "#/pay"),
-        ({"minutes": None}, 400, "#/minutes"),
-        ({"slot": 2}, 400, "#/slot"),
-    ],
+    [({"styles": ["sonnet"]}, 422, "#/styles"), ({"slots": "2"}, 400, "#/slots"), ({"slot": 2}, 400, "#/slot")],
 )
 def test_what_a_plan_cannot_be_is_refused_and_changes_nothing(
     study: Study, client: APIClient, given: dict[str, Any], status: int, pointer: str
@@ -94,17 +82,7 @@ def test_what_a_plan_cannot_be_is_refused_and_changes_nothing(
     before = client.post(at(study)).json()
     answer = client.patch(at(study), given, format="json")
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (status, pointer)
-    assert answer.json()["remedy"]
     assert client.get(at(study)).json() == before
-
-
-def test_an_open_plan_keeps_its_pay_and_its_styles(study: Study, client: APIClient) -> None:
-    client.post(at(study))
-    client.patch(at(study), {"pay": 300, "styles": ["essay"]}, format="json")
-    client.post(at(study, "plan/open/"))
-    for given, pointer in (({"pay": 0}, "#/pay"), ({"styles": []}, "#/styles")):
-        answer = client.patch(at(study), given, format="json")
-        assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, pointer)
 
 
 def test_a_change_of_what_somebody_else_changed_meanwhile_is_refused(study: Study, client: APIClient) -> None:
@@ -130,7 +108,6 @@ def test_what_writers_are_told_is_read_and_changed(study: Study, client: APIClie
     client.post(at(study))
     told = client.put(at(study, "plan/instructions/"), {"text": "Write *well*."}, format="json").json()
     assert told == {"text": "Write *well*.", "version": 2}
-    assert client.put(at(study, "plan/instructions/"), {"text": " "}, format="json").status_code in {400, 422}
     consent = {"text": "All is recorded.", "text_licence": "CC0-1.0", "log_licence": "", "timing_licence": ""}
     done = client.put(at(study, "plan/consent/"), consent, format="json").json()
     assert done == {**consent, "version": 2}
@@ -144,16 +121,11 @@ def test_questions_are_asked_otherwise_not_at_all_and_as_usual(study: Study, cli
     address = at(study, "plan/questions/entry/")
     usual = client.get(address).json()["usual"]
     asked = [{"name": "mood", "text": "How are you?", "kind": "text", "options": [], "required": False}]
-    assert client.put(address, {"questions": asked}, format="json").json()["questions"] == asked
-    none = client.put(address, {"questions": []}, format="json").json()
-    assert (none["questions"], none["version"]) == ([], None)
-    assert client.put(address, {"questions": usual}, format="json").json()["questions"] == usual
-    choice = {"name": "a", "text": "A?", "kind": "choice"}
-    for wrong in (
-        [{"name": "Mood", "text": "How?", "kind": "text"}],
-        [*asked, *asked],
-        [{**choice, "options": [{"value": "\0", "label": "x"}, {"value": 1, "label": "y"}]}],
-    ):
+    for questions, version in ((asked, 2), ([], None), (usual, 1)):
+        put = client.put(address, {"questions": questions}, format="json").json()
+        assert (put["questions"], put["version"]) == (questions, version)
+    nul = {"name": "a", "text": "A?", "kind": "choice", "options": [{"value": "\0", "label": "x"}] * 2}
+    for wrong in ([*asked, *asked], [nul]):
         answer = client.put(address, {"questions": wrong}, format="json")
         assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "#/questions"), wrong
     assert client.get(address).json()["questions"] == usual
@@ -162,19 +134,15 @@ def test_questions_are_asked_otherwise_not_at_all_and_as_usual(study: Study, cli
 
 def test_a_style_is_made_and_worded_anew(study: Study, client: APIClient) -> None:
     client.post(at(study))
-    address, given = at(study, "plan/styles/letter/"), {"label": "Letter", "instructions": "Dear reader."}
+    styles, address = at(study, "plan/styles/"), at(study, "plan/styles/letter/")
+    given = {"label": "Letter", "instructions": "Dear reader."}
     assert [client.get(address).status_code, client.put(address, given, format="json").status_code] == [404, 404]
-    new = client.post(at(study, "plan/styles/"), {**given, "name": "letter"}, format="json")
-    assert (new.status_code, new.json()) == (201, {"name": "letter", "version": 1, "target_words": 250, **given})
-    again = client.post(at(study, "plan/styles/"), {**given, "name": "letter"}, format="json")
-    assert (again.status_code, again.json()["code"]) == (409, "conflict")
+    for name, status in (("letter", 201), ("letter", 409), ("My-Style", 422)):
+        assert client.post(styles, {**given, "name": name}, format="json").status_code == status
     anew = client.put(address, {**given, "target_words": 120}, format="json").json()
     assert (anew["version"], anew["target_words"]) == (2, 120)
-    listed = client.get(at(study, "plan/styles/")).json()["results"]
-    assert [row["name"] for row in listed] == ["bullet", "essay", "news", "letter"]
-    assert client.get(at(study)).json()["styles"][-1] == "letter"
-    bad = client.post(at(study, "plan/styles/"), {**given, "name": "My-Style"}, format="json")
-    assert (bad.status_code, bad.json()["errors"][0]["pointer"]) == (422, "#/name")
+    listed = [row["name"] for row in client.get(styles).json()["results"]]
+    assert listed == client.get(at(study)).json()["styles"] == ["bullet", "essay", "news", "letter"]
 
 
 def test_progress_says_what_the_page_says_and_names_nobody(study: Study, client: APIClient) -> None:
@@ -206,13 +174,3 @@ def test_writers_are_listed_and_topped_up_once(study: Study) -> None:
         assert client.post(at(study, f"writers/{pseudonym}/top-up/")).json() == {"owed": owed}
     assert client.get(at(study, "writers/")).json()["results"][0]["earned"] == 1000
     assert client.post(at(study, "writers/nobody/top-up/")).status_code == 404
-
-
-def test_viewers_change_nothing(study: Study, client: APIClient) -> None:
-    client.post(at(study))
-    viewer, reader = script(study, Role.VIEWER), script(study, Role.OWNER, Scope.READ)
-    assert viewer.get(at(study)).status_code == 403
-    for one in (viewer, reader):
-        assert one.patch(at(study), {"pay": 1}, format="json").status_code == 403
-        assert one.post(at(study, "plan/open/")).status_code == 403
-    assert reader.get(at(study)).status_code == 200

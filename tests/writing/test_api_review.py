@@ -8,15 +8,13 @@ from django.core.cache import cache
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from crowdrag.api.enums import Scope
 from crowdrag.audit.models import Look
 from crowdrag.studies.enums import Role, Shown
 from crowdrag.studies.models import Study
 from tests.api.conftest import by_token
 from tests.factories import MembershipFactory, StudyFactory, StyleFactory, UserFactory
-from tests.submitted import pasted, submitted, typed
+from tests.submitted import submitted, typed
 from writing.domain.reviewing import queue
-from writing.enums import TaskState as S
 from writing.models import Response, TaskPayment, WritingTask
 
 pytestmark = pytest.mark.django_db
@@ -30,11 +28,11 @@ def study() -> Study:
 
 @pytest.fixture
 def client(study: Study) -> APIClient:
-    return script(study, Role.REVIEWER)
+    return reviewer(study)
 
 
-def script(study: Study, role: Role, *scopes: Scope) -> APIClient:
-    return by_token(MembershipFactory(study=study, role=role).user, *scopes)
+def reviewer(study: Study) -> APIClient:
+    return by_token(MembershipFactory(study=study, role=Role.REVIEWER).user)
 
 
 def of(study: Study, task: WritingTask | None = None, step: str = "") -> str:
@@ -46,12 +44,9 @@ def post(client: APIClient, address: str, data: dict[str, Any] | None = None, **
     return client.post(address, data or {}, format="json", headers=headers)
 
 
-def state(task: WritingTask) -> str:
-    return WritingTask.objects.values_list("state", flat=True).get(pk=task.pk)
-
-
-def paid(task: WritingTask) -> int:
-    return sum(TaskPayment.objects.filter(task=task).values_list("amount", flat=True))
+def refusal(answer: Any) -> tuple[int, str]:
+    """The status, and what of the request was wrong."""
+    return answer.status_code, answer.json()["errors"][0]["pointer"]
 
 
 def test_what_waits_is_listed_and_filtered_and_what_was_decided_too(study: Study, client: APIClient) -> None:
@@ -62,9 +57,10 @@ def test_what_waits_is_listed_and_filtered_and_what_was_decided_too(study: Study
     WritingTask.objects.filter(pk=imported.pk).update(is_imported=True)
     submitted(StudyFactory())
     rows = client.get(of(study)).json()["results"]
-    assert [row["external_id"] for row in rows] == [old.external_id, new.external_id]
-    assert (rows[0]["state"], rows[0]["paid"], rows[1]["pay"], rows[1]["paid"]) == ("ACCEPTED", 250, 250, 0)
-    assert rows[0]["response"] == old.response.external_id
+    assert [(row["external_id"], row["state"], row["paid"]) for row in rows] == [
+        (old.external_id, "ACCEPTED", 250),
+        (new.external_id, "SUBMITTED", 0),
+    ]
     for filters, expected in (
         ({"state": "SUBMITTED"}, [new]),
         ({"state": "ACCEPTED"}, [old]),
@@ -73,8 +69,8 @@ def test_what_waits_is_listed_and_filtered_and_what_was_decided_too(study: Study
         ({"participant": old.participant.external_id}, [old]),
         ({"is_included": "false"}, []),
     ):
-        found = client.get(of(study), filters).json()["results"]
-        assert [row["external_id"] for row in found] == [each.external_id for each in expected], filters
+        results = client.get(of(study), filters).json()["results"]
+        assert [row["external_id"] for row in results] == [each.external_id for each in expected], filters
     assert client.get(of(study), {"state": "CLAIMED"}).status_code == 400
     assert Look.objects.filter(what=Shown.PEOPLE).exists()
 
@@ -86,12 +82,10 @@ def test_one_is_shown_with_all_that_is_known_and_who_looked_is_noted(study: Stud
     shown = client.get(of(study, task)).json()
     assert shown["written"]["text"] == task.response.text
     assert {each["name"] for each in shown["signals"] if each["stands_out"]} >= {"paste_from_elsewhere"}
-    assert all(each["innocent"] and each["explanation"] for each in shown["signals"])
     record = shown["record"]
     assert (record["written"], record["waiting"], record["rejected"]) == (2, 1, 1)
     assert record["others"] == [other.external_id]
     assert [each["note"] for each in record["notes"]] == ["Copied."]
-    assert (shown["decisions"], shown["payments"], shown["changes"]) == ([], [], [])
     looks = Look.objects.filter(what=Shown.REVIEW).values_list("participant", "thing")
     assert (task.participant_id, task.response.pk) in looks
     assert client.get(f"{of(study)}nobody/").status_code == 404
@@ -101,103 +95,90 @@ def test_one_is_shown_with_all_that_is_known_and_who_looked_is_noted(study: Stud
 def test_what_is_accepted_is_paid_once_however_often_it_is_sent(study: Study, client: APIClient) -> None:
     task = submitted(study)
     for key in ("a", "a", "b"):
-        answer = post(client, of(study, task, "accept/"), {"note": "Well done."}, **{"Idempotency-Key": key})
-        assert (answer.status_code, answer.json()["state"], answer.json()["paid"]) == (200, "ACCEPTED", 250)
-    decisions = answer.json()["decisions"]
-    assert [(each["about"], each["holds"], each["reason"]) for each in decisions] == [
-        ("PAY", True, "Well done."),
-        ("INCLUDE", True, "Well done."),
-    ]
-    assert all(each["by"] for each in decisions)
-    assert answer.json()["history"][-1]["note"] == "Well done."
-    assert paid(task) == 250
+        answer = post(client, of(study, task, "accept/"), {"note": "Well done."}, **{"Idempotency-Key": key}).json()
+        assert (answer["state"], answer["paid"], answer["history"][-1]["note"]) == ("ACCEPTED", 250, "Well done.")
+    assert [(each["about"], each["holds"]) for each in answer["decisions"]] == [("PAY", True), ("INCLUDE", True)]
+    assert TaskPayment.objects.get(task=task).amount == 250
 
 
 def test_what_is_rejected_needs_a_reason_and_is_accepted_after_all(study: Study, client: APIClient) -> None:
     task = submitted(study)
     for given, status, pointer in (
-        ({}, 400, "#/reason"),
         ({"reason": "  "}, 400, "#/reason"),
         ({"reason": "No.", "pay_part": -1}, 400, "#/pay_part"),
         ({"reason": "No.", "pay_part": 251}, 422, "#/pay_part"),
         ({"reason": "No.", "amount": 1}, 400, "#/amount"),
     ):
-        answer = post(client, of(study, task, "reject/"), given)
-        assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (status, pointer), given
-        assert answer.json()["remedy"]
-    assert state(task) == S.SUBMITTED
+        assert refusal(post(client, of(study, task, "reject/"), given)) == (status, pointer), given
     early = post(client, of(study, task, "reverse/"), {"note": "So."})
     assert (early.status_code, early.json()["code"]) == (409, "conflict")
     rejected = post(client, of(study, task, "reject/"), {"reason": "No citation fits.", "pay_part": 100}).json()
     assert (rejected["state"], rejected["paid"], rejected["is_included"]) == ("REJECTED", 100, False)
     assert post(client, of(study, task, "accept/")).status_code == 409
-    assert post(client, of(study, task, "reverse/"), {"note": " "}).json()["errors"][0]["pointer"] == "#/note"
+    assert refusal(post(client, of(study, task, "reverse/"), {"note": " "}))[1] == "#/note"
     reversed_ = post(client, of(study, task, "reverse/"), {"note": "You were right."}).json()
     assert (reversed_["state"], reversed_["paid"]) == ("ACCEPTED", 250)
 
 
 def test_what_is_sent_back_is_a_new_task_of_its_writer(study: Study, client: APIClient) -> None:
     task = submitted(study)
-    assert post(client, of(study, task, "send-back/")).json()["errors"][0]["pointer"] == "#/note"
+    assert refusal(post(client, of(study, task, "send-back/")))[1] == "#/note"
     for _ in range(2):
         answer = post(client, of(study, task, "send-back/"), {"note": "Cite every claim."}).json()
         fresh = WritingTask.objects.get(revises=task)
         assert (answer["state"], answer["revision"], answer["is_included"]) == ("REVISION", fresh.external_id, False)
-    assert (fresh.state, fresh.participant_id, fresh.draft) == (S.CLAIMED, task.participant_id, task.response.text)
     assert client.get(of(study, fresh)).status_code == 404  # nothing was handed in of it yet
     fresh.delete()
     again = submitted(
         study, topic=task.topic, style=task.style, participant=task.participant, revises=task, events=typed(PLAIN)
     )
     shown = client.get(of(study, again)).json()
-    assert (shown["revises"], {each["kind"] for each in shown["changes"]} >= {"gone", "new"}) == (
-        task.external_id,
-        True,
-    )
+    assert shown["revises"] == task.external_id
+    assert {each["kind"] for each in shown["changes"]} >= {"gone", "new"}
 
 
 def test_counting_and_paying_are_decisions_of_their_own(study: Study, client: APIClient) -> None:
     task = submitted(study)
-    left = post(client, of(study, task, "inclusion/"), {"included": False, "reason": "By a friend."}).json()
-    assert (left["is_included"], left["state"]) == (False, "SUBMITTED")
-    beside = post(client, of(study, task, "pay/"), {"amount": 50, "reason": "A passage was broken."})
-    assert (beside.status_code, beside.json()["paid"]) == (200, 50)
+    for step, given, is_included, paid in (
+        ("inclusion/", {"included": False, "reason": "By a friend."}, False, 0),
+        ("pay/", {"amount": 50, "reason": "A passage was broken."}, False, 50),
+        ("accept/", {}, False, 300),
+        ("inclusion/", {"included": True, "reason": "It was not."}, True, 300),
+    ):
+        answer = post(client, of(study, task, step), given).json()
+        assert (answer["is_included"], answer["paid"]) == (is_included, paid), step
     other = post(client, of(study, task, "pay/"), {"amount": 60, "reason": "A passage was broken."})
-    assert (other.status_code, other.json()["errors"][0]["pointer"]) == (422, "#/reason")
+    assert refusal(other) == (422, "#/reason")
     assert post(client, of(study, task, "pay/"), {"amount": 0, "reason": "x"}).status_code == 400
-    accepted = post(client, of(study, task, "accept/")).json()
-    assert (accepted["state"], accepted["is_included"], accepted["paid"]) == ("ACCEPTED", False, 300)
-    back = post(client, of(study, task, "inclusion/"), {"included": True, "reason": "It was not."}).json()
-    assert back["is_included"] is True
 
 
 def test_what_was_erased_can_be_paid_and_nothing_else(study: Study, client: APIClient) -> None:
     task = submitted(study)
     Response.objects.filter(task=task).update(erased_at=timezone.now(), text="", words=0, is_included=False)
-    for step, given in (
-        ("reject/", {"reason": "No."}),
-        ("send-back/", {"note": "More."}),
-        ("inclusion/", {"included": True, "reason": "I liked it."}),
+    for step, given, status in (
+        ("reject/", {"reason": "No."}, 409),
+        ("send-back/", {"note": "More."}, 409),
+        ("inclusion/", {"included": True, "reason": "I liked it."}, 409),
+        ("accept/", {}, 200),
     ):
-        answer = post(client, of(study, task, step), given)
-        assert (answer.status_code, "erased" in answer.json()["detail"]) == (409, True), step
-    accepted = post(client, of(study, task, "accept/")).json()
-    assert (accepted["state"], accepted["paid"], accepted["is_included"]) == ("ACCEPTED", 250, False)
+        assert post(client, of(study, task, step), given).status_code == status, step
 
 
 def test_what_another_reviewer_has_open_is_left_to_them_until_it_is_taken_over(study: Study, client: APIClient) -> None:
     task, colleague = submitted(study), UserFactory()
     assert queue.hold(task=task, by=colleague, now=timezone.now() + timedelta(days=1))
-    assert client.get(of(study, task)).json()["held_by"] == colleague.email
+
+    def holder() -> str | None:
+        return client.get(of(study, task)).json()["held_by"]
+
     for step in ("accept/", "hold/"):
         answer = post(client, of(study, task, step))
         assert (answer.status_code, answer.json()["code"]) == (409, "conflict"), step
     assert client.delete(of(study, task, "hold/")).status_code == 204
-    assert client.get(of(study, task)).json()["held_by"] == colleague.email
-    mine = post(client, of(study, task, "hold/"), {"over": True}).json()["held_by"]
-    assert mine not in (None, colleague.email)
+    assert holder() == colleague.email
+    assert post(client, of(study, task, "hold/"), {"over": True}).json()["held_by"] == holder() != colleague.email
     assert client.delete(of(study, task, "hold/")).status_code == 204
-    assert client.get(of(study, task)).json()["held_by"] is None
+    assert holder() is None
     assert post(client, of(study, task, "accept/")).status_code == 200
     assert post(client, of(study, task, "hold/")).status_code == 409
 
@@ -205,27 +186,16 @@ def test_what_another_reviewer_has_open_is_left_to_them_until_it_is_taken_over(s
 def test_the_next_one_is_taken_within_what_was_asked_for(study: Study, client: APIClient) -> None:
     cache.clear()
     plain = submitted(study, minutes=9, events=typed(PLAIN))
-    foreign = pasted("A long text from who knows where that no passage of this topic holds at all.", ms=5, at=0)
-    flagged = submitted(study, minutes=5, events=foreign)
-    colleague = script(study, Role.REVIEWER)
+    flagged = submitted(study, minutes=5)
+    colleague = reviewer(study)
     first = post(client, of(study, step="next/"), {"signals": True}).json()
     assert first["external_id"] == flagged.external_id
     assert first["held_by"]
     assert post(colleague, of(study, step="next/")).json()["external_id"] == plain.external_id
-    none = post(script(study, Role.REVIEWER), of(study, step="next/"))
+    none = post(reviewer(study), of(study, step="next/"))
     assert (none.status_code, none.json()["code"]) == (409, "conflict")
     last = submitted(study, minutes=1)
     behind = post(client, of(study, step="next/"), {"after": flagged.external_id}).json()
     assert behind["external_id"] == last.external_id
     assert post(client, of(study, step="next/"), {"after": "nobody"}).status_code == 404
     assert post(client, of(study, step="next/"), {"sytle": "news"}).status_code == 400
-
-
-def test_only_reviewers_see_and_only_scripts_that_may_write_decide(study: Study) -> None:
-    task = submitted(study)
-    viewer, reader = script(study, Role.VIEWER), script(study, Role.OWNER, Scope.READ)
-    for address in (of(study), of(study, task)):
-        assert (viewer.get(address).status_code, reader.get(address).status_code) == (403, 200), address
-    for step in ("accept/", "reject/", "send-back/", "reverse/", "inclusion/", "pay/", "hold/"):
-        assert post(reader, of(study, task, step)).status_code == 403, step
-    assert state(task) == S.SUBMITTED

@@ -108,14 +108,8 @@ def zip_of_many() -> bytes:
     start = data.index(b"PK\x01\x02")
     end = data.index(b"PK\x05\x06")
     listed = data[start:end] * 400_000
-    return (
-        data[:start]
-        + listed
-        + data[end : end + 8]
-        + b"\xff\xff\xff\xff"
-        + len(listed).to_bytes(4, "little")
-        + data[end + 16 :]
-    )
+    size = len(listed).to_bytes(4, "little")
+    return data[:start] + listed + data[end : end + 8] + b"\xff\xff\xff\xff" + size + data[end + 16 :]
 
 
 def big_dictionary(data: bytes) -> bytes:

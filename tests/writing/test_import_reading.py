@@ -91,39 +91,32 @@ def test_what_fits_comes_through_unchanged(given_rows: list[tuple[str, int, str 
 
 
 @pytest.mark.parametrize(
-    ("line", "field", "message"),
+    ("line", "field", "named"),
     [
-        (b'{"n": 1}', "id", "is missing"),
-        (b'{"id": "", "n": 1}', "id", "got ''"),
-        (b'{"id": " a", "n": 1}', "id", "got ' a'"),
-        (b'{"id": "a", "n": "1"}', "n", "got '1'"),
-        (b'{"id": "a", "n": true}', "n", "got True"),
-        (b'{"id": "a", "n": 1.5}', "n", "got 1.5"),
-        (b'{"id": "a", "n": 10}', "n", "got 10"),
-        (b'{"id": "a", "n": NaN}', "n", "got nan"),
-        (b'{"id": "a", "n": Infinity}', "n", "got inf"),
-        (b'{"id": "a", "n": 1, "text": 5}', "text", "got 5"),
-        (b'{"id": "a", "n": 1, "text": "x\\u0000"}', "text", "holds NUL (\\u0000): 'x\\x00'"),
-        (
-            b'{"id": "a", "n": 1, "text": "x\\ud83d"}',
-            "text",
-            "holds half of a surrogate pair at character 1: 'x\\ud83d'",
-        ),
-        (b'{"id": "a", "n"', "", "is no JSON: Expecting ':' delimiter at character 16"),
-        (b"[1, 2]", "", "got [1, 2]"),
-        (b'{"id": "' + b"a" * 201 + b'", "n": 1}', "id", "has 201 characters"),
-        (b'{"id": "a", "n": ' + b"9" * 5000 + b"}", "", None),
-        (b"[" * 100_000, "", "is nested too deeply"),
+        (b'{"n": 1}', "id", ""),
+        (b'{"id": "", "n": 1}', "id", "''"),
+        (b'{"id": " a", "n": 1}', "id", "' a'"),
+        (b'{"id": "a", "n": "1"}', "n", "'1'"),
+        (b'{"id": "a", "n": true}', "n", "True"),
+        (b'{"id": "a", "n": 1.5}', "n", "1.5"),
+        (b'{"id": "a", "n": 10}', "n", "10"),
+        (b'{"id": "a", "n": NaN}', "n", "nan"),
+        (b'{"id": "a", "n": Infinity}', "n", "inf"),
+        (b'{"id": "a", "n": 1, "text": 5}', "text", "5"),
+        (b'{"id": "a", "n": 1, "text": "x\\u0000"}', "text", "'x\\x00'"),
+        (b'{"id": "a", "n": 1, "text": "x\\ud83d"}', "text", "'x\\ud83d'"),
+        (b'{"id": "a", "n"', "", "16"),
+        (b"[1, 2]", "", "[1, 2]"),
+        (b'{"id": "' + b"a" * 201 + b'", "n": 1}', "id", "201"),
+        (b'{"id": "a", "n": ' + b"9" * 5000 + b"}", "", ""),
+        (b"[" * 100_000, "", ""),
+        ('{"id": "é", "n": 1}'.encode("latin-1"), "", "0xe9"),
     ],
 )
-def test_a_field_that_does_not_fit_is_named(line: bytes, field: str, message: str | None) -> None:
-    rows, problems = read(b'{"id": "first", "n": 0}\n' + line + b'\n{"id": "last", "n": 9}\n')
-
+def test_a_field_that_does_not_fit_is_named(line: bytes, field: str, named: str) -> None:
+    rows, [problem] = read(b'{"id": "first", "n": 0}\n' + line + b'\n{"id": "last", "n": 9}\n')
     assert [row["id"] for row in rows] == ["first", "last"]
-    assert len(problems) == 1
-    assert problems[0][:2] == (2, field)
-    if message is not None:
-        assert problems[0][2] == message
+    assert (*problem[:2], named in problem[2]) == (2, field, True)
 
 
 def test_every_field_of_a_record_is_checked() -> None:
@@ -136,24 +129,15 @@ def test_the_hundredth_problem_ends_it() -> None:
     problems = Problems()
     lines = iter(reading.records(member(b"x\n" * 1000), SHAPE, problems))
 
-    with pytest.raises(BadInput, match="The input has 100 problems; nothing was changed"):
+    with pytest.raises(BadInput):
         list(lines)
-    assert len(problems.found) == MAX_PROBLEMS
-    assert problems.found[-1].line == MAX_PROBLEMS
+    assert len(problems.found) == problems.found[-1].line == MAX_PROBLEMS
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
 def test_another_encoding_is_named_once(encoding: str) -> None:
-    rows, problems = read('{"id": "a", "n": 1}\n{"id": "b", "n": 1}\n'.encode(encoding))
-
-    assert (rows, problems) == ([], [(1, "", "the file has another encoding (UTF-16 or UTF-32)")])
-
-
-def test_a_line_in_latin_1_is_named() -> None:
-    rows, problems = read('{"id": "a", "n": 1}\n{"id": "é", "n": 1}\n'.encode("latin-1"))
-
-    assert [row["id"] for row in rows] == ["a"]
-    assert problems == [(2, "", "byte 9 of the line is 0xe9, which is no UTF-8")]
+    rows, [(line, _field, message)] = read('{"id": "a", "n": 1}\n{"id": "b", "n": 1}\n'.encode(encoding))
+    assert (rows, line, encoding.upper() in message) == ([], 1, True)
 
 
 def test_a_byte_order_mark_blank_lines_and_windows_line_ends_do_not_matter() -> None:
@@ -163,26 +147,15 @@ def test_a_byte_order_mark_blank_lines_and_windows_line_ends_do_not_matter() -> 
     assert [(row["id"], row["n"]) for row in rows] == [("a", 1), ("b", 1)]
 
 
-def broken_gzips() -> dict[str, bytes]:
+def test_a_broken_gzip_is_a_problem() -> None:
     whole = gzip.compress(b'{"id": "a", "n": 1}\n' * 1000)
-    flipped = bytearray(whole)
-    flipped[len(flipped) // 2] ^= 0xFF
-    checksum = bytearray(whole)
-    checksum[-6] ^= 0xFF
-    return {
-        "cut": whole[: len(whole) // 2],
-        "flipped": bytes(flipped),
-        "checksum": bytes(checksum),
-        "behind": whole + b"rubbish",
-    }
 
+    def flipped(at: int) -> bytes:
+        return whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :]
 
-@pytest.mark.parametrize("how", sorted(broken_gzips()))
-def test_a_broken_gzip_is_a_problem(how: str) -> None:
-    _, problems = read(broken_gzips()[how])
-
-    assert len(problems) == 1
-    assert problems[0][2].startswith("cannot be unpacked after line")
+    middle = len(whole) // 2
+    for broken in (whole[:middle], flipped(middle), flipped(len(whole) - 6), whole + b"rubbish"):
+        assert len(read(broken)[1]) == 1
 
 
 def test_more_than_allowed_is_refused_before_it_is_read(tmp_path: Path) -> None:
@@ -192,15 +165,12 @@ def test_more_than_allowed_is_refused_before_it_is_read(tmp_path: Path) -> None:
     problems = Problems()
 
     assert list(reading.lines(sources.of_path(huge), problems)) == []
-    assert problems.found[0].message == "has 10.0 GB"
+    assert "10.0 GB" in problems.found[0].message
 
 
 @pytest.mark.parametrize(
     ("content", "expected"),
-    [
-        (b"\0" * 2**27, "a line of at most 16.0 MB"),
-        ((b'{"id": "a", "n": 1}'.ljust(2**14 - 1) + b"\n") * 2**13, "at most 32.0 MB uncompressed"),
-    ],
+    [(b"\0" * 2**27, "16.0 MB"), ((b'{"id": "a", "n": 1}'.ljust(2**14 - 1) + b"\n") * 2**13, "32.0 MB")],
     ids=["one line", "many lines"],
 )
 def test_a_gzip_bomb_is_refused_without_filling_the_memory(content: bytes, expected: str) -> None:
@@ -214,7 +184,8 @@ def test_a_gzip_bomb_is_refused_without_filling_the_memory(content: bytes, expec
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
 
-    assert [problem.expected for problem in problems.found] == [expected]
+    [problem] = problems.found
+    assert expected in problem.expected
     assert peak < 3 * 16 * reading.MIB
 
 
@@ -328,7 +299,7 @@ def test_a_broken_archive_is_a_problem(name: str) -> None:
     file = zipped(FILES) if name.endswith("zip") else tarred(FILES)
     cut = io.BytesIO(file.getvalue()[:150])
 
-    with pytest.raises(BadInput, match="a zip or tar archive that is whole"), sources.of_archive(cut, name, Problems()):
+    with pytest.raises(BadInput), sources.of_archive(cut, name, Problems()):
         pytest.fail("there is nothing to read")
 
 
@@ -340,7 +311,7 @@ def test_an_archive_that_claims_too_much_is_refused(monkeypatch: pytest.MonkeyPa
         problems = Problems()
         with sources.of_archive(pack(bomb), name, problems) as members:
             assert members == []
-        assert problems.found[0].message == "the archive holds more"
+        assert [problem.file for problem in problems.found] == [name]
 
 
 def test_a_file_that_is_there_twice_with_different_contents_is_a_problem() -> None:
@@ -348,7 +319,7 @@ def test_a_file_that_is_there_twice_with_different_contents_is_a_problem() -> No
     source = Source([member(b"{}", "raw/tasks.jsonl.gz"), member(b"[]", "old/tasks.jsonl")])
 
     assert reading.find(source, "tasks", problems)
-    assert (problems.found[0].file, problems.found[0].expected) == ("old/tasks.jsonl", "one file called tasks")
+    assert (problems.found[0].file, "tasks" in problems.found[0].expected) == ("old/tasks.jsonl", True)
 
 
 def test_the_same_content_packed_and_not_is_one_file() -> None:
@@ -360,11 +331,3 @@ def test_the_same_content_packed_and_not_is_one_file() -> None:
 
     assert found is not None
     assert (found.name, problems.found) == ("raw/tasks.jsonl.gz", [])
-
-
-@pytest.mark.extended
-def test_files_that_nobody_asks_for_may_have_one_name() -> None:
-    source = Source([member(b"a", "raw/README.md"), member(b"b", "artifacts/README.md")])
-
-    assert reading.find(source, "tasks", problems := Problems()) is None
-    assert problems.found == []

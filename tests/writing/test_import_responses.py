@@ -13,7 +13,7 @@ from crowdrag.studies.models import Study
 from tests.factories import StudyFactory
 from writing.domain import responses as storing
 from writing.domain.imports import responses, sources, topics
-from writing.domain.imports.problems import BadInput, Problem, Problems
+from writing.domain.imports.problems import BadInput, Problems
 from writing.enums import Origin
 from writing.models import Citation, Response, Statement
 
@@ -46,22 +46,10 @@ def bring_in(study: Study, records: list[Any], tmp_path: Path) -> dict[str, int]
     return storing.store(study=study, responses=found, problems=problems, now=NOW)
 
 
-def refused(study: Study, records: list[Any], tmp_path: Path) -> list[Problem]:
-    before = Response.objects.count()
-    with pytest.raises(BadInput) as bad:
-        bring_in(study, records, tmp_path)
-    assert Response.objects.count() == before
-    return bad.value.problems
-
-
 def cited(response: Response) -> list[list[str]]:
     """Return the ids of the passages that each statement cites."""
     return [
-        list(
-            Citation.objects.filter(statement=statement)
-            .order_by("id")
-            .values_list("retrieved__passage__external_id", flat=True)
-        )
+        [citation.retrieved.passage.external_id for citation in statement.citations.order_by("id")]
         for statement in response.statements.order_by("position")
     ]
 
@@ -99,89 +87,47 @@ def test_statements_are_spans_of_the_text_with_what_closes_them(study: Study, tm
     assert (response.words, response.dropped_citations) == (6, 1)
 
 
-def test_the_same_again_changes_nothing(study: Study, tmp_path: Path) -> None:
-    bring_in(study, RESPONSES, tmp_path)
-    counts = (Response.objects.count(), Statement.objects.count(), Citation.objects.count())
-
-    assert bring_in(study, RESPONSES, tmp_path) == {
-        "responses": 0,
-        "responses_unchanged": 6,
-        "citations_of_no_passage": 0,
-    }
-    assert (Response.objects.count(), Statement.objects.count(), Citation.objects.count()) == counts
-
-
-def test_a_response_without_an_id_gets_the_same_one_each_time(study: Study, tmp_path: Path) -> None:
-    bring_in(study, RESPONSES, tmp_path)
-
-    found = Response.objects.get(study=study, participant__external_id="sys-b")
-    assert found.external_id == responses.response_id(ParticipantKind.SYSTEM, "sys-b", "t-1", "essay")
-    assert Response.objects.filter(study=study, external_id="r-1").exists()
-
-
-def test_another_text_under_the_same_id_is_refused(study: Study, tmp_path: Path) -> None:
-    bring_in(study, RESPONSES, tmp_path)
-
-    problems = refused(study, [RESPONSES[0], RESPONSES[4] | {"text": "- Shorter days [0]"}], tmp_path)
-
-    assert [(p.line, p.field, p.message) for p in problems] == [
-        (2, "text", "response r-1 is in the study already, with another text")
-    ]
-    assert "a revision is another response" in problems[0].expected
-
-
-def test_an_erased_response_does_not_come_back(study: Study, tmp_path: Path) -> None:
+def test_the_same_again_changes_nothing_under_the_same_ids_and_brings_nothing_erased_back(
+    study: Study, tmp_path: Path
+) -> None:
     bring_in(study, RESPONSES, tmp_path)
     Response.objects.filter(external_id="r-1").update(text="", erased_at=NOW)
-
-    assert bring_in(study, RESPONSES, tmp_path)["responses_unchanged"] == 6
+    counts = (Response.objects.count(), Statement.objects.count(), Citation.objects.count())
+    again = bring_in(study, RESPONSES, tmp_path)
+    assert again == {"responses": 0, "responses_unchanged": 6, "citations_of_no_passage": 0}
+    assert (Response.objects.count(), Statement.objects.count(), Citation.objects.count()) == counts
     assert Response.objects.get(external_id="r-1").text == ""
+    without_id = Response.objects.get(study=study, participant__external_id="sys-b")
+    assert without_id.external_id == responses.response_id(ParticipantKind.SYSTEM, "sys-b", "t-1", "essay")
 
 
 GOOD = {"topic": "t-1", "run": "sys", "text": "Yes [0]."}
+STATEMENTS = {"topic": "t-1", "run": "s", "statements": [{"citations": [0]}]}
+ANSWER = {"topic": "t-1", "run": "s", "references": ["d-1"], "answer": [{"text": "x", "citations": [1]}]}
 
 
 @pytest.mark.parametrize(
-    ("records", "place", "message"),
+    ("records", "place", "named"),
     [
-        ([GOOD | {"topic": "t-9"}], (1, "topic"), "there is no topic t-9 in this study or this import"),
-        ([GOOD | {"style": "haiku"}], (1, "style"), "there is no style haiku in this study"),
-        ([{"topic": "t-1", "text": "x"}], (1, "run"), "is missing"),
-        ([{"run": "sys", "text": "x"}], (1, "topic"), "is missing"),
-        ([{"topic": "t-1", "run": "sys"}], (1, "text"), "is missing"),
-        ([GOOD | {"run": ["sys"]}], (1, "run"), "got ['sys']"),
-        ([GOOD, GOOD], (2, "response"), "this response (sys, topic t-1, style essay) is on line 1 already"),
-        ([{"topic": "t-1", "run": "s", "statements": [{"citations": [0]}]}], (1, "statements[0].text"), "is missing"),
-        (
-            [{"topic": "t-1", "run": "s", "references": ["d-1"], "answer": [{"text": "x", "citations": [1]}]}],
-            (1, "answer[0].citations"),
-            "got 1",
-        ),
-        ([["t-1", "sys"]], (1, ""), "got ['t-1', 'sys']"),
+        ([GOOD | {"topic": "t-9"}], (1, "topic"), "t-9"),
+        ([GOOD | {"style": "haiku"}], (1, "style"), "haiku"),
+        ([{"topic": "t-1", "text": "x"}], (1, "run"), ""),
+        ([{"run": "sys", "text": "x"}], (1, "topic"), ""),
+        ([{"topic": "t-1", "run": "sys"}], (1, "text"), ""),
+        ([GOOD | {"run": ["sys"]}], (1, "run"), "['sys']"),
+        ([GOOD, GOOD], (2, "response"), "line 1"),
+        ([STATEMENTS], (1, "statements[0].text"), ""),
+        ([ANSWER], (1, "answer[0].citations"), "1"),
+        ([["t-1", "sys"]], (1, ""), "['t-1', 'sys']"),
+        ([*RESPONSES[:1], RESPONSES[4] | {"text": "- Shorter days [0]"}], (2, "text"), "r-1"),
     ],
 )
 def test_what_is_wrong_is_named_and_nothing_is_stored(
-    study: Study, records: list[Any], place: tuple[int, str], message: str, tmp_path: Path
+    study: Study, records: list[Any], place: tuple[int, str], named: str, tmp_path: Path
 ) -> None:
-    problems = refused(study, [*records], tmp_path)
-
-    assert [((p.line, p.field), p.message) for p in problems] == [(place, message)]
-
-
-def test_one_response_is_stored_by_hand(study: Study) -> None:
-    first = responses.read(sources.of_path(DATA / "responses.jsonl"), Problems())[0]
-    storing.store(study=study, responses=[first], problems=Problems(), now=NOW)
-    known = Response.objects.get(study=study)
-
-    made = storing.submit(
-        study=study,
-        topic=known.topic,
-        style=known.style,
-        participant=known.participant,
-        external_id="by-hand",
-        text="Trees save water [1]. And so on",
-        now=NOW,
-    )
-
-    assert (made.origin, made.words, made.submitted_at) == (Origin.SYSTEM, 6, NOW)
-    assert cited(made) == [["d-2"], []]
+    bring_in(study, RESPONSES[4:5], tmp_path)
+    with pytest.raises(BadInput) as bad:
+        bring_in(study, records, tmp_path)
+    [problem] = bad.value.problems
+    assert (problem.line, problem.field, named in problem.message) == (*place, True)
+    assert Response.objects.count() == 1

@@ -11,7 +11,7 @@ import pytest
 from crowdrag.studies.models import Study
 from tests.factories import StudyFactory
 from writing.domain.imports import sources, topics
-from writing.domain.imports.problems import Problems
+from writing.domain.imports.problems import BadInput, Problems
 from writing.models import Passage, RetrievedPassage, Topic
 
 pytestmark = pytest.mark.django_db
@@ -19,6 +19,7 @@ pytestmark = pytest.mark.django_db
 DATA = Path(__file__).parent.parent / "data" / "imports"
 NOW = datetime(2026, 2, 3, tzinfo=UTC)
 TOPICS = [json.loads(line) for line in (DATA / "topics.jsonl").read_text().splitlines()]
+PUBLISHED = {"topic": "t-1", "query": "q", "references_ids": ["d-9", "d-1"], "references_texts": ["nine", "one"]}
 
 
 def bring_in(study: Study, records: list[Any], tmp_path: Path) -> dict[str, int]:
@@ -28,14 +29,6 @@ def bring_in(study: Study, records: list[Any], tmp_path: Path) -> dict[str, int]
     found = topics.read(sources.of_path(path), problems)
     problems.refuse_any()
     return topics.store(study=study, topics=found, now=NOW)
-
-
-def wrong(records: list[Any], tmp_path: Path) -> list[tuple[int, str, str]]:
-    path = tmp_path / "topics.jsonl"
-    path.write_text("\n".join(json.dumps(record) for record in records))
-    problems = Problems()
-    topics.read(sources.of_path(path), problems)
-    return [(problem.line, problem.field, problem.message) for problem in problems.found]
 
 
 def test_topics_come_in_with_ranked_passages(tmp_path: Path) -> None:
@@ -54,9 +47,7 @@ def test_topics_come_in_with_ranked_passages(tmp_path: Path) -> None:
 
 def test_the_published_shape_is_read_as_well(tmp_path: Path) -> None:
     study = StudyFactory()
-    published = {"topic": "t-1", "query": "q", "references_ids": ["d-9", "d-1"], "references_texts": ["nine", "one"]}
-
-    bring_in(study, [published], tmp_path)
+    bring_in(study, [PUBLISHED], tmp_path)
 
     retrieved = RetrievedPassage.objects.filter(topic__study=study).order_by("rank")
     assert list(retrieved.values_list("rank", "passage__external_id", "passage__text")) == [
@@ -66,11 +57,11 @@ def test_the_published_shape_is_read_as_well(tmp_path: Path) -> None:
 
 
 def test_the_same_again_changes_nothing(tmp_path: Path) -> None:
-    study = StudyFactory()
+    study, other = StudyFactory(), StudyFactory()
     bring_in(study, TOPICS, tmp_path)
-
     assert bring_in(study, TOPICS, tmp_path) == {"topics": 0, "topics_unchanged": 2, "passages": 0}
     assert (Topic.objects.count(), Passage.objects.count(), RetrievedPassage.objects.count()) == (2, 3, 4)
+    assert bring_in(other, TOPICS, tmp_path)["topics"] == 2, "another study may hold the same topics"
 
 
 def test_a_changed_query_is_a_new_version_with_the_same_passages(tmp_path: Path) -> None:
@@ -108,40 +99,33 @@ def test_a_changed_passage_is_a_new_version_in_the_topics_that_bring_it(tmp_path
     assert text("t-1") == "Days grow short."
 
 
-def test_two_studies_hold_the_same_topics(tmp_path: Path) -> None:
-    bring_in(StudyFactory(), TOPICS, tmp_path)
-
-    assert bring_in(StudyFactory(), TOPICS, tmp_path)["topics"] == 2
+FIRST, SECOND = TOPICS
 
 
 @pytest.mark.parametrize(
-    ("records", "expected"),
+    ("records", "place", "named"),
     [
-        ([TOPICS[0], TOPICS[0]], (2, "topic", "topic t-1 is on line 1 already")),
-        (
-            [TOPICS[0] | {"passages": TOPICS[0]["passages"] + TOPICS[0]["passages"][:1]}],
-            (1, "passages[2]", "passage d-1 is in this topic's list already"),
-        ),
-        (
-            [TOPICS[0], TOPICS[1] | {"passages": [{"id": "d-1", "text": "Other."}]}],
-            (2, "passages[0]", "passage d-1 has another text than on line 1"),
-        ),
-        ([TOPICS[0] | {"passages": []}], (1, "passages", "has 0")),
-        ([TOPICS[0] | {"passages": [{"id": "d-1"}]}], (1, "passages[0].text", "is missing")),
-        ([TOPICS[0] | {"passages": [{"id": "d-1", "text": " "}]}], (1, "passages[0].text", "is empty")),
-        ([TOPICS[0] | {"passages": [{"id": "d-1", "text": "x", "score": "9"}]}], (1, "passages[0].score", "got '9'")),
-        ([TOPICS[0] | {"query": None}], (1, "query", "got None")),
-        (
-            [{"topic": "t-1", "query": "q", "references_ids": ["a"], "references_texts": []}],
-            (1, "references_texts", "has 0"),
-        ),
-        ([{"topic": "t-1", "query": "q", "references_ids": ["a"]}], (1, "references_texts", "is missing")),
+        ([FIRST, FIRST], (2, "topic"), ("t-1", "line 1")),
+        ([FIRST | {"passages": FIRST["passages"] + FIRST["passages"][:1]}], (1, "passages[2]"), ("d-1",)),
+        ([FIRST, SECOND | {"passages": [{"id": "d-1", "text": "Other."}]}], (2, "passages[0]"), ("d-1", "line 1")),
+        ([FIRST | {"passages": []}], (1, "passages"), ("0",)),
+        ([FIRST | {"passages": [{"id": "d-1"}]}], (1, "passages[0].text"), ()),
+        ([FIRST | {"passages": [{"id": "d-1", "text": " "}]}], (1, "passages[0].text"), ()),
+        ([FIRST | {"passages": [{"id": "d-1", "text": "x", "score": "9"}]}], (1, "passages[0].score"), ("'9'",)),
+        ([FIRST | {"query": None}], (1, "query"), ("None",)),
+        ([PUBLISHED | {"references_ids": ["a"], "references_texts": []}], (1, "references_texts"), ("0",)),
+        ([{"topic": "t-1", "query": "q", "references_ids": ["a"]}], (1, "references_texts"), ()),
+        # Ids that browsers rewrite are refused where pages have them in their address.
+        ([FIRST | {"topic": "clueweb/1"}, FIRST | {"topic": "a/../b"}], (2, "topic"), ()),
+        ([FIRST | {"topic": "a/"}], (1, "topic"), ()),
     ],
 )
-def test_what_is_wrong_is_named(records: list[Any], expected: tuple[int, str, str], tmp_path: Path) -> None:
-    assert wrong(records, tmp_path) == [expected]
-
-
-def test_ids_that_browsers_rewrite_are_refused_where_pages_have_them_in_their_address(tmp_path: Path) -> None:
-    found = wrong([{**TOPICS[0], "topic": name} for name in ("clueweb/1", "a/../b", "a/")], tmp_path)
-    assert [(line, field) for line, field, _message in found] == [(2, "topic"), (3, "topic")]
+def test_what_is_wrong_is_named(
+    records: list[Any], place: tuple[int, str], named: tuple[str, ...], tmp_path: Path
+) -> None:
+    with pytest.raises(BadInput) as bad:
+        bring_in(StudyFactory(), records, tmp_path)
+    [problem] = bad.value.problems
+    assert (problem.line, problem.field) == place
+    assert [each for each in named if each not in problem.message] == []
+    assert not Topic.objects.exists()

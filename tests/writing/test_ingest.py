@@ -1,18 +1,18 @@
 """Batches: stored once, in order, acknowledged after the commit; whatever else comes is refused with what to do."""
 
 import json
-import threading
 from datetime import timedelta
 
 import pytest
 from django.core import signing
-from django.db import IntegrityError, connection, transaction
+from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from tests.factories import NOW, ResponseFactory
+from tests.at_once import meanwhile, together, uncommitted, wait_for_lock
+from tests.factories import NOW
 from writing.domain import codec, incoming, sittings
 from writing.domain.imports.fields import Text
 from writing.domain.sittings import receiving, tokens
@@ -77,57 +77,46 @@ def test_the_same_events_packed_otherwise_are_the_same(editor: Editor) -> None:
     assert editor.post_batch(batch).status_code == 200
 
 
-@pytest.mark.parametrize("other", [{"events": typed("abX")}, {"events": typed("ab")}, {"first": 1}])
-def test_a_number_stands_for_the_same_events_for_ever(editor: Editor, other: dict) -> None:
+def test_a_number_stands_for_the_same_events_for_ever(editor: Editor) -> None:
     batch = editor.batch(typed("abc"))
     editor.post_batch(batch)
-    answer = editor.post_batch(batch | other)
-    assert (answer.status_code, answer.json()["problem"]) == (409, "other")
+    for other in ({"events": typed("abX")}, {"events": typed("ab")}, {"first": 1}):
+        answer = editor.post_batch(batch | other)
+        assert (answer.status_code, answer.json()["problem"]) == (409, "other")
     assert sittings.text(editor.task) == "abc"
 
 
-@pytest.mark.parametrize("other", [{"number": 2}, {"first": 4}, {"first": 2}, {"number": 9, "first": 3}])
+@pytest.mark.parametrize(
+    "other", [{"number": 2}, {"first": 4}, {"first": 2}, {"number": 9, "first": 3}, {"number": incoming.MOST_NUMBER}]
+)
 def test_a_gap_is_refused_with_what_is_expected(editor: Editor, other: dict) -> None:
     editor.type("abc")
     answer = editor.post_batch(editor.batch(typed("def", at=3)) | other)
-    assert answer.status_code == 409
-    assert answer.json() == {"problem": "gap", "next_batch": 1, "next_event": 3}
+    assert (answer.status_code, answer.json()) == (409, {"problem": "gap", "next_batch": 1, "next_event": 3})
     assert stored(editor) == [(0, 0, 3)]
 
 
-@pytest.mark.parametrize(
-    "splice", [["s", 0, 4, 0, "x"], ["s", 0, 0, 4, ""], ["s", 0, 3, 1, "long enough to hide it"], ["s", 0, 2, 2, ""]]
-)
-def test_a_splice_beyond_the_text_is_refused_at_once(editor: Editor, splice: list) -> None:
+def test_a_splice_beyond_the_text_is_refused_and_its_number_is_free_for_what_is_right(editor: Editor) -> None:
     editor.type("abc")
-    answer = editor.send([[*splice, "typed", ""]])
-    assert (answer.status_code, answer.json()["where"]) == (400, "events")
-    assert stored(editor) == [(0, 0, 3)]
-    # The number is free for what is right.
+    for splice in ([4, 0, "x"], [0, 4, ""], [3, 1, "long enough to hide it"], [2, 2, ""]):
+        answer = editor.send([["s", 0, *splice, "typed", ""]])
+        assert (answer.status_code, answer.json()["where"]) == (400, "events")
+        assert stored(editor) == [(0, 0, 3)]
     assert editor.type("d").status_code == 200
 
 
 def test_a_text_may_be_very_long_but_not_endless(editor: Editor, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert editor.told["max_text"] == Text().longest == LONGEST_TEXT
     monkeypatch.setattr(receiving, "LONGEST_TEXT", 5)
     assert editor.type("12345").status_code == 200
     assert editor.type("6").status_code == 400
 
 
-def test_the_limit_of_a_text_is_stated_once(editor: Editor) -> None:
-    assert editor.told["max_text"] == LONGEST_TEXT
-    assert Text().longest == LONGEST_TEXT
-    ResponseFactory(text="a" * LONGEST_TEXT)
-    with pytest.raises(IntegrityError, match="response_text_within_limit"):
-        ResponseFactory(text="a" * (LONGEST_TEXT + 1))
-
-
 def test_bad_shape_is_refused_with_its_place(editor: Editor) -> None:
     answer = editor.send([["s", 0, 0, 0, "a\0", "typed", ""]])
-    assert answer.status_code == 400
-    assert (answer.json()["problem"], answer.json()["where"]) == ("bad", "events[0].inserted")
-    headers = {"X-Writing-Token": editor.told["token"]}
-    answer = editor.client.post(reverse("writing_log"), b"{", content_type="application/json", headers=headers)
-    assert (answer.status_code, answer.json()["problem"]) == (400, "bad")
+    assert (answer.status_code, answer.json()["problem"], answer.json()["where"]) == (
+        400, "bad", "events[0].inserted",
+    )  # fmt: skip
     assert stored(editor) == []
 
 
@@ -139,39 +128,30 @@ def test_a_body_that_is_too_large_is_refused_unread(editor: Editor) -> None:
     assert stored(editor) == []
 
 
-def test_the_token_is_the_key(editor: Editor, settings) -> None:
-    batch = editor.batch(typed("abc"))
+def test_the_token_is_the_key_for_a_month(editor: Editor, settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    batch, token = editor.batch(typed("abc")), editor.told["token"]
     stranger = Client(enforce_csrf_checks=True)
-    url = reverse("writing_log")
 
-    def post(token: str):
-        return stranger.post(
-            url, json.dumps(batch), content_type="application/json", headers={"X-Writing-Token": token}
+    def post(token: str) -> tuple[int, str | None]:
+        headers = {"X-Writing-Token": token}
+        answer = stranger.post(
+            reverse("writing_log"), json.dumps(batch), content_type="application/json", headers=headers
         )
+        return answer.status_code, answer.json().get("problem")
 
-    token = editor.told["token"]
-    for wrong in (
-        "",
-        "nonsense",
-        token[:-2],
-        token + "x",
-        signing.dumps([1, 1]),
-        signing.dumps([0, 0], salt=tokens.SALT),
-    ):
-        assert post(wrong).status_code in (403, 410), wrong
+    forged = (signing.dumps([1, 1]), signing.dumps([0, 0], salt=tokens.SALT))
+    for wrong in ("", "nonsense", token[:-2], token + "x", *forged):
+        assert post(wrong)[0] in (403, 410), wrong
     assert stored(editor) == []
     # No session and no CSRF token: an expired login never stops the saving.
-    assert post(token).status_code == 200
+    assert post(token)[0] == 200
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "another-key-that-is-long-enough", [settings.SECRET_KEY]
-    assert post(token).status_code == 200
+    assert post(token)[0] == 200
     settings.SECRET_KEY_FALLBACKS = []
-    assert (post(token).status_code, post(token).json()["problem"]) == (403, "token")
-
-
-def test_a_token_lasts_a_month(editor: Editor, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert post(token) == (403, "token")
+    editor.open()
     monkeypatch.setattr(tokens, "VALID_FOR", timedelta(seconds=-1))
-    answer = editor.type("abc")
-    assert (answer.status_code, answer.json()["problem"]) == (403, "token")
+    assert post(editor.told["token"]) == (403, "token")
 
 
 def test_a_sitting_that_is_gone_asks_for_a_new_one_and_an_erased_task_for_none(editor: Editor) -> None:
@@ -180,10 +160,6 @@ def test_a_sitting_that_is_gone_asks_for_a_new_one_and_an_erased_task_for_none(e
     editor.task.log.delete()
     editor.task.delete()
     assert editor.type("abc").status_code == 410
-
-
-def test_only_posts_are_taken() -> None:
-    assert Client().get(reverse("writing_log")).status_code == 405
 
 
 def test_order_is_by_number_whatever_the_clocks_say(editor: Editor) -> None:
@@ -212,23 +188,9 @@ def test_order_is_by_number_whatever_the_clocks_say(editor: Editor) -> None:
     assert Editor(editor.task, editor.client).open().json()["elapsed"] == 200 + day
 
 
-def test_a_number_is_stored_once_even_without_the_lock(editor: Editor) -> None:
+def test_a_batch_takes_one_query(editor: Editor) -> None:
     editor.type("abc")
-    row = LogBatch.objects.get()
-    for field, value in (("first_event", 3), ("number", 1)):
-        copy = LogBatch.objects.get()
-        copy.pk = None
-        setattr(copy, field, value)
-        with pytest.raises(IntegrityError), transaction.atomic():
-            copy.save(force_insert=True)
-    assert LogBatch.objects.get() == row
-
-
-def test_a_batch_takes_few_queries(editor: Editor) -> None:
-    editor.type("abc")
-    with CaptureQueriesContext(
-        connection,
-    ) as captured:
+    with CaptureQueriesContext(connection) as captured:
         editor.type("d")
     kinds = [query["sql"].split()[0] for query in captured.captured_queries]
     assert [kind for kind in kinds if kind not in ("SAVEPOINT", "RELEASE")] == ["WITH"]
@@ -247,40 +209,23 @@ def test_batches_of_all_sizes_share_one_prepared_statement(editor: Editor) -> No
         assert connection.connection.prepare_threshold is None
 
 
-def test_the_largest_number_is_a_gap_like_any_other(editor: Editor) -> None:
-    batch = editor.batch(typed("abc")) | {"number": incoming.MOST_NUMBER}
-    answer = editor.post_batch(batch)
-    assert (answer.status_code, answer.json()["problem"]) == (409, "gap")
-
-
 @pytest.mark.django_db(transaction=True)
 def test_ten_copies_at_once_have_one_effect_and_one_answer() -> None:
     """The answer got lost after the commit, and everything is sent again, at once."""
     editor = Editor()
     editor.open()
-    editor.type("abc")
-    for _ in range(5):
-        batch = editor.batch(typed("de", at=len(editor.text)))
-        answers: list[tuple[int, bytes]] = []
-        start = threading.Barrier(10)
+    for n in range(5):
+        batch = editor.batch(typed("de", at=2 * n))
 
-        def post(batch=batch, answers=answers, start=start) -> None:
-            start.wait()
+        def post(batch=batch) -> tuple[int, bytes]:
             answer = editor.post_batch(batch)
-            answers.append((answer.status_code, answer.content))
-            connection.close()
+            return answer.status_code, answer.content
 
-        threads = [threading.Thread(target=post) for _ in range(10)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert len(answers) == 10
-        assert {status for status, _ in answers} == {200}
-        assert len(set(answers)) == 1
-        editor.number, editor.first, editor.text = editor.number + 1, editor.first + 2, editor.text + "de"
-    assert sittings.text(editor.task) == "abc" + "de" * 5
-    assert [first for _, first, _ in stored(editor)] == [0, 3, 5, 7, 9, 11]
+        [(status, _content)] = set(together([post] * 10))
+        assert status == 200
+        editor.number, editor.first = editor.number + 1, editor.first + 2
+    assert sittings.text(editor.task) == "de" * 5
+    assert [first for _, first, _ in stored(editor)] == [0, 2, 4, 6, 8]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -290,21 +235,9 @@ def test_opening_beside_a_batch_takes_it_in_or_fences_it() -> None:
         editor = Editor()
         editor.open()
         other = Editor(editor.task, editor.client)
-        told = {}
-        start = threading.Barrier(2)
-
-        def send(editor=editor, told=told, start=start) -> None:
-            start.wait()
-            told["sent"] = editor.type("abc").json()
-            connection.close()
-
-        thread = threading.Thread(target=send)
-        thread.start()
-        start.wait()
-        text = other.open().json()["text"]
-        thread.join()
-        assert told["sent"]["acked"] == 0, n
-        assert text == ("" if told["sent"]["fenced"] else "abc")
+        sent, opened = together([lambda: editor.type("abc").json(), lambda: other.open().json()])  # noqa: B023
+        assert sent["acked"] == 0, n
+        assert opened["text"] == ("" if sent["fenced"] else "abc")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -314,17 +247,13 @@ def test_a_batch_waits_for_a_submission_and_is_shut_out_by_it() -> None:
     editor.open()
     statuses: list[int] = []
 
-    def send() -> None:
-        statuses.append(editor.type("late").status_code)
-        connection.close()
+    def submit() -> None:
+        WritingTask.objects.select_for_update(no_key=True).get(pk=editor.task.pk)
+        WritingTask.objects.filter(pk=editor.task.pk).update(state=TaskState.SUBMITTED)
 
-    thread = threading.Thread(target=send)
-    with transaction.atomic():
-        held = WritingTask.objects.select_for_update(no_key=True).get(pk=editor.task.pk)
-        thread.start()
-        thread.join(1)
+    with uncommitted(submit, then="commit") as end, meanwhile(lambda: statuses.append(editor.type("late").status_code)):
+        wait_for_lock()
         assert statuses == [], "the batch waits"
-        WritingTask.objects.filter(pk=held.pk).update(state=TaskState.SUBMITTED)
-    thread.join()
+        end.set()
     assert statuses == [410]
     assert not LogBatch.objects.exists()

@@ -55,11 +55,11 @@ def test_nothing_is_wrong_where_nothing_is(editor: Editor) -> None:
 
 def test_the_command_fails_when_something_is(editor: Editor) -> None:
     LogBatch.objects.filter(sitting=1, number=0).delete()
-    said = StringIO()
-    with pytest.raises(CommandError, match="broken"):
-        call_command("check_invariants", "writing.sequence", stdout=said)
-    assert "batch 1 from event 5, not 0, 0" in said.getvalue()
-    with pytest.raises(CommandError, match="no nonsense"):
+    output = StringIO()
+    with pytest.raises(CommandError):
+        call_command("check_invariants", "writing.sequence", stdout=output)
+    assert "batch 1 from event 5, not 0, 0" in output.getvalue()
+    with pytest.raises(CommandError, match="nonsense"):
         call_command("check_invariants", "nonsense")
 
 
@@ -69,14 +69,6 @@ def without_triggers(sql: str) -> None:
         cursor.execute("SET LOCAL session_replication_role = replica")
         cursor.execute(sql)
         cursor.execute("SET LOCAL session_replication_role = origin")
-
-
-def lose_the_last() -> None:
-    LogBatch.objects.filter(sitting=1, number=1).delete()
-
-
-def lose_all_of_a_sitting() -> None:
-    LogBatch.objects.filter(sitting=0).delete()
 
 
 def flip_a_bit() -> None:
@@ -93,24 +85,12 @@ def change_an_event() -> None:
     row.save(force_insert=True)
 
 
-def forget_a_fence() -> None:
-    Sitting.objects.filter(number=0).update(fenced_at=None)
+def sitting(number: int, **fields: object) -> Callable[[], object]:
+    return lambda: Sitting.objects.filter(number=number).update(**fields)
 
 
-def fence_the_last() -> None:
-    Sitting.objects.filter(number=1).update(fenced_at=NOW)
-
-
-def cut_the_chain() -> None:
-    Sitting.objects.filter(number=1).update(base=None)
-
-
-def begin_with_more() -> None:
-    Sitting.objects.filter(number=1).update(base_events=99)
-
-
-def mistake_the_length() -> None:
-    Sitting.objects.filter(number=1).update(length=3)
+def without(**batches: int) -> Callable[[], object]:
+    return lambda: LogBatch.objects.filter(**batches).delete()
 
 
 def two_in_a_slot() -> None:
@@ -136,22 +116,22 @@ def erase_and_include() -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "found"),
+    ("damage", "names"),
     [
-        (lose_the_last, {"writing.sequence", "writing.lengths", "writing.texts"}),
-        (lose_all_of_a_sitting, {"writing.sequence", "writing.lengths", "writing.texts"}),
-        (flip_a_bit, {"writing.digests"}),
-        (change_an_event, {"writing.texts"}),
-        (forget_a_fence, {"writing.sittings"}),
-        (fence_the_last, {"writing.sittings"}),
-        (cut_the_chain, {"writing.sittings", "writing.lengths", "writing.texts"}),
-        (begin_with_more, {"writing.sittings"}),
-        (mistake_the_length, {"writing.lengths"}),
-        (two_in_a_slot, {"writing.slots", "writing.topics"}),
-        (two_wordings_in_a_slot, {"writing.slots"}),
-        (erase_and_include, {"writing.erased"}),
+        (without(sitting=1, number=1), {"sequence", "lengths", "texts"}),
+        (without(sitting=0), {"sequence", "lengths", "texts"}),
+        (flip_a_bit, {"digests"}),
+        (change_an_event, {"texts"}),
+        (sitting(0, fenced_at=None), {"sittings"}),
+        (sitting(1, fenced_at=NOW), {"sittings"}),
+        (sitting(1, base=None), {"sittings", "lengths", "texts"}),
+        (sitting(1, base_events=99), {"sittings"}),
+        (sitting(1, length=3), {"lengths"}),
+        (two_in_a_slot, {"slots", "topics"}),
+        (two_wordings_in_a_slot, {"slots"}),
+        (erase_and_include, {"erased"}),
     ],
 )
-def test_every_damage_is_found(editor: Editor, damage: Callable[[], None], found: set[str]) -> None:
+def test_every_damage_is_found(editor: Editor, damage: Callable[[], None], names: set[str]) -> None:
     damage()
-    assert set(broken()) >= found
+    assert set(broken()) >= {f"writing.{name}" for name in names}

@@ -13,20 +13,21 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from crowdrag.llm.domain import gateway, ledger, room
+from analysis.text import statements
+from crowdrag.llm.domain import endpoints, gateway, ledger, room
 from crowdrag.llm.enums import AttemptState
 from crowdrag.llm.models import Attempt, Call
-from crowdrag.runs.domain import running
+from crowdrag.runs.domain import claiming, running
 from crowdrag.runs.enums import RunState
-from crowdrag.runs.kinds import Rejected
+from crowdrag.runs.kinds import Cancelled, Rejected, Work
 from crowdrag.runs.models import Run
 from tests.factories import ResponseFactory, RetrievedPassageFactory, StyleFactory, TopicFactory
 from tests.llm.conftest import endpoint, local_model_url, paid, policy, server, slept, study
-from writing.domain.generation import campaigns, listing, outcomes, prompts
+from writing.domain.generation import campaigns, listing, outcomes, parameter_display, prompts
 from writing.domain.generation.slots import Which
 from writing.domain.generation.writers import Form
 from writing.enums import AnswerOutcome, Origin
-from writing.models import ModelAnswer, Response
+from writing.models import ModelAnswer, Response, WritingPrompt
 
 __all__ = ["endpoint", "local_model_url", "paid", "policy", "server", "slept", "study"]
 
@@ -67,6 +68,7 @@ def came(run):
     return {answer.topic.query.split()[0]: answer.outcome for answer in run.model_answers.select_related("topic")}
 
 
+BROKEN = "ok:23a6a508e08782d5bbe9[1,2,3]{3}"
 EXPECTED = {
     "words:40": AnswerOutcome.WRITTEN,
     "refuse": AnswerOutcome.REFUSED,
@@ -81,6 +83,7 @@ EXPECTED = {
     "bad_request": AnswerOutcome.FAILED,
     "fail,busy,words:45": AnswerOutcome.WRITTEN,
     "nul": AnswerOutcome.BROKEN,
+    BROKEN: AnswerOutcome.BROKEN,
 }
 
 
@@ -93,20 +96,22 @@ def test_every_answer_is_kept_and_marked_and_only_responses_become_responses(
     assert run.state == RunState.DONE, run.error
     assert came(run) == EXPECTED
     accepted = {AnswerOutcome.WRITTEN} | ({AnswerOutcome.OVERLONG} if accept_overlong else set())
+    texts = {}
     for answer in run.model_answers.select_related("response", "topic"):
+        texts[answer.topic.query] = answer.text
         assert (answer.response is not None) == (answer.outcome in accepted)
         if answer.response:
-            assert answer.response.text == answer.text
-            assert answer.response.origin == Origin.MODEL
+            assert (answer.response.text, answer.response.origin) == (answer.text, Origin.MODEL)
     assert Response.objects.count() == sum(outcome in accepted for outcome in EXPECTED.values())
-    said = {a.topic.query.split()[0]: a.text for a in run.model_answers.select_related("topic")}
-    assert said["refuse"] == "I would rather not."
-    assert said["sorry"].startswith("I'm sorry")
-    assert "context" in said["bad_request"]
+    assert texts["refuse"] == "I would rather not."
+    assert texts[BROKEN].startswith("23a6")
+    assert "context" in texts["bad_request"]
     cited = Response.objects.get(topic__query="words:40")
     assert [s.citations.count() for s in cited.statements.all()] == [1]
-    assert run.summary["answers"] == len(EXPECTED)
-    assert run.summary["refused"] == 3
+    assert (run.summary["answers"], run.summary["refused"]) == (len(EXPECTED), 3)
+    shown = parameter_display.describe(run)
+    assert [shown["Endpoint"], shown["Styles"]] == [endpoint.name, [style.label]], "by names, not by keys of rows"
+    assert WritingPrompt.objects.get(pk=run.parameters["prompt"]).name in shown["Prompt"]
 
 
 def test_statements_as_json_are_put_together_and_what_is_no_json_is_a_failure_after_five_times(
@@ -159,7 +164,7 @@ def test_which_topics_are_asked_for(study, endpoint, style):
     assert asked(Which.NO_MODEL) == ["t0", "t2"]
     assert asked(Which.NOBODY) == ["t1", "t2"]
     assert asked(Which.CHOSEN, "t1") == ["t1"]
-    with pytest.raises(Rejected, match="1 problems"):
+    with pytest.raises(Rejected):
         campaigns.start(study=study, order=order(study, endpoint, style, which=Which.CHOSEN, topics=("x",)))
 
 
@@ -167,7 +172,7 @@ def test_the_budget_stops_a_campaign_which_goes_on_when_it_is_raised(study, paid
     topics(study, *[f"words:{40 + i}" for i in range(8)])
     ordered = order(study, paid, style)
     forecast = campaigns.forecast(study=study, order=ordered)
-    assert (forecast.wanted, forecast.estimate.stored, forecast.is_over_budget) == (8, 0, False)
+    assert (forecast.wanted, forecast.estimate.stored, forecast.is_over_budget, forecast.problem) == (8, 0, False, "")
     paid.concurrency, paid.input_price, paid.output_price = 1, Decimal(1_000_000), Decimal(2_000_000)
     paid.save()
     each = campaigns.forecast(study=study, order=ordered).estimate.cost / 8
@@ -176,7 +181,6 @@ def test_the_budget_stops_a_campaign_which_goes_on_when_it_is_raised(study, paid
     assert campaigns.forecast(study=study, order=ordered).is_over_budget
     run = running.wait(campaigns.start(study=study, order=ordered))
     assert run.state == RunState.FAILED
-    assert "budget" in str(run.problems[0]["message"]).lower()
     before = len(server.seen)
     assert 0 < before < 8
     booked, counter = ledger.audit(study=study)
@@ -191,26 +195,13 @@ def test_the_budget_stops_a_campaign_which_goes_on_when_it_is_raised(study, paid
     assert Response.objects.count() == ModelAnswer.objects.count() == 8
 
 
-def test_without_a_budget_the_forecast_says_why_nothing_can_be_sent(study, paid, style, server):
-    study.llm_budget = None
-    study.save()
-    topics(study, "words:40")
-    ordered = order(study, paid, style)
-    assert "no budget" in campaigns.forecast(study=study, order=ordered).problem
-    run = running.wait(campaigns.start(study=study, order=ordered))
-    assert run.state == RunState.FAILED
-    assert not server.seen
-
-
 def test_a_server_that_fails_for_now_fails_the_unit_and_what_was_answered_is_not_asked_again(
     study, endpoint, style, server
 ):
     topics(study, "words:40", "fail")
     run = running.start(study=study, kind=campaigns.KIND, parameters=order(study, endpoint, style).kept)
     unit = run.units.get()
-    from crowdrag.runs.kinds import Work
-
-    with pytest.raises(campaigns.UnansweredError, match="1 of 2"):
+    with pytest.raises(campaigns.UnansweredError):
         campaigns.work(Work(run, unit))
     assert came(run) == {"words:40": AnswerOutcome.WRITTEN}
     before = len(server.asked("words:40"))
@@ -222,9 +213,6 @@ def test_a_server_that_fails_for_now_fails_the_unit_and_what_was_answered_is_not
 def test_what_is_written_when_a_run_is_cancelled_stays_and_the_rest_is_given_up_at_once(
     study, endpoint, style, server, monkeypatch
 ):
-    from crowdrag.runs.domain import claiming
-    from crowdrag.runs.kinds import Cancelled, Work
-
     topics(study, "words:40", "slow:4")
     run = running.start(study=study, kind=campaigns.KIND, parameters=order(study, endpoint, style).kept)
     unit = claiming.claim(worker="w", run=run)
@@ -251,18 +239,6 @@ def test_what_is_written_when_a_run_is_cancelled_stays_and_the_rest_is_given_up_
     assert len(server.asked("words:40")) == 1
 
 
-def test_a_run_says_for_how_long_it_waits_for_the_first_answer(study, endpoint, style, server):
-    from crowdrag.runs.kinds import Work
-
-    topics(study, "slow:2.5")
-    run = running.start(study=study, kind=campaigns.KIND, parameters=order(study, endpoint, style).kept)
-    messages = []
-    campaigns.work(Work(run, run.units.get(), lambda done, _total, message: messages.append((done, message))))
-    waiting = list(dict.fromkeys(message for done, message in messages if not done))
-    assert len(waiting) >= 2  # it changes while nothing is answered
-    assert messages[-1][0] == 1
-
-
 def test_the_time_is_forecast_from_the_latest_answers(study, endpoint, style):
     topics(study, "words:40", "words:41")
     assert campaigns.forecast(study=study, order=order(study, endpoint, style)).seconds is None
@@ -277,19 +253,31 @@ def test_the_time_is_forecast_from_the_latest_answers(study, endpoint, style):
 def test_a_response_knows_the_call_that_it_came_from(study, endpoint, style):
     topics(study, "words:40")
     run = campaign(study, endpoint, style, words=70, parameters={"seed": 3})
-    found = listing.origins(Response.objects.get())
-    assert found.call == Call.objects.get()
-    assert found.answer.run == run
-    assert found.specification["prompt_version"] == "writing v1"
+    origins = listing.origins(Response.objects.get())
+    assert (origins.call, origins.answer.run) == (Call.objects.get(), run)
+    assert origins.specification["prompt_version"] == "writing v1"
     endpoint.name = "renamed"
     endpoint.save()
     assert listing.origins(Response.objects.get()).call is None
 
 
+@pytest.mark.soak  # the demo's test has it write statements
+def test_the_local_model_writes_a_text(settings, study, style, local_model_url):
+    local = endpoints.ensure_local(url=local_model_url)
+    topics(study, "Why do leaves fall in autumn?")
+    run = campaign(study, local, style, parameters={"seed": 1, "frequency_penalty": 0.6, "temperature": 0.4})
+    assert run.state == RunState.DONE, run.error
+    answer = run.model_answers.get()
+    assert answer.text
+    assert answer.outcome in {AnswerOutcome.WRITTEN, AnswerOutcome.OVERLONG}
+    assert Attempt.objects.get().cost == 0
+
+
 KILLED = """
 import django; django.setup()
 from functools import partial
-from crowdrag.llm.domain import gateway
+from analysis.text import statements
+from crowdrag.llm.domain import endpoints, gateway
 from crowdrag.llm.domain.pacing import Policy
 from crowdrag.runs.domain import executing
 from crowdrag.runs.models import Run
@@ -347,6 +335,4 @@ def test_killed_and_resumed_a_campaign_asks_only_for_what_was_in_flight(study, e
     ],
 )
 def test_refusals_in_words_are_told_from_responses(text, refused):
-    from analysis.text import statements
-
     assert outcomes.is_refusal(text, statements.parse(text, passages=2)) is refused

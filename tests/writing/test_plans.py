@@ -60,10 +60,10 @@ def plan_styles(study: Study) -> list[tuple[str, int]]:
 def test_a_plan_begins_closed_with_everything_that_people_are_told_and_asked(study: Study) -> None:
     plan = plans.ensure(study, NOW)
     assert not plan.is_open
-    assert [name for name, _ in plan_styles(study)] == ["bullet", "essay", "news"]
+    assert plan_styles(study) == [("bullet", 1), ("essay", 1), ("news", 1)]
     assert plan.entry_survey.questions == surveys.defaults(SurveyKind.ENTRY)
     assert plan.exit_survey.kind == SurveyKind.EXIT
-    assert "language model" in plan.instructions.text
+    assert plan.instructions.text
     assert (plan.consent_text.text_licence, plan.consent_text.log_licence) == ("CC0-1.0", "CC0-1.0")
     before = state(study)
     assert plans.ensure(study, LATER) == plan
@@ -81,7 +81,7 @@ def test_the_consent_text_names_all_that_is_recorded_and_the_licence(study: Stud
 def test_a_change_holds_and_its_cost_is_reckoned(study: Study) -> None:
     plan = change(plans.ensure(study, NOW), tasks_per_person=3)
     assert (plan.pay, plan.tasks_per_person, plan.updated_at) == (500, 3, LATER)
-    assert [name for name, _ in plan_styles(study)] == ["bullet", "essay"]
+    assert plan_styles(study) == [("bullet", 1), ("essay", 1)]
     costs = plans.costs(plan)
     # 2 topics x 2 styles x 2 slots, at 5.00 + 0.50 + 0.09
     assert (costs.responses, costs.each, costs.total) == (8, 559, 4472)
@@ -89,9 +89,11 @@ def test_a_change_holds_and_its_cost_is_reckoned(study: Study) -> None:
     assert plans.promised_wage(plan) == 1200
 
 
-@pytest.mark.parametrize(
-    ("changes", "field"),
-    [
+def test_a_bad_change_changes_nothing_and_names_its_field(study: Study) -> None:
+    plan = plans.ensure(study, NOW)
+    TopicFactory(study=study, external_id="bare")
+    before = state(study)
+    for changes, field in (
         ({"styles": ["bullet", "haiku"]}, "styles"),
         ({"trial": ["t1", "t9"]}, "trial_topics"),
         ({"trial": ["bare"]}, "trial_topics"),
@@ -102,16 +104,10 @@ def test_a_change_holds_and_its_cost_is_reckoned(study: Study) -> None:
         ({"minutes": 40000}, "minutes"),
         ({"lease_hours": 0}, "lease_hours"),
         ({"tasks_per_person": 0}, "tasks_per_person"),
-    ],
-)
-def test_a_bad_change_changes_nothing_and_says_what_is_wrong(study: Study, changes: dict, field: str) -> None:
-    plan = plans.ensure(study, NOW)
-    TopicFactory(study=study, external_id="bare")
-    before = state(study)
-    with pytest.raises(plans.BadPlan) as caught:
-        change(plan, **changes)
-    assert list(caught.value.problems) == [field]
-    assert state(study) == before
+    ):
+        with pytest.raises(plans.BadPlan) as caught:
+            change(plan, **changes)
+        assert (list(caught.value.problems), state(study)) == ([field], before), changes
 
 
 def test_a_text_that_changed_is_a_new_version_and_the_same_again_is_not(study: Study) -> None:
@@ -200,11 +196,10 @@ def test_topics_without_passages() -> None:
     study = StudyFactory()
     plan = change(plans.ensure(study, NOW))
     TopicFactory(study=study)
-    assert "passages" in " ".join(plans.readiness(plan).problems)
+    assert len(plans.readiness(plan).problems) == 1
     RetrievedPassageFactory(topic=TopicFactory(study=study))
-    found = plans.readiness(plan)
-    assert found.is_ready
-    assert any("no passages" in warning for warning in found.warnings)
+    ready = plans.readiness(plan)
+    assert (ready.is_ready, len(ready.warnings)) == (True, 1)
 
 
 @pytest.mark.parametrize(("floor", "warned"), [(1200, False), (1201, True), (None, True)])
@@ -216,12 +211,14 @@ def test_a_wage_below_the_floor_is_told(study: Study, floor: int | None, warned:
 def test_the_sums_of_a_large_plan_take_no_more_queries(study: Study) -> None:
     plan = change(plans.ensure(study, NOW))
     plans.readiness(plan)  # reads the study along
-    with CaptureQueriesContext(connection) as few:
-        plans.costs(plan)
-        plans.readiness(plan)
+
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            plans.costs(plan)
+            plans.readiness(plan)
+        return len(asked)
+
+    few = queries()
     for topic in TopicFactory.create_batch(30, study=study):
         WritingTaskFactory(topic=topic)
-    with CaptureQueriesContext(connection) as many:
-        plans.costs(plan)
-        plans.readiness(plan)
-    assert len(few) == len(many)
+    assert queries() == few

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 from analysis.process import pace
 from crowdrag.studies.enums import Role
+from tests.annotation.corpora import bring_in
 from tests.examples import examples
 from tests.factories import MembershipFactory, StudyFactory, WritingTaskFactory
 from tests.submitted import log_of, pasted, submitted, typed, written
 from writing.domain import codec, linear, logs, playback
 from writing.domain.sittings import chains
 from writing.enums import LogSource
-from writing.models import LogBatch, WritingLog
+from writing.models import LogBatch, WritingLog, WritingTask
 
 pytestmark = pytest.mark.django_db
 PASSAGES = ["The moon pulls on the water of every ocean at once, and so does the sun.", "Harbours are funnels."]
@@ -98,22 +99,17 @@ def test_what_a_revision_begins_with_is_told_apart_from_what_arrived() -> None:
     )
     document = playback.document(log, PASSAGES)
     assert (document["start"], document["arrivals"]) == ({"length": 9, "survived": 5}, [])
-    assert not document["revises"]
     taken = [["a", 0, 0, 1, 1, False], ["s", 9, 0, 0, "From another tab.", "restored", ""]]
     document = playback.document(stored((taken, None, 0)), PASSAGES)
     assert (document["start"], [each["how"] for each in document["arrivals"]]) == (None, ["restored"])
 
 
 def test_a_large_paste_in_pieces_is_one_arrival() -> None:
-    text = "A long text that nobody could have typed so quickly. " * 4
-    half = len(text) // 2
-    events = [
-        ["p", 10, -2, len(text), 0],
-        ["s", 11, 0, 0, text[:half], "pasted", ""],
-        ["s", 12, half, 0, text[half:], "pasted", ""],
-    ]
-    (arrival,) = playback.document(stored((events, None, 0)), PASSAGES)["arrivals"]
-    assert (arrival["change"], arrival["changes"], arrival["length"]) == (0, 2, len(text))
+    half = "A long text that nobody could have typed so quickly. " * 2
+    size = len(half)
+    pieces = [["s", 11 + n, n * size, 0, half, "pasted", ""] for n in range(2)]
+    (arrival,) = playback.document(stored(([["p", 10, -2, 2 * size, 0], *pieces], None, 0)), PASSAGES)["arrivals"]
+    assert (arrival["change"], arrival["changes"], arrival["length"]) == (0, 2, 2 * size)
 
 
 def test_sittings_are_one_line_with_the_time_between_them_marked_and_branches_kept() -> None:
@@ -171,61 +167,35 @@ def test_all_that_is_beside_the_text_is_folded() -> None:
     assert "letter" not in json.dumps(document)
 
 
-@pytest.fixture
-def client() -> Client:
-    return Client()
-
-
-@pytest.mark.parametrize(("role", "status"), [(Role.VIEWER, 403), (Role.REVIEWER, 200)])
-def test_logs_are_for_reviewers(client: Client, role: Role, status: int) -> None:
-    member = MembershipFactory(role=role)
-    task = submitted(member.study)
-    client.force_login(member.user)
-    base = f"/studies/{member.study.slug}/responses/{task.response.external_id}"
-    assert client.get(f"{base}/replay/").status_code == status
-    assert client.get(f"{base}/replay/log/").status_code == status
-    page = client.get(f"{base}/").content.decode()
-    assert ("/replay/" in page) == (status == 200)
-
-
-def test_the_log_is_sent_compressed(client: Client) -> None:
+def test_a_replay_is_for_reviewers_and_sent_compressed(client: Client) -> None:
     member = MembershipFactory(role=Role.REVIEWER)
-    task = submitted(member.study)
-    client.force_login(member.user)
-    path = f"/studies/{member.study.slug}/responses/{task.response.external_id}/replay/log/"
-    answer = client.get(path, headers={"accept-encoding": "gzip"})
+    viewer = MembershipFactory(study=member.study, role=Role.VIEWER).user
+    text, broken = submitted(member.study), submitted(member.study, events=[["s", 0, 5, 3, "x", "typed", ""]], text="x")
+
+    def page(task: WritingTask, name: str = "") -> str:
+        return f"/studies/{member.study.slug}/responses/{task.response.external_id}/{name}"
+
+    for user, has_link in ((viewer, False), (member.user, True)):
+        client.force_login(user)
+        assert ("/replay/" in client.get(page(text)).content.decode()) == has_link
+    assert client.get(page(text, "replay/")).status_code == 200
+    answer = client.get(page(text, "replay/log/"), headers={"accept-encoding": "gzip"})
     assert answer.headers["Content-Encoding"] == "gzip"
-    assert json.loads(gzip.decompress(answer.content))["length"] == len(task.response.text)
-
-
-def test_a_log_that_cannot_be_read_is_said(client: Client) -> None:
-    member = MembershipFactory(role=Role.REVIEWER)
-    task = submitted(member.study, events=[["s", 0, 5, 3, "x", "typed", ""]], text="x")
-    client.force_login(member.user)
-    base = f"/studies/{member.study.slug}/responses/{task.response.external_id}/replay"
-    answer = client.get(f"{base}/log/")
+    assert json.loads(gzip.decompress(answer.content))["length"] == len(text.response.text)
+    answer = client.get(page(broken, "replay/log/"))
     assert (answer.status_code, answer.json()["problem"]) == (409, "broken")
-    assert "Without a log that can be read" in client.get(f"{base}/").content.decode()
-
-
-def test_a_response_without_a_log_has_no_replay(client: Client) -> None:
-    member = MembershipFactory(role=Role.REVIEWER)
-    task = submitted(member.study)
+    assert client.get(page(broken, "replay/")).status_code == 200
     WritingLog.objects.all().delete()
-    client.force_login(member.user)
-    assert client.get(f"/studies/{member.study.slug}/responses/{task.response.external_id}/replay/").status_code == 404
+    assert client.get(page(text, "replay/")).status_code == 404
 
 
 def replays(log: WritingLog) -> bool:
     document = playback.document(log, [])
     last = shown(document)[-1] if document["changes"] else []
-    assert log.response is not None
     return last == units(log.response.text)
 
 
 def test_imported_snapshots_replay_to_their_response() -> None:
-    from tests.annotation.corpora import bring_in
-
     bring_in(StudyFactory(), Path(__file__).parent.parent / "data/crowdrag25")
     logs = list(WritingLog.objects.filter(source=LogSource.SNAPSHOTS, task__response__isnull=False))
     assert len(logs) > 0
@@ -236,8 +206,6 @@ def test_imported_snapshots_replay_to_their_response() -> None:
 @pytest.mark.soak
 @pytest.mark.skipif(not os.environ.get("CROWDRAG_DATA"), reason="CROWDRAG_DATA is not set")
 def test_the_whole_sample_replays_to_its_responses_and_stays_small() -> None:
-    from tests.annotation.corpora import bring_in
-
     bring_in(StudyFactory(), Path(os.environ["CROWDRAG_DATA"]) / "crowdrag25")
     logs = list(WritingLog.objects.filter(task__response__isnull=False).select_related("task__response"))
     assert len(logs) == 450

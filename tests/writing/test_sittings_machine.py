@@ -3,9 +3,19 @@
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    initialize,
+    invariant,
+    multiple,
+    rule,
+    run_state_machine_as_test,
+)
 
 from crowdrag.studies.domain import invariants
 from tests.factories import WritingTaskFactory
@@ -41,8 +51,6 @@ class Log(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        from django.utils import timezone
-
         self.clock = timezone.now
         self.task = WritingTaskFactory(claimed=True)
         self.open_tabs: list[Tab] = []
@@ -150,25 +158,10 @@ class Log(RuleBasedStateMachine):
         assert [invariant.name for invariant, tally in invariants.check() if tally.broken] == []
 
 
-def run(examples: int, steps: int) -> None:
-    from hypothesis.stateful import run_state_machine_as_test
-
-    how = settings(
-        max_examples=examples,
-        stateful_step_count=steps,
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
-    run_state_machine_as_test(Log, settings=how)
+LONG = pytest.param(1000, 50, marks=[pytest.mark.soak, pytest.mark.timeout(3600)])
 
 
-@pytest.mark.parametrize("examples", [6, pytest.param(15, marks=pytest.mark.extended)])
-def test_any_order_of_events(examples: int) -> None:
-    run(examples=examples, steps=25)
-
-
-@pytest.mark.soak
-@pytest.mark.timeout(3600)
-def test_any_order_of_events_for_long() -> None:
-    run(examples=1000, steps=50)
+@pytest.mark.parametrize(("examples", "steps"), [(6, 25), pytest.param(15, 25, marks=pytest.mark.extended), LONG])
+def test_any_order_of_events(examples: int, steps: int) -> None:
+    how = {"deadline": None, "database": None, "suppress_health_check": list(HealthCheck)}
+    run_state_machine_as_test(Log, settings=settings(max_examples=examples, stateful_step_count=steps, **how))

@@ -6,6 +6,7 @@ from random import Random
 import pytest
 
 from crowdrag.studies.domain import barring
+from crowdrag.studies.models import Participant
 from tests.factories import NOW, ParticipantFactory, TopicFactory
 from writing.domain.tasks import claiming, holding, problems
 from writing.enums import TaskState
@@ -105,31 +106,24 @@ def test_the_draw_follows_from_what_is_given() -> None:
 
 def test_the_reasons_why_there_is_none() -> None:
     here = world(topics=3, tasks_per_person=1)
-    stranger = ParticipantFactory(study=here.study)
-    with pytest.raises(problems.NeedsConsent):
-        here.claim(stranger)
-    left = here.writer(withdrawn_at=NOW)
-    with pytest.raises(problems.LeftStudy):
-        here.claim(left)
+
+    def refused(person: Participant, problem: type[problems.TaskProblem]) -> None:
+        with pytest.raises(problem):
+            here.claim(person)
+        assert isinstance(claiming.obstacle(study=here.study, participant=person), problem)
+
     person = here.writer()
+    refused(ParticipantFactory(study=here.study), problems.NeedsConsent)
+    refused(here.writer(withdrawn_at=NOW), problems.LeftStudy)
     hand_in(here.claim(person))
-    with pytest.raises(problems.EnoughWritten, match="1 responses"):
-        here.claim(person)
+    refused(person, problems.EnoughWritten)
     here.change(tasks_per_person=None, is_open=False)
-    with pytest.raises(problems.WritingClosed):
-        here.claim(person)
-    for somebody in (stranger, left, person):
-        assert claiming.obstacle(study=here.study, participant=somebody) is not None
-
-
-def test_the_outlook_agrees_with_the_claim() -> None:
-    here = world(topics=1)
-    person, late = here.writer(), here.writer()
-    assert claiming.obstacle(study=here.study, participant=late) is None
-    here.claim(person)
-    assert isinstance(claiming.obstacle(study=here.study, participant=late), problems.NothingLeft)
-    with pytest.raises(problems.NothingLeft):
-        here.claim(late)
+    refused(person, problems.WritingClosed)
+    here.change(is_open=True)
+    assert claiming.obstacle(study=here.study, participant=person) is None
+    for _ in range(2):
+        here.claim(here.writer())
+    refused(person, problems.NothingLeft)
 
 
 def test_giving_back_keeps_the_text_and_frees_the_slot() -> None:
@@ -142,5 +136,5 @@ def test_giving_back_keeps_the_text_and_frees_the_slot() -> None:
     next_one = here.claim(here.writer())
     assert next_one.topic == task.topic
     response = hand_in(next_one)
-    with pytest.raises(problems.NotAllowed, match="submitted"):
+    with pytest.raises(problems.NotAllowed):
         claiming.give_back(task=response.task, now=NOW)

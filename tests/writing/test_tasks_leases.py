@@ -1,7 +1,6 @@
 """Abandoned tasks come back with their text kept; late owners go on, or hand in what they have."""
 
 import logging
-from datetime import timedelta
 
 import pytest
 
@@ -11,11 +10,30 @@ from tests.factories import NOW, TopicFactory
 from writing.domain import codec, incoming, sittings
 from writing.domain.tasks import claiming, leases, listing, problems, reviewing, steps, submitting, trials
 from writing.enums import TaskState
-from writing.models import LogBatch, TaskTransition, WritingLog, WritingPlan, WritingTask
+from writing.models import LogBatch, TaskTransition, WritingLog, WritingTask
 
-from .plans import DAY, HOUR, finish, hand_in, world, write
+from .plans import DAY, HOUR, World, finish, hand_in, world, write
 
 pytestmark = pytest.mark.django_db
+LATE = NOW + 2 * DAY
+
+
+def state_of(task: WritingTask) -> str:
+    return WritingTask.objects.get(pk=task.pk).state
+
+
+def abandoned(here: World, text: str = "") -> WritingTask:
+    """A task whose writer was away for so long that it was returned."""
+    task = here.claim(here.writer())
+    write(task, text)
+    leases.expire(now=LATE)
+    return WritingTask.objects.get(pk=task.pk)
+
+
+def offered(task: WritingTask) -> tuple[bool, bool]:
+    """Whether its writer is offered to resume it, and to hand it in as it is."""
+    [row] = listing.overview(task.participant).rows
+    return row.can_resume, row.can_hand_in
 
 
 def test_a_lease_counts_from_the_last_sign_of_life_and_survives_a_night() -> None:
@@ -24,114 +42,88 @@ def test_a_lease_counts_from_the_last_sign_of_life_and_survives_a_night() -> Non
     write(task, "evening", now=NOW + 20 * HOUR)
     assert leases.expire(now=NOW + 43 * HOUR) == 0, "the laptop slept for 23 hours"
     write(task, " and morning", now=NOW + 43 * HOUR)
-    assert leases.expire(now=NOW + 66 * HOUR) == 0
-    assert leases.expire(now=NOW + 68 * HOUR) == 1
+    assert [leases.expire(now=NOW + hours * HOUR) for hours in (66, 68, 69)] == [0, 1, 0]
     task.refresh_from_db()
     assert (task.state, task.draft) == (TaskState.RETURNED, "evening and morning")
-    assert leases.expire(now=NOW + 69 * HOUR) == 0
 
 
 def test_whoever_gives_a_sign_of_life_in_the_last_moment_keeps_the_task() -> None:
     here = world()
     task = here.claim(here.writer())
     assert not leases._expire(task.pk, NOW + DAY), "the sweep had listed it before the lease was made longer"
-    task.refresh_from_db()
-    assert task.state == TaskState.CLAIMED
+    assert state_of(task) == TaskState.CLAIMED
 
 
 def test_an_abandoned_slot_is_free_at_once_and_a_late_owner_goes_on_in_the_same_log() -> None:
     here = world(topics=1)
-    person = here.writer()
-    task = here.claim(person)
-    write(task, "first half,")
-    leases.expire(now=NOW + 2 * DAY)
+    task = abandoned(here, "first half,")
     assert WritingTask.objects.filter(topic=task.topic, state=TaskState.OPEN).count() == 1
     log = WritingLog.objects.get(task=task)
-    back = leases.resume(task=task, now=NOW + 3 * DAY)
-    assert (back.state, back.lease_until) == (TaskState.CLAIMED, NOW + 4 * DAY)
-    assert leases.resume(task=task, now=NOW + 3 * DAY).state == TaskState.CLAIMED, "twice is once"
+    for _ in range(2):
+        back = leases.resume(task=task, now=NOW + 3 * DAY)
+        assert (back.state, back.lease_until) == (TaskState.CLAIMED, NOW + 4 * DAY)
     assert not WritingTask.objects.filter(topic=task.topic, state=TaskState.OPEN).exists()
-    response = hand_in(back, " second half", now=NOW + 3 * DAY)
-    assert response.text == "first half, second half"
+    assert hand_in(back, " second half", now=NOW + 3 * DAY).text == "first half, second half"
     assert WritingLog.objects.get(task=task) == log
 
 
 def test_if_somebody_else_has_it_the_text_is_kept_and_can_be_handed_in_as_surplus() -> None:
     here = world(topics=1)
-    person, other = here.writer(), here.writer()
-    task = here.claim(person)
-    write(task, "my words")
-    leases.expire(now=NOW + 2 * DAY)
-    [row] = listing.overview(person).rows
-    assert (row.can_resume, row.can_hand_in) == (True, False)
+    task = abandoned(here, "my words")
+    assert offered(task) == (True, False)
     with pytest.raises(problems.NotAllowed):
-        submitting.hand_in(task=task, now=NOW + 2 * DAY)  # while it can be gone on with
-    theirs = here.claim(other, NOW + 2 * DAY)
-    [row] = listing.overview(person).rows
-    assert (row.can_resume, row.can_hand_in) == (False, True)
+        submitting.hand_in(task=task, now=LATE)  # while it can be gone on with
+    theirs = here.claim(here.writer(), LATE)
+    assert offered(task) == (False, True)
     with pytest.raises(problems.TakenByAnother):
-        leases.resume(task=task, now=NOW + 3 * DAY)
-    response = submitting.hand_in(task=task, now=NOW + 3 * DAY)
-    assert submitting.hand_in(task=task, now=NOW + 3 * DAY) == response
+        leases.resume(task=task, now=LATE)
+    response = submitting.hand_in(task=task, now=LATE)
+    assert submitting.hand_in(task=task, now=LATE) == response
     task.refresh_from_db()
     assert (task.state, task.slot, response.text, response.is_included) == ("SUBMITTED", None, "my words", False)
     assert response.decisions.get(about=Verdict.INCLUDE).reason == submitting.SURPLUS
-    reviewing.accept(task=task, by=here.reviewer(), now=NOW + 4 * DAY)
+    reviewing.accept(task=task, by=here.reviewer(), now=LATE)
     response.refresh_from_db()
-    assert (listing.overview(person).earned, response.is_included) == (task.pay, False), "paid, and not counted"
-    theirs.refresh_from_db()
-    assert theirs.state == TaskState.CLAIMED, "the other writer is left alone"
+    assert (listing.overview(task.participant).earned, response.is_included) == (task.pay, False)
+    assert state_of(theirs) == TaskState.CLAIMED, "the other writer is left alone"
 
 
 @pytest.mark.parametrize("before", ["before", ""])
 def test_what_was_typed_after_the_lease_ran_out_is_in_the_text_and_can_be_handed_in(before: str) -> None:
     here = world(topics=1)
-    person = here.writer()
-    task = here.claim(person)
+    task = here.claim(here.writer())
     opened = write(task, before)
-    leases.expire(now=NOW + 2 * DAY)
-    here.claim(here.writer(), NOW + 2 * DAY)
-    [row] = listing.overview(person).rows
-    assert row.can_hand_in == bool(before)
+    leases.expire(now=LATE)
+    here.claim(here.writer(), LATE)
+    assert offered(task) == (False, bool(before))
     at = len(before)
     events = [["s", 900, at, 0, ", and after", "pasted", "insertFromPaste"]]
     batch = incoming.Batch(number=1 if before else 0, first=at, events=events, extent=incoming.extent(events))
-    sittings.receive(token=opened.token, batch=batch, now=NOW + 2 * DAY)
-    [row] = listing.overview(person).rows
-    assert (row.task.draft, row.can_hand_in) == (before, True), "the log counts, not what was kept at the end"
-    assert submitting.hand_in(task=task, now=NOW + 2 * DAY).text == f"{before}, and after"
-    assert not listing.overview(person).rows[0].can_hand_in
-
-
-def test_a_finished_text_is_submitted_when_only_the_questions_after_it_are_missing() -> None:
-    here = world()
-    task = finish(here.claim(here.writer()))
-    assert leases.expire(now=NOW + 2 * DAY) == 1
+    sittings.receive(token=opened.token, batch=batch, now=LATE)
     task.refresh_from_db()
-    assert task.state == TaskState.SUBMITTED
-    assert task.transitions.latest("pk").cause == "submitted when the lease was over"
+    assert (task.draft, offered(task)) == (before, (False, True)), "the log counts, not what was kept at the end"
+    assert submitting.hand_in(task=task, now=LATE).text == f"{before}, and after"
+    assert offered(task) == (False, False)
 
 
-def test_a_finished_but_empty_text_is_returned() -> None:
+@pytest.mark.parametrize(("text", "state"), [("Done.", TaskState.SUBMITTED), ("", TaskState.RETURNED)])
+def test_a_finished_text_is_submitted_when_the_lease_is_over_unless_it_is_empty(text: str, state: TaskState) -> None:
     here = world()
-    task = finish(here.claim(here.writer()), "")
-    leases.expire(now=NOW + 2 * DAY)
-    task.refresh_from_db()
-    assert task.state == TaskState.RETURNED
+    task = finish(here.claim(here.writer()), text)
+    assert leases.expire(now=LATE) == 1
+    assert state_of(task) == state
 
 
 def test_who_has_begun_something_else_finishes_that_first() -> None:
     here = world(topics=2)
-    person = here.writer()
-    task = here.claim(person)
-    leases.expire(now=NOW + 2 * DAY)
-    other = here.claim(person, NOW + 2 * DAY)
+    task = abandoned(here)
+    other = here.claim(task.participant, LATE)
     assert other.topic != task.topic
     with pytest.raises(problems.AnotherInHand) as refused:
-        leases.resume(task=task, now=NOW + 2 * DAY)
+        leases.resume(task=task, now=LATE)
     assert refused.value.task == other
-    claiming.give_back(task=other, now=NOW + 2 * DAY)
-    leases.resume(task=task, now=NOW + 2 * DAY)
+    claiming.give_back(task=other, now=LATE)
+    assert leases.resume(task=task, now=LATE).state == TaskState.CLAIMED
 
 
 def test_a_slot_that_is_asked_for_no_more_is_not_resumed() -> None:
@@ -139,44 +131,41 @@ def test_a_slot_that_is_asked_for_no_more_is_not_resumed() -> None:
     first, second = here.claim(here.writer()), here.claim(here.writer())
     write(second, "kept")
     here.change(slots=1)
-    leases.expire(now=NOW + 2 * DAY)
+    leases.expire(now=LATE)
     assert WritingTask.objects.filter(state=TaskState.OPEN).count() == 1
-    leases.resume(task=first, now=NOW + 2 * DAY)
+    leases.resume(task=first, now=LATE)
     with pytest.raises(problems.TakenByAnother):
-        leases.resume(task=second, now=NOW + 2 * DAY)
-    assert submitting.hand_in(task=second, now=NOW + 2 * DAY).text == "kept"
+        leases.resume(task=second, now=LATE)
+    assert submitting.hand_in(task=second, now=LATE).text == "kept"
 
 
 def test_a_late_owner_goes_on_when_the_topic_has_a_new_version() -> None:
     here = world(topics=1)
     task = here.claim(here.writer())
-    write(task, "words")
     TopicFactory(study=here.study, external_id=task.topic.external_id, version=2, query="changed")
-    leases.expire(now=NOW + 2 * DAY)
-    leases.resume(task=task, now=NOW + 2 * DAY)
+    leases.expire(now=LATE)
+    leases.resume(task=task, now=LATE)
     assert WritingTask.objects.exclude(state=TaskState.RETURNED).count() == 1
 
 
 def test_one_log_that_cannot_be_read_does_not_hold_up_the_others(caplog) -> None:
     here = world(topics=2)
     broken, fine = here.claim(here.writer()), here.claim(here.writer())
-    write(fine, "fine")
     log = WritingLog.objects.create(task=broken, source="EDITOR", started_at=NOW, created_at=NOW)
     LogBatch.objects.create(
         log=log, number=0, first_event=0, event_count=1, codec=codec.CODEC, payload=b"!", digest=b"!", received_at=NOW
     )
     with caplog.at_level(logging.ERROR):
-        assert leases.expire(now=NOW + 2 * DAY) == 1
-    assert f"writing task {broken.pk}" in caplog.text
-    fine.refresh_from_db()
-    assert fine.state == TaskState.RETURNED
+        assert leases.expire(now=LATE) == 1
+    assert str(broken.pk) in caplog.text
+    assert state_of(fine) == TaskState.RETURNED
 
 
 def test_many_are_returned_a_part_at_a_time() -> None:
     here = world(topics=5)
     for _ in range(5):
         here.claim(here.writer())
-    assert [leases.expire(now=NOW + 2 * DAY, at_once=2) for _ in range(4)] == [2, 2, 1, 0]
+    assert [leases.expire(now=LATE, at_once=2) for _ in range(4)] == [2, 2, 1, 0]
 
 
 def test_who_withdraws_leaves_their_task_to_others() -> None:
@@ -200,42 +189,32 @@ class TestTrial:
         for n in range(2):
             assert trials.standing(here.plan, person).left == 2 - n
             task = here.claim(person)
-            assert (task.is_trial, task.slot, task.pay) == (True, None, here.plan.pay)
-            assert task.topic == here.trial[n]
+            assert (task.is_trial, task.slot, task.pay, task.topic) == (True, None, here.plan.pay, here.trial[n])
             styles.add(task.style)
             done.append(hand_in(task))
         assert len(styles) == 2, "the styles take turns"
         assert [response.is_included for response in done] == [False, False]
         assert done[0].decisions.get().reason == submitting.TRIAL
-        with pytest.raises(problems.TrialWaits):
-            here.claim(person)
-        reviewing.accept(task=done[0].task, by=reviewer, now=NOW)
-        with pytest.raises(problems.TrialWaits):
-            here.claim(person)
-        reviewing.accept(task=done[1].task, by=reviewer, now=NOW)
+        for response in done:
+            with pytest.raises(problems.TrialWaits):
+                here.claim(person)
+            reviewing.accept(task=response.task, by=reviewer, now=NOW)
         assert trials.standing(here.plan, person).stage is trials.Stage.PASSED
-        task = here.claim(person)
-        assert not task.is_trial
+        assert not here.claim(person).is_trial
         done[0].refresh_from_db()
         assert not done[0].is_included, "accepted and paid, and still apart"
         assert listing.overview(person).earned == 2 * here.plan.pay
         here.plan.plan_trial_topics.create(topic=TopicFactory(study=here.study), position=9)
         assert trials.standing(here.plan, person).may_write, "who passed is not tried again"
 
-    def test_a_rejected_trial_ends_it_paid_as_decided(self) -> None:
+    def test_a_rejected_trial_ends_it_paid_as_decided_once_a_contest_is_answered(self) -> None:
         here = world(trial=2)
-        person = here.writer()
-        response = hand_in(here.claim(person))
-        reviewing.reject(task=response.task, reason="No source.", pay_part=100, by=here.reviewer(), now=NOW)
+        person, reviewer = here.writer(), here.reviewer()
+        task = hand_in(here.claim(person)).task
+        reviewing.reject(task=task, reason="No source.", pay_part=100, by=reviewer, now=NOW)
         with pytest.raises(problems.TrialEnded):
             here.claim(person)
         assert listing.overview(person).earned == 100
-
-    def test_a_contested_trial_is_not_over_until_it_is_answered(self) -> None:
-        here = world(trial=1)
-        person, reviewer = here.writer(), here.reviewer()
-        task = hand_in(here.claim(person)).task
-        reviewing.reject(task=task, reason="No source.", pay_part=0, by=reviewer, now=NOW)
         about = {"kind": EnquiryKind.CONTEST, "about": task.external_id}
         asked = enquiring.ask(participant=person, text="There is one.", now=NOW, **about)
         with pytest.raises(problems.TrialContested):
@@ -253,8 +232,7 @@ class TestTrial:
         revision = reviewing.send_back(task=second, note="Cite.", by=reviewer, now=NOW)
         if late:
             leases.expire(now=NOW + 30 * DAY)
-        found = claiming.obstacle(study=here.study, participant=person)
-        assert isinstance(found, problems.TrialInRevision)
+        assert isinstance(claiming.obstacle(study=here.study, participant=person), problems.TrialInRevision)
         revision.refresh_from_db()
         reviewing.reject(task=hand_in(leases.resume(task=revision, now=NOW)).task, reason="No.", by=reviewer, now=NOW)
         assert isinstance(claiming.obstacle(study=here.study, participant=person), problems.TrialEnded)
@@ -262,11 +240,10 @@ class TestTrial:
     def test_a_trial_that_was_sent_back_goes_on_in_its_revision(self) -> None:
         here = world(trial=1)
         person, reviewer = here.writer(), here.reviewer()
-        response = hand_in(here.claim(person))
-        revision = reviewing.send_back(task=response.task, note="Cite.", by=reviewer, now=NOW)
+        revision = reviewing.send_back(task=hand_in(here.claim(person)).task, note="Cite.", by=reviewer, now=NOW)
         assert here.claim(person) == revision
         again = hand_in(revision, " More [1].")
-        assert (again.text, again.is_included) == (response.text + " More [1].", False)
+        assert not again.is_included
         with pytest.raises(problems.TrialWaits):
             here.claim(person)
         reviewing.accept(task=again.task, by=reviewer, now=NOW)
@@ -274,36 +251,24 @@ class TestTrial:
 
     def test_a_trial_that_was_left_lying_is_gone_on_with(self) -> None:
         here = world(trial=1)
-        person = here.writer()
-        task = here.claim(person)
-        write(task, "half")
-        leases.expire(now=NOW + 2 * DAY)
-        assert here.claim(person, NOW + 3 * DAY) == task
+        task = abandoned(here, "half")
+        assert here.claim(task.participant, NOW + 3 * DAY) == task
         assert sittings.text(task) == "half"
-        assert steps.due(holding_of(task)) is steps.Step.WRITE
-
-
-def holding_of(task: WritingTask) -> WritingTask:
-    return WritingTask.objects.get(pk=task.pk)
+        assert steps.due(WritingTask.objects.get(pk=task.pk)) is steps.Step.WRITE
 
 
 def test_a_transition_is_there_for_every_change() -> None:
     here = world(topics=1)
-    task = here.claim(here.writer())
-    leases.expire(now=NOW + 2 * DAY)
-    leases.resume(task=task, now=NOW + 2 * DAY)
-    response = hand_in(holding_of(task), now=NOW + 2 * DAY)
-    reviewer = here.reviewer()
-    reviewing.reject(task=response.task, reason="No.", by=reviewer, now=NOW + 3 * DAY)
-    reviewing.reverse(task=response.task, note="Yes.", by=reviewer, now=NOW + 4 * DAY)
-    steps_ = TaskTransition.objects.filter(task=task).order_by("pk").values_list("before", "after", "by")
-    assert [(before, after) for before, after, _ in steps_] == [
-        ("OPEN", "CLAIMED"),
-        ("CLAIMED", "RETURNED"),
-        ("RETURNED", "CLAIMED"),
-        ("CLAIMED", "SUBMITTED"),
-        ("SUBMITTED", "REJECTED"),
-        ("REJECTED", "ACCEPTED"),
+    task, reviewer = abandoned(here), here.reviewer()
+    response = hand_in(leases.resume(task=task, now=LATE), now=LATE)
+    reviewing.reject(task=response.task, reason="No.", by=reviewer, now=LATE)
+    reviewing.reverse(task=response.task, note="Yes.", by=reviewer, now=LATE)
+    moves = TaskTransition.objects.filter(task=task).order_by("pk").values_list("before", "after", "by")
+    assert list(moves) == [
+        ("OPEN", "CLAIMED", None),
+        ("CLAIMED", "RETURNED", None),
+        ("RETURNED", "CLAIMED", None),
+        ("CLAIMED", "SUBMITTED", None),
+        ("SUBMITTED", "REJECTED", reviewer.pk),
+        ("REJECTED", "ACCEPTED", reviewer.pk),
     ]
-    assert [by for _, _, by in steps_] == [None] * 4 + [reviewer.pk] * 2
-    assert WritingPlan.objects.get().lease_hours * HOUR == timedelta(days=1)

@@ -16,10 +16,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(120)]
 def test_a_slot_that_becomes_free_waits_for_the_plan_that_is_being_changed() -> None:
     here = world(topics=1)
     task = here.claim(here.writer())
-    with (
-        uncommitted(here.reword) as end,
-        meanwhile(lambda: claiming.give_back(task=task, now=NOW)) as giver,
-    ):
+    with uncommitted(here.reword) as end, meanwhile(lambda: claiming.give_back(task=task, now=NOW)) as giver:
         wait_for_lock()
         assert giver.is_alive(), "it waits for what the plan asks for"
         end.set()
@@ -39,10 +36,7 @@ def test_a_late_owner_who_comes_back_while_the_plan_is_being_changed_goes_on() -
 
 def test_slots_that_are_made_wait_for_the_plan_that_is_being_changed() -> None:
     here = world(topics=1)
-    with (
-        uncommitted(lambda: here.change(slots=3)) as end,
-        meanwhile(lambda: slots.ensure(here.plan, NOW)) as maker,
-    ):
+    with uncommitted(lambda: here.change(slots=3)) as end, meanwhile(lambda: slots.ensure(here.plan, NOW)) as maker:
         wait_for_lock()
         assert maker.is_alive()
         end.set()
