@@ -9,6 +9,7 @@ import urllib.request
 from decimal import Decimal
 
 import pytest
+from django.utils import timezone
 
 from crowdrag.llm.domain import gateway
 from crowdrag.llm.domain.pacing import Policy
@@ -53,8 +54,6 @@ def paid(endpoint):
 
 @pytest.fixture
 def study(db):
-    from django.utils import timezone
-
     return Study.objects.create(slug="s", title="S", llm_budget=1_000_000, created_at=timezone.now())
 
 

