@@ -69,26 +69,24 @@ def kill_on(crew: Crew, run: Run, rng: random.Random, *, whole: float, pause: fl
             crew.kill_a_child(rng.choice(workers), rng)
 
 
-@pytest.mark.extended
-def test_killed_workers_lose_and_double_nothing(crew: Crew, study: Study) -> None:
-    run = start(study, "tiny", units=300, seconds=0.05)
-    kill_on(crew, run, random.Random(1), whole=0.03, pause=0.2, most=60)
-    until(lambda: is_over(run), within=60)
+@pytest.mark.parametrize(
+    ("units", "seconds", "whole", "pause", "kills"),
+    [
+        pytest.param(300, 0.05, 0.03, 0.2, 60, marks=pytest.mark.extended),
+        pytest.param(10_000, 0.02, 0.1, 0.5, 200, marks=[pytest.mark.soak, pytest.mark.timeout(1800)]),
+    ],
+)
+def test_killed_workers_lose_and_double_nothing(
+    crew: Crew, study: Study, units: int, seconds: float, whole: float, pause: float, kills: int
+) -> None:
+    run = start(study, "tiny", units=units, seconds=seconds)
+    kill_on(crew, run, random.Random(1), whole=whole, pause=pause, most=kills)
+    until(lambda: is_over(run), within=60 if units < 1000 else 900)
     lost = run.units.aggregate(lost=Sum("lost"), fence=Max("fence"))
     print(f"{crew.kills} kills, {lost['lost']} units lost their worker, at most {lost['fence']} claims of a unit")
-    assert crew.kills >= 10
+    assert crew.kills >= kills / 6
     assert lost["lost"] >= 1, "the kills must have hit something"
-    assert_each_once(run, 300)
-
-
-@pytest.mark.soak
-@pytest.mark.timeout(1800)
-def test_killed_workers_lose_and_double_nothing_for_long(crew: Crew, study: Study) -> None:
-    run = start(study, "tiny", units=10_000, seconds=0.02)
-    kill_on(crew, run, random.Random(2), whole=0.1, pause=0.5, most=200)
-    until(lambda: is_over(run), within=900)
-    assert crew.kills >= 100
-    assert_each_once(run, 10_000)
+    assert_each_once(run, units)
 
 
 @pytest.mark.extended

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import re
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
@@ -79,7 +80,7 @@ def test_an_effect_that_is_rolled_back_publishes_nothing_and_can_be_done_again(f
 @pytest.mark.django_db
 def test_a_name_with_a_folder_is_refused(run: Run, files: Path, tmp_path: Path) -> None:
     for name in ("../t.csv", "a/t.csv", "a\\t.csv", "", "..", "."):
-        with pytest.raises(ValueError, match="is no name of a file"):
+        with pytest.raises(ValueError, match=re.escape(repr(name))):
             artifacts.publish(run=run, name=name, path=made(tmp_path))
     assert all_files(files) == []
 
@@ -103,12 +104,6 @@ def test_storages_without_paths_get_files_too(tmp_path: Path) -> None:
     stored = storing.stream_in(storage, chunks=iter([TEXT[:3], TEXT[3:]]), name="b.csv")
     assert (stored.size, stored.sha256) == (8, SUM)
     assert storage.open("b.csv").read() == TEXT
-
-
-def test_a_stream_can_be_read_in_any_portions() -> None:
-    counting = storing._Counting([b"abc", b"", b"defg"])
-    assert [counting.read(2), counting.read(4), counting.read(), counting.read()] == [b"ab", b"cdef", b"g", b""]
-    assert (counting.size, counting.sha256) == (7, hashlib.sha256(b"abcdefg").hexdigest())
 
 
 @pytest.mark.django_db
