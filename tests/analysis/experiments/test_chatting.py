@@ -65,8 +65,7 @@ def test_what_is_none_of_them_is_asked_for_again_and_then_an_error(chat, server)
         [prompt("document:z,document:a", choices=("a", "b")), prompt("prose", choices=("a", "b"))]
     )
     assert mended.text == "a"
-    assert never.text == ""
-    assert "JSON" in never.error
+    assert (never.text, bool(never.error)) == ("", True)
     assert len(server.asked("prose")) == 5
 
 
@@ -78,12 +77,8 @@ def test_nothing_is_an_answer_and_a_refusal_is_not(chat):
     assert (refused.text, "I would rather not" in refused.error) == ("", True)
     assert (filtered.text, "content_filter" in filtered.error) == ("", True)
     assert (rejected.text, "the context is too long" in rejected.error) == ("", True)
-
-
-def test_a_refusal_of_a_choice_is_an_error(chat):
-    [output] = chat().generate([prompt("refuse", choices=("a", "b"))])
-    assert output.text == ""
-    assert output.error
+    [chosen] = chat().generate([prompt("refuse", choices=("a", "b"))])
+    assert (chosen.text, bool(chosen.error)) == ("", True)
 
 
 def test_a_server_that_fails_for_now_fails_the_unit_and_what_it_answered_stays(chat):
@@ -117,7 +112,7 @@ def test_likelihoods_are_those_of_the_continuations_tokens(chat, server):  # noq
 
 @pytest.mark.parametrize("behaviour", ["ok", "bad_request"])
 def test_a_server_that_gives_none_is_asked_once_and_says_so(chat, server, behaviour):  # noqa: F811
-    with pytest.raises(NoLikelihoodsError, match="model:NAME"):
+    with pytest.raises(NoLikelihoodsError):
         chat().likelihoods([prompt(f"{behaviour} a"), prompt(f"{behaviour} bb")], ["b", "c"])
     assert len(server.seen) == 1
 
@@ -142,21 +137,18 @@ def test_what_is_rejected_or_not_spelt_has_no_likelihood(chat):
         ("", "endpoint:NAME"),
         ("gpt", "endpoint:NAME"),
         ("endpoint:", "endpoint:NAME"),
-        ("endpoint:odd?top_p", "NAME=VALUE"),
+        ("endpoint:odd?top_p", "top_p"),
         ("endpoint:odd?messages=3", "messages"),
-        ("endpoint:other", "there are: odd"),
+        ("endpoint:other", "odd"),
     ],
 )
 def test_a_name_of_nothing_is_refused(endpoint, named, problem):  # noqa: F811
     with pytest.raises(BadParameterError, match=problem):
         generating.generator({"generator": named}, study=None, purpose="test")
-
-
-def test_an_endpoint_that_is_not_allowed_is_none(endpoint, chat):  # noqa: F811
     endpoint.is_allowed = False
     endpoint.save()
-    with pytest.raises(BadParameterError, match="there are: none"):
-        chat()
+    with pytest.raises(BadParameterError):
+        generating.generator({"generator": "endpoint:odd"}, study=None, purpose="test")
 
 
 def test_the_gateways_estimate_takes_the_same_requests(chat, endpoint):  # noqa: F811

@@ -4,7 +4,6 @@ import re
 from dataclasses import replace
 
 import pytest
-from django.test import Client
 
 from analysis.domain.experiments import starting
 from analysis.domain.experiments.experiment import EXPERIMENTS, BadParameterError, get
@@ -16,11 +15,6 @@ from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
 from .test_experiment_pages import TOLD, form_of, member_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_broker", "experiment", "endpoint")]
-
-
-def errors_at(client: Client, address: str, **told: str):
-    page = client.post(address, TOLD | told)
-    return page, page.context["form"].errors
 
 
 def autofocus(page) -> list[str]:
@@ -55,10 +49,7 @@ def test_what_servers_do_not_tell_is_asked_of_models_in_a_worker_alone(study, se
     assert "endpoint:odd" in dict(planted.fields["p_judge"].choices)
 
 
-def test_a_new_file_is_asked_for_in_the_formats_that_are_taken(study):
-    said = ExperimentForm(experiment=get("self_preference"), study=study).fields["file"].help_text
-    assert "ZIP archive of all files" in said
-    assert "merged in" in ExperimentForm(experiment=get("fair"), study=study).fields["file"].help_text
+def test_every_format_that_is_taken_is_described():
     for name in ("fair", "uplift", "self_preference", "planted"):
         taken = set(get(name).collections) - {"study", "responses"}
         assert taken <= set(WRITTEN)
@@ -82,8 +73,8 @@ def test_what_is_wrong_with_a_parameter_stands_at_its_field(study, monkeypatch):
         raise BadParameterError("k is 2; there are documents for 1.")
 
     monkeypatch.setitem(EXPERIMENTS, "planted", replace(get("planted"), estimate=refuse))
-    page, errors = errors_at(member_of(study), form_of(study))
-    assert dict(errors) == {"p_k": ["k is 2; there are documents for 1."]}
+    page = member_of(study).post(form_of(study), TOLD)
+    assert dict(page.context["form"].errors) == {"p_k": ["k is 2; there are documents for 1."]}
     assert autofocus(page) == []
     assert 'href="#id_p_k"' in page.content.decode()
     assert 'name="start"' not in page.content.decode()

@@ -149,8 +149,7 @@ def test_designs_that_nobody_could_carry_out_are_refused(wrong):
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [{"spread": -1.0}, {"effect": float("nan")}, {"neutral": 1.0}, {"correlation": 2.0}, {"difficulty": -0.1}],
+    "wrong", [{"spread": -1.0}, {"effect": float("nan")}, {"neutral": 1.0}, {"correlation": 2.0}, {"difficulty": -0.1}]
 )
 def test_expectations_that_cannot_be_are_refused(wrong):
     with pytest.raises(BadDesignError):
