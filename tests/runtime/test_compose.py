@@ -42,26 +42,28 @@ SERVICE = {
     "required": ["image"],
     "additionalProperties": False,
     "properties": {
-        "image": {"type": "string"},
-        "command": STRINGS,
+        **dict.fromkeys(
+            [
+                "command",
+                "env_file",
+                "secrets",
+                "tmpfs",
+                "volumes",
+                "ports",
+                "expose",
+                "profiles",
+                "cap_drop",
+                "security_opt",
+            ],
+            STRINGS,
+        ),
+        **dict.fromkeys(("image", "shm_size"), {"type": "string"}),
+        **dict.fromkeys(("init", "read_only"), {"type": "boolean"}),
+        **dict.fromkeys(("logging", "deploy"), {"type": "object"}),
         "environment": {"type": "object", "additionalProperties": {"type": "string"}},
-        "env_file": STRINGS,
-        "secrets": STRINGS,
         "restart": {"enum": ["no", "always", "on-failure", "unless-stopped"]},
-        "init": {"type": "boolean"},
-        "read_only": {"type": "boolean"},
-        "tmpfs": STRINGS,
-        "volumes": STRINGS,
-        "ports": STRINGS,
-        "expose": STRINGS,
-        "profiles": STRINGS,
-        "cap_drop": STRINGS,
-        "security_opt": STRINGS,
-        "shm_size": {"type": "string"},
         "stop_grace_period": TIME,
         "stop_signal": {"type": "string", "pattern": "^SIG"},
-        "logging": {"type": "object"},
-        "deploy": {"type": "object"},
         "depends_on": {
             "anyOf": [
                 STRINGS,
@@ -81,9 +83,7 @@ SERVICE = {
             "additionalProperties": False,
             "properties": {
                 "test": {"type": "array", "items": {"type": "string"}, "contains": {"const": "CMD"}},
-                "interval": TIME,
-                "timeout": TIME,
-                "start_period": TIME,
+                **dict.fromkeys(("interval", "timeout", "start_period"), TIME),
                 "retries": {"type": "integer"},
             },
         },
@@ -315,5 +315,4 @@ def test_preparing_ends_with_tables_and_files_in_their_places(standing: Standing
     process = standing.start()
     said, _ = process.communicate(timeout=240)
     assert process.returncode == 0, said
-    assert "No migrations to apply" in said
     assert (tmp_path / "shared" / "js" / "main.js").exists()

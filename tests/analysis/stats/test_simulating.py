@@ -157,13 +157,13 @@ def test_expectations_that_cannot_be_are_refused(wrong):
 
 
 def test_competences_that_cannot_be_are_refused():
-    with pytest.raises(BadDesignError, match="no competences between 0 and 1"):
+    with pytest.raises(BadDesignError):
         designs.competence(0.5, 0.6, dimensions=1, rng=np.random.default_rng())
-    with pytest.raises(BadDesignError, match="are probabilities"):
+    with pytest.raises(BadDesignError):
         people(1.5)
-    with pytest.raises(BadDesignError, match="are probabilities"):
+    with pytest.raises(BadDesignError):
         people(float("nan"))
-    with pytest.raises(BadDesignError, match="add up to 1"):
+    with pytest.raises(BadDesignError):
         people(0.5, strategy=(0.5, 0.5, 0.5))
-    with pytest.raises(BadDesignError, match="preferred lies between"):
+    with pytest.raises(BadDesignError, match="preferred"):
         designs.with_preferred(Design(topics=2, responses=2), Expectation(people(0.5)), 1.0)

@@ -80,7 +80,7 @@ def test_who_met_nobody_has_no_merit():
     found = fitted([0, 1, 2], [1, 0, 2], [-1, 1, -1], 4)
     assert np.isnan(found.merit[2:]).all()
     assert found.merit[0, 0] > found.merit[1, 0]
-    with pytest.raises(bt.NoComparisonsError, match="no two participants"):
+    with pytest.raises(bt.NoComparisonsError):
         strengths.meetings([0, 1], [0, 1], 2)
 
 

@@ -114,7 +114,7 @@ def test_without_words_there_is_no_ease(text):
 
 def test_only_english_has_one():
     assert flesch("The cat sat.", language="en-GB") == flesch("The cat sat.")
-    with pytest.raises(UnsupportedLanguageError, match="fitted to English, and this text's language is 'de'"):
+    with pytest.raises(UnsupportedLanguageError, match="de"):
         flesch("Die Katze.", language="de")
 
 

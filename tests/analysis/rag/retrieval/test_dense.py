@@ -121,10 +121,10 @@ def test_instructions_and_files_come_first(tmp_path):
     tiny.change_settings(tmp_path, "config_sentence_transformers.json", similarity_fn_name="dot")
     assert style(Checkpoint("x/contriever", tmp_path)).is_cosine
     tiny.change_settings(tmp_path, "1_Pooling/config.json", pooling_mode_max_tokens=True)
-    with pytest.raises(UnsupportedEncoderError, match="pools tokens by cls_token and max_tokens"):
+    with pytest.raises(UnsupportedEncoderError, match=r"cls_token.*max_tokens"):
         style(Checkpoint("x/any", tmp_path))
     (tmp_path / "modules.json").write_text('[{"type": "sentence_transformers.models.Dense"}]')
-    with pytest.raises(UnsupportedEncoderError, match="x/any has Dense after its encoder"):
+    with pytest.raises(UnsupportedEncoderError, match="Dense"):
         style(Checkpoint("x/any", tmp_path))
 
 

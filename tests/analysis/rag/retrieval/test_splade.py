@@ -92,7 +92,7 @@ def test_memory_that_is_short_makes_batches_smaller(model, monkeypatch):
     assert sizes[0] == 6
     assert max(sizes[-2:]) <= 2
     limit = 0
-    with pytest.raises(ModelMemoryError, match="cannot hold one text"):
+    with pytest.raises(ModelMemoryError):
         splade.encode(TEXTS)
 
 
@@ -132,5 +132,5 @@ def test_equal_texts_have_equal_scores_and_no_documents_none(splade):
 
 
 def test_a_model_that_predicts_no_words_is_refused(tmp_path):
-    with pytest.raises(NoVocabularyWeightsError, match=r"is no masked language model: cls\.predictions"):
+    with pytest.raises(NoVocabularyWeightsError, match=r"cls\.predictions"):
         Splade.load(str(tiny.bert(tmp_path / "bert")))

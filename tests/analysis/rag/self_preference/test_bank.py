@@ -45,7 +45,7 @@ def test_without_a_gold_answer_nothing_that_claims_one_can_be_used():
     assert [why for _id, why in bank.usable(bare)[1]] == [Flaw.NO_GOLD] * 2
     assert bank.usable(replace(QUERY, documents=()))[1] == ()
     assert bank.pairs(bank.usable(bare)[0], ["a", "human"]) == []
-    with pytest.raises(NoGoldAnswerError, match="known"):
+    with pytest.raises(NoGoldAnswerError):
         recall.recall(planted.Evaluator(), bare)
 
 
