@@ -1,7 +1,6 @@
 """Answers: kept as they came, stored once, found again."""
 
 import asyncio
-import random
 import time
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
@@ -9,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 from asgiref.sync import sync_to_async
-from django.db import connection, connections, transaction
+from django.db import connections, transaction
 
 from crowdrag.llm.domain import claims, gateway, ledger
 from crowdrag.llm.domain.claims import Asker, Verdict
@@ -38,8 +37,12 @@ def test_an_answer_is_stored_once_and_answered_from_the_store(ask, server):
 
 def test_the_order_of_answers_is_that_of_the_requests_and_each_is_heard_once(ask):
     heard = []
-    texts = [f"ok:{n}" for n in range(30)]
-    answers = ask(*texts, on_answer=heard.append)
+
+    def hear(answer):
+        heard.append(answer)
+        assert Call.objects.get(pk=answer.call).text == answer.text  # it is on record when it is heard
+
+    answers = ask(*[f"ok:{n}" for n in range(30)], on_answer=hear)
     assert [answer.text for answer in answers] == [str(n) for n in range(30)]
     assert sorted(answer.index for answer in heard) == list(range(30))
 
@@ -49,13 +52,6 @@ def test_samples_are_asked_apart_with_their_own_seed(ask, server):
     ask("ok:x", seed=7, sample=1)
     assert [body["seed"] for body in server.asked()] == [7, 8]
     assert Call.objects.count() == 2
-
-
-def test_an_answer_is_on_record_when_it_is_heard(ask):
-    def heard(answer):
-        assert Call.objects.get(pk=answer.call).text == answer.text
-
-    ask("ok:1", "ok:2", on_answer=heard)
 
 
 def test_the_endpoint_is_never_asked_more_at_once_than_it_takes(ask, endpoint, server):
@@ -227,37 +223,3 @@ def test_failures_are_asked_again_another_time(ask, server):
     [again] = ask("bad_request,ok")
     assert (again.text, again.cached) == ("yes", False)
     assert Call.objects.get().state == CallState.ANSWERED
-
-
-def test_the_connection_is_the_callers(ask):
-    """Database work runs in the thread that asked, so that tests and callers see one connection."""
-    with connection.cursor() as cursor:
-        cursor.execute("select pg_backend_pid()")
-        before = cursor.fetchone()
-    seen = []
-
-    def heard(answer):
-        with connection.cursor() as cursor:
-            cursor.execute("select pg_backend_pid()")
-            seen.append(cursor.fetchone())
-
-    ask("ok", on_answer=heard)
-    assert seen == [before]
-
-
-def test_the_rng_is_the_callers(endpoint, study, slept, policy):
-    def run(seed):
-        slept.clear()
-        Attempt.objects.all().delete()
-        Call.objects.all().delete()
-        gateway.complete_many(
-            endpoint=endpoint,
-            requests=[gateway.Request(messages=[{"role": "user", "content": f"fail,fail,ok {seed}"}])],
-            study=study,
-            purpose="test",
-            policy=policy,
-            rng=random.Random(seed),
-        )
-        return [seconds for seconds in slept if seconds > 0.1]
-
-    assert run(3) != run(4)

@@ -50,21 +50,25 @@ def test_what_passes_is_asked_again_and_the_ledger_never_falls_below_the_bill(
     assert sum(booked) >= Decimal(str(server.bill(1000, 2000)))
 
 
-@pytest.mark.parametrize("behaviour", ["bad_request", "echo_key", "quota"])
-def test_what_asking_again_cannot_change_is_final(ask, behaviour, server):
-    [answer] = ask(f"{behaviour},ok")
-    assert answer.fault in {Fault.REJECTED, Fault.BUSY}
-    assert answer.error
-    assert len(server.seen) == 1
+def test_what_asking_again_cannot_change_is_final(ask, server):
+    for behaviour, fault in (("bad_request", Fault.REJECTED), ("echo_key", Fault.REJECTED), ("quota", Fault.BUSY)):
+        [answer] = ask(f"{behaviour},ok")
+        assert (answer.fault, bool(answer.error)) == (fault, True)
+    assert len(server.seen) == 3
 
 
-def test_nothing_is_asked_for_ever(ask, server, slept):
+def test_nothing_is_asked_for_ever_and_a_server_that_is_not_there_costs_nothing(ask, paid, server, slept):
     [answer] = ask("fail")
-    assert answer.fault == Fault.SERVER
-    assert len(server.seen) == 6
+    assert (answer.fault, len(server.seen)) == (Fault.SERVER, 6)
     pauses = [seconds for seconds in slept if seconds > 0]
     assert len(pauses) == 5
     assert all(0.25 * 2**n <= seconds <= 0.5 * 2**n for n, seconds in enumerate(pauses))
+    paid.base_url = "http://127.0.0.1:9/v1"
+    paid.save()
+    [answer] = ask("ok")
+    assert answer.fault == Fault.UNREACHABLE
+    tried = Attempt.objects.filter(call=answer.call)
+    assert [(each.state, each.cost) for each in tried] == [(AttemptState.FAILED, 0)] * 6
 
 
 @pytest.mark.parametrize("busy", ["busy:7", "busy_until:7"])
@@ -118,15 +122,6 @@ def test_an_endless_reply_is_broken_off(ask, monkeypatch):
     [answer] = ask("endless,ok")
     assert answer.text == "yes"
     assert attempts()[0].fault == Fault.CUT  # read to its end it would be garbage
-
-
-def test_a_server_that_is_not_there_costs_nothing(ask, paid):
-    paid.base_url = "http://127.0.0.1:9/v1"
-    paid.save()
-    [answer] = ask("ok")
-    assert answer.fault == Fault.UNREACHABLE
-    assert {(a.state, a.cost) for a in attempts()} == {(AttemptState.FAILED, 0)}
-    assert len(attempts()) == 6
 
 
 @pytest.mark.parametrize(
@@ -214,11 +209,13 @@ def test_a_structured_answer_is_parsed_and_kept(ask, server):
 
 
 def test_an_answer_that_does_not_fit_is_asked_again_and_each_is_billed(ask, paid, server):
-    [answer] = ask("prose,document:z,empty,document:a", schema=SCHEMA, temperature=1)
+    """What the transport failed at counts apart: six faults are one more than either may be."""
+    [answer] = ask("prose,fail,document:z,fail,empty,fail,document:a", schema=SCHEMA, temperature=1)
     assert answer.data == {"choice": "a"}
-    assert [a.fault for a in attempts()] == [Fault.INVALID] * 3 + [Fault.NONE]
-    assert [a.reply for a in attempts()] == ['Sure! Here it is: {"choice": "a"}', '{"choice": "z"}', "", None]
-    assert all(a.state == AttemptState.ANSWERED and a.cost > 0 for a in attempts())
+    assert [a.fault for a in attempts() if a.fault != Fault.SERVER] == [Fault.INVALID] * 3 + [Fault.NONE]
+    answered = [a for a in attempts() if a.state == AttemptState.ANSWERED]
+    assert [a.reply for a in answered] == ['Sure! Here it is: {"choice": "a"}', '{"choice": "z"}', "", None]
+    assert all(a.cost > 0 for a in answered)
     # Sampling: the same question, not one that quotes the last answer.
     assert {len(body["messages"]) for body in server.asked()} == {1}
 
@@ -263,12 +260,6 @@ def test_a_refusal_of_a_structured_answer_is_kept_and_not_asked_again(ask, serve
     [answer] = ask("refuse", schema=SCHEMA)
     assert (answer.refusal, answer.data, answer.fault) == ("I would rather not.", None, "")
     assert len(server.seen) == 1
-
-
-def test_transport_failures_and_invalid_answers_count_apart(ask, server):
-    [answer] = ask("fail,prose,fail,fail,prose,document:a", schema=SCHEMA)
-    assert answer.data == {"choice": "a"}
-    assert [a.fault for a in attempts()].count(Fault.INVALID) == 2
 
 
 def test_parameters_go_where_servers_look_for_them(ask, endpoint, server):

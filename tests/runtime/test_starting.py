@@ -7,11 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import django.core.management
 import psutil
 import pytest
+from django.db.utils import ProgrammingError
 
-from crowdrag.runtime import keys, status
+from crowdrag.runtime import cli, keys, status
 from crowdrag.runtime.folder import REPOSITORY, Folder
+from crowdrag.runtime.problems import Problem
 from crowdrag.runtime.supervisor import Supervisor
 
 from .conftest import System, eventually, living
@@ -169,3 +172,23 @@ def test_a_system_runs_once_and_down_stops_everything_in_order(running: System) 
     running.crowdrag("down")
     assert not living(everybody, within=1)
     assert "database system is shut down" in log.read_text()[before:]
+
+
+class DriverError(Exception):
+    """What the driver says."""
+
+    def __init__(self, sqlstate: str) -> None:
+        super().__init__(sqlstate)
+        self.sqlstate = sqlstate
+
+
+@pytest.mark.parametrize(("sqlstate", "error"), [("42P01", Problem), ("42601", ProgrammingError)])
+def test_a_missing_table_alone_becomes_a_problem(
+    monkeypatch: pytest.MonkeyPatch, sqlstate: str, error: type[Exception]
+) -> None:
+    def execute(_arguments: list[str]) -> None:
+        raise ProgrammingError("relation does not exist") from DriverError(sqlstate)
+
+    monkeypatch.setattr(django.core.management, "execute_from_command_line", execute)
+    with pytest.raises(error):
+        cli._execute(["analyse"])

@@ -9,7 +9,6 @@ from analysis.domain.experiments import configuring
 from analysis.domain.experiments.experiment import BadParameterError
 from analysis.models import Table
 from crowdrag.runs.models import Run
-from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
 
 from . import planted
 
@@ -34,7 +33,7 @@ def written(folder: Path, text: str) -> Path:
 
 @pytest.mark.usefixtures("no_broker")
 @pytest.mark.django_db(transaction=True)
-def test_an_experiment_is_run_as_the_file_says_and_options_go_before_it(experiment, study, endpoint, tmp_path):  # noqa: F811
+def test_an_experiment_is_run_as_the_file_says_and_options_go_before_it(experiment, study, endpoint, tmp_path):
     config = written(tmp_path, WHOLE.replace("mine", study.slug))
     call_command("experiment", "planted", str(config), "--set", "k=3", "--out", str(tmp_path / "out"))
     run = Run.objects.get(kind="experiment.planted")

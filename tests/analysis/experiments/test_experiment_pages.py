@@ -14,7 +14,6 @@ from crowdrag.runs.domain import running, uploads
 from crowdrag.runs.models import Run, Upload
 from crowdrag.studies.enums import Role
 from tests.factories import MembershipFactory, StudyFactory
-from tests.llm.conftest import endpoint, paid, server  # noqa: F401 - fixtures
 
 from . import planted
 from .asked import furnish
@@ -57,7 +56,7 @@ def test_the_list_offers_the_form_to_editors(study):
         assert ("new/planted/" in page) == (role == Role.EDITOR)
 
 
-def test_the_estimate_follows_the_form_and_stores_nothing(study, server, paid):  # noqa: F811
+def test_the_estimate_follows_the_form_and_stores_nothing(study, server, paid):
     editor = member_of(study)
     page = editor.post(form_of(study) + "estimate/", TOLD).content.decode()
     assert "<html" not in page
@@ -221,9 +220,9 @@ def test_two_runs_of_one_kind_are_compared(study, monkeypatch):
     assert "comparison" not in editor.get(address(study, "compare/")).context
     Run.objects.filter(pk=second.pk).update(kind="experiment.other")
     answer = editor.get(address(study, f"compare/?a={first.key}&b={second.key}"), follow=True)
-    assert [message.level_tag for message in answer.context["messages"]][0] in {"error", "warning"}
+    assert next(message.level_tag for message in answer.context["messages"]) in {"error", "warning"}
     # Nobody registers that kind here: what it found cannot be told.
-    assert not editor.get(address(study, f"{second.key}/")).context["report"]
+    assert "report" not in editor.get(address(study, f"{second.key}/")).context
     assert editor.get(address(study, "compare/?a=nothing")).status_code == 404
 
 

@@ -15,7 +15,6 @@ from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.api.conftest import by_token
 from tests.factories import MembershipFactory, StudyFactory
-from tests.llm.conftest import endpoint, paid, server  # noqa: F401 - fixtures
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_broker", "experiment", "endpoint")]
 TOLD = {"collection": {"source": "study"}, "generator": "endpoint:odd", "queries": 0, "parameters": {"k": 2}}

@@ -11,7 +11,6 @@ from analysis.domain.experiments.fair import taking
 from crowdrag.runs import kinds
 from crowdrag.runs.domain import running, uploads
 from tests.factories import StudyFactory
-from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
 
 from .test_fair import SMALL, _line, planted, rows  # noqa: F401 - a fixture among them
 
@@ -21,7 +20,7 @@ WORDS = ("alder", "noise", "birch", "", "cedar")
 
 
 @pytest.fixture
-def asked(tmp_path: Path, endpoint):  # noqa: F811
+def asked(tmp_path: Path, endpoint):
     """Make an order on questions of which some documents have no score."""
     study = StudyFactory()
 

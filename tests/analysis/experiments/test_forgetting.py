@@ -10,7 +10,6 @@ from crowdrag.runs.models import Run
 from crowdrag.studies.domain import leaving
 from crowdrag.studies.models import Participant
 from tests.factories import ParticipantFactory
-from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
 
 from . import planted
 from .test_frame import order, run_it, starting
@@ -22,7 +21,7 @@ def erase(who: Participant) -> None:
     leaving.erase(participant=who, now=timezone.now())
 
 
-def test_a_finished_one_is_stale_and_keeps_tables_alone(experiment, study, endpoint):  # noqa: F811
+def test_a_finished_one_is_stale_and_keeps_tables_alone(experiment, study, endpoint):
     run = run_it(experiment, study)
     rows = Table.objects.get(run=run).rows
     assert Finding.objects.filter(run=run).exists()
@@ -34,7 +33,7 @@ def test_a_finished_one_is_stale_and_keeps_tables_alone(experiment, study, endpo
     assert Table.objects.get(run=run).rows == rows, "means over questions name nobody"
 
 
-def test_rows_that_name_a_response_or_its_writer_go(experiment, study, endpoint):  # noqa: F811
+def test_rows_that_name_a_response_or_its_writer_go(experiment, study, endpoint):
     run = run_it(experiment, study)
     who = Participant.objects.get(study=study)
     Table.objects.create(run=run, name="of_texts", rows=[{"document": "r1"}, {"writer": who.external_id}, {"n": 3}])
@@ -47,7 +46,7 @@ def test_rows_that_name_a_response_or_its_writer_go(experiment, study, endpoint)
     assert list(Table.objects.filter(run=run, name__in=names).values_list("rows", flat=True)) == [[]] * 4
 
 
-def test_one_at_work_ends_and_cannot_go_on_with_what_a_worker_still_remembers(experiment, study, endpoint):  # noqa: F811
+def test_one_at_work_ends_and_cannot_go_on_with_what_a_worker_still_remembers(experiment, study, endpoint):
     run = starting.start(order(experiment, study))
     assert executing.work_next(run)
     erase(Participant.objects.get(study=study))
@@ -58,7 +57,7 @@ def test_one_at_work_ends_and_cannot_go_on_with_what_a_worker_still_remembers(ex
     assert not Finding.objects.filter(run=run).exists()
 
 
-def test_a_unit_that_had_read_it_keeps_nothing(experiment, study, endpoint):  # noqa: F811
+def test_a_unit_that_had_read_it_keeps_nothing(experiment, study, endpoint):
     run = starting.start(order(experiment, study))
     who = Participant.objects.get(study=study)
     seen = []
@@ -77,7 +76,7 @@ def test_a_unit_that_had_read_it_keeps_nothing(experiment, study, endpoint):  # 
     assert not Finding.objects.filter(run=run).exists()
 
 
-def test_who_only_judged_changes_nothing_and_nobody_does_in_a_run_on_a_file(experiment, study, endpoint):  # noqa: F811
+def test_who_only_judged_changes_nothing_and_nobody_does_in_a_run_on_a_file(experiment, study, endpoint):
     run = run_it(experiment, study)
     erase(ParticipantFactory(study=study))
     run.refresh_from_db()

@@ -16,7 +16,6 @@ from crowdrag.runs import kinds
 from crowdrag.runs.domain import executing, running, uploads
 from crowdrag.runs.models import Run
 from tests.factories import ResponseFactory, StudyFactory, TopicFactory
-from tests.llm.conftest import endpoint, paid, server  # noqa: F401 - fixtures
 from writing.enums import Origin
 
 from . import planted
@@ -35,7 +34,7 @@ def run_it(experiment, study, **given) -> Run:
 
 
 @asks
-def test_stages_come_one_after_the_other_and_end_in_tables(experiment, study, endpoint):  # noqa: F811
+def test_stages_come_one_after_the_other_and_end_in_tables(experiment, study, endpoint):
     run = starting.start(order(experiment, study))
     stages = [(unit.stage, unit.payload["stage"]) for unit in run.units.order_by("position")]
     assert stages == [(0, "answer")] * 3 + [(1, "score"), (2, "tables")]
@@ -50,7 +49,7 @@ def test_stages_come_one_after_the_other_and_end_in_tables(experiment, study, en
 
 
 @asks
-def test_equal_inputs_make_equal_rows_and_the_second_run_calls_nobody(experiment, study, server, endpoint):  # noqa: F811
+def test_equal_inputs_make_equal_rows_and_the_second_run_calls_nobody(experiment, study, server, endpoint):
     first, calls = run_it(experiment, study), Call.objects.count()
     second = run_it(experiment, study)
     assert first.inputs_digest == second.inputs_digest != ""
@@ -62,7 +61,7 @@ def test_equal_inputs_make_equal_rows_and_the_second_run_calls_nobody(experiment
 
 
 @asks
-def test_a_run_that_is_cancelled_goes_on_where_it_stopped(experiment, study, server, endpoint):  # noqa: F811
+def test_a_run_that_is_cancelled_goes_on_where_it_stopped(experiment, study, server, endpoint):
     run = starting.start(order(experiment, study))
     assert executing.work_next(run)
     running.cancel(run=run)
@@ -75,7 +74,7 @@ def test_a_run_that_is_cancelled_goes_on_where_it_stopped(experiment, study, ser
 
 
 @asks
-def test_questions_that_changed_meanwhile_end_the_run(experiment, study, endpoint):  # noqa: F811
+def test_questions_that_changed_meanwhile_end_the_run(experiment, study, endpoint):
     run = starting.start(order(experiment, study))
     collecting._kept.clear()
     TopicFactory(study=study, external_id="t0", version=2, query="ok:changed")
@@ -155,13 +154,13 @@ def test_files_are_refused_with_file_and_line(study, tmp_path):
         ({"judge": "endpoint:nobody"}, "nobody"),
     ],
 )
-def test_bad_orders_say_what_is_wrong(experiment, study, endpoint, given, named):  # noqa: F811
+def test_bad_orders_say_what_is_wrong(experiment, study, endpoint, given, named):
     with pytest.raises(BadParameterError, match=named):
         order(experiment, study, **given)
 
 
 @asks
-def test_an_order_is_reckoned_before_anything_is_asked(experiment, study, server, paid):  # noqa: F811
+def test_an_order_is_reckoned_before_anything_is_asked(experiment, study, server, paid):
     expected = starting.expect(order(experiment, study))
     assert (expected.estimate.calls, expected.units, expected.problem) == (10, 5, "")
     assert expected.cost == Decimal(200 * 1000 + 160 * 2000) / 1_000_000
@@ -173,7 +172,7 @@ def test_an_order_is_reckoned_before_anything_is_asked(experiment, study, server
 
 
 @pytest.mark.parametrize("name", ["fair", "uplift"])
-def test_right_answers_that_are_longer_than_what_may_be_written_are_warned_of(study, endpoint, name):  # noqa: F811
+def test_right_answers_that_are_longer_than_what_may_be_written_are_warned_of(study, endpoint, name):
     def is_warned(**given) -> bool:
         return "60" in starting.expect(order(get(name), study, **given)).estimate.note
 
@@ -184,7 +183,7 @@ def test_right_answers_that_are_longer_than_what_may_be_written_are_warned_of(st
     assert not is_warned(max_tokens=200)
 
 
-def test_nothing_starts_without_questions(experiment, endpoint):  # noqa: F811
+def test_nothing_starts_without_questions(experiment, endpoint):
     study = StudyFactory(llm_budget=1)
     assert starting.expect(order(experiment, study)).problem
     with pytest.raises(kinds.Rejected):
@@ -193,7 +192,7 @@ def test_nothing_starts_without_questions(experiment, endpoint):  # noqa: F811
 
 
 @asks
-def test_the_command_estimates_runs_and_writes_the_report(experiment, study, server, paid, tmp_path, capsys):  # noqa: F811
+def test_the_command_estimates_runs_and_writes_the_report(experiment, study, server, paid, tmp_path, capsys):
     options = {"study": study.slug, "set": ["generator=endpoint:odd", "k=2", "weights=1,0.5"]}
     call_command("experiment", "planted", estimate=True, **options)
     assert re.search(r"\b10\b", capsys.readouterr().out)
@@ -222,7 +221,7 @@ def test_the_command_estimates_runs_and_writes_the_report(experiment, study, ser
         ("planted", {"study": "nowhere"}, "nowhere"),
     ],
 )
-def test_the_command_refuses_what_cannot_be(experiment, study, endpoint, name, options, named):  # noqa: F811
+def test_the_command_refuses_what_cannot_be(experiment, study, endpoint, name, options, named):
     assert get("planted") is get("experiment.planted") is experiment
     assert get("self-preference") is get("self_preference")
     given = {"set": ["generator=endpoint:odd"], "study": study.slug, "estimate": True} | options

@@ -16,11 +16,10 @@ from crowdrag.runs.domain import running, uploads
 from crowdrag.runs.domain.progress import Progress, Stage
 from crowdrag.runs.models import Run
 from tests.factories import StudyFactory, TopicFactory
-from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
 
+from .test_experiment_form import submitted
 from .test_experiment_pages import address, form_of, member_of
 from .test_experiments_api import at, post, script
-from .test_form_choices import submitted
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_broker", "endpoint")]
 DOCUMENT = {"id": "d", "text": "ok:water"}
@@ -47,7 +46,7 @@ def order(study, path, name, **given):
 
 
 @pytest.mark.parametrize("name", ["fair", "uplift"])
-def test_where_nobody_takes_part_nothing_starts_and_the_reasons_are_counted(study, server, tmp_path, name):  # noqa: F811
+def test_where_nobody_takes_part_nothing_starts_and_the_reasons_are_counted(study, server, tmp_path, name):
     asked = order(study, questions(tmp_path, BARE), name)
     expected = starting.expect(asked)
     assert (expected.estimate.queries, expected.estimate.left_out, expected.estimate.calls) == (0, 3, 0)

@@ -13,10 +13,6 @@ import numpy as np
 import pytest
 from django.db import connection, transaction
 
-pytest.importorskip("torch", reason="the extra `neural` is not installed")
-
-import torch
-
 from analysis.domain import erasing
 from analysis.domain.experiments import generating, remembering
 from analysis.domain.experiments.generating import BadParameterError
@@ -31,7 +27,6 @@ from crowdrag.studies.models import Participant, Study
 from tests.analysis.rag import tiny
 from tests.at_once import together
 
-torch.set_num_threads(1)
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 PROMPTS = [Prompt((Message("user", f"the cat {i}"),), max_tokens=6) for i in range(6)]

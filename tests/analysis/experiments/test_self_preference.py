@@ -17,7 +17,6 @@ from crowdrag.runs.domain import running, uploads
 from tests.analysis.cases import check_each
 from tests.analysis.rag.self_preference import planted
 from tests.factories import ParticipantFactory, ResponseFactory, StudyFactory, StyleFactory, TopicFactory
-from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
 from writing.enums import Origin
 
 pytestmark = pytest.mark.django_db
@@ -75,6 +74,12 @@ def test_planted_preferences_come_out(study, evaluator, tmp_path):
     assert starting.expect(order).estimate.calls == len(set(evaluator.asked)) == len(evaluator.asked)
     # 5 tries, 7 passages under 2 prompts, 2 others in 4 cases and 2 styles, each in both orders.
     assert len(evaluator.asked) == N * (5 + 14 + 2 * (2 * 4 + 2))
+    # Equal inputs and seed make equal rows; other resamples make other intervals of the same shares.
+    again, other = (run_it(study, collection, author="gpt", resamples=200, seed=seed)[1] for seed in (0, 1))
+    tables = [dict(Table.objects.filter(run=each).values_list("name", "rows")) for each in (run, again)]
+    assert tables[0] == tables[1]
+    assert rows(other, "pairs") != rows(run, "pairs")
+    assert [row["own"] for row in rows(other, "pairs")] == [row["own"] for row in rows(run, "pairs")]
     report = building.report(run)
     named = [table.name for section in report.sections for table in section.tables]
     assert named[:2] == ["self_preference_ratings", "self_preference_rating_tests"]
@@ -82,16 +87,6 @@ def test_planted_preferences_come_out(study, evaluator, tmp_path):
         "self_preference_pairs", "self_preference_rating_tests", "self_preference_by_knowledge",
         "self_preference_scores",
     }  # fmt: skip
-
-
-def test_equal_inputs_and_seed_make_equal_rows(study, evaluator, tmp_path):
-    collection = bank(study, tmp_path, [planted.question(i) for i in range(N)])
-    runs = [run_it(study, collection, author="gpt", resamples=200)[1] for _ in range(2)]
-    found = [dict(Table.objects.filter(run=run).values_list("name", "rows")) for run in runs]
-    assert found[0] == found[1]
-    other = run_it(study, collection, author="gpt", resamples=200, seed=1)[1]
-    assert rows(other, "pairs") != rows(runs[0], "pairs")  # other resamples
-    assert [row["own"] for row in rows(other, "pairs")] == [row["own"] for row in rows(runs[0], "pairs")]
 
 
 def test_a_model_reads_passages_for_their_perplexity(study, monkeypatch, settings, tmp_path):
@@ -103,8 +98,10 @@ def test_a_model_reads_passages_for_their_perplexity(study, monkeypatch, setting
     folder = tiny.gpt2(tmp_path / "gpt2")
     settings.GENERATOR_MODELS = [str(folder)]
     usual, made = generating.generator, planted.Evaluator()
-    is_reader = lambda given: given["generator"].startswith("model:")  # noqa: E731
-    monkeypatch.setattr(generating, "generator", lambda given, **on: usual(given, **on) if is_reader(given) else made)
+    monkeypatch.setattr(
+        generating, "generator",
+        lambda given, **on: usual(given, **on) if given["generator"].startswith("model:") else made,
+    )  # fmt: skip
     queries = [planted.question(i) for i in range(N)]
     collection = bank(study, tmp_path, queries)
     order, run = run_it(study, collection, author="gpt", parts=["ratings"], perplexity=f"model:{folder}", resamples=100)
@@ -125,7 +122,7 @@ def test_a_model_reads_passages_for_their_perplexity(study, monkeypatch, setting
     assert starting.expect(order).estimate.seconds > 0
 
 
-def test_what_cannot_tell_perplexity_is_refused(study, tmp_path, server, endpoint):  # noqa: F811
+def test_what_cannot_tell_perplexity_is_refused(study, tmp_path, server, endpoint):
     collection = bank(study, tmp_path, [planted.question(0)])
     for named in ("endpoint:odd", "model:/nowhere"):
         given = {"generator": f"endpoint:{endpoint.name}", "collection": collection, "perplexity": named}

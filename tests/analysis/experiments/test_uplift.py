@@ -7,24 +7,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
-
-from analysis.domain import charts  # noqa: E402
-from analysis.domain.experiments import concluding, staging, starting  # noqa: E402
-from analysis.domain.experiments.experiment import BadParameterError, get  # noqa: E402
-from analysis.domain.experiments.uplift import questions  # noqa: E402
-from analysis.domain.experiments.uplift.parameters import Parameters  # noqa: E402
-from analysis.domain.results.schema import COLUMNS  # noqa: E402
-from analysis.models import Finding, Table  # noqa: E402
-from analysis.rag.shapes import Collection, Query  # noqa: E402
-from analysis.rag.uplift import reranker  # noqa: E402
-from crowdrag.runs import kinds  # noqa: E402
-from crowdrag.runs.domain import executing, running  # noqa: E402
-from crowdrag.runs.models import Artifact, Run  # noqa: E402
-from tests.analysis.cases import check_each  # noqa: E402
-from tests.analysis.rag.uplift import planted  # noqa: E402
-from tests.factories import StudyFactory  # noqa: E402
-from tests.llm.conftest import endpoint, server  # noqa: E402, F401 - fixtures
+from analysis.domain import charts
+from analysis.domain.experiments import concluding, staging, starting
+from analysis.domain.experiments.experiment import BadParameterError, get
+from analysis.domain.experiments.uplift import questions, working
+from analysis.domain.experiments.uplift.parameters import Parameters
+from analysis.domain.results.schema import COLUMNS
+from analysis.models import Finding, Table
+from analysis.rag.shapes import Collection, Query
+from analysis.rag.uplift import reranker
+from crowdrag.runs import kinds
+from crowdrag.runs.domain import executing, running
+from crowdrag.runs.models import Artifact, Run, Unit
+from tests.analysis.cases import check_each
+from tests.analysis.rag.neural import torch
+from tests.analysis.rag.uplift import planted
+from tests.factories import StudyFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -54,7 +52,7 @@ def generator(monkeypatch, settings, encoder):
 
 
 @pytest.fixture
-def asked(tmp_path: Path, endpoint):  # noqa: F811
+def asked(tmp_path: Path, endpoint):
     """Make an order on planted questions, one without an answer among them and one with one document."""
     study = StudyFactory()
 
@@ -275,3 +273,56 @@ def test_parameters_are_read_as_they_are_written() -> None:
         "naive", "standard", "cross_encoder", "aar", "replug", "skr", "adaptive", "dpa",
         "uplift", "without_point", "without_pair", "without_list",
     )  # fmt: skip
+
+
+ASKED = {"methods": ["naive", "replug", "skr", "adaptive"], "other": "endpoint:odd", "ablations": ["without_selection"]}
+
+
+@pytest.fixture
+def waves(generator, monkeypatch) -> list[int]:
+    """How many prompts the generator was handed in each call."""
+    seen: list[int] = []
+    generate = generator.generate
+    monkeypatch.setattr(generator, "generate", lambda prompts: seen.append(len(prompts)) or generate(prompts))
+    return seen
+
+
+def found(run: Run) -> str:
+    return json.dumps(
+        [[key, data] for key, data in Finding.objects.filter(run=run).order_by("key").values_list("key", "data")],
+        sort_keys=True,
+    )
+
+
+def test_what_many_questions_and_methods_ask_goes_out_together(asked, waves, monkeypatch) -> None:
+    run = running.wait(starting.start(asked(**ASKED)))
+    together, calls = rows(run), len(waves)
+    assert max(waves) >= 5 * 6  # of five questions or more, with five documents each
+    # Labels by two models, SKR's training, Adaptive-RAG's steps, answers by two models; each for two splits.
+    assert calls <= 2 * (2 + 1 + 5 + 5 + 1)
+
+    # As runs were planned before: a unit a question, and one prompt after the other.
+    waves.clear()
+    one_by_one = working.together
+    monkeypatch.setattr(
+        working, "together", lambda askings, model, **_: [one_by_one([each], model)[0] for each in askings]
+    )
+    alone = starting.start(asked(**ASKED))
+    for unit in Unit.objects.filter(run=alone, payload__has_key="queries"):
+        _alone(unit)
+    alone = running.wait(alone)
+    assert rows(alone) == together
+    assert found(alone) == found(run)
+    assert len(waves) > 3 * calls
+    assert Unit.objects.filter(run=alone, payload__stage="label").count() == FEW - 1
+
+
+def _alone(unit: Unit) -> None:
+    """Give each question of a unit a unit of its own."""
+    about = unit.payload
+    for place, name in enumerate(about["queries"]):
+        unit.pk = unit.pk if not place else None
+        last = Unit.objects.filter(run=unit.run).order_by("-position").values_list("position", flat=True)[0]
+        unit.position = unit.position if not place else last + 1
+        unit.payload = about | {"queries": [name]}
+        unit.save()

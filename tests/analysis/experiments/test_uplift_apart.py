@@ -8,20 +8,17 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
+from analysis.domain.experiments import collecting, starting
+from analysis.domain.experiments.experiment import BadParameterError, get
+from analysis.domain.experiments.uplift import keeping, questions, working
+from analysis.domain.experiments.uplift.parameters import Parameters
+from analysis.rag.uplift.baselines.protocol import Training
+from crowdrag.runs import kinds
+from crowdrag.runs.domain import executing, running
+from crowdrag.runs.models import Run
+from tests.analysis.rag.uplift import planted
 
-from analysis.domain.experiments import collecting, starting  # noqa: E402
-from analysis.domain.experiments.experiment import BadParameterError, get  # noqa: E402
-from analysis.domain.experiments.uplift import keeping, questions, working  # noqa: E402
-from analysis.domain.experiments.uplift.parameters import Parameters  # noqa: E402
-from analysis.rag.uplift.baselines.protocol import Training  # noqa: E402
-from crowdrag.runs import kinds  # noqa: E402
-from crowdrag.runs.domain import executing, running  # noqa: E402
-from crowdrag.runs.models import Run  # noqa: E402
-from tests.analysis.rag.uplift import planted  # noqa: E402
-from tests.llm.conftest import endpoint, server  # noqa: E402, F401 - fixtures
-
-from .test_uplift import SMALL, _line, asked, encoder, generator, one, rows  # noqa: E402, F401 - fixtures
+from .test_uplift import _line, asked, encoder, generator, one, rows  # noqa: F401 - fixtures
 
 pytestmark = pytest.mark.django_db
 

@@ -6,24 +6,22 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
+from analysis.domain.experiments import staging, starting
+from analysis.domain.experiments.experiment import BadParameterError
+from analysis.domain.experiments.uplift import counting, examples, outcomes, questions
+from analysis.domain.experiments.uplift.parameters import Parameters
+from analysis.rag.generation import loading
+from analysis.rag.shapes import Document, Output, Prompt
+from analysis.rag.uplift.baselines import dpa_training
+from analysis.rag.uplift.labels import read
+from analysis.rag.uplift.prompts import reference
+from crowdrag.runs.domain import running
+from crowdrag.runs.models import Run
+from tests.analysis.rag import tiny
+from tests.analysis.rag.neural import torch
+from tests.analysis.rag.uplift import planted
 
-from analysis.domain.experiments import staging, starting  # noqa: E402
-from analysis.domain.experiments.experiment import BadParameterError  # noqa: E402
-from analysis.domain.experiments.uplift import counting, examples, outcomes, questions  # noqa: E402
-from analysis.domain.experiments.uplift.parameters import Parameters  # noqa: E402
-from analysis.rag.generation import loading  # noqa: E402
-from analysis.rag.shapes import Document, Output, Prompt  # noqa: E402
-from analysis.rag.uplift.baselines import dpa_training  # noqa: E402
-from analysis.rag.uplift.labels import read  # noqa: E402
-from analysis.rag.uplift.prompts import reference  # noqa: E402
-from crowdrag.runs.domain import running  # noqa: E402
-from crowdrag.runs.models import Run  # noqa: E402
-from tests.analysis.rag import tiny  # noqa: E402
-from tests.analysis.rag.uplift import planted  # noqa: E402
-from tests.llm.conftest import endpoint, server  # noqa: E402, F401 - fixtures
-
-from .test_uplift import FEW, asked, encoder, generator, one, rows  # noqa: E402, F401 - fixtures
+from .test_uplift import FEW, asked, encoder, generator, one, rows  # noqa: F401 - fixtures
 
 
 class Refusing(planted.Planted):

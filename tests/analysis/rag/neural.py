@@ -1,4 +1,4 @@
-"""Neural libraries that are imported where a test first uses them: that takes seconds, and all processes collect all."""
+"""Neural libraries, imported where a test first uses them: that takes seconds, and every process collects all files."""
 
 from functools import cache
 from types import ModuleType
@@ -24,6 +24,8 @@ class Later:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith(("_", "pytest")):  # pytest asks what is in a file whether it is a test or a fixture
+            raise AttributeError(name)
         return getattr(imported(self._name), name)
 
 

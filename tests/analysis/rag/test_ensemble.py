@@ -3,18 +3,15 @@
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
-transformers = pytest.importorskip("transformers")
+from analysis.rag import generation
+from analysis.rag.generation import Options, ensemble
+from analysis.rag.shapes import Message, Prompt
+from analysis.rag.uplift.baselines.protocol import Settings
+from analysis.rag.uplift.baselines.replug import Replug, weigh
+from tests.analysis.rag import tiny
+from tests.analysis.rag.neural import torch
+from tests.analysis.rag.uplift.baselines.known import query
 
-from analysis.rag import generation  # noqa: E402
-from analysis.rag.generation import Options, ensemble  # noqa: E402
-from analysis.rag.shapes import Message, Prompt  # noqa: E402
-from analysis.rag.uplift.baselines.protocol import Settings  # noqa: E402
-from analysis.rag.uplift.baselines.replug import Replug, weigh  # noqa: E402
-from tests.analysis.rag import tiny  # noqa: E402
-from tests.analysis.rag.uplift.baselines.known import query  # noqa: E402
-
-torch.set_num_threads(1)
 MAKERS = {"t5": tiny.t5, "gpt2": tiny.gpt2, "llama": tiny.llama}
 SHARED = "Answer the question with the help of the passage, which may be wrong, as you may be. "
 TEXTS = ["the cat sat", "a dog barks loudly in the night of the cat", "on the mat"]

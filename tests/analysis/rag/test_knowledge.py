@@ -34,7 +34,7 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 
 def test_examples() -> None:
-    assert doctest.testmod(knowledge).failed == 0
+    assert doctest.testmod(knowledge).failed == doctest.testmod(perplexity).failed == 0
 
 
 def test_the_rule_by_hand() -> None:
@@ -116,7 +116,3 @@ def test_bad_input_is_refused() -> None:
     for given in ({"a": [1.0, -2.0], "b": [1.0, 1.0]}, {"a": [1.0, 2.0], "b": [1.0]}):
         with pytest.raises(ValueError, match=r"\S"):
             compare(given)
-
-
-def test_that_the_module_s_examples_hold() -> None:
-    assert doctest.testmod(perplexity).failed == 0

@@ -9,11 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
-
-from analysis.rag.generation import warm  # noqa: E402
-from analysis.rag.generation.batching import ModelMemoryError  # noqa: E402
-from analysis.rag.generation.warm import Warm, one_job  # noqa: E402
+from analysis.rag.generation import warm
+from analysis.rag.generation.batching import ModelMemoryError
+from analysis.rag.generation.warm import Warm, one_job
+from tests.analysis.rag.neural import torch
 
 HOLDING = """
 import sys, time

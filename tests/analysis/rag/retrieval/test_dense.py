@@ -5,17 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
-sentence_transformers = pytest.importorskip("sentence_transformers")
-import transformers  # noqa: E402
-
-from analysis.rag import checkpoints  # noqa: E402
-from analysis.rag.checkpoints import Checkpoint  # noqa: E402
-from analysis.rag.retrieval.dense import Dense, Style, UnsupportedEncoderError, style  # noqa: E402
-from analysis.rag.retrieval.reading import NoDocumentsError  # noqa: E402
-from analysis.rag.retrieval.search import Listed, retrieve  # noqa: E402
-from analysis.rag.shapes import Collection, Document, Query  # noqa: E402
-from tests.analysis.rag import tiny  # noqa: E402
+from analysis.rag import checkpoints
+from analysis.rag.checkpoints import Checkpoint
+from analysis.rag.retrieval.dense import Dense, Style, UnsupportedEncoderError, style
+from analysis.rag.retrieval.reading import NoDocumentsError
+from analysis.rag.retrieval.search import Listed, retrieve
+from analysis.rag.shapes import Collection, Document, Query
+from tests.analysis.rag import tiny
+from tests.analysis.rag.neural import sentence_transformers, torch, transformers
 
 PASSAGES = ["the cat sat on the mat", "a dog barks", "the dog sat", "a loud night on the mat", "cat"]
 QUESTION = "the cat barks"
@@ -142,11 +139,3 @@ def test_a_corpus_is_searched_in_blocks(folder, monkeypatch):
         found.search(["x"], Listed([]), 3)
     with pytest.raises(NoDocumentsError):
         found.scores(Query("q", "?", ()))
-
-
-def test_equal_texts_have_equal_scores(folder):
-    found = Dense.load(str(made(folder, "plain")), device="cpu")
-    texts = [*PASSAGES, PASSAGES[0], "the cat sat on the mat "]
-    scores = found.scores(Query("q", QUESTION, (), tuple(Document(str(i), text) for i, text in enumerate(texts))))
-    assert scores[0] == scores[5]
-    assert scores[0] == pytest.approx(scores[6], abs=1e-6)

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.analysis.rag.neural import torch
+
 
 @pytest.fixture(autouse=True, scope="module")
 def _one_thread() -> Iterator[None]:
-    torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
-
-from analysis.rag.uplift.losses import Weights, losses  # noqa: E402
+from analysis.rag.uplift.losses import Weights, losses
+from tests.analysis.rag.neural import torch
 
 
 def batch(rng: np.random.Generator, sizes=(4, 1, 7, 2)) -> tuple[np.ndarray, np.ndarray]:

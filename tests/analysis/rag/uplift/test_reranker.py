@@ -6,18 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
-
-from analysis.rag.checkpoints import BUNDLED  # noqa: E402
-from analysis.rag.generation.batching import ModelMemoryError  # noqa: E402
-from analysis.rag.shapes import Document, Query  # noqa: E402
-from analysis.rag.uplift import labels, ours, reranker, training  # noqa: E402
-from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings, Training  # noqa: E402
-from analysis.rag.uplift.labels import Labelled  # noqa: E402
-from analysis.rag.uplift.losses import Weights, losses  # noqa: E402
-from analysis.rag.uplift.training import Schedule  # noqa: E402
-from tests.analysis.rag import tiny  # noqa: E402
-from tests.analysis.rag.uplift import planted  # noqa: E402
+from analysis.rag.checkpoints import BUNDLED
+from analysis.rag.generation.batching import ModelMemoryError
+from analysis.rag.shapes import Document, Query
+from analysis.rag.uplift import labels, ours, reranker, training
+from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings, Training
+from analysis.rag.uplift.labels import Labelled
+from analysis.rag.uplift.losses import Weights, losses
+from analysis.rag.uplift.training import Schedule
+from tests.analysis.rag import tiny
+from tests.analysis.rag.neural import torch
+from tests.analysis.rag.uplift import planted
 
 FAST = Schedule(epochs=8, learning_rate=2e-3, warm_up=0.1)
 

@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
-
-from analysis.rag.uplift.baselines import classifier  # noqa: E402
-from analysis.rag.uplift.baselines.adaptive import LABELS, Adaptive, Complexity  # noqa: E402
-from analysis.rag.uplift.baselines.asking import together  # noqa: E402
-from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings  # noqa: E402
-from tests.analysis.rag.uplift import planted as plants  # noqa: E402
-from tests.analysis.rag.uplift.baselines.known import WRONG, Scripted, letters, query, training, words  # noqa: E402
+from analysis.rag.uplift.baselines import classifier
+from analysis.rag.uplift.baselines.adaptive import LABELS, Adaptive, Complexity
+from analysis.rag.uplift.baselines.asking import together
+from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings
+from tests.analysis.rag.neural import torch
+from tests.analysis.rag.uplift import planted as plants
+from tests.analysis.rag.uplift.baselines.known import WRONG, Scripted, letters, query, training, words
 
 KINDS = {"zzz": Complexity.NONE, "aaa": Complexity.ONE, "mmm": Complexity.SEVERAL}
 PLACES = ["plain 0", "plain 1", "plain 2", "plain 3", "plain 4", "plain 5", "secret qqq"]

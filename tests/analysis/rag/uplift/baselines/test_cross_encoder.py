@@ -5,16 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
-transformers = pytest.importorskip("transformers")
-
-from analysis.rag.generation.batching import ModelMemoryError  # noqa: E402
-from analysis.rag.shapes import Document  # noqa: E402
-from analysis.rag.uplift.baselines.cross_encoder import CrossEncoder, Ready, relevance, schedule  # noqa: E402
-from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings  # noqa: E402
-from analysis.rag.uplift.labels import Labelled  # noqa: E402
-from tests.analysis.rag import tiny  # noqa: E402
-from tests.analysis.rag.uplift.baselines.known import Scripted, query, training  # noqa: E402
+from analysis.rag.generation.batching import ModelMemoryError
+from analysis.rag.shapes import Document
+from analysis.rag.uplift.baselines.cross_encoder import CrossEncoder, Ready, relevance, schedule
+from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings
+from analysis.rag.uplift.labels import Labelled
+from tests.analysis.rag import tiny
+from tests.analysis.rag.neural import torch, transformers
+from tests.analysis.rag.uplift.baselines.known import Scripted, query, training
 
 
 @pytest.fixture(scope="module")

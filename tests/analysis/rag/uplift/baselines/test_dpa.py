@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
-
-from analysis.rag.generation import warm  # noqa: E402
-from analysis.rag.shapes import Output  # noqa: E402
-from analysis.rag.uplift import reranker  # noqa: E402
-from analysis.rag.uplift import training as uplift_training  # noqa: E402
-from analysis.rag.uplift.baselines import dpa_augmentation, dpa_losses, dpa_training, min_norm  # noqa: E402
-from analysis.rag.uplift.baselines.dpa import ALIGNMENT, Dpa, preferred  # noqa: E402
-from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings  # noqa: E402
-from analysis.rag.uplift.training import TrainingMemoryError  # noqa: E402
-from tests.analysis.rag import tiny  # noqa: E402
-from tests.analysis.rag.uplift.baselines.known import Scripted, query, training, words  # noqa: E402
+from analysis.rag.generation import warm
+from analysis.rag.shapes import Output
+from analysis.rag.uplift import reranker
+from analysis.rag.uplift import training as uplift_training
+from analysis.rag.uplift.baselines import dpa_augmentation, dpa_losses, dpa_training, min_norm
+from analysis.rag.uplift.baselines.dpa import ALIGNMENT, Dpa, preferred
+from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings
+from analysis.rag.uplift.training import TrainingMemoryError
+from tests.analysis.rag import tiny
+from tests.analysis.rag.neural import torch
+from tests.analysis.rag.uplift.baselines.known import Scripted, query, training, words
 
 
 @pytest.fixture(scope="module")
