@@ -134,7 +134,7 @@ def test_a_worker_that_slept_through_its_lease_commits_nothing(crew: Crew, study
         assert held_by(run) != sleeper
     finally:
         os.kill(sleeper, signal.SIGCONT)
-    until(lambda: "nothing of it is kept" in crew.logs())
+    until(lambda: "(claim " in crew.logs())
     assert run.units.get().lost == 1
     assert_each_once(run, 1)
 
@@ -172,7 +172,7 @@ def test_cancelling_stops_a_worker_and_resuming_goes_on(crew: Crew, study: Study
     running.cancel(run=run)
     stopped_at = effects()
     # The workers are free again well before their units would have ended: a new run gets its turn.
-    until(lambda: "nothing of it is kept" in crew.logs())
+    until(lambda: "(claim " in crew.logs())
     time.sleep(1)
     assert effects() == stopped_at
     running.resume(run=run)

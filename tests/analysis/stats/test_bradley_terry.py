@@ -39,16 +39,6 @@ def printed_log_likelihood(m, first, second, outcome, weight, t=T):
     return total
 
 
-def test_probabilities_of_the_three_outcomes_sum_to_one():
-    for lead in (-3.0, 0.0, 0.4):
-        m = np.array([1.0 + lead, 1.0])
-        logs = [
-            printed_log_likelihood(m, [0], [1], [y], [1.0]) - printed_log_likelihood(m, [], [], [], [])
-            for y in (-1, 0, 1)
-        ]
-        assert np.exp(logs).sum() == pytest.approx(1)
-
-
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=examples(15), deadline=None)
 def test_equals_bfgs_on_the_printed_definition(seed):

@@ -111,18 +111,6 @@ def test_recovers_truth_and_competence():
     assert fitted.judgments.sum() == len(item)
 
 
-def test_result_does_not_depend_on_the_order_of_the_judgments():
-    item, annotator, label, *_ = simulated(items=60)
-    shuffled = np.random.default_rng(5).permutation(len(item))
-    one = mace.fit(item, annotator, label, rng=np.random.default_rng(1), settings=mace.Settings(restarts=3))
-    other = mace.fit(
-        item[shuffled], annotator[shuffled], label[shuffled], rng=np.random.default_rng(1),
-        settings=mace.Settings(restarts=3),
-    )  # fmt: skip
-    assert one.posterior == pytest.approx(other.posterior, abs=1e-6)
-    assert one.log_likelihood == pytest.approx(other.log_likelihood, abs=1e-9)
-
-
 def test_restarts_are_the_same_in_blocks_and_together(monkeypatch):
     item, annotator, label, *_ = simulated(items=60)
     together = mace.fit(item, annotator, label, rng=np.random.default_rng(1))
@@ -174,18 +162,6 @@ def test_known_labels_are_kept_and_help():
     assert np.array_equal(fitted.posterior[:60], np.eye(3)[truth[:60]])
     free = mace.fit(item, annotator, label, rng=np.random.default_rng(0))
     assert np.abs(fitted.spam_probability - spam).mean() < np.abs(free.spam_probability - spam).mean()
-
-
-def test_warm_start_goes_on_where_it_was():
-    item, annotator, label, *_ = simulated(items=60)
-    once = mace.Settings(restarts=0, max_iter=30, tolerance=0.0)
-    start = start_for(40, 3, np.random.default_rng(3))
-    half = mace.fit(item, annotator, label, start=start, settings=once)
-    whole = mace.fit(item, annotator, label, start=half.parameters, settings=once)
-    direct = mace.fit(
-        item, annotator, label, start=start, settings=mace.Settings(restarts=0, max_iter=60, tolerance=0.0)
-    )
-    assert whole.posterior == pytest.approx(direct.posterior, abs=1e-9)
 
 
 def test_warm_start_with_new_people_and_a_label_nobody_had_used():

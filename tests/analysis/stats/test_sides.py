@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, permutation_test
+from scipy.stats import binomtest
 
 from analysis.stats import sides
 from analysis.stats.sides import side_test
@@ -32,12 +32,6 @@ def test_with_one_choice_a_pair_it_is_the_binomial_test(first, second):
     if first + second:
         p = side_test([1] * first + [-1] * second).p
         assert p == pytest.approx(binomtest(first, first + second).pvalue, rel=1e-9)
-
-
-def test_it_is_scipys_permutation_test():
-    excess = np.array([3, -1, 2, 5, 1, -2, 4, 1])
-    told = permutation_test((excess,), np.sum, permutation_type="samples", n_resamples=np.inf)
-    assert side_test(excess).p == pytest.approx(told.pvalue)
 
 
 def test_of_many_choices_it_is_normal_and_near_to_what_counting_gives(monkeypatch):

@@ -89,13 +89,6 @@ def test_groups_that_never_met_are_told_the_largest_first():
     assert met.group.tolist() == [0, 0, 0, -1, 1, 1, -1]
 
 
-def test_groups_are_joined_by_the_dummy_alone():
-    """Two pairs that never met: the winner of each stands as high as the other's."""
-    found = fitted([0, 2], [1, 3], [-1, -1], 4).merit[:, 0]
-    assert found[0] == pytest.approx(found[2])
-    assert found[0] + found[1] == pytest.approx(2)  # as far above the dummy as the loser is below
-
-
 def test_a_start_changes_nothing_but_the_way():
     first, second, outcome, rng = random_meetings(5)
     plain = fitted(first, second, outcome, 9)
