@@ -106,6 +106,12 @@ def test_storages_without_paths_get_files_too(tmp_path: Path) -> None:
     assert storage.open("b.csv").read() == TEXT
 
 
+def test_a_stream_can_be_read_in_any_portions() -> None:
+    counting = storing._Counting([b"abc", b"", b"defg"])
+    assert [counting.read(2), counting.read(4), counting.read(), counting.read()] == [b"ab", b"cdef", b"g", b""]
+    assert (counting.size, counting.sha256) == (7, hashlib.sha256(b"abcdefg").hexdigest())
+
+
 @pytest.mark.django_db
 def test_an_upload_is_kept_with_its_sum(study: Study, files: Path, tmp_path: Path) -> None:
     user = UserFactory()

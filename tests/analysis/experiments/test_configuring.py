@@ -32,7 +32,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 @pytest.mark.usefixtures("no_broker")
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_an_experiment_is_run_as_the_file_says_and_options_go_before_it(experiment, study, endpoint, tmp_path):
     config = written(tmp_path, WHOLE.replace("mine", study.slug))
     call_command("experiment", "planted", str(config), "--set", "k=3", "--out", str(tmp_path / "out"))

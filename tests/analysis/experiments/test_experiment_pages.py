@@ -19,8 +19,6 @@ from . import planted
 from .asked import furnish
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_broker", "experiment", "endpoint")]
-# What asks a model commits as it goes.
-asks = pytest.mark.django_db(transaction=True)
 TOLD = {
     "source": "study", "generator": "endpoint:odd", "queries": "0", "others": "0", "seed": "0", "p_k": "2",
     "p_weights": "1", "p_words": "short",
@@ -121,7 +119,6 @@ def bank(n=3) -> bytes:
     return gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode())
 
 
-@asks
 def test_a_file_is_stored_once_and_named_by_its_digest(study):
     editor = member_of(study)
     file = SimpleUploadedFile("<b>nq</b>_passages.jsonl.gz", bank())
@@ -163,7 +160,6 @@ def test_a_file_is_kept_that_can_be_read_though_its_number_of_other_passages_can
     assert [upload.name for upload in uploads.offered(study)] == ["nq.jsonl.gz"]
 
 
-@asks
 def test_a_run_is_shown_in_every_state(study):
     editor = member_of(study)
     run = started(editor, study)
@@ -185,7 +181,6 @@ def test_a_run_is_shown_in_every_state(study):
     assert editor.get(address(study) + "?experiment=nothing").status_code == 404
 
 
-@asks
 def test_every_table_figure_and_report_can_be_downloaded(study):
     client = member_of(study, Role.VIEWER)
     run = running.wait(started(member_of(study), study))
@@ -206,7 +201,6 @@ def test_every_table_figure_and_report_can_be_downloaded(study):
     assert f"/experiments/{run.key}/" in page
 
 
-@asks
 def test_two_runs_of_one_kind_are_compared(study, monkeypatch):
     editor = member_of(study)
     first = running.wait(started(editor, study))
@@ -226,7 +220,6 @@ def test_two_runs_of_one_kind_are_compared(study, monkeypatch):
     assert editor.get(address(study, "compare/?a=nothing")).status_code == 404
 
 
-@asks
 def test_several_runs_are_set_beside_each_other(study):
     editor = member_of(study)
     runs = [running.wait(started(editor, study, p_k=k, seed=k)) for k in ("1", "2", "3")]

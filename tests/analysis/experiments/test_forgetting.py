@@ -14,7 +14,7 @@ from tests.factories import ParticipantFactory
 from . import planted
 from .test_frame import order, run_it, starting
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_broker")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_broker")]
 
 
 def erase(who: Participant) -> None:

@@ -21,8 +21,6 @@ from writing.enums import Origin
 from . import planted
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_broker")]
-# What asks a model commits as it goes.
-asks = pytest.mark.django_db(transaction=True)
 
 
 def order(experiment, study, seed=0, **given):
@@ -33,7 +31,6 @@ def run_it(experiment, study, **given) -> Run:
     return running.wait(starting.start(order(experiment, study, **given)))
 
 
-@asks
 def test_stages_come_one_after_the_other_and_end_in_tables(experiment, study, endpoint):
     run = starting.start(order(experiment, study))
     stages = [(unit.stage, unit.payload["stage"]) for unit in run.units.order_by("position")]
@@ -48,7 +45,6 @@ def test_stages_come_one_after_the_other_and_end_in_tables(experiment, study, en
     )
 
 
-@asks
 def test_equal_inputs_make_equal_rows_and_the_second_run_calls_nobody(experiment, study, server, endpoint):
     first, calls = run_it(experiment, study), Call.objects.count()
     second = run_it(experiment, study)
@@ -60,7 +56,6 @@ def test_equal_inputs_make_equal_rows_and_the_second_run_calls_nobody(experiment
     assert (second.summary["usage"]["calls"], second.summary["usage"]["stored"]) == (0, 10)
 
 
-@asks
 def test_a_run_that_is_cancelled_goes_on_where_it_stopped(experiment, study, server, endpoint):
     run = starting.start(order(experiment, study))
     assert executing.work_next(run)
@@ -73,7 +68,6 @@ def test_a_run_that_is_cancelled_goes_on_where_it_stopped(experiment, study, ser
     assert len(server.seen) == 6
 
 
-@asks
 def test_questions_that_changed_meanwhile_end_the_run(experiment, study, endpoint):
     run = starting.start(order(experiment, study))
     collecting._kept.clear()
@@ -159,7 +153,6 @@ def test_bad_orders_say_what_is_wrong(experiment, study, endpoint, given, named)
         order(experiment, study, **given)
 
 
-@asks
 def test_an_order_is_reckoned_before_anything_is_asked(experiment, study, server, paid):
     expected = starting.expect(order(experiment, study))
     assert (expected.estimate.calls, expected.units, expected.problem) == (10, 5, "")
@@ -191,7 +184,6 @@ def test_nothing_starts_without_questions(experiment, endpoint):
     assert not Run.objects.exists()
 
 
-@asks
 def test_the_command_estimates_runs_and_writes_the_report(experiment, study, server, paid, tmp_path, capsys):
     options = {"study": study.slug, "set": ["generator=endpoint:odd", "k=2", "weights=1,0.5"]}
     call_command("experiment", "planted", estimate=True, **options)

@@ -20,7 +20,7 @@ from tests.analysis.rag.fair.planted import query
 
 from .test_frame import order, run_it
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_broker")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_broker")]
 
 NOW = timezone.now().replace(microsecond=0)
 

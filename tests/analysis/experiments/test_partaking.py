@@ -21,7 +21,7 @@ from .test_experiment_form import submitted
 from .test_experiment_pages import address, form_of, member_of
 from .test_experiments_api import at, post, script
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_broker", "endpoint")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_broker", "endpoint")]
 DOCUMENT = {"id": "d", "text": "ok:water"}
 #: Two questions without documents, one without a right answer, one with a single document.
 BARE = [{"documents": []}, {"documents": []}, {"golden_answers": []}]

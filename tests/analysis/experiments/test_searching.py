@@ -13,7 +13,7 @@ from analysis.rag.retrieval.search import Listed
 from analysis.rag.shapes import Document, Query
 from crowdrag.runs.models import Run, Upload
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 DOCUMENTS = {
     "tide": "The tide follows the moon, twice a day.",
     "moon": "The moon is far away, and has no air.",

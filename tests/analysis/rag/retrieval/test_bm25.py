@@ -113,8 +113,8 @@ def test_words_are_weighed_over_the_candidates_or_over_all():
     for each, places in zip(queries, ([0, 1], [1, 2]), strict=True):
         np.testing.assert_allclose(over.scores(each), by_formula(texts, each.question, Settings())[places], rtol=2e-6)
     assert not np.allclose(alone.scores(queries[0]), over.scores(queries[0]))
-    assert ("3" in over.name, "3" in alone.name) == (True, False)
-    assert alone.name == BM25().name != BM25(Settings(k1=1)).name
+    assert len({alone.name, over.name, BM25(Settings(k1=1)).name}) == 3
+    assert alone.name == BM25().name
     with pytest.raises(KeyError):
         over.scores(query(["other text"]))
 
