@@ -1,6 +1,5 @@
 """Models in this process with a store: generated once, whoever asks, whatever dies meanwhile."""
 
-import gc
 import os
 import subprocess
 import sys
@@ -35,15 +34,6 @@ PROMPTS = [Prompt((Message("user", f"the cat {i}"),), max_tokens=6) for i in ran
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tiny.gpt2(tmp_path_factory.mktemp("models") / "gpt2")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def few_objects():
-    """What was there before is left out when memory is looked through: among all that tests load that takes seconds."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)

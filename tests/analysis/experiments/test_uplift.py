@@ -20,7 +20,6 @@ from crowdrag.runs import kinds
 from crowdrag.runs.domain import executing, running
 from crowdrag.runs.models import Artifact, Run, Unit
 from tests.analysis.cases import check_each
-from tests.analysis.rag.neural import torch
 from tests.analysis.rag.uplift import planted
 from tests.factories import StudyFactory
 
@@ -41,14 +40,11 @@ def encoder(tmp_path_factory) -> str:
 
 @pytest.fixture(autouse=True)
 def generator(monkeypatch, settings, encoder):
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
     made = planted.Planted()
     settings.BERTSCORE_MODELS = [encoder]
     monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
     monkeypatch.setattr(staging, "generator", lambda run, named="": made)
-    yield made
-    torch.set_num_threads(threads)
+    return made
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Models that stay loaded, and one job a device."""
 
-import gc
 import os
 import signal
 import subprocess
@@ -23,15 +22,6 @@ with warm.one_job(SimpleNamespace(type="cuda")):
     print("held", flush=True)
     time.sleep(60)
 """
-
-
-@pytest.fixture(autouse=True, scope="module")
-def few_objects():
-    """What was there before is left out when memory is looked through: among all that tests load that takes seconds."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 def model(size):

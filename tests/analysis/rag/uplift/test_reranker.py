@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.rag.checkpoints import BUNDLED
 from analysis.rag.generation.batching import ModelMemoryError
 from analysis.rag.shapes import Document, Query
 from analysis.rag.uplift import labels, ours, reranker, training
@@ -63,17 +62,6 @@ def test_planted_uplift_is_found(encoder, data):
     assert history.helpful == sum(each.helpful.sum() for each in data[:100])
     assert history.epochs[-1].point < 0.1 * history.epochs[0].point
     assert (history.best, history.stopped_early) == (8, False)
-
-
-@pytest.mark.soak
-@pytest.mark.timeout(3600)
-def test_the_bundled_encoder_finds_it_too(data):
-    model = reranker.start(BUNDLED, rng=np.random.default_rng(0), device="cpu")
-    schedule = Schedule(epochs=6, learning_rate=1e-4)
-    training.train(model, data[:100], rng=np.random.default_rng(1), schedule=schedule)
-    precision, recall = found(model, data[100:])
-    assert precision >= 0.9
-    assert recall >= 0.9
 
 
 def plainly(model: reranker.Reranker, data: list[Labelled], order: list[int], schedule: Schedule) -> None:
