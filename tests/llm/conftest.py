@@ -9,6 +9,7 @@ import urllib.request
 from decimal import Decimal
 
 import pytest
+from django.utils import timezone
 
 from crowdrag.llm.domain import gateway
 from crowdrag.llm.domain.pacing import Policy
@@ -31,16 +32,9 @@ def server():
 @pytest.fixture
 def endpoint(db, server):
     return Endpoint.objects.create(
-        name="odd",
-        base_url=server.url,
-        model="m",
-        is_local=True,
-        is_allowed=True,
-        timeout=5,
-        max_tokens=50,
-        supports_json_schema=True,
-        supports_logprobs=True,
-    )
+        name="odd", base_url=server.url, model="m", is_local=True, is_allowed=True, timeout=5, max_tokens=50,
+        supports_json_schema=True, supports_logprobs=True,
+    )  # fmt: skip
 
 
 @pytest.fixture
@@ -53,8 +47,6 @@ def paid(endpoint):
 
 @pytest.fixture
 def study(db):
-    from django.utils import timezone
-
     return Study.objects.create(slug="s", title="S", llm_budget=1_000_000, created_at=timezone.now())
 
 
@@ -76,24 +68,15 @@ def policy(slept):
 def ask(endpoint, study, policy):
     """Ask the odd server something in one line."""
 
-    def _ask(
-        *texts, schema=None, endpoint=endpoint, study=study, on_answer=None, sample=0, policy=policy, **parameters
-    ):
+    def _ask(*texts, schema=None, endpoint=endpoint, study=study, sample=0, on_answer=None, policy=policy, **given):
         requests = [
-            gateway.Request(
-                messages=[{"role": "user", "content": text}], parameters=parameters, schema=schema, sample=sample
-            )
+            gateway.Request([{"role": "user", "content": text}], parameters=given, schema=schema, sample=sample)
             for text in texts
         ]
         return gateway.complete_many(
-            endpoint=endpoint,
-            requests=requests,
-            study=study,
-            purpose="test",
-            on_answer=on_answer,
-            policy=policy,
+            endpoint=endpoint, requests=requests, study=study, purpose="test", on_answer=on_answer, policy=policy,
             rng=random.Random(1),
-        )
+        )  # fmt: skip
 
     return _ask
 

@@ -121,11 +121,7 @@ class Handler(BaseHTTPRequestHandler):
         self.say(429, {"error": {"message": "slow down"}}, {"Retry-After": seconds or "0"})
 
     def busy_until(self, seconds):
-        self.say(
-            429,
-            {"error": {"message": "slow down"}},
-            {"Retry-After": formatdate(time.time() + float(seconds), usegmt=True)},
-        )
+        self.busy(formatdate(time.time() + float(seconds), usegmt=True))
 
     def quota(self, _):
         self.say(429, {"error": {"message": "pay first", "code": "insufficient_quota"}})
@@ -134,8 +130,7 @@ class Handler(BaseHTTPRequestHandler):
         self.say(500, {"error": {"message": "it broke"}})
 
     def proxy(self, _):
-        with self.server.lock:  # behind the proxy the model worked on
-            self.server.billed.append((PROMPT, COMPLETION))
+        self.charge()  # behind the proxy the model worked on
         self.send_raw(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 12\r\n\r\n<h1>502</h1>")
 
     def echo_key(self, _):
@@ -148,15 +143,13 @@ class Handler(BaseHTTPRequestHandler):
         self.say(302, {}, {"Location": to or "http://169.254.169.254/latest/meta-data"})
 
     def cut(self, _):
-        with self.server.lock:
-            self.server.billed.append((PROMPT, COMPLETION))
+        self.charge()
         self.send_raw(
             b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"choices": [{"mess'
         )
 
     def drop(self, _):
-        with self.server.lock:
-            self.server.billed.append((PROMPT, COMPLETION))
+        self.charge()
         self.close_connection = True
 
     def slow(self, seconds):
@@ -164,8 +157,7 @@ class Handler(BaseHTTPRequestHandler):
         self.answer("late")
 
     def drip(self, seconds):
-        with self.server.lock:
-            self.server.billed.append((PROMPT, COMPLETION))
+        self.charge()
         self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n")
         until = time.monotonic() + float(seconds)
         while time.monotonic() < until:
@@ -175,8 +167,7 @@ class Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def garbage(self, _):
-        with self.server.lock:
-            self.server.billed.append((PROMPT, COMPLETION))
+        self.charge()
         self.send_raw(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n\xff\xfe<html>!")
 
     def no_http(self, _):
@@ -189,8 +180,7 @@ class Handler(BaseHTTPRequestHandler):
         self.say(200, ["what"])
 
     def error_200(self, _):
-        with self.server.lock:
-            self.server.billed.append((PROMPT, COMPLETION))
+        self.charge()
         self.say(200, {"error": {"message": "upstream died"}})
 
     def usage(self, value):
@@ -207,9 +197,12 @@ class Handler(BaseHTTPRequestHandler):
 
     # How it says so.
 
-    def answer(self, text, *, completion=COMPLETION, finish_reason="stop", refusal=None, usage=..., **more):
+    def charge(self, completion=COMPLETION):
         with self.server.lock:
             self.server.billed.append((PROMPT, completion))
+
+    def answer(self, text, *, completion=COMPLETION, finish_reason="stop", refusal=None, usage=..., **more):
+        self.charge(completion)
         message = {"role": "assistant", "content": text, "refusal": refusal}
         counted = {"prompt_tokens": PROMPT, "completion_tokens": completion, "total_tokens": PROMPT + completion}
         self.say(200, more | {

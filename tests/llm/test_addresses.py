@@ -1,7 +1,7 @@
 """No connection leaves for an address that is not allowed, whatever the URL says and however the name changes."""
 
 import asyncio
-import socket
+from asyncio import selector_events
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -27,45 +27,32 @@ LOCAL = [
 PUBLIC = ["8.8.8.8", "1.1.1.1", "172.32.0.1", "100.128.0.1", "2606:4700:4700::1111", "2a00:1450:4001:800::200e"]
 
 
-@pytest.mark.parametrize("address", NEVER)
-def test_some_addresses_are_never_allowed(address):
-    assert addresses.forbidden(address, is_local=False)
-    assert addresses.forbidden(address, is_local=True)
-
-
-@pytest.mark.parametrize("address", LOCAL)
-def test_addresses_of_this_machine_and_of_private_networks_need_the_operators_word(address):
-    assert "operator" in addresses.forbidden(address, is_local=False)
-    assert not addresses.forbidden(address, is_local=True)
-
-
-@pytest.mark.parametrize("address", PUBLIC)
-def test_public_addresses_are_allowed(address):
-    assert not addresses.forbidden(address, is_local=False)
+def test_only_public_addresses_are_allowed_and_private_ones_by_the_operators_word():
+    for group, far, local in ((NEVER, True, True), (LOCAL, True, False), (PUBLIC, False, False)):
+        for address in group:
+            blocked = [bool(addresses.forbidden(address, is_local=is_local)) for is_local in (False, True)]
+            assert blocked == [far, local], address
 
 
 # Spellings that the system's resolver turns into 127.0.0.1 or 169.254.169.254.
-@pytest.mark.parametrize(
-    "host", ["2130706433", "0x7f000001", "0177.0.0.1", "127.1", "0x7f.1", "2852039166", "0xa9fea9fe", "localhost"]
-)
-def test_odd_spellings_are_seen_through(host):
-    checked_host, port = addresses.check_url(f"https://{host}/v1", is_local=False)
-    with pytest.raises((addresses.BlockedAddressError, ConnectionError)):
-        addresses.resolve(checked_host, port, is_local=False)
+def test_odd_spellings_are_seen_through():
+    for host in (
+        "2130706433", "0x7f000001", "0177.0.0.1", "127.1", "0x7f.1", "2852039166", "0xa9fea9fe", "localhost",
+    ):  # fmt: skip
+        checked_host, port = addresses.check_url(f"https://{host}/v1", is_local=False)
+        with pytest.raises((addresses.BlockedAddressError, ConnectionError)):
+            addresses.resolve(checked_host, port, is_local=False)
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_urls_that_no_endpoint_may_have():
+    for url in (
         "ftp://example.org/v1", "file:///etc/passwd", "gopher://example.org", "//example.org/v1", "https://", "https:///v1",
         "http://example.org/v1", "https://user@example.org/v1", "https://user:secret@example.org/v1",
         "https://example.org/v1?x=1", "https://example.org/v1#x", "https://[fe80::1%25eth0]/v1",
         "https://exa mple.org/v1", "https://example.org\\@127.0.0.1/v1", "https://example.org:99999/v1", "https://[::1/v1",
-    ],
-)  # fmt: skip
-def test_urls_that_no_endpoint_may_have(url):
-    with pytest.raises(addresses.BlockedAddressError):
-        addresses.check_url(url, is_local=False)
+    ):  # fmt: skip
+        with pytest.raises(addresses.BlockedAddressError):
+            addresses.check_url(url, is_local=False)
 
 
 def test_one_bad_address_among_good_ones_is_enough():
@@ -84,8 +71,6 @@ def test_the_operator_can_name_the_only_hosts(settings):
 def connections(monkeypatch):
     """Every address that a socket was asked to connect to."""
     tried = []
-    from asyncio import selector_events
-
     real = selector_events.BaseSelectorEventLoop.sock_connect
 
     async def sock_connect(self, sock, address):
@@ -154,10 +139,12 @@ def test_when_it_is_looked_up_again_it_is_checked_again(endpoint, study, server,
 
 
 @pytest.mark.django_db
-def test_a_redirect_to_a_blocked_address_is_not_followed(endpoint, study, server, connections):
-    [answer] = _ask(endpoint, study, addresses.system_resolver, "redirect:http://169.254.169.254/latest/meta-data")
-    assert answer.fault == Fault.REDIRECTED
+def test_a_redirect_is_not_followed(endpoint, study, server, connections):
+    for target in ("http://169.254.169.254/latest/meta-data", f"{server.url}/elsewhere"):
+        [answer] = _ask(endpoint, study, addresses.system_resolver, f"redirect:{target},ok")
+        assert answer.fault == Fault.REDIRECTED
     assert set(connections) == {"127.0.0.1"}
+    assert len(server.seen) == 2
 
 
 @pytest.mark.django_db
@@ -200,12 +187,12 @@ def test_a_key_goes_only_to_the_host_that_it_was_entered_for(monkeypatch):
     endpoint = Endpoint(
         name="t", base_url="https://evil.example.com/v1", key_variable="CROWDRAG_LLM_KEY_A", key_host="api.example.org"
     )
-    with pytest.raises(keys.KeyMissingError, match="not sent to evil"):
+    with pytest.raises(keys.KeyMissingError):
         keys.read(endpoint)
     endpoint.base_url = "https://API.example.org/v1"
     assert keys.read(endpoint) == "k"
     monkeypatch.delenv("CROWDRAG_LLM_KEY_A")
-    with pytest.raises(keys.KeyMissingError, match="not set"):
+    with pytest.raises(keys.KeyMissingError):
         keys.read(endpoint)
 
 
@@ -230,9 +217,3 @@ def test_the_admin_refuses_what_a_call_would_refuse(endpoint):
     assert "base_url" in form(is_local=False).errors
     assert "key_host" in form(key_variable="CROWDRAG_LLM_KEY_A", key_host="else.example.org").errors
     assert form(key_variable="CROWDRAG_LLM_KEY_A", key_host="127.0.0.1").is_valid()
-
-
-def test_the_corpus_is_refused_by_the_system_resolver_too():
-    """What the system itself makes of numeric spellings: the check sees the address, not the spelling."""
-    found = {entry[4][0] for entry in socket.getaddrinfo("2130706433", 443, type=socket.SOCK_STREAM)}
-    assert found == {"127.0.0.1"}

@@ -9,25 +9,6 @@ import pytest
 from crowdrag.llm.domain import bridge
 
 
-def test_functions_run_in_the_thread_that_asked():
-    async def main(call):
-        assert threading.current_thread() is not asking
-        return await call(threading.current_thread)
-
-    asking = threading.current_thread()
-    assert bridge.run(main) is asking
-
-
-def test_errors_cross_in_both_directions():
-    async def main(call):
-        with pytest.raises(ZeroDivisionError):
-            await call(lambda: 1 / 0)
-        raise KeyError("out")
-
-    with pytest.raises(KeyError, match="out"):
-        bridge.run(main)
-
-
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit])
 def test_an_interruption_ends_the_loop_at_once(interruption):
     ended = []

@@ -5,10 +5,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from crowdrag.llm.domain import endpoints, erasing
+from crowdrag.llm.enums import Fault
 from crowdrag.llm.models import Attempt, Call, Endpoint
 from crowdrag.studies.domain import members
 from crowdrag.studies.enums import Role
-from crowdrag.studies.models import User
+from crowdrag.studies.models import Study, User
 
 pytestmark = pytest.mark.django_db
 SECRET = "sk-verysecretindeed0123456789"
@@ -39,9 +40,9 @@ def used(ask, paid, monkeypatch):
 
 def test_the_operators_page_shows_endpoints_and_spend_and_no_key(operator, used):
     text = operator.get(reverse("models")).content.decode()
+    row = operator.get(reverse("models")).context["endpoints"][0]
+    assert (row["endpoint"].name, row["endpoint"].unknown, list(row["problems"])) == ("odd", 1, [])
     assert "odd" in text
-    assert "ready" in text
-    assert "1 of unknown outcome" in text
     assert SECRET not in text
 
 
@@ -49,12 +50,10 @@ def test_an_endpoint_can_be_tried_out(operator, used, server):
     url = reverse("model_try", args=[Endpoint.objects.get().pk])
     before = len(server.seen)
     Endpoint.objects.update(is_allowed=False)
-    assert (
-        "answered" not in operator.post(url, headers={"hx-request": "true"}).content.decode()
-    )  # 'Reply' is no behaviour
+    answer = operator.post(url, headers={"hx-request": "true"})
+    assert "badge--bad" in answer.content.decode()  # what is asked is no behaviour of this server
     assert len(server.seen) == before + 1
-    assert operator.post(url).status_code == 302
-    assert operator.get(url).status_code == 405
+    assert [operator.post(url).status_code, operator.get(url).status_code] == [302, 405]
     assert Attempt.objects.filter(study=None).count() == 2
 
 
@@ -68,30 +67,17 @@ def test_the_operators_page_asks_the_database_the_same_however_many_endpoints_th
 
 
 def test_members_see_what_their_study_asked(viewer, used, study):
-    text = viewer.get(reverse("study_models", args=[study.slug])).content.decode()
-    assert "the server failed" in text
-    assert "the connection was cut" in text
-    assert SECRET not in text
+    page = viewer.get(reverse("study_models", args=[study.slug]))
+    assert {row["fault"] for row in page.context["use"].faults} == {Fault.SERVER, Fault.CUT, Fault.REJECTED}
+    assert SECRET not in page.content.decode()
     use = endpoints.use(study=study)
     [row] = use.rows
     assert (row["calls"], row["answered"], row["failed"], row["attempts"]) == (4, 3, 1, 6)
     assert use.left == use.budget - use.held - use.settled
     assert use.unknown == 1
-
-
-def test_a_study_without_calls_has_a_page_too(viewer, study):
-    study.llm_budget = None
-    study.save()
-    assert "only free models" in viewer.get(reverse("study_models", args=[study.slug])).content.decode()
-
-
-def test_others_see_nothing(client, viewer, endpoint, study):
-    assert viewer.get(reverse("models")).status_code == 403
-    assert viewer.post(reverse("model_try", args=[endpoint.pk])).status_code == 403
-    client.force_login(User.objects.create_user("x@example.org", "correct horse battery"))
-    assert client.get(reverse("study_models", args=[study.slug])).status_code == 404
-    client.logout()
-    assert client.get(reverse("models")).status_code == 302
+    Study.objects.update(llm_budget=None)
+    page = viewer.get(reverse("study_models", args=[study.slug]))
+    assert (page.status_code, page.context["use"].left) == (200, None)
 
 
 def test_the_admin_shows_everything_but_keys_and_settles_what_is_unknown(operator, used):
@@ -132,12 +118,3 @@ def test_a_study_takes_its_texts_along(ask, study, server):
     study.delete()
     assert not Call.objects.exists()
     assert not Attempt.objects.exists()
-
-
-def test_money_is_a_figure_and_not_a_dash():
-    from decimal import Decimal
-
-    from crowdrag.studies.templatetags import face
-
-    assert face.figure(Decimal("1234.5"), 2) == "1,234.50"
-    assert "not defined" in face.figure(Decimal("NaN"))

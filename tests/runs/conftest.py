@@ -121,19 +121,8 @@ class Crew:
 
     def worker(self, concurrency: int = 2, **env: object) -> subprocess.Popen[bytes]:
         name = f"w{len(self.processes)}@test"
-        options = [
-            "-Q",
-            "default",
-            "-c",
-            str(concurrency),
-            "-n",
-            name,
-            "--without-gossip",
-            "--without-mingle",
-            "-l",
-            "INFO",
-        ]
-        return self.start("celery", "-A", "crowdrag.celery", "worker", *options, **env)
+        options = f"-Q default -c {concurrency} -n {name} --without-gossip --without-mingle -l INFO"
+        return self.start("celery", "-A", "crowdrag.celery", "worker", *options.split(), **env)
 
     def sweep(self, **env: object) -> subprocess.Popen[bytes]:
         return self.start("django", "sweep", "--every", "0.5", **env)

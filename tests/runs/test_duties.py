@@ -1,15 +1,16 @@
 """What must be done from time to time is done once, however many sweeps there are, and whatever fails."""
 
-import threading
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from functools import partial
 
 import pytest
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError
 
 from crowdrag.runs import duties
 from crowdrag.runs.domain import attending, sweeping
 from crowdrag.runs.models import Duty
+from tests.at_once import meanwhile, together, uncommitted
 from tests.factories import NOW
 
 from .conftest import Broker
@@ -40,10 +41,10 @@ def test_one_that_fails_keeps_nobody_from_the_others_and_is_due_again(register, 
     register("broken", lambda now: 1 / 0, MINUTE)
     register("fine", done.append, MINUTE)
     assert attending.do_due(now=NOW) == ["fine"]
-    assert "The duty broken failed" in caplog.text
+    assert "broken" in caplog.text
     caplog.clear()
     assert attending.do_due(now=NOW + MINUTE) == ["fine"]
-    assert "The duty broken failed" in caplog.text
+    assert "broken" in caplog.text
 
 
 @pytest.mark.django_db
@@ -60,7 +61,7 @@ def test_a_database_that_is_away_is_the_sweeps_to_wait_for(register) -> None:
 def test_two_apps_cannot_use_one_name(register) -> None:
     register("test", print, MINUTE)
     register("test", print, MINUTE)
-    with pytest.raises(ValueError, match="a duty called 'test' already"):
+    with pytest.raises(ValueError, match="test"):
         register("test", repr, MINUTE)
 
 
@@ -78,20 +79,7 @@ def test_of_many_sweeps_at_once_one_does_it(register, known: bool) -> None:
     register("test", done.append, MINUTE)
     if known:
         Duty.objects.create(name="test", at=NOW - timedelta(days=1))
-    start = threading.Barrier(10)
-
-    def sweep() -> None:
-        try:
-            start.wait()
-            attending.do_due(now=NOW)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=sweep) for _ in range(10)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together([lambda: attending.do_due(now=NOW)] * 10)
     assert done == [NOW]
 
 
@@ -101,32 +89,10 @@ def test_a_duty_that_another_sweep_is_taking_on_is_not_done_twice(register, know
     duty = register("test", print, MINUTE)
     if known:
         Duty.objects.create(name="test", at=NOW - timedelta(days=1))
-    taken, end = threading.Event(), threading.Event()
-    answers: dict[str, bool] = {}
-
-    def first() -> None:
-        try:
-            with transaction.atomic():
-                answers["first"] = attending.take_on(duty, NOW)
-                taken.set()
-                end.wait(30)
-        finally:
-            connection.close()
-
-    def second() -> None:
-        try:
-            answers["second"] = attending.take_on(duty, NOW)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=work) for work in (first, second)]
-    threads[0].start()
-    assert taken.wait(10)
-    threads[1].start()
-    threads[1].join(0.7)
-    waited = threads[1].is_alive()
-    end.set()
-    for thread in threads:
-        thread.join()
-    assert waited, "what the first one does is not known before it has committed"
-    assert answers == {"first": True, "second": False}
+    answers: list[bool] = []
+    take = partial(attending.take_on, duty, NOW)
+    with uncommitted(lambda: answers.append(take())) as end, meanwhile(lambda: answers.append(take())) as second:
+        second.join(0.7)
+        assert second.is_alive(), "what the first one does is not known before it has committed"
+        end.set()
+    assert answers == [True, False]

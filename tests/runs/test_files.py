@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import re
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
@@ -79,7 +80,7 @@ def test_an_effect_that_is_rolled_back_publishes_nothing_and_can_be_done_again(f
 @pytest.mark.django_db
 def test_a_name_with_a_folder_is_refused(run: Run, files: Path, tmp_path: Path) -> None:
     for name in ("../t.csv", "a/t.csv", "a\\t.csv", "", "..", "."):
-        with pytest.raises(ValueError, match="is no name of a file"):
+        with pytest.raises(ValueError, match=re.escape(repr(name))):
             artifacts.publish(run=run, name=name, path=made(tmp_path))
     assert all_files(files) == []
 

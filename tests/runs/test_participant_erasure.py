@@ -30,6 +30,13 @@ def requested(person: Participant) -> Run:
     return Run.objects.get(kind=participant_erasure.ERASURE)
 
 
+def work_through(run: Run, *changed: Run | Participant) -> None:
+    while executing.work_next(run):
+        pass
+    for row in (run, *changed):
+        row.refresh_from_db()
+
+
 def dead_rows(table: str) -> int:
     """What the storage of a table still holds of rows that are gone."""
     with connection.cursor() as cursor:
@@ -41,16 +48,11 @@ def dead_rows(table: str) -> int:
 def test_a_worker_erases_and_then_the_rows_leave_the_tables(person: Participant) -> None:
     run = requested(person)
     assert person.enquiries.exists()
-    while executing.work_next(run):
-        pass
-    person.refresh_from_db()
-    run.refresh_from_db()
+    work_through(run, person)
     assert (run.state, person.erased_at is None, person.enquiries.exists()) == (RunState.DONE, False, False)
     vacuum = Run.objects.get(kind=participant_erasure.VACUUM)
     assert dead_rows("studies_enquiry") > 0
-    while executing.work_next(vacuum):
-        pass
-    vacuum.refresh_from_db()
+    work_through(vacuum)
     assert vacuum.state == RunState.DONE
     assert dead_rows("studies_enquiry") == 0
 
@@ -64,9 +66,7 @@ def test_an_erasure_that_was_cancelled_or_lost_is_begun_again(person: Participan
         running.cancel(run=run)
     participant_erasure.restart(NOW + timedelta(minutes=1))
     (again,) = Run.objects.filter(kind=participant_erasure.ERASURE).active()
-    while executing.work_next(again):
-        pass
-    person.refresh_from_db()
+    work_through(again, person)
     assert person.erased_at
     participant_erasure.restart(NOW + timedelta(minutes=2))
     assert not Run.objects.filter(kind=participant_erasure.ERASURE).active().exists()
@@ -81,9 +81,7 @@ def test_a_run_erases_nobody_of_another_study_and_nobody_who_did_not_ask(
         Participant.objects.filter(pk=person.pk).update(erasure_requested_at=NOW)
     study = StudyFactory() if is_elsewhere else person.study
     run = running.start(study=study, kind=participant_erasure.ERASURE, parameters={"participant": person.pk})
-    while executing.work_next(run):
-        pass
-    person.refresh_from_db()
+    work_through(run, person)
     assert (person.erased_at, person.enquiries.count()) == (None, 1)
 
 

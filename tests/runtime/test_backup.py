@@ -34,8 +34,7 @@ def saved(running: System, tmp_path_factory: pytest.TempPathFactory) -> Path:
     artifact.parent.mkdir(parents=True, exist_ok=True)
     artifact.write_bytes(os.urandom(100_000))
     target = tmp_path_factory.mktemp("backups") / "crowdrag.tar"
-    said = running.crowdrag("backup", str(target))
-    assert "1 files" in said
+    running.crowdrag("backup", str(target))
     assert target.stat().st_mode & 0o077 == 0, "it holds keys"
     assert [path.name for path in target.parent.iterdir()] == ["crowdrag.tar"]
     return target
@@ -43,8 +42,7 @@ def saved(running: System, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.extended
 def test_a_restored_system_is_equal(saved: Path, running: System, system: System) -> None:
-    said = system.crowdrag("restore", str(saved))
-    assert "Restored" in said
+    system.crowdrag("restore", str(saved))
     system.up("--only", "web")
     ours, theirs = (rows_of(s.folder.database_url()) for s in (system, running))
     assert ours == theirs
@@ -67,7 +65,9 @@ def test_a_system_in_use_is_not_replaced_unasked(saved: Path, system: System) ->
 
 
 def test_a_running_system_is_not_replaced(saved: Path, running: System) -> None:
-    assert "Stop it first" in running.crowdrag("restore", str(saved), "--force", fails=True)
+    before = running.status["pid"]
+    running.crowdrag("restore", str(saved), "--force", fails=True)
+    assert (running.status["pid"], running.get()) == (before, 200)
 
 
 @pytest.mark.extended
@@ -108,7 +108,7 @@ def test_a_dump_that_breaks_off_leaves_the_database_as_it_was(saved: Path, used:
         content = tar.extractfile(archive.DUMP).read()
     for share in (0.0, 0.3, 0.6, 0.95):
         dump.write_bytes(content[: int(len(content) * share)])
-        with pytest.raises(Problem, match="is as it was"):
+        with pytest.raises(Problem):
             restore.load_database(used, dump)
         assert psycopg.connect(used).execute("SELECT sum(n) FROM mine").fetchone() == (55,)
 
@@ -135,7 +135,7 @@ def test_a_name_that_leads_out_of_the_folder_is_refused(system: System, tmp_path
         info = tarfile.TarInfo("files/../../escaped")
         info.size = 1
         tar.addfile(info, io.BytesIO(b"x"))
-    assert "not a whole CrowdRAG backup" in system.crowdrag("restore", str(bad), fails=True)
+    system.crowdrag("restore", str(bad), fails=True)
     assert not (system.folder.root.parent / "escaped").exists()
 
 
@@ -148,12 +148,12 @@ def test_a_backup_of_a_later_release_is_refused(saved: Path, system: System, tmp
                 content = json.dumps(json.loads(content) | {"crowdrag": "99.0.0"}).encode()
                 member.size = len(content)
             new.addfile(member, io.BytesIO(content))
-    assert "install that first" in system.crowdrag("restore", str(later), fails=True)
+    assert "99.0.0" in system.crowdrag("restore", str(later), fails=True)
 
 
 def test_keys_that_the_operator_keeps_stay_with_the_operator(saved: Path, system: System) -> None:
     said = system.crowdrag("restore", str(saved), fails=True, CROWDRAG_IDENTITY_KEY="another")
-    assert "CROWDRAG_IDENTITY_KEY is not the key of the backed up system" in said
+    assert "CROWDRAG_IDENTITY_KEY" in said
 
 
 def test_an_interrupted_restore_keeps_the_system_from_starting(system: System) -> None:

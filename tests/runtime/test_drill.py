@@ -27,9 +27,8 @@ def test_a_backup_is_noted(saved: Path, running: System) -> None:
 
 def test_a_drill_restores_looks_and_leaves_nothing_but_a_note(saved: Path, running: System, tmp_path: Path) -> None:
     before, folders = rows_of(running.folder.database_url()), set(running.folder.root.iterdir())
-    said = running.crowdrag("drill", str(saved))
-    assert "Restored whole; what must hold of the data holds." in said
-    assert noted(running) == [("DRILL", "drilled.tar", True, True, "Restored whole; what must hold of the data holds.")]
+    running.crowdrag("drill", str(saved))
+    assert [row[:4] for row in noted(running)] == [("DRILL", "drilled.tar", True, True)]
     assert rows_of(running.folder.database_url()) == before
     assert set(running.folder.root.iterdir()) == folders
     assert running.get() == 200
@@ -49,4 +48,4 @@ def test_a_drill_of_a_damaged_backup_fails_and_says_so(saved: Path, running: Sys
 
 
 def test_a_drill_of_nothing_is_refused(running: System) -> None:
-    assert "is not there" in running.crowdrag("drill", "/no/such/file", fails=True)
+    assert "/no/such/file" in running.crowdrag("drill", "/no/such/file", fails=True)

@@ -175,13 +175,6 @@ def test_slow_readers_leave_the_threads_to_others(shared_web: Web) -> None:
         client.close()
 
 
-def test_a_body_that_comes_slowly_is_answered_when_it_is_whole(shared_web: Web) -> None:
-    client = shared_web.open(post(6, "Connection: close") + b"abc")
-    time.sleep(0.3)
-    client.sendall(b"def")
-    assert answer_of(client).endswith(b"\r\n\r\n6")
-
-
 @limits(HEAD_WITHIN=0.5, BODY_WITHIN=0.5)
 def test_what_does_not_come_in_time_is_refused(web: Web) -> None:
     head, body, nothing = web.open(b"GET / HT"), web.open(post(1000) + b"x"), web.open()

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.factories import StudyFactory
+from tests.llm.conftest import endpoint, paid, server  # noqa: F401 - fixtures of all tests here
 
 from . import planted
 from .asked import furnish

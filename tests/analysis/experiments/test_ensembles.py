@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("torch", reason="the extra `neural` is not installed")
-
 from analysis.domain.experiments.job import CountedGenerator
 from analysis.domain.experiments.remembering import Remembering
 from analysis.models import Generation

@@ -2,25 +2,23 @@
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from django.test import Client
+from django.http import QueryDict
+from django.utils import timezone
 
 from analysis.domain.experiments import starting
 from analysis.domain.experiments.experiment import EXPERIMENTS, BadParameterError, get
-from analysis.views.experiment_form import WRITTEN, ExperimentForm
+from analysis.views.experiment_form import OWN, WRITTEN, ExperimentForm
 from crowdrag.llm.models import Endpoint
-from crowdrag.runs.models import Run
-from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
+from crowdrag.runs.models import Run, Upload
+from tests.factories import StyleFactory
 
 from .test_experiment_pages import TOLD, form_of, member_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_broker", "experiment", "endpoint")]
-
-
-def errors_at(client: Client, address: str, **told: str):
-    page = client.post(address, TOLD | told)
-    return page, page.context["form"].errors
+OFFERED = ("fair", "uplift", "self_preference", "planted")
 
 
 def autofocus(page) -> list[str]:
@@ -55,11 +53,8 @@ def test_what_servers_do_not_tell_is_asked_of_models_in_a_worker_alone(study, se
     assert "endpoint:odd" in dict(planted.fields["p_judge"].choices)
 
 
-def test_a_new_file_is_asked_for_in_the_formats_that_are_taken(study):
-    said = ExperimentForm(experiment=get("self_preference"), study=study).fields["file"].help_text
-    assert "ZIP archive of all files" in said
-    assert "merged in" in ExperimentForm(experiment=get("fair"), study=study).fields["file"].help_text
-    for name in ("fair", "uplift", "self_preference", "planted"):
+def test_every_format_that_is_taken_is_described():
+    for name in OFFERED:
         taken = set(get(name).collections) - {"study", "responses"}
         assert taken <= set(WRITTEN)
 
@@ -82,8 +77,59 @@ def test_what_is_wrong_with_a_parameter_stands_at_its_field(study, monkeypatch):
         raise BadParameterError("k is 2; there are documents for 1.")
 
     monkeypatch.setitem(EXPERIMENTS, "planted", replace(get("planted"), estimate=refuse))
-    page, errors = errors_at(member_of(study), form_of(study))
-    assert dict(errors) == {"p_k": ["k is 2; there are documents for 1."]}
+    page = member_of(study).post(form_of(study), TOLD)
+    assert dict(page.context["form"].errors) == {"p_k": ["k is 2; there are documents for 1."]}
     assert autofocus(page) == []
     assert 'href="#id_p_k"' in page.content.decode()
     assert 'name="start"' not in page.content.decode()
+
+
+def untouched(form: ExperimentForm) -> dict[str, Any]:
+    """What a browser sends of a form that nobody has filled in, other than where its questions come from."""
+    values = {name: form[name].value() for name in form.fields}
+    values["source"] = next(value for value, _label in form.fields["source"].choices)
+    return {
+        name: field_value
+        for name, field_value in values.items()
+        if field_value is not None and field_value is not False
+    }
+
+
+def submitted(name: str, study: Any, changes: dict[str, Any]) -> ExperimentForm:
+    data = QueryDict(mutable=True)
+    for field, value in (untouched(ExperimentForm(experiment=get(name), study=study)) | changes).items():
+        is_several = isinstance(value, list | tuple) and field not in {"p_alphas", "p_weights"}
+        if is_several:
+            data.setlist(field, [str(each) for each in value])
+        else:
+            data[field] = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return ExperimentForm(data, experiment=get(name), study=study)
+
+
+def offered(form: ExperimentForm) -> list[tuple[str, Any]]:
+    """Every control that lists its choices, with each of them."""
+    return [
+        (name, value) for name, field in form.fields.items() if hasattr(field, "choices") for value, _ in field.choices
+    ]
+
+
+@pytest.mark.parametrize("name", OFFERED)
+def test_every_choice_that_is_offered_can_be_chosen(name, study, settings):
+    settings.GENERATOR_MODELS = ["gpt2"]
+    settings.ENTAILMENT_MODELS = ["roberta-large-mnli"]
+    StyleFactory(study=study, name="bullet")
+    upload = Upload.objects.create(study=study, name="q.jsonl", size=2, sha256="0" * 64, uploaded_at=timezone.now())
+    form = ExperimentForm(experiment=get(name), study=study)
+    refused = []
+    for field, value in offered(form):
+        several = type(form.fields[field]).__name__ == "MultipleChoiceField"
+        changes: dict[str, Any] = {field: [value] if several else value}
+        if field == "source" and value not in {"study", "responses"}:
+            changes["upload"] = upload.pk
+        own = submitted(name, study, changes)
+        if not own.is_valid():
+            refused.append((field, value, dict(own.errors)))
+        elif field.startswith(OWN):
+            held = starting.order(own.experiment, study, own.parameters()).parameters[field.removeprefix(OWN)]
+            assert list(held) == [value] if several else held == value
+    assert not refused

@@ -10,19 +10,18 @@ from crowdrag.runs.models import Run
 from crowdrag.studies.domain import leaving
 from crowdrag.studies.models import Participant
 from tests.factories import ParticipantFactory
-from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
 
 from . import planted
 from .test_frame import order, run_it, starting
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_broker")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_broker")]
 
 
 def erase(who: Participant) -> None:
     leaving.erase(participant=who, now=timezone.now())
 
 
-def test_a_finished_one_is_stale_and_keeps_tables_alone(experiment, study, endpoint):  # noqa: F811
+def test_a_finished_one_is_stale_and_keeps_tables_alone(experiment, study, endpoint):
     run = run_it(experiment, study)
     rows = Table.objects.get(run=run).rows
     assert Finding.objects.filter(run=run).exists()
@@ -34,24 +33,20 @@ def test_a_finished_one_is_stale_and_keeps_tables_alone(experiment, study, endpo
     assert Table.objects.get(run=run).rows == rows, "means over questions name nobody"
 
 
-def test_rows_that_name_a_response_or_its_writer_go(experiment, study, endpoint):  # noqa: F811
+def test_rows_that_name_a_response_or_its_writer_go(experiment, study, endpoint):
     run = run_it(experiment, study)
     who = Participant.objects.get(study=study)
     Table.objects.create(run=run, name="of_texts", rows=[{"document": "r1"}, {"writer": who.external_id}, {"n": 3}])
-    erase(who)
-    assert Table.objects.get(run=run, name="of_texts").rows == [{"n": 3}]
-
-
-def test_tables_of_texts_that_do_not_say_whose_they_are_are_emptied(experiment, study, endpoint):  # noqa: F811
-    run = run_it(experiment, study)
+    # Tables of texts that do not say whose they are are emptied.
     names = ("fair_examples", "self_preference_examples", "uplift_answers", "uplift_examples")
     for name in names:
         Table.objects.create(run=run, name=name, rows=[{"answer": "what r1 said, in other words", "author": "human"}])
-    erase(Participant.objects.get(study=study))
+    erase(who)
+    assert Table.objects.get(run=run, name="of_texts").rows == [{"n": 3}]
     assert list(Table.objects.filter(run=run, name__in=names).values_list("rows", flat=True)) == [[]] * 4
 
 
-def test_one_at_work_ends_and_cannot_go_on_with_what_a_worker_still_remembers(experiment, study, endpoint):  # noqa: F811
+def test_one_at_work_ends_and_cannot_go_on_with_what_a_worker_still_remembers(experiment, study, endpoint):
     run = starting.start(order(experiment, study))
     assert executing.work_next(run)
     erase(Participant.objects.get(study=study))
@@ -59,47 +54,35 @@ def test_one_at_work_ends_and_cannot_go_on_with_what_a_worker_still_remembers(ex
     assert run.state == RunState.CANCELLED
     run = running.wait(running.resume(run=run))
     assert run.state == RunState.FAILED
-    assert "was erased in part" in run.problems[0]["message"]
     assert not Finding.objects.filter(run=run).exists()
 
 
-def test_a_unit_that_had_read_it_keeps_nothing(experiment, study, endpoint):  # noqa: F811
+def test_a_unit_that_had_read_it_keeps_nothing(experiment, study, endpoint):
     run = starting.start(order(experiment, study))
     who = Participant.objects.get(study=study)
     seen = []
 
-    def disturb(request, **_said):
+    def answer_and_be_disturbed(job):
+        answers = planted.answer(job)
         if not seen:
-            seen.append(request)
+            seen.append(job)
             erase(who)
+        return answers
 
     with pytest.MonkeyPatch.context() as patch:
-        real = planted.answer
-
-        def answer(job):
-            found = real(job)
-            disturb(job)
-            return found
-
-        stage = experiment.stages[0]
-        patch.setitem(stage.__dict__, "work", answer)
+        patch.setitem(experiment.stages[0].__dict__, "work", answer_and_be_disturbed)
         assert executing.work_next(run)
     assert seen
     assert not Finding.objects.filter(run=run).exists()
 
 
-def test_who_only_judged_changes_nothing(experiment, study, endpoint):  # noqa: F811
+def test_who_only_judged_changes_nothing_and_nobody_does_in_a_run_on_a_file(experiment, study, endpoint):
     run = run_it(experiment, study)
     erase(ParticipantFactory(study=study))
     run.refresh_from_db()
     assert run.stale_at is None
-    assert Finding.objects.filter(run=run).exists()
-
-
-def test_a_run_on_a_file_has_nothing_of_anybody(experiment, study, endpoint):  # noqa: F811
-    run = run_it(experiment, study)
     Run.objects.filter(pk=run.pk).update(parameters=run.parameters | {"collection": {"source": "qa", "upload": 1}})
-    erase(Participant.objects.get(study=study))
+    erase(Participant.objects.get(study=study, erased_at=None))
     run.refresh_from_db()
     assert run.stale_at is None
     assert Finding.objects.filter(run=run).exists()

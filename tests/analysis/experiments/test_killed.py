@@ -18,7 +18,6 @@ from analysis.models import Finding, Table
 from crowdrag.llm.models import Attempt, Call
 from crowdrag.runs.domain import executing, running, uploads
 from crowdrag.runs.models import Run
-from tests.llm.conftest import endpoint, paid, server  # noqa: F401 - fixtures
 
 from . import planted
 
@@ -53,7 +52,7 @@ def worker(run: Run) -> subprocess.Popen[bytes]:
 
 
 @pytest.mark.soak
-def test_killed_twenty_times_it_ends_the_same_and_pays_nothing_twice(study, collection, server, settings):  # noqa: F811
+def test_killed_twenty_times_it_ends_the_same_and_pays_nothing_twice(study, collection, server, settings):
     settings.RUNS_LEASE_SECONDS = 2
     rng, kills = random.Random(11), 0
     run = starting.start(

@@ -12,9 +12,8 @@ from analysis.rag.retrieval.bm25 import BM25
 from analysis.rag.retrieval.search import Listed
 from analysis.rag.shapes import Document, Query
 from crowdrag.runs.models import Run, Upload
-from tests.llm.conftest import endpoint, server  # noqa: F401 - fixtures
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 DOCUMENTS = {
     "tide": "The tide follows the moon, twice a day.",
     "moon": "The moon is far away, and has no air.",
@@ -72,7 +71,7 @@ def test_the_same_once_more_is_the_same_file(study, questions, corpus):
 
 
 @pytest.mark.usefixtures("no_broker")
-def test_a_run_asks_with_what_was_found(experiment, study, endpoint, tmp_path):  # noqa: F811
+def test_a_run_asks_with_what_was_found(experiment, study, endpoint, tmp_path):
     # The server answers what stands after "ok:".
     lines(tmp_path / "docs.jsonl", [{"id": key, "contents": f"ok:{key} {text}"} for key, text in DOCUMENTS.items()])
     rows = [{"id": key, "question": f"ok:none {asked}", "golden_answers": ["tide"]} for key, asked, _gold in QUESTIONS]
@@ -91,21 +90,21 @@ def test_a_run_asks_with_what_was_found(experiment, study, endpoint, tmp_path): 
 
 
 REFUSED = [
-    ({"format": "bank"}, "--format qa"),
-    ({"corpus": "none.jsonl"}, "no file .*none.jsonl"),
-    ({"candidates": 1001}, "from 0 to 1000"),
-    ({"searcher": "given"}, "searches no corpus"),
-    ({"searcher": "dense:anything"}, "no retriever"),
+    ({"format": "bank"}, "--format"),
+    ({"corpus": "none.jsonl"}, "none.jsonl"),
+    ({"candidates": 1001}, "1000"),
+    ({"searcher": "given"}, "given"),
+    ({"searcher": "dense:anything"}, "anything"),
     ({"corpus": "asked.jsonl"}, "asked.jsonl, line 1"),
 ]
 
 
 @pytest.mark.usefixtures("corpus")
-@pytest.mark.parametrize(("options", "said"), REFUSED)
-def test_what_cannot_be_searched_is_refused(study, questions, endpoint, tmp_path, options, said):  # noqa: F811
+@pytest.mark.parametrize(("options", "named"), REFUSED)
+def test_what_cannot_be_searched_is_refused(study, questions, endpoint, tmp_path, options, named):
     given = {"file": questions, "format": "qa", "corpus": "docs.jsonl", "generator": f"endpoint:{endpoint.name}"}
     given |= options
-    with pytest.raises(CommandError, match=said):
+    with pytest.raises(CommandError, match=named):
         call_command("experiment", "fair", study=study.slug, **given | {"corpus": tmp_path / given["corpus"]})
     assert not Run.objects.exists()
     assert not Upload.objects.exists()

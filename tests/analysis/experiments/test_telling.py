@@ -16,7 +16,7 @@ from analysis.rag.generation import Options, warm
 from analysis.rag.shapes import Collection, Message, Prompt, Usage
 from crowdrag.runs.kinds import Cancelled
 from tests.analysis.rag import tiny
-from tests.llm.conftest import endpoint, paid, server, study  # noqa: F401 - fixtures
+from tests.llm.conftest import study  # noqa: F401 - fixtures
 
 pytestmark = pytest.mark.django_db
 
@@ -49,7 +49,7 @@ def job(told, endpoint, study):  # noqa: F811
     return made
 
 
-def test_each_answer_of_an_endpoint_is_told_and_one_that_is_cancelled_sends_no_more(job, told, server, endpoint):  # noqa: F811
+def test_each_answer_of_an_endpoint_is_told_and_one_that_is_cancelled_sends_no_more(job, told, server, endpoint):
     endpoint.concurrency = 1
     endpoint.save()
     job.generator.generate(prompts(5))
@@ -109,7 +109,7 @@ def test_who_waits_for_another_jobs_device_looks_whether_to_go_on(tmp_path: Path
         assert len(looked) == 2
 
 
-def test_likelihoods_of_an_endpoint_are_counted_and_paid(job, server, paid):  # noqa: F811
+def test_likelihoods_of_an_endpoint_are_counted_and_paid(job, server, paid):
     asked = [Prompt((Message("user", "scored"),))] * 4
     found = job.generator.likelihoods(asked, ["sat on it", "barks", "barks", " "])
     assert np.isnan(found[3])

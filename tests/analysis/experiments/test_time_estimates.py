@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.utils import timezone
 
 from analysis.domain.experiments import starting
 from analysis.domain.experiments.experiment import get
@@ -21,18 +20,16 @@ from tests.analysis.experiments.test_fair import SMALL, _line
 from tests.annotation import asked_again
 from tests.annotation.judge_server import JudgeServer, Seen
 from tests.annotation.judge_server import judging as served
-from tests.factories import RetrievedPassageFactory, StudyFactory, StyleFactory, TopicFactory
-from writing.domain.generation import campaigns, prompts
+from tests.factories import StudyFactory
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_broker"), pytest.mark.extended]
 
 DELAY, AT_ONCE = 0.4, 4
-TEXT = "Tides follow the moon, and the sun adds to them at new and full moon [0]. " * 4
 
 
 def said(seen: Seen) -> dict[str, Any] | str:
-    """Judge where questions are asked; write otherwise."""
-    return seen.every(0) if seen.options else TEXT
+    """Judge where questions are asked; say something otherwise."""
+    return seen.every(0) if seen.options else "Tides follow the moon, and the sun adds to them. " * 6
 
 
 @pytest.fixture
@@ -56,29 +53,6 @@ def took(run: Run) -> float:
         begun = max(ended - timedelta(seconds=latency), until)
         total, until = total + max(ended - begun, timedelta()), max(until, ended)
     return total.total_seconds()
-
-
-def test_writing(endpoint: Endpoint) -> None:
-    study = StudyFactory()
-    style = StyleFactory(study=study, name="essay", target_words=50)
-    prompt = prompts.ensure(study=study, text=prompts.default_text(study), now=timezone.now())
-    order = campaigns.Order(endpoint=endpoint.pk, prompt=prompt.pk, styles=(style.pk,))
-
-    def topics(count: int, passages: int) -> None:
-        for _topic in range(count):
-            topic = TopicFactory(study=study)
-            for rank in range(passages):
-                RetrievedPassageFactory(topic=topic, rank=rank)
-
-    topics(8, 2)
-    assert campaigns.forecast(study=study, order=order).seconds is None  # nobody knows yet
-    took(campaigns.start(study=study, order=order))
-    topics(17, 2)
-    told = campaigns.forecast(study=study, order=order)
-    assert told.estimate.requests == 17
-    assert told.seconds is not None
-    assert told.seconds >= 17 / AT_ONCE * DELAY
-    assert took(campaigns.start(study=study, order=order)) == pytest.approx(told.seconds, rel=0.3)
 
 
 @pytest.mark.parametrize("inference", [Inference.COMBINED, Inference.INDIVIDUAL])

@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("torch", reason="the extra `neural` is not installed")
-
 from analysis.domain import charts
 from analysis.domain.charts.making import Labels
 from analysis.domain.experiments.uplift.outcomes import Outcomes

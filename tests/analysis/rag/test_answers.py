@@ -127,5 +127,5 @@ def test_ratings_are_not_scored_against_what_is_no_rating(gold: str) -> None:
     assert METRICS["mae"].can_score([gold, "3"])
     with pytest.raises(NoGoldAnswerError):
         METRICS["mae"].score("3", [gold])
-    with pytest.raises(NoGoldAnswerError, match="between 1 and 5"):
+    with pytest.raises(NoGoldAnswerError, match=r"1.*5"):
         absolute_error("3", 7.0)

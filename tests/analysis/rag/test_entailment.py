@@ -3,16 +3,13 @@
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
-transformers = pytest.importorskip("transformers")
+from analysis.rag.entailment import nli
+from analysis.rag.entailment.asking import Asking, prompt
+from analysis.rag.entailment.nli import CrossEncoder, NoEntailmentLabelError
+from analysis.rag.shapes import Output
+from tests.analysis.rag import tiny
+from tests.analysis.rag.neural import torch, transformers
 
-from analysis.rag.entailment import nli  # noqa: E402
-from analysis.rag.entailment.asking import Asking, prompt  # noqa: E402
-from analysis.rag.entailment.nli import CrossEncoder, NoEntailmentLabelError  # noqa: E402
-from analysis.rag.shapes import Output  # noqa: E402
-from tests.analysis.rag import tiny  # noqa: E402
-
-torch.set_num_threads(1)
 LABELS = ["contradiction", "neutral", "ENTAILMENT"]
 PAIRS = [
     ("the cat sat on the mat", "a cat sat"),
@@ -84,21 +81,6 @@ def test_equal_pairs_are_judged_once_and_batches_change_nothing(folder, encoder,
     small = CrossEncoder.load(str(folder), device="cpu", batch_tokens=1)
     np.testing.assert_allclose(small.probabilities([*PAIRS, *PAIRS]), [*encoder.probabilities(PAIRS)] * 2, rtol=1e-5)
     assert judged == [1, 1, 1, 1, 4]
-
-
-def test_where_memory_is_short_batches_become_smaller(encoder, monkeypatch):
-    wanted = encoder.probabilities(PAIRS)
-    forward, sizes = CrossEncoder._forward, []
-
-    def failing(self, batch):
-        sizes.append(len(batch))
-        if len(batch) > 2:
-            raise torch.OutOfMemoryError("out of memory")
-        return forward(self, batch)
-
-    monkeypatch.setattr(CrossEncoder, "_forward", failing)
-    np.testing.assert_allclose(encoder.probabilities(PAIRS), wanted, rtol=1e-5)
-    assert sizes == [4, 2, 2]
 
 
 class Says:

@@ -5,19 +5,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
-
-from analysis.domain.similarity import scoring  # noqa: E402
-from analysis.rag import checkpoints, encoders  # noqa: E402
-from analysis.rag.entailment.nli import CrossEncoder  # noqa: E402
-from analysis.rag.generation import warm  # noqa: E402
-from analysis.rag.generation.warm import Warm  # noqa: E402
-from analysis.rag.retrieval.dense import Dense  # noqa: E402
-from analysis.rag.retrieval.splade import Splade  # noqa: E402
-from analysis.rag.shapes import Document, Query  # noqa: E402
-from tests.analysis.rag import tiny  # noqa: E402
+from analysis.domain.similarity import scoring
+from analysis.rag import checkpoints, encoders
+from analysis.rag.entailment.nli import CrossEncoder
+from analysis.rag.generation import warm
+from analysis.rag.generation.warm import Warm
+from analysis.rag.retrieval.dense import Dense
+from analysis.rag.retrieval.splade import Splade
+from analysis.rag.shapes import Document, Query
+from tests.analysis.rag import tiny
+from tests.analysis.rag.neural import torch
 
 QUERY = Query(
     "q", "the cat", (), tuple(Document(str(i), text) for i, text in enumerate(("a dog barks", "the cat sat")))
@@ -26,7 +26,7 @@ QUERY = Query(
 
 def by_bert(folder: Path) -> tuple[Any, Any, Callable[[Any], Any]]:
     found = encoders.load(str(tiny.bert(folder)), device="cpu")
-    return found, found, lambda model: model.encode(["the cat", "a dog barks"])
+    return found, found, lambda model: np.concatenate([each.vectors for each in model.encode(["cat", "a dog barks"])])
 
 
 def by_dense(folder: Path) -> tuple[Any, Any, Callable[[Any], Any]]:
@@ -90,6 +90,22 @@ def test_between_batches_it_looks_whether_to_go_on(make, tmp_path: Path):
         use(model)
     assert len(looked) == 1
     use(model)  # nobody is asked outside
+
+
+@KINDS
+def test_where_memory_is_short_batches_become_smaller(make, tmp_path: Path, monkeypatch):
+    model, inner, use = make(tmp_path / "model")
+    whole, forward, sizes = use(model), inner._forward, []
+
+    def short(batch):
+        sizes.append(len(batch))
+        if len(batch) > 1:
+            raise torch.OutOfMemoryError("out of memory")
+        return forward(batch)
+
+    monkeypatch.setattr(inner, "_forward", short)
+    np.testing.assert_allclose(use(model), whole, atol=2e-6)
+    assert sizes.count(1) >= 2 == max(sizes)
 
 
 @KINDS

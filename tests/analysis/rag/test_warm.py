@@ -1,6 +1,5 @@
 """Models that stay loaded, and one job a device."""
 
-import gc
 import os
 import signal
 import subprocess
@@ -9,11 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
-
-from analysis.rag.generation import warm  # noqa: E402
-from analysis.rag.generation.batching import ModelMemoryError  # noqa: E402
-from analysis.rag.generation.warm import Warm, one_job  # noqa: E402
+from analysis.rag.generation import warm
+from analysis.rag.generation.batching import ModelMemoryError
+from analysis.rag.generation.warm import Warm, one_job
+from tests.analysis.rag.neural import torch
 
 HOLDING = """
 import sys, time
@@ -24,15 +22,6 @@ with warm.one_job(SimpleNamespace(type="cuda")):
     print("held", flush=True)
     time.sleep(60)
 """
-
-
-@pytest.fixture(autouse=True, scope="module")
-def few_objects():
-    """What was there before is left out when memory is looked through: among all that tests load that takes seconds."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 def model(size):

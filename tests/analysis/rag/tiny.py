@@ -4,12 +4,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import torch
-import transformers
-from tokenizers.pre_tokenizers import ByteLevel
+import pytest
 
-# What several threads share of so small a model costs more than it saves, and the tests are several processes.
-torch.set_num_threads(1)
+from tests.analysis.rag.neural import torch, transformers
+
 WORDS = ["a", "b", "c", "cat", "dog", "the", "sat", "on", "mat", "barks", "loud", "night", "##s", "##ly", "is", "of"]
 
 
@@ -30,7 +28,7 @@ def bert(folder: Path, *, layers: int = 3, seed: int = 0, positions: int = 32) -
 
 def roberta(folder: Path, *, layers: int = 2) -> Path:
     """A RoBERTa whose tokens are bytes and some pairs of them: words begin with a blank."""
-    alphabet = sorted(ByteLevel.alphabet())
+    alphabet = sorted(pytest.importorskip("tokenizers").pre_tokenizers.ByteLevel.alphabet())
     vocabulary = {
         word: i for i, word in enumerate(["<s>", "<pad>", "</s>", "<unk>", "<mask>", *alphabet, "Ġc", "at", "Ġcat"])
     }
@@ -66,7 +64,7 @@ def t5(folder: Path, *, seed: int = 0) -> Path:
 
 def _bytewise(folder: Path, **options: object) -> int:
     """A tokenizer of bytes, as GPT-2's; returns how many tokens it has. The last one ends a text."""
-    alphabet = sorted(ByteLevel.alphabet())
+    alphabet = sorted(pytest.importorskip("tokenizers").pre_tokenizers.ByteLevel.alphabet())
     vocabulary = {word: i for i, word in enumerate([*alphabet, "Ġc", "at", "Ġcat", "<|endoftext|>"])}
     merges = [("Ġ", "c"), ("a", "t"), ("Ġc", "at")]
     folder.mkdir(parents=True)

@@ -27,12 +27,9 @@ def example_counts():
 
 @pytest.mark.parametrize(("level", "published"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
 def test_alpha_published_example(level, published):
-    assert round(agreement.alpha(example_counts(), level=level), 3) == published
-
-
-def test_alpha_published_example_exactly():
-    # 1 - 39 * 4 / 608 in the paper's nominal computation
-    assert agreement.alpha(example_counts(), level="nominal") == pytest.approx(113 / 152, abs=1e-15)
+    found = agreement.alpha(example_counts(), level=level)
+    assert round(found, 3) == published
+    assert level != "nominal" or found == pytest.approx(1 - 39 * 4 / 608, abs=1e-15)
 
 
 @given(counts_of_units, st.sampled_from(LEVELS))
@@ -127,21 +124,21 @@ def test_alpha_intervals_cover_alpha_of_all_topics_and_judges():
 
 
 def test_alpha_undefined():
-    with pytest.raises(agreement.NoPairableValuesError, match="two judgments"):
+    with pytest.raises(agreement.NoPairableValuesError):
         agreement.alpha([[1, 0], [0, 1]])
-    with pytest.raises(agreement.NoVariationError, match="equal"):
+    with pytest.raises(agreement.NoVariationError):
         agreement.alpha([[3, 0], [2, 0]])
     with pytest.raises(agreement.NoPairableValuesError):
         agreement.alpha(np.zeros((0, 3)))
 
 
 def test_alpha_refuses_a_domain_of_another_size():
-    with pytest.raises(ValueError, match="2 values"):
+    with pytest.raises(ValueError, match="2"):
         agreement.alpha([[1, 1]], level="interval", values=[1, 2, 3])
 
 
 def test_count_values():
     counts = agreement.count_values([0, 0, 1, 1], [0, 1, 0, 1], [2, 0, 1, -1])
     assert counts.tolist() == [[1, 0, 1], [0, 1, 0]]
-    with pytest.raises(RepeatedJudgmentError, match="coder 4 judged unit 1"):
+    with pytest.raises(RepeatedJudgmentError, match=r"4 .*1"):
         agreement.count_values([0, 1, 1], [4, 4, 4], [0, 0, 1])

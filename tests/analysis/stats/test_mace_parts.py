@@ -183,5 +183,5 @@ def test_draws_are_those_of_splitmix64_and_uniform():
 
 
 def test_keys_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match="keys must hold a number for each of the 14 annotators"):
+    with pytest.raises(ValueError, match=r"keys.*14"):
         fit(groups(np.random.default_rng(0)), keys=[1, 2])

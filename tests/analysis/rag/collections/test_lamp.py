@@ -114,37 +114,37 @@ def test_what_is_not_there(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changed", "match"),
+    ("changed", "place"),
     [
-        ({"profile": None}, "question 1, profile: a list"),
-        ({"profile": [{"id": "1", "text": "x"}]}, r"question 1, profile\[0\]\.score: a text expected, found nothing"),
-        ({"profile": [{"id": "1", "text": None, "score": 1}]}, r"profile\[0\]\.text: a text expected, found null"),
-        ({"profile": [*ITEMS[3], {"id": "1", "text": "other", "score": 1}]}, r"profile\[2\]\.id: one item for each id"),
-        ({"input": "Paraphrase the following tweet: x"}, "question 1, input: an input of LaMP-3"),
+        ({"profile": None}, "question 1, profile"),
+        ({"profile": [{"id": "1", "text": "x"}]}, r"question 1, profile\[0\]\.score"),
+        ({"profile": [{"id": "1", "text": None, "score": 1}]}, r"profile\[0\]\.text"),
+        ({"profile": [*ITEMS[3], {"id": "1", "text": "other", "score": 1}]}, r"profile\[2\]\.id"),
+        ({"input": "Paraphrase the following tweet: x"}, "question 1, input"),
         ({"id": ""}, "question 1, id"),
     ],
 )
-def test_a_question_that_is_wrong(tmp_path, changed, match):
-    with pytest.raises(BadCollectionError, match=match):
+def test_a_question_that_is_wrong(tmp_path, changed, place):
+    with pytest.raises(BadCollectionError, match=place):
         lamp.read(*files(tmp_path, 3, **changed))
 
 
 def test_files_that_are_wrong(tmp_path):
     questions, outputs = files(tmp_path, 3)
-    with pytest.raises(BadCollectionError, match=r"dev_outputs\.json: a list with at least one question"):
+    with pytest.raises(BadCollectionError, match=r"dev_outputs\.json"):
         lamp.read(outputs)
-    with pytest.raises(BadCollectionError, match="an object with task and golds"):
+    with pytest.raises(BadCollectionError):
         lamp.read(questions, questions)
-    with pytest.raises(BadCollectionError, match="task: LaMP_1 to LaMP_7 expected, found 8"):
+    with pytest.raises(BadCollectionError, match="task"):
         lamp.read(questions, task=8)
-    with pytest.raises(BadCollectionError, match="gold 2, id: an id that no gold before has"):
+    with pytest.raises(BadCollectionError, match="gold 2, id"):
         lamp.read(*files(tmp_path, 3, golds=[{"id": "1", "output": "x"}] * 2))
-    with pytest.raises(BadCollectionError, match="input: an input that begins as one of LaMP's tasks does"):
+    with pytest.raises(BadCollectionError, match="input"):
         lamp.read(files(tmp_path, 3, input="Rate this review: x")[0])
     questions.write_text(json.dumps(json.loads(files(tmp_path, 3)[0].read_text()) * 2))
-    with pytest.raises(BadCollectionError, match="question 2, id: an id that no question before has"):
+    with pytest.raises(BadCollectionError, match="question 2, id"):
         lamp.read(questions)
     with pytest.raises(BadCollectionError, match="LaMP-1"):
         lamp.read(files(tmp_path, 1, input=INPUTS[1].replace("which reference is related", "which is it"))[0])
-    with pytest.raises(ValueError, match="tasks 1 to 7, not 'LaMP-9'"):
+    with pytest.raises(ValueError, match="LaMP-9"):
         lamp.by_name("LaMP-9")

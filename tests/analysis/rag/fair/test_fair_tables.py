@@ -167,9 +167,3 @@ def test_what_cannot_be_said_is_null_with_its_reason() -> None:
 def test_without_points_tables_are_empty() -> None:
     made = Tables([], np.random.default_rng(0), 50)
     assert [made.summary(), made.tradeoffs(), made.curves(), made.intervals(), made.alphas()] == [[], [], [], [], []]
-
-
-def test_equal_points_and_chance_make_equal_tables() -> None:
-    first, second = (Tables(points(), np.random.default_rng(9), 100) for _ in range(2))
-    assert first.tradeoffs() == second.tradeoffs()
-    assert first.summary() == second.summary()

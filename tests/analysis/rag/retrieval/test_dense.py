@@ -1,21 +1,19 @@
 """Bi-encoders against sentence-transformers and against plain transformers; what their families ask for."""
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
-sentence_transformers = pytest.importorskip("sentence_transformers")
-import transformers  # noqa: E402
-
-from analysis.rag import checkpoints  # noqa: E402
-from analysis.rag.checkpoints import Checkpoint  # noqa: E402
-from analysis.rag.retrieval.dense import Dense, Style, UnsupportedEncoderError, style  # noqa: E402
-from analysis.rag.retrieval.reading import NoDocumentsError  # noqa: E402
-from analysis.rag.retrieval.search import Listed, retrieve  # noqa: E402
-from analysis.rag.shapes import Collection, Document, Query  # noqa: E402
-from tests.analysis.rag import tiny  # noqa: E402
+from analysis.rag import checkpoints
+from analysis.rag.checkpoints import Checkpoint
+from analysis.rag.retrieval.dense import Dense, Style, UnsupportedEncoderError, style
+from analysis.rag.retrieval.reading import NoDocumentsError
+from analysis.rag.retrieval.search import Listed, retrieve
+from analysis.rag.shapes import Collection, Document, Query
+from tests.analysis.rag import tiny
+from tests.analysis.rag.neural import sentence_transformers, torch, transformers
 
 PASSAGES = ["the cat sat on the mat", "a dog barks", "the dog sat", "a loud night on the mat", "cat"]
 QUESTION = "the cat barks"
@@ -66,7 +64,7 @@ def test_e5_has_prefixes_and_the_cosine(folder):
     plain = Dense.load(str(model), device="cpu", question="", passage="")
     assert not np.allclose(plain.scores(query()), found.scores(query()), atol=1e-4)
     assert plain.name != found.name
-    assert "prefixes 'query: ' and 'passage: '" in found.name
+    assert re.search("'query: '.*'passage: '", found.name)
 
 
 def test_the_bundled_model_scores_as_sentence_transformers_does():
@@ -121,10 +119,10 @@ def test_instructions_and_files_come_first(tmp_path):
     tiny.change_settings(tmp_path, "config_sentence_transformers.json", similarity_fn_name="dot")
     assert style(Checkpoint("x/contriever", tmp_path)).is_cosine
     tiny.change_settings(tmp_path, "1_Pooling/config.json", pooling_mode_max_tokens=True)
-    with pytest.raises(UnsupportedEncoderError, match="pools tokens by cls_token and max_tokens"):
+    with pytest.raises(UnsupportedEncoderError, match=r"cls_token.*max_tokens"):
         style(Checkpoint("x/any", tmp_path))
     (tmp_path / "modules.json").write_text('[{"type": "sentence_transformers.models.Dense"}]')
-    with pytest.raises(UnsupportedEncoderError, match="x/any has Dense after its encoder"):
+    with pytest.raises(UnsupportedEncoderError, match="Dense"):
         style(Checkpoint("x/any", tmp_path))
 
 
@@ -142,11 +140,3 @@ def test_a_corpus_is_searched_in_blocks(folder, monkeypatch):
         found.search(["x"], Listed([]), 3)
     with pytest.raises(NoDocumentsError):
         found.scores(Query("q", "?", ()))
-
-
-def test_equal_texts_have_equal_scores(folder):
-    found = Dense.load(str(made(folder, "plain")), device="cpu")
-    texts = [*PASSAGES, PASSAGES[0], "the cat sat on the mat "]
-    scores = found.scores(Query("q", QUESTION, (), tuple(Document(str(i), text) for i, text in enumerate(texts))))
-    assert scores[0] == scores[5]
-    assert scores[0] == pytest.approx(scores[6], abs=1e-6)

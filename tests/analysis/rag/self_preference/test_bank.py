@@ -45,7 +45,7 @@ def test_without_a_gold_answer_nothing_that_claims_one_can_be_used():
     assert [why for _id, why in bank.usable(bare)[1]] == [Flaw.NO_GOLD] * 2
     assert bank.usable(replace(QUERY, documents=()))[1] == ()
     assert bank.pairs(bank.usable(bare)[0], ["a", "human"]) == []
-    with pytest.raises(NoGoldAnswerError, match="known"):
+    with pytest.raises(NoGoldAnswerError):
         recall.recall(planted.Evaluator(), bare)
 
 
@@ -121,34 +121,31 @@ def test_without_a_human_passage_or_a_gold_answer_nothing_is_asked():
     assert build(Script(), replace(QUERY, answers=()), "me").dropped[0].reason == Flaw.NO_GOLD
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
+def test_what_is_no_part_of_a_passage_is_taken_away():
+    for text, kept in (
         ("Here is it:\n\nText.", "Text."),
         ('"All of it."', "All of it."),
         ('"Does He Love You" is by "Linda"', '"Does He Love You" is by "Linda"'),
         ("One: two.", "One: two."),
         ("Passage: Text.", "Text."),
-    ],
-)
-def test_what_is_no_part_of_a_passage_is_taken_away(text, found):
-    assert cleaned(text) == found
+    ):
+        assert cleaned(text) == kept
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [("", "format"), ("one\ntwo", "format"), ("a name of far too many words", "length"), ("Davis", "indistinct")],
-)
-def test_false_answers_that_are_none(text, problem):
-    with pytest.raises(UnreadableError, match=problem):
-        false_answer_of(("Linda Davis",), text)
+def test_false_answers_that_are_none():
+    long = "a name of far too many words"
+    for text, problem in (("", "format"), ("one\ntwo", "format"), (long, "length"), ("Davis", "indistinct")):
+        with pytest.raises(UnreadableError) as raised:
+            false_answer_of(("Linda Davis",), text)
+        assert raised.value.problem == problem
 
 
 def test_bounds_of_a_passage_are_both_included():
     assert passage_of("x", 2, 3, "x y z") == "x y z"
     for text in ("x", "x y z w"):
-        with pytest.raises(UnreadableError, match="length"):
+        with pytest.raises(UnreadableError) as raised:
             passage_of("x", 2, 3, text)
+        assert raised.value.problem == "length"
 
 
 def test_a_truth_in_other_words_is_left_and_said():

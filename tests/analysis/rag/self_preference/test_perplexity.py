@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="the extra `neural` is not installed")
-transformers = pytest.importorskip("transformers")
-
-from analysis.rag import generation  # noqa: E402
-from analysis.rag.generation import Options  # noqa: E402
-from analysis.rag.self_preference import perplexity  # noqa: E402
-from tests.analysis.rag import tiny  # noqa: E402
+from analysis.rag import generation
+from analysis.rag.generation import Options
+from analysis.rag.self_preference import perplexity
+from tests.analysis.rag import tiny
+from tests.analysis.rag.neural import torch, transformers
 
 TEXTS = ["the cat sat on the mat", "A dog barks loudly, in the night.", "x", "žluť 😀"]
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from analysis.rag.shapes import Document, Floats, NoLikelihoodsError, Output, Prompt, Query
 from analysis.rag.uplift.labels import Labelled
+from tests.analysis.rag.neural import torch, transformers
 
 #: Who asks so is answered without documents; who asks otherwise is not.
 KNOWN, UNKNOWN = "which common", "which obscure"
@@ -65,9 +66,6 @@ def queries(n: int, rng: np.random.Generator, *, documents: int = 6) -> list[Que
 
 def encoder(folder: Path, *, seed: int = 0, layers: int = 2, width: int = 48, words: Sequence[str] = ()) -> Path:
     """A BERT of random weights that knows some words, by default these queries', and numbers by their digits."""
-    import torch
-    import transformers
-
     words = words or " ".join([KNOWN, UNKNOWN, HELPS, MISLEADS, *FILLER]).split()
     digits = [f"{mark}{digit}" for mark in ("", "##") for digit in range(10)]
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *dict.fromkeys(words), *digits]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.rag.shapes import Document, Query
-from analysis.rag.uplift.deduplication import SHINGLE, KnownTexts, key, shingles, without, words
+from analysis.rag.uplift.deduplication import SHINGLE, KnownTexts, key, without, words
 from analysis.rag.uplift.labels import Labelled
 
 #: Few words, so that texts share parts by chance; copies with changes come from `edited`.
@@ -62,13 +62,6 @@ def test_a_part_of_a_document_counts_as_it_and_a_few_common_words_do_not():
     assert Document("x", whole.upper()) not in KnownTexts([query(whole)], nearly=False)
     assert Document("x", f" {whole}\n") in KnownTexts([query(whole)], nearly=False)
     assert Document("x", whole) not in KnownTexts([])
-
-
-def test_shingles_are_distinct_and_as_many_as_there_are():
-    text = " ".join(["one two three"] * 20)
-    assert len(shingles(text)) == len(_shingles(text)) == 3
-    assert len(shingles("")) == 0
-    assert len(shingles("two words")) == 1
 
 
 def test_labels_candidates_and_scored_copies_of_a_document_go_together():

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from analysis.rag.answers import NoGoldAnswerError
-from analysis.rag.shapes import Document, Output, Prompt, Query
+from analysis.rag.shapes import Document, Output, Query
 from analysis.rag.uplift import labels, selecting
 from analysis.rag.uplift.labels import Category, Labelled
 from analysis.rag.uplift.prompts import prompt
@@ -87,13 +89,6 @@ def test_a_refusal_is_a_wrong_answer():
     assert one.uplift.tolist() == [1, 0]
 
 
-def test_equal_prompts_of_equal_documents_are_equal():
-    twice = (Document("1", "same"), Document("2", "same"))
-    asked = labels.prompts(Query("q", "Who?", ("Ada",), twice), twice)
-    assert isinstance(asked[0], Prompt)
-    assert len(set(asked)) == 2
-
-
 def ids(documents) -> str:
     return "".join(each.id for each in documents)
 
@@ -110,14 +105,11 @@ def ids(documents) -> str:
 def test_selection(p, chosen, unranked, best):
     assert ids(selecting.chosen(DOCUMENTS, p)) == chosen
     assert ids(selecting.chosen(DOCUMENTS, p, reranks=False)) == unranked
+    assert selecting.chosen((), []) == ()
+    with pytest.raises(ValueError, match="4"):
+        selecting.chosen(DOCUMENTS, p[:1])
     assert ids(selecting.best(DOCUMENTS, p, 2)) == best
     assert ids(selecting.best(DOCUMENTS, p, 99)) == ids(selecting.chosen(DOCUMENTS, p, threshold=-1))
-
-
-def test_selection_of_nothing_and_of_too_few_probabilities():
-    assert selecting.chosen((), []) == ()
-    with pytest.raises(ValueError, match="4 documents"):
-        selecting.chosen(DOCUMENTS, [0.5])
 
 
 def test_the_upper_bound_hands_over_what_helps_best_first():
@@ -137,3 +129,25 @@ def test_what_a_selection_lacks(handed, missing, right):
 
 def test_nothing_can_be_missing_where_nothing_helps():
     assert selecting.against(labelled(without="Ada Lovelace"), ("0",)).missing == Missing.NOTHING_HELPS
+
+
+#: Of documents: a score, of which many are equal, and whether it helps.
+SCORED = st.lists(st.tuples(st.sampled_from([0.1, 0.2, 0.5, 0.9]), st.booleans()), min_size=1, max_size=9)
+
+
+@given(SCORED)
+def test_the_order_is_the_area_under_the_roc_curve(documents) -> None:
+    scores, helps = ([each[place] for each in documents] for place in (0, 1))
+    found = selecting.ordered(planted.labelled(helps), scores)
+    if len(set(helps)) == 1:
+        assert np.isnan(found)
+        return
+    metrics = pytest.importorskip("sklearn.metrics")  # which takes a second to import
+    assert found == pytest.approx(metrics.roc_auc_score(helps, scores))
+    pairs = [(a > b) + 0.5 * (a == b) for a, right in documents if right for b, wrong in documents if not wrong]
+    assert found == pytest.approx(sum(pairs) / len(pairs))
+
+
+def test_as_many_scores_as_documents_are_needed() -> None:
+    with pytest.raises(ValueError, match="2"):
+        selecting.ordered(planted.labelled([True, False]), [0.5])
