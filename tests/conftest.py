@@ -3,7 +3,7 @@
 import gc
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +64,9 @@ def _migrate(name: str) -> None:
         connection.settings_dict["NAME"] = usual
 
 
+_shared = ExitStack()
+
+
 @pytest.fixture(scope="module")
 def shared_rows(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     """Open a transaction for fixtures that make rows for all tests of a file; it is rolled back after the last of them.
@@ -71,13 +74,28 @@ def shared_rows(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> It
     Each test then runs in a savepoint of it, and sees the rows as they were made. A test function is not given the
     objects that were made, but reads them anew: otherwise it would see what another test did to them in memory.
     """
-    with django_db_blocker.unblock():
+    _shared.enter_context(_rolled_back(django_db_blocker))
+    yield
+    _shared.close()
+
+
+@contextmanager
+def _rolled_back(blocker: DjangoDbBlocker) -> Iterator[None]:
+    with blocker.unblock():
         opened = transaction.atomic()
         # Durable blocks are allowed in it, as in the transactions that Django opens for tests.
         opened._from_testcase = True  # type: ignore[attr-defined]
         with opened:
             yield
             transaction.set_rollback(True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """End the transaction of shared rows before a test that commits: such tests come last in their file."""
+    mark = item.get_closest_marker("django_db")
+    if (mark and mark.kwargs.get("transaction")) or {"transactional_db", "live_server"} & set(item.fixturenames):
+        _shared.close()
 
 
 def pytest_collection_finish() -> None:

@@ -64,6 +64,7 @@ def test_a_system_in_use_is_not_replaced_unasked(saved: Path, system: System) ->
     system.crowdrag("restore", str(saved), "--force")
 
 
+@pytest.mark.extended
 def test_a_running_system_is_not_replaced(saved: Path, running: System) -> None:
     before = running.status["pid"]
     running.crowdrag("restore", str(saved), "--force", fails=True)
@@ -101,6 +102,7 @@ def used(running: System) -> Iterator[str]:
         connection.execute("DROP DATABASE used")
 
 
+@pytest.mark.extended
 def test_a_dump_that_breaks_off_leaves_the_database_as_it_was(saved: Path, used: str, tmp_path: Path) -> None:
     """The sums would tell before; the transaction holds even so."""
     dump = tmp_path / "broken.dump"
@@ -113,6 +115,7 @@ def test_a_dump_that_breaks_off_leaves_the_database_as_it_was(saved: Path, used:
         assert psycopg.connect(used).execute("SELECT sum(n) FROM mine").fetchone() == (55,)
 
 
+@pytest.mark.extended
 def test_a_restore_that_is_killed_leaves_the_database_as_it_was(saved: Path, used: str, tmp_path: Path) -> None:
     """Whoever feeds psql and dies ends its input without COMMIT."""
     with tarfile.open(saved) as tar:
@@ -139,6 +142,7 @@ def test_a_name_that_leads_out_of_the_folder_is_refused(system: System, tmp_path
     assert not (system.folder.root.parent / "escaped").exists()
 
 
+@pytest.mark.extended
 def test_a_backup_of_a_later_release_is_refused(saved: Path, system: System, tmp_path: Path) -> None:
     later = tmp_path / "later.tar"
     with tarfile.open(saved) as old, tarfile.open(later, "w") as new:
@@ -151,6 +155,7 @@ def test_a_backup_of_a_later_release_is_refused(saved: Path, system: System, tmp
     assert "99.0.0" in system.crowdrag("restore", str(later), fails=True)
 
 
+@pytest.mark.extended
 def test_keys_that_the_operator_keeps_stay_with_the_operator(saved: Path, system: System) -> None:
     said = system.crowdrag("restore", str(saved), fails=True, CROWDRAG_IDENTITY_KEY="another")
     assert "CROWDRAG_IDENTITY_KEY" in said

@@ -2,10 +2,9 @@
 
 import time
 from datetime import UTC, datetime
+from importlib.util import find_spec
 
 import pytest
-
-pytest.importorskip("torch", reason="the extra `neural` is not installed")
 
 from analysis.domain import erasing
 from analysis.domain.similarity import choosing, keeping, scoring
@@ -21,6 +20,8 @@ from tests.analysis.similarity.texts import compute, kept, set_texts, text_of
 from tests.at_once import together
 from writing.domain import erasing as writing_erasing
 from writing.models import Response
+
+pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="the extra `neural` is not installed")
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -1,6 +1,7 @@
 """BERTScore as a run: against bert-score, each text encoded once; in an analysis, on the page, by the command."""
 
 from dataclasses import replace
+from importlib.util import find_spec
 from itertools import combinations
 
 import numpy as np
@@ -8,8 +9,6 @@ import pytest
 from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
-
-pytest.importorskip("torch", reason="the extra `neural` is not installed")
 
 from analysis.domain import loading, snapshots
 from analysis.domain.results.settings import BadParameterError
@@ -29,6 +28,8 @@ from tests.analysis.small_study import analyse
 from tests.analysis.visits import client_of, visit
 from tests.factories import ResponseFactory, StudyFactory
 from writing.models import Response
+
+pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="the extra `neural` is not installed")
 
 
 def test_scores_are_those_of_bert_score_a_pair_at_a_time(study, folder, encoded):
