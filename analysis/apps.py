@@ -13,8 +13,8 @@ class AnalysisConfig(AppConfig):
     def ready(self) -> None:
         """Make analyses known to the runs, and put their results into a study's navigation and onto its home."""
         from crowdrag.runs import duties
-        from crowdrag.studies import ways
-        from crowdrag.studies.nav import register_card, register_tab
+        from crowdrag.studies import activities
+        from crowdrag.studies.navigation import register_card, register_tab
 
         from .domain import analysing, erasing, glance
         from .domain.corpus import exporting
@@ -40,9 +40,9 @@ class AnalysisConfig(AppConfig):
         fair.register()
         self_preference.make_known()
         uplift.make_known()
-        ways.register_eraser(erasing.erase)
+        activities.on_erase(erasing.erase)
         building.register()
-        ways.register_eraser(marking.erase)
+        activities.on_erase(marking.erase)
         duties.register("analysis.releases.tidy", keeping.tidy, keeping.TIDY_EVERY)
         register_tab(order=28, label=_("Planner"), url_name="planner", section="planner")
         register_tab(order=30, label=_("Results"), url_name="results", section="results")

@@ -18,17 +18,17 @@ class AnnotationConfig(AppConfig):
         from annotation.domain.cards import card
         from annotation.domain.imports import own
         from crowdrag.runs import duties
-        from crowdrag.studies import ways
-        from crowdrag.studies.nav import register_card, register_tab
+        from crowdrag.studies import activities
+        from crowdrag.studies.navigation import register_card, register_tab
 
         register_tab(order=20, label=_("Campaigns"), url_name="campaigns", section="annotation")
         register_card(order=20, template="annotation/_card.html", context=card)
         own.register()
         judging_models.register()
         invariants.register_all()
-        ways.register_ways(assignments.PREFIX, offering.ways_of)
-        ways.register_leaver(assignments.leave)
-        ways.register_eraser(erasing.erase)
+        activities.register_activities(assignments.PREFIX, offering.ways_of)
+        activities.on_withdraw(assignments.leave)
+        activities.on_erase(erasing.erase)
         recruiting.register()
         duties.register("annotation.leases", lambda now: assignments.expire(now=now), timedelta(minutes=1))
         duties.register("annotation.live", lambda now: live.refresh_due(now=now), timedelta(minutes=1))

@@ -16,4 +16,4 @@ def bare(request: HttpRequest) -> HttpResponse:
 
 
 urlpatterns = [path("bare/", bare), path("", include("crowdrag.urls"))]
-handler404 = "crowdrag.studies.views.errors.not_found"
+handler404 = "crowdrag.ui.views.not_found"

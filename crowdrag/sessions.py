@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib.sessions.backends import db
 from django.utils import timezone
 
-from crowdrag import prepared
+from crowdrag import prepared_statements
 
 _SESSION = "SELECT session_data FROM django_session WHERE session_key = %(key)s AND expire_date > %(now)s"
 
@@ -20,7 +20,7 @@ class SessionStore(db.SessionStore):
         """Return what the session holds; one that is not there, or over, is begun anew under another key."""
         key = self.session_key or ""
         # Django's keys are letters and digits; the database could not even be asked for some others.
-        found = prepared.row(_SESSION, {"key": key, "now": timezone.now()}) if key.isalnum() else None
+        found = prepared_statements.row(_SESSION, {"key": key, "now": timezone.now()}) if key.isalnum() else None
         if found is None:
             self._session_key = None
             return {}

@@ -12,7 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from crowdrag import __version__
 from crowdrag.runtime.request_buffer import LARGEST_BUFFERED
-from crowdrag.storage.address import storage
+from crowdrag.storage import storage_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -56,6 +56,8 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "crowdrag.studies",
+    "crowdrag.accounts",
+    "crowdrag.ui",
     "crowdrag.audit",
     "crowdrag.api",
     "crowdrag.llm",
@@ -70,14 +72,14 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "crowdrag.hosts.checked",
+    "crowdrag.request_limits.refuse_bad_port",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "crowdrag.operations.views.health.probes",
-    "crowdrag.operations.views.metrics.counted",
-    "crowdrag.request_bodies.Limits",
+    "crowdrag.operations.health.probes",
+    "crowdrag.operations.metrics.count_requests",
+    "crowdrag.request_limits.RequestLimits",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -98,7 +100,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "crowdrag.studies.nav.context",
+                "crowdrag.studies.navigation.context",
             ],
             "builtins": ["django.templatetags.i18n", "django.templatetags.static"],
         },
@@ -115,7 +117,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "studies.User"
 # Django's own, but nobody may try passwords as often as they like (docs/adr/0025).
-AUTHENTICATION_BACKENDS = ["crowdrag.audit.backends.GuardedBackend"]
+AUTHENTICATION_BACKENDS = ["crowdrag.accounts.authentication.GuardedBackend"]
 # How many proxies of ours stand before the web processes: what the outermost of them saw is where a request comes from.
 PROXIES = env.int("CROWDRAG_PROXIES", default=0)
 AUTH_PASSWORD_VALIDATORS = [
@@ -145,21 +147,21 @@ STATIC_ROOT = Path(env.str("CROWDRAG_STATIC_ROOT", default=str(DATA_DIR / "stati
 MEDIA_ROOT = DATA_DIR / "files"
 # Files that were handed in and made: a folder of this machine, or S3-compatible storage (docs/guides/releases.md).
 try:
-    FILES = storage(env.str("STORAGE_URL", default=""))
+    FILES = storage_settings(env.str("STORAGE_URL", default=""))
 except ValueError as error:
     raise ImproperlyConfigured(f"STORAGE_URL: {error} See docs/guides/releases.md.") from None
 STORAGES = {
     "default": FILES,
     "staticfiles": {
-        "BACKEND": env.str("STATICFILES_STORAGE", default="crowdrag.static.HashedStaticFilesStorage"),
+        "BACKEND": env.str("STATICFILES_STORAGE", default="crowdrag.static_files.HashedStaticFilesStorage"),
     },
 }
 # Bodies up to this are held in memory, and are all that most pages take. Where files are taken, they go to disk in
-# chunks, as long as the reserve stays free there for the database (crowdrag/request_bodies.py).
+# chunks, as long as the reserve stays free there for the database (crowdrag/request_limits.py).
 DATA_UPLOAD_MAX_MEMORY_SIZE = FILE_UPLOAD_MAX_MEMORY_SIZE = LARGEST_BUFFERED
 FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
-    "crowdrag.request_bodies.StoppingUploadHandler",
+    "crowdrag.request_limits.DiskReserveUploadHandler",
 ]
 DISK_RESERVE = env.int("CROWDRAG_RESERVE_MB", default=200) * 1024 * 1024
 FILE_UPLOAD_TEMP_DIR = env.str("FILE_UPLOAD_TEMP_DIR", default=None)
@@ -251,19 +253,19 @@ SESSION_COOKIE_NAME = env.str("SESSION_COOKIE_NAME", default="crowdrag_session")
 CSRF_COOKIE_NAME = env.str("CSRF_COOKIE_NAME", default="crowdrag_csrf")
 X_FRAME_OPTIONS = "DENY"
 
-# The API (docs/guides/api.md). Who may do what is decided by the endpoints themselves: crowdrag/api/endpoints.
+# The API (docs/guides/api.md). Who may do what is decided by the endpoints themselves: crowdrag/api/endpoints.py.
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "crowdrag.api.endpoints.authentication.ByToken",
-        "crowdrag.api.endpoints.authentication.BySession",
+        "crowdrag.accounts.authentication.BearerTokenAuthentication",
+        "crowdrag.accounts.authentication.PageSessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["crowdrag.api.endpoints.json_parser.StorableJSONParser"],
-    "DEFAULT_PAGINATION_CLASS": "crowdrag.api.endpoints.pages.Pages",
+    "DEFAULT_PARSER_CLASSES": ["crowdrag.api.serializers.StorableJSONParser"],
+    "DEFAULT_PAGINATION_CLASS": "crowdrag.api.pagination.KeysetPagination",
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
-    "DEFAULT_SCHEMA_CLASS": "crowdrag.api.endpoints.schema.Description",
-    "EXCEPTION_HANDLER": "crowdrag.api.endpoints.problems.answer",
+    "DEFAULT_SCHEMA_CLASS": "crowdrag.api.schema.EndpointSchema",
+    "EXCEPTION_HANDLER": "crowdrag.api.problems.handle_exception",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
     "URL_FORMAT_OVERRIDE": None,
 }
@@ -306,16 +308,16 @@ SPECTACULAR_SETTINGS = {
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "crowdrag.api.endpoints.schema.closed",
+        "crowdrag.api.schema.close_request_bodies",
     ],
 }
 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    # Its lines hold no values of rows (crowdrag/loglines.py).
+    # Its lines hold no values of rows (crowdrag/log_formatter.py).
     "formatters": {
-        "line": {"()": "crowdrag.loglines.Formatter", "fmt": "%(asctime)s %(levelname)s %(name)s: %(message)s"}
+        "line": {"()": "crowdrag.log_formatter.LogFormatter", "fmt": "%(asctime)s %(levelname)s %(name)s: %(message)s"}
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},

@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 
 from annotation.urls import PEOPLE
-from crowdrag.api.views.description import Nothing
+from crowdrag.api.views import UnknownAddress
 from writing.views.log import log
 
 urlpatterns = [
@@ -13,7 +13,8 @@ urlpatterns = [
     path("work/", include(PEOPLE)),
     path("admin/", admin.site.urls),
     path("", include("crowdrag.studies.urls")),
-    path("", include("crowdrag.audit.urls")),
+    path("", include("crowdrag.accounts.urls")),
+    path("", include("crowdrag.ui.urls")),
     path("", include("crowdrag.api.urls")),
     path("", include("crowdrag.webhooks.urls")),
     path("", include("crowdrag.operations.urls")),
@@ -24,9 +25,9 @@ urlpatterns = [
     path("", include("annotation.urls")),
     path("", include("analysis.urls")),
     # What no app's endpoints answer is said as the API says it.
-    re_path("^api/v1/", Nothing.as_view()),
+    re_path("^api/v1/", UnknownAddress.as_view()),
 ]
-handler400 = "crowdrag.studies.views.errors.bad_request"
-handler403 = "crowdrag.studies.views.errors.forbidden"
-handler404 = "crowdrag.studies.views.errors.not_found"
-handler500 = "crowdrag.studies.views.errors.server_error"
+handler400 = "crowdrag.ui.views.bad_request"
+handler403 = "crowdrag.ui.views.forbidden"
+handler404 = "crowdrag.ui.views.not_found"
+handler500 = "crowdrag.ui.views.server_error"

@@ -29,7 +29,8 @@ from annotation.domain.judging_models import attacks
 from annotation.domain.judging_models import prompts as judge_prompts
 from crowdrag.llm.domain import keys
 from crowdrag.llm.domain.erasing import container_test
-from crowdrag.studies.domain import markdown, platforms
+from crowdrag.studies.entry import links
+from crowdrag.ui import markdown
 from writing.domain import erasing, reading
 from writing.domain.generation import outcomes
 from writing.domain.generation import prompts as writer_prompts
@@ -85,7 +86,7 @@ READERS: dict[str, Reader] = {
     "occurrences.whole_words": lambda text: list(whole_words(text[: len(text) // 2], f"x{text}x", ignore_case=True)),
     "outcomes.cleaned": outcomes.cleaned,
     "overlap.Bleu": lambda text: overlap.Bleu(max_order=8).score(text, [text[::-1], "a b"]),
-    "platforms": platforms._ID.fullmatch,
+    "platforms": links._PLATFORM_ID.fullmatch,
     "prompts (judges)": judge_prompts.for_models,
     "prompts (writers)": writer_prompts.for_models,
     "prose.code": prose.code,

@@ -16,7 +16,7 @@ BREACHES = {
     "The numeric core knows nothing of the web": ("analysis/stats/agreement.py", "import django"),
     "Models run without the web": ("analysis/rag/encoders.py", "import django"),
     "Every app is layered": ("writing/models/topic.py", "import writing.views"),
-    "The ground floor's apps are layered too": ("crowdrag/studies/models/study.py", "import crowdrag.studies.views"),
+    "The ground floor's apps are layered too": ("crowdrag/studies/study/models.py", "import crowdrag.studies.views"),
     "Data flows one way: writing, then annotation, then analysis": ("writing/apps.py", "import annotation.models"),
     "The runtime starts the apps from outside": ("crowdrag/runtime/cli.py", "import crowdrag.studies.models"),
 }

@@ -15,9 +15,9 @@ class WritingConfig(AppConfig):
     def ready(self) -> None:
         """Put the app's pages into a study's navigation, its imports among the runs, writing among the ways."""
         from crowdrag.runs import duties
-        from crowdrag.studies import ways
+        from crowdrag.studies import activities
         from crowdrag.studies.enums import Role
-        from crowdrag.studies.nav import register_card, register_tab
+        from crowdrag.studies.navigation import register_card, register_tab
         from writing.domain import erasing, generation, invariants, offering, recruiting, sittings
         from writing.domain.cards import card, progress_card
         from writing.domain.imports import own
@@ -32,8 +32,8 @@ class WritingConfig(AppConfig):
         own.register()
         generation.register()
         invariants.register_all()
-        ways.register_way(
-            ways.Way(
+        activities.register_activity(
+            activities.Activity(
                 name=offering.NAME,
                 label=_("Writing"),
                 offer=offering.offer,
@@ -48,8 +48,8 @@ class WritingConfig(AppConfig):
                 erasure=offering.erasure,
             )
         )
-        ways.register_leaver(leases.leave)
-        ways.register_eraser(erasing.erase)
+        activities.on_withdraw(leases.leave)
+        activities.on_erase(erasing.erase)
         recruiting.register()
         minute = timedelta(minutes=1)
         duties.register("writing.leases", lambda now: leases.expire(now=now), minute)

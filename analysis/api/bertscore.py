@@ -7,9 +7,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Need
-from crowdrag.api.endpoints.problems import Problem
-from crowdrag.api.endpoints.reading import Given
+from crowdrag.api.endpoints import Endpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import RequestBody
 from crowdrag.runs.api.ordering import STARTED, accepted, refused
 from crowdrag.runs.api.rows import RunRow
 from crowdrag.studies.enums import Role
@@ -33,7 +33,7 @@ class EncodersRow(serializers.Serializer[Any]):
     results = EncoderRow(many=True)
 
 
-class EncoderWanted(Given):
+class EncoderWanted(RequestBody):
     """With which model."""
 
     model = serializers.CharField(

@@ -10,10 +10,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Need
-from crowdrag.api.endpoints.problems import Problem
-from crowdrag.api.endpoints.reading import Given
-from crowdrag.api.enums import Scope
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import Endpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import RequestBody
 from crowdrag.runs import kinds
 from crowdrag.studies.enums import Role
 
@@ -61,7 +61,7 @@ class OfferedRow(serializers.Serializer[Any]):
     generators = serializers.ListField(child=serializers.CharField(), help_text="Models that may answer.")
 
 
-class Questions(Given):
+class Questions(RequestBody):
     """What is asked: of the study itself, or of a file that was handed in (`uploads/`)."""
 
     source = serializers.CharField(max_length=100)  # type: ignore[assignment]
@@ -77,7 +77,7 @@ class Questions(Given):
     )  # fmt: skip
 
 
-class Ordered(Given):
+class Ordered(RequestBody):
     """An experiment as it is ordered."""
 
     collection = Questions()

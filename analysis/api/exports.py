@@ -9,9 +9,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Listing, Need
-from crowdrag.api.endpoints.reading import Given
-from crowdrag.api.enums import Scope
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import ListEndpoint, Need
+from crowdrag.api.serializers import RequestBody
 from crowdrag.runs.models import Artifact
 from crowdrag.studies.enums import Role
 
@@ -34,13 +34,13 @@ class ExportRow(serializers.ModelSerializer[Artifact]):
         return artifact.run.kind.partition(".")[2]
 
 
-class NewExport(Given):
+class NewExport(RequestBody):
     """In which format: `archive` holds the whole study, `crowdrag25` is as the CrowdRAG-25 corpus."""
 
     format = serializers.ChoiceField([(name, name) for name in exporting.WRITERS])
 
 
-class Exports(Listing):
+class Exports(ListEndpoint):
     """List the exports of a study that can be downloaded, the newest first."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER), "POST": Need(Role.EDITOR, Scope.RUN)}

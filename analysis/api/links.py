@@ -11,10 +11,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Listing, Need
-from crowdrag.api.endpoints.problems import Problem
-from crowdrag.api.endpoints.reading import Given
-from crowdrag.api.enums import Scope
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import RequestBody
 from crowdrag.studies.enums import Role
 
 from ..domain.releases import drafting, linking
@@ -50,14 +50,14 @@ class MadeLink(LinkRow):
         return self.context.get("address")
 
 
-class NewLink(Given):
+class NewLink(RequestBody):
     """For whom, and for how long."""
 
     label = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")  # type: ignore[assignment] # a field, and no attribute
     days = serializers.IntegerField(min_value=1, max_value=MOST_DAYS, required=False, default=30)
 
 
-class Links(Listing):
+class Links(ListEndpoint):
     """List the private links to a release, those that ended too."""
 
     needs: ClassVar = {"GET": SEEN, "POST": GIVEN}

@@ -9,12 +9,11 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Listing, Need
-from crowdrag.api.endpoints.fields import TrueOrFalse
-from crowdrag.api.endpoints.problems import Problem
-from crowdrag.api.endpoints.reading import Given
-from crowdrag.api.enums import Scope
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import RequestBody, StrictBooleanFilter
+from crowdrag.studies.enums import AuditedContent, Role
 
 from ..domain.releases.personal import deciding
 from ..enums import PersonalKind, PersonalVerdict, TextSource
@@ -61,7 +60,9 @@ class FindingRow(serializers.Serializer[deciding.Shown]):
 class FindingFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
     """Which places."""
 
-    undecided = TrueOrFalse(method="only_undecided", help_text="Those that nobody has decided on, or the others.")
+    undecided = StrictBooleanFilter(
+        method="only_undecided", help_text="Those that nobody has decided on, or the others."
+    )
     source = django_filters.ChoiceFilter(choices=TextSource.choices)
     kind = django_filters.ChoiceFilter(choices=PersonalKind.choices)
     verdict = django_filters.ChoiceFilter(choices=PersonalVerdict.choices)
@@ -78,7 +79,7 @@ class FindingFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes 
         return rows.undecided() if wanted else rows.exclude(verdict="")  # type: ignore[no-any-return]
 
 
-class Verdict(Given):
+class Verdict(RequestBody):
     """What is done with some places; a later decision replaces it."""
 
     findings = serializers.ListField(
@@ -97,11 +98,11 @@ class DecidedRow(serializers.Serializer[Any]):
     decided = serializers.IntegerField(help_text="How many places; those that the study does not have are left out.")
 
 
-class Findings(Listing):
+class Findings(ListEndpoint):
     """List the places that look like personal data, with the text around each. Building a release looks for them."""
 
     needs: ClassVar = {"GET": Need(Role.REVIEWER)}
-    shows = Shown.PEOPLE
+    shows = AuditedContent.PEOPLE
     queryset = PersonalFinding.objects.select_related("participant", "decided_by")
     serializer_class = FindingRow
     filterset_class = FindingFilter

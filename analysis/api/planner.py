@@ -8,9 +8,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Need
-from crowdrag.api.endpoints.problems import Problem
-from crowdrag.api.endpoints.reading import Given
+from crowdrag.api.endpoints import Endpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import RequestBody
 from crowdrag.runs.api.ordering import STARTED, accepted
 from crowdrag.runs.api.rows import RunRow
 from crowdrag.studies.enums import Role
@@ -35,7 +35,7 @@ def _wholes(name: str, said: str) -> serializers.ListField:
     return serializers.ListField(child=_whole(name), max_length=MOST_POINTS, required=False, help_text=said)
 
 
-class PlanOfDesigns(Given):
+class PlanOfDesigns(RequestBody):
     """A study's design, the designs beside it, what each costs, and what is expected. What is left out is as in GET."""
 
     topics = _whole("topics")

@@ -11,10 +11,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.reverse import reverse
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Listing, Need
-from crowdrag.api.endpoints.problems import Problem
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.problems import Problem
 from crowdrag.runs.views import sending
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.enums import AuditedContent, Role
 
 from ..domain.releases import whole
 from ..models import Release, ReleaseFile
@@ -36,7 +36,7 @@ class FileRow(serializers.ModelSerializer[ReleaseFile]):
         return str(reverse("api_release_file", kwargs=given, request=self.context["request"]))
 
 
-class Files(Listing):
+class Files(ListEndpoint):
     """List the files of a release with their sums."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
@@ -60,7 +60,7 @@ class OneFile(Sent):
     """A file of a release."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
-    shows = Shown.FILE
+    shows = AuditedContent.FILE
 
     @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
     def get(self, request: Request, study: str, number: int, path: str) -> HttpResponseBase:
@@ -77,7 +77,7 @@ class Zip(Sent):
     """All files of a release."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
-    shows = Shown.FILE
+    shows = AuditedContent.FILE
 
     @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY})
     def get(self, request: Request, study: str, number: int) -> HttpResponseBase:

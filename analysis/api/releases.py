@@ -11,10 +11,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Listing, Need
-from crowdrag.api.endpoints.problems import Problem
-from crowdrag.api.endpoints.reading import Given
-from crowdrag.api.enums import Scope
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import RequestBody
 from crowdrag.studies import codes
 from crowdrag.studies.enums import Role
 from writing.enums import Origin
@@ -56,7 +56,7 @@ def a_valid_orcid(given: str) -> None:
         )
 
 
-class Creator(Given):
+class Creator(RequestBody):
     """Somebody who made it."""
 
     name = serializers.CharField(max_length=200)
@@ -71,7 +71,7 @@ def _licence_field() -> serializers.CharField:
     )  # fmt: skip
 
 
-class Chosen(Given):
+class Chosen(RequestBody):
     """What a release is to hold; what is left out is as usual, of a draft that is changed as it was."""
 
     licence = _licence_field()
@@ -101,7 +101,7 @@ class Chosen(Given):
     pseudonyms = serializers.ChoiceField(Pseudonyms.choices, required=False)
 
 
-class ChangedRelease(Given):
+class ChangedRelease(RequestBody):
     """What is said of a release and what it is to hold; what is left out stays as it is."""
 
     title = serializers.CharField(max_length=300, required=False)
@@ -119,7 +119,7 @@ class NewRelease(ChangedRelease):
     title = serializers.CharField(max_length=300)
 
 
-class Reason(Given):
+class Reason(RequestBody):
     """Why a release is taken back; it stands on its page."""
 
     reason = serializers.CharField(max_length=5000)
@@ -135,7 +135,7 @@ class ReleaseFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes 
         fields = ["state"]
 
 
-class Releases(Listing):
+class Releases(ListEndpoint):
     """List the releases of a study, the newest first."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER), "POST": CHANGED}

@@ -12,14 +12,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.enums import Judges
-from crowdrag.api.endpoints.endpoint import Endpoint, Listing, Need
-from crowdrag.api.endpoints.fields import Whole
-from crowdrag.api.endpoints.problems import Problem
-from crowdrag.api.endpoints.reading import Given
-from crowdrag.api.enums import Scope
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import IntegerFilter, RequestBody
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.enums import AuditedContent, Role
 
 from ..domain import analysing, tables
 from ..domain.results.settings import CHOICES, PRESETS, BadParameterError
@@ -54,7 +53,7 @@ class TableOfResults(serializers.Serializer[Any]):
     rows = serializers.ListField(child=serializers.DictField(), help_text="An undefined value is null.")
 
 
-class Parameters(Given):
+class Parameters(RequestBody):
     """Parameters of an analysis; what is left out has its default (docs/methods)."""
 
     pool = serializers.ChoiceField(Judges.choices, required=False, help_text="Whose judgments are analysed.")
@@ -84,7 +83,7 @@ class Parameters(Given):
     bertscore = serializers.CharField(max_length=200, required=False, allow_blank=True)
 
 
-class NewAnalysis(Given):
+class NewAnalysis(RequestBody):
     """What an analysis is to be started with."""
 
     seed = serializers.IntegerField(min_value=0, max_value=2**31, required=False, default=0)
@@ -103,14 +102,14 @@ class ResultFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes w
     """Which results."""
 
     kind = django_filters.CharFilter(max_length=100, help_text="As `analysis`, `analysis.update`, `experiment.fair`.")
-    seed = Whole(min_value=0, max_value=2**31)
+    seed = IntegerFilter(min_value=0, max_value=2**31)
 
     class Meta:
         model = Run
         fields: ClassVar[list[str]] = []
 
 
-class ResultsOfStudy(Listing):
+class ResultsOfStudy(ListEndpoint):
     """List the analyses and experiments of a study that are done, the newest first."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER), "POST": Need(Role.EDITOR, Scope.RUN)}
@@ -153,7 +152,7 @@ class OneTable(Endpoint):
     """One table of results."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
-    shows = Shown.PEOPLE
+    shows = AuditedContent.PEOPLE
     serializer_class = TableOfResults
 
     def get(self, request: Request, study: str, key: UUID, name: str) -> Response:

@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy
 
 from crowdrag.runs import kinds
 from crowdrag.runs.models import Run
-from crowdrag.studies.domain import money
-from crowdrag.studies.forms import AmountField
+from crowdrag.studies import money
+from crowdrag.studies.money import AmountField
 
 from ..domain.planning.asked import BOUNDS, Asked, BadPlanError
 
@@ -175,6 +175,6 @@ def describe(run: Run) -> dict[str, Any]:
     currency = run.parameters.get("currency") or run.study.currency
     labels = {name: field.label or name for name, field in PlanForm.base_fields.items() if name in run.parameters}
     words: dict[str, Any] = {name: lambda part: round(100 * part, 2) for name in PERCENT}
-    words |= {name: lambda amount: money.written(amount, currency) for name in MONEY}
+    words |= {name: lambda amount: money.format_amount(amount, currency) for name in MONEY}
     words["source"] = lambda key: kinds.reference_of(run.study, key)
     return kinds.label_parameters(run.parameters, labels=labels, words=words, hidden=("seed", "currency"))

@@ -8,7 +8,7 @@ from .release import Release
 
 
 class ReleaseLink(models.Model):
-    """One link: its key is shown once and kept as a hash (crowdrag/studies/domain/keys.py)."""
+    """One link: its key is shown once and kept as a hash (crowdrag/studies/entry/links.py)."""
 
     release = models.ForeignKey(Release, models.CASCADE, related_name="links")
     digest = models.BinaryField(max_length=32, unique=True)

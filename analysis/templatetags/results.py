@@ -8,7 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from crowdrag.runs.models import Run
-from crowdrag.studies.templatetags.face import figure
+from crowdrag.ui.templatetags.face import figure
 
 from ..domain import captions, charts
 from ..domain.captions import missing

@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
-from crowdrag.studies.access import shows, study_page
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.access import audited, study_page
+from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 
 from ..domain.pages import releases as page
@@ -34,7 +34,7 @@ class VerdictForm(forms.Form):
 
 @study_page(Role.REVIEWER)
 @require_safe
-@shows(Shown.PEOPLE)
+@audited(AuditedContent.PEOPLE)
 def findings(request: HttpRequest, study: Study) -> HttpResponse:
     """Show places that wait for a decision, or all."""
     only_open = request.GET.get("show") != "all"

@@ -5,8 +5,8 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from annotation.models import Pair
-from crowdrag.studies.access import concerns, shows, study_page
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.access import audit_subject, audited, study_page
+from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 from writing.models import Response
 
@@ -26,12 +26,12 @@ def pairs(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(Role.VIEWER)
 @require_safe
-@shows(Shown.RESPONSE)
+@audited(AuditedContent.RESPONSE)
 def pair(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """Show the two responses of a pair and the votes behind its labels."""
     pairs = Pair.objects.select_related("a__topic", *Response.label_needs("a", "b"))
     found = get_object_or_404(pairs, study=study, pk=pk)
-    concerns(request, None, found.pk)
+    audit_subject(request, None, found.pk)
     state = shared.state_of(request, study, live=True)
     context = shared.context(request, state, "pairs") | {"pair": found}
     return render(request, "analysis/pair.html", context | page.pair(study, state, found))

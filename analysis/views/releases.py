@@ -13,8 +13,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from crowdrag.runs.domain import progress
-from crowdrag.studies.access import shows, study_page
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.access import audited, study_page
+from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 from writing.forms.plan import LICENCES
 
@@ -70,7 +70,7 @@ def change(request: HttpRequest, study: Study, number: int) -> HttpResponse:
 
 @study_page(Role.VIEWER)
 @require_safe
-@shows(Shown.PEOPLE)
+@audited(AuditedContent.PEOPLE)
 def release(request: HttpRequest, study: Study, number: int) -> HttpResponse:
     """Show one release: what it holds, what was left out and why, and what can be done next."""
     return _show(request, study, _release(study, number))
@@ -89,7 +89,7 @@ def moving(request: HttpRequest, study: Study, number: int) -> HttpResponse:
 
 @study_page(Role.VIEWER)
 @require_safe
-@shows(Shown.FILE)
+@audited(AuditedContent.FILE)
 def file(request: HttpRequest, study: Study, number: int, path: str) -> HttpResponseBase:
     """Send a file of a release, published or not."""
     return released.sent(request, _release(study, number), path)
@@ -97,7 +97,7 @@ def file(request: HttpRequest, study: Study, number: int, path: str) -> HttpResp
 
 @study_page(Role.VIEWER)
 @require_safe
-@shows(Shown.FILE)
+@audited(AuditedContent.FILE)
 def everything(request: HttpRequest, study: Study, number: int) -> HttpResponseBase:
     """Send all files of a release as one ZIP, published or not."""
     return released.sent_whole(request, _release(study, number))

@@ -3,8 +3,8 @@
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from crowdrag.studies.access import shows, study_page
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.access import audited, study_page
+from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 
 from ..domain import tables
@@ -14,7 +14,7 @@ from . import shared
 
 @study_page(Role.VIEWER)
 @require_safe
-@shows(Shown.PEOPLE)
+@audited(AuditedContent.PEOPLE)
 def table(request: HttpRequest, study: Study, name: str, form: str) -> HttpResponse:
     """Send a table of a run as CSV, LaTeX or JSON."""
     run, _is_named = shared.done_run(request, study)

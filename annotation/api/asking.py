@@ -5,8 +5,8 @@ from typing import Any, TypeVar
 
 from django.db.models import Prefetch, QuerySet
 
-from crowdrag.api.endpoints.endpoint import Endpoint
-from crowdrag.api.endpoints.problems import Problem
+from crowdrag.api.endpoints import Endpoint
+from crowdrag.api.problems import Problem
 
 from ..domain import campaigns
 from ..enums import Judges

@@ -10,10 +10,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Listing, Need
-from crowdrag.api.endpoints.fields import TrueOrFalse
-from crowdrag.studies.domain import holding
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.serializers import StrictBooleanFilter
+from crowdrag.studies import review_locks
+from crowdrag.studies.enums import AuditedContent, Role
 
 from ..domain.screening import dossier
 from ..enums import AssignmentState
@@ -46,7 +46,9 @@ class AssignmentRow(serializers.ModelSerializer[Assignment]):
     def get_held_by(self, assignment: Assignment) -> str | None:
         """Return whose desk it is on."""
         return (
-            assignment.reviewer.email if assignment.reviewer and holding.is_held(assignment, timezone.now()) else None
+            assignment.reviewer.email
+            if assignment.reviewer and review_locks.is_locked(assignment, timezone.now())
+            else None
         )
 
 
@@ -120,18 +122,18 @@ class AssignmentFilter(django_filters.FilterSet):  # type: ignore[misc] # it com
         field_name="participant__external_id", max_length=200, help_text="A pseudonym."
     )
     questionnaire = django_filters.CharFilter(field_name="questionnaire__external_id", max_length=200)
-    is_included = TrueOrFalse(help_text="Whether its judgments count in the analysis once it is accepted.")
+    is_included = StrictBooleanFilter(help_text="Whether its judgments count in the analysis once it is accepted.")
 
     class Meta:
         model = Assignment
         fields: ClassVar[list[str]] = []
 
 
-class Assignments(Listing):
+class Assignments(ListEndpoint):
     """List the questionnaires of a campaign that people were given, in the order in which they were."""
 
     needs: ClassVar = {"GET": SEEN}
-    shows = Shown.PEOPLE
+    shows = AuditedContent.PEOPLE
     queryset = Assignment.objects.all()
     serializer_class = AssignmentRow
     filterset_class = AssignmentFilter
@@ -146,7 +148,7 @@ class OneAssignment(Endpoint):
     """One questionnaire that somebody was given."""
 
     needs: ClassVar = {"GET": SEEN}
-    shows: ClassVar = Shown.REVIEW
+    shows: ClassVar = AuditedContent.REVIEW
     serializer_class = ScreenedRow
 
     def get(self, request: Request, study: str, campaign: int, assignment: str) -> Response:

@@ -12,9 +12,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Listing, Need
-from crowdrag.api.endpoints.reading import Given
-from crowdrag.api.enums import Scope
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.serializers import RequestBody
 from crowdrag.studies.enums import Role
 
 from ..domain import campaigns
@@ -60,7 +60,7 @@ class CampaignRow(serializers.ModelSerializer[Campaign]):
                   "instructions", "consent_text", "created_at", "opened_at", "closed_at"]  # fmt: skip
 
 
-class Eligibility(Given):
+class Eligibility(RequestBody):
     """Who may take part; what is left out is not asked for."""
 
     languages = serializers.ListField(
@@ -73,7 +73,7 @@ class Eligibility(Given):
     completed = serializers.IntegerField(min_value=0, max_value=1_000_000, required=False, allow_null=True)
 
 
-class ChangedCampaign(Given):
+class ChangedCampaign(RequestBody):
     """The terms of a campaign; what is left out stays as it is, of a new one as usual."""
 
     name = serializers.CharField(max_length=100, required=False)
@@ -115,7 +115,7 @@ class CampaignFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes
         fields = ["kind", "judges", "state"]
 
 
-class Campaigns(Listing):
+class Campaigns(ListEndpoint):
     """List the campaigns of a study, those of models as judges too."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER), "POST": CHANGED}
@@ -163,7 +163,7 @@ class OneCampaign(Endpoint):
         return Response(status=204)
 
 
-class CopiedCampaign(Given):
+class CopiedCampaign(RequestBody):
     """What a copy is to be called."""
 
     name = serializers.CharField(

@@ -10,9 +10,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Need
-from crowdrag.api.endpoints.problems import Problem
-from crowdrag.api.endpoints.reading import Given
+from crowdrag.api.endpoints import Endpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import RequestBody
 from crowdrag.studies.enums import Role
 from writing.domain import versions
 from writing.enums import Origin
@@ -50,7 +50,7 @@ class DesignRow(serializers.Serializer[Campaign]):
         return super().to_representation(design.read(instance.design))  # type: ignore[arg-type] # its fields are these
 
 
-class ChangedDesign(Given):
+class ChangedDesign(RequestBody):
     """What is to be drawn otherwise; what is left out stays."""
 
     topics = serializers.ListField(child=serializers.CharField(max_length=200), required=False, max_length=100_000)
@@ -118,14 +118,14 @@ class QuestionsRow(serializers.Serializer[Campaign]):
         return super().to_representation({"questions": questions.of(instance)})  # type: ignore[arg-type]
 
 
-class Option(Given):
+class Option(RequestBody):
     """An answer. Of two responses -1 is the left one, 1 the right one, 0 neither."""
 
     value = serializers.IntegerField(min_value=-questions.MOST_VALUE, max_value=questions.MOST_VALUE)
     label = serializers.CharField(max_length=questions.LONGEST_OPTION)  # type: ignore[assignment] # a field, and no attribute
 
 
-class Question(Given):
+class Question(RequestBody):
     """A question. Its name stays the same over its versions; one that differs from what the study has is a new one."""
 
     name = serializers.RegexField(f"^{questions.NAME.pattern}$", max_length=100)
@@ -136,7 +136,7 @@ class Question(Given):
     asks_justification = serializers.BooleanField(required=False)
 
 
-class Wanted(Given):
+class Wanted(RequestBody):
     """All that a campaign is to ask, in order."""
 
     questions = serializers.ListField(child=Question(), min_length=1, max_length=questions.MOST_QUESTIONS)

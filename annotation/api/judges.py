@@ -7,11 +7,11 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Need
+from crowdrag.api.endpoints import Need
 from crowdrag.llm.models import Endpoint as Model
 from crowdrag.runs.api.ordering import STARTED, Asked, Confirmed, OfCalls, Ordering
 from crowdrag.runs.api.rows import RunRow
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.enums import AuditedContent, Role
 
 from ..domain.judging_models import injecting, judging, orders, prompts
 from ..domain.judging_models.choosing import Which
@@ -132,7 +132,7 @@ class ModelJudges(Judging):
 class ModelJudgesEstimated(Judging):
     """What having a model judge would come to."""
 
-    shows = Shown.RESPONSE
+    shows = AuditedContent.RESPONSE
 
     @extend_schema(request=JudgingOrder, responses=OfCalls)
     def post(self, request: Request, study: str) -> Response:

@@ -6,9 +6,9 @@ import django_filters
 from django.db.models import Prefetch, QuerySet
 from rest_framework import serializers
 
-from crowdrag.api.endpoints.endpoint import Listing, Need
-from crowdrag.api.endpoints.fields import TrueOrFalse, Whole
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.api.endpoints import ListEndpoint, Need
+from crowdrag.api.serializers import IntegerFilter, StrictBooleanFilter
+from crowdrag.studies.enums import AuditedContent, Role
 
 from ..enums import AssignmentState, Judges
 from ..models import Dimension, Item, Judgment
@@ -69,12 +69,14 @@ class JudgmentRow(OfItemRow, serializers.ModelSerializer[Judgment]):
 class JudgmentFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
     """Which judgments."""
 
-    campaign = Whole(field_name="item__campaign", min_value=1, max_value=2**31 - 1)
+    campaign = IntegerFilter(field_name="item__campaign", min_value=1, max_value=2**31 - 1)
     judges = django_filters.ChoiceFilter(field_name="item__campaign__judges", choices=Judges.choices)
     dimension = django_filters.CharFilter(method="of_dimension", max_length=100)
     participant = django_filters.CharFilter(field_name="assignment__participant__external_id", max_length=200)
     topic = django_filters.CharFilter(field_name="item__topic__external_id", max_length=200)
-    counted = TrueOrFalse(method="only_counted", help_text="Those that analyses count: accepted, included, no repeats.")
+    counted = StrictBooleanFilter(
+        method="only_counted", help_text="Those that analyses count: accepted, included, no repeats."
+    )
 
     class Meta:
         model = Judgment
@@ -90,11 +92,11 @@ class JudgmentFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes
         return rows.counted() if wanted else rows.not_counted()  # type: ignore[no-any-return]
 
 
-class Judgments(Listing):
+class Judgments(ListEndpoint):
     """List the judgments of a study, in the order in which they came into the system."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
-    shows = Shown.ANSWERS
+    shows = AuditedContent.ANSWERS
     queryset = Judgment.objects.all()
     serializer_class = JudgmentRow
     filterset_class = JudgmentFilter

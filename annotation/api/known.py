@@ -11,9 +11,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Listing, Need
-from crowdrag.api.endpoints.problems import Problem, of_parameter, of_refusal
-from crowdrag.api.endpoints.reading import Given
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.problems import Problem, parameter_problem, refusal_problem
+from crowdrag.api.serializers import RequestBody
 from crowdrag.studies.enums import Role
 
 from ..domain.checks import gold, known, picking, problems
@@ -65,7 +65,7 @@ class KnownRow(serializers.ModelSerializer[Item]):
         return [item.response.external_id] if item.response is not None else []
 
 
-class KnownLabel(Given):
+class KnownLabel(RequestBody):
     """A label that is known."""
 
     dimension = serializers.CharField(max_length=100, help_text="A question of the campaign, by its name.")
@@ -73,7 +73,7 @@ class KnownLabel(Given):
     explanation = serializers.CharField(max_length=LONGEST, required=False, allow_blank=True, default="")
 
 
-class SaidOfKnown(Given):
+class SaidOfKnown(RequestBody):
     """All that is known of an item, and what it is for."""
 
     labels = serializers.ListField(child=KnownLabel(), min_length=1, max_length=100)
@@ -114,7 +114,7 @@ class ProposalsRow(serializers.Serializer[Any]):
     results = ProposalRow(many=True)
 
 
-class KnownItems(Listing):
+class KnownItems(ListEndpoint):
     """List a campaign's items whose labels are known."""
 
     needs: ClassVar = {"GET": SEEN, "POST": CHANGED}
@@ -136,7 +136,7 @@ class KnownItems(Listing):
                 item = known.add(campaign=found, responses=given["responses"])
                 known.say(item=item, labels=labels, teaches=given["teaches"])
         except problems.ChecksProblem as error:
-            raise of_refusal(error, REFUSED) from None
+            raise refusal_problem(error, REFUSED) from None
         where = reverse("api_known_item", args=[study, campaign, item.pk], request=request)
         return Response(KnownRow(_items(found).get(pk=item.pk)).data, status=201, headers={"Location": where})
 
@@ -162,7 +162,7 @@ class OneKnownItem(Endpoint):
             try:
                 known.say(item=self._one(item), labels=labels, teaches=given["teaches"])
             except problems.ChecksProblem as error:
-                raise of_refusal(error, REFUSED) from None
+                raise refusal_problem(error, REFUSED) from None
             return Response(KnownRow(self._one(item)).data)
 
     @extend_schema(request=None, responses={204: None})
@@ -171,7 +171,7 @@ class OneKnownItem(Endpoint):
         try:
             gold.remove(item=self._one(item))
         except problems.ChecksProblem as error:
-            raise of_refusal(error, REFUSED) from None
+            raise refusal_problem(error, REFUSED) from None
         return Response(status=204)
 
     def _one(self, item: int) -> Item:
@@ -190,7 +190,7 @@ class Proposals(Endpoint):
         """Show pairs on which experts (`pool=EXPERT`, unless it says `CROWD`) agreed in the study's other campaigns."""
         pool = request.query_params.get("pool", Judges.EXPERT.value)
         if pool not in POOLS:
-            raise of_parameter("pool", _("One of %(pools)s.") % {"pools": ", ".join(POOLS)})
+            raise parameter_problem("pool", _("One of %(pools)s.") % {"pools": ", ".join(POOLS)})
         found = _campaign(self)
         names = dict(CampaignDimension.objects.filter(campaign=found).values_list("dimension", "dimension__name"))
         proposals = picking.proposals(found, Judges(pool))

@@ -9,9 +9,9 @@ from rest_framework import exceptions, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Need
-from crowdrag.api.endpoints.problems import of_parameters
-from crowdrag.api.endpoints.reading import Given
+from crowdrag.api.endpoints import Endpoint, Need
+from crowdrag.api.problems import filter_problem
+from crowdrag.api.serializers import RequestBody
 from crowdrag.studies.enums import Role
 
 from ..domain import campaigns, live
@@ -60,7 +60,7 @@ class ExtensionRow(serializers.Serializer[live.Extension]):
     cost = serializers.IntegerField(help_text="Of these, with fee and tax.")
 
 
-class InAll(Given):
+class InAll(RequestBody):
     """How many people are to judge each questionnaire in all: sent twice it asks for the same."""
 
     k = serializers.IntegerField(min_value=1, max_value=MOST_K, help_text="In all, not how many more.")
@@ -103,7 +103,7 @@ class Extended(Endpoint):
         try:
             reader.is_valid(raise_exception=True)
         except exceptions.ValidationError as error:
-            raise of_parameters(error) from None
+            raise filter_problem(error) from None
         found = self.one(asking.of_people(self), pk=campaign)
         return Response(ExtensionRow(asking.asked(live.extension, found, reader.validated_data["k"])).data)
 

@@ -10,8 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analysis.stats.proportions import PairedDifference, Proportion
-from crowdrag.api.endpoints.endpoint import Endpoint, Need
-from crowdrag.api.endpoints.problems import Problem
+from crowdrag.api.endpoints import Endpoint, Need
+from crowdrag.api.problems import Problem
 from crowdrag.runs.enums import RunState
 from crowdrag.studies.enums import Role
 

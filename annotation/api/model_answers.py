@@ -6,8 +6,8 @@ import django_filters
 from django.db.models import QuerySet
 from rest_framework import serializers
 
-from crowdrag.api.endpoints.endpoint import Listing, Need
-from crowdrag.api.endpoints.fields import TrueOrFalse
+from crowdrag.api.endpoints import ListEndpoint, Need
+from crowdrag.api.serializers import StrictBooleanFilter
 from crowdrag.studies.enums import Role
 
 from ..domain.judging_models import listing
@@ -68,14 +68,14 @@ class JudgeAnswerFilter(django_filters.FilterSet):  # type: ignore[misc] # it co
 
     outcome = django_filters.ChoiceFilter(choices=JudgingOutcome.choices)
     topic = django_filters.CharFilter(field_name="item__topic__external_id", max_length=200)
-    is_own = TrueOrFalse(help_text="Whether the same model wrote one of the responses.")
+    is_own = StrictBooleanFilter(help_text="Whether the same model wrote one of the responses.")
 
     class Meta:
         model = JudgingAnswer
         fields: ClassVar[list[str]] = []
 
 
-class JudgeAnswers(Listing):
+class JudgeAnswers(ListEndpoint):
     """List what a run's model answered when it was asked to judge, in the order in which it came into the system."""
 
     needs: ClassVar = {"GET": Need(Role.EDITOR)}

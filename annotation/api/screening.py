@@ -9,15 +9,15 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints import desks
-from crowdrag.api.endpoints.desks import DECIDED, Hold, NextWork, given_out
-from crowdrag.api.endpoints.endpoint import Endpoint
-from crowdrag.api.endpoints.problems import of_refusal
-from crowdrag.api.endpoints.reading import Given
+from crowdrag.api import review_endpoints
+from crowdrag.api.endpoints import Endpoint
+from crowdrag.api.problems import refusal_problem
+from crowdrag.api.review_endpoints import REVIEW_NEED, Hold, NextWork, require_work
+from crowdrag.api.serializers import RequestBody
 from crowdrag.recruitment.domain.orders import OrderError
 from crowdrag.recruitment.enums import RejectionCategory
-from crowdrag.studies.domain import holding
-from crowdrag.studies.enums import Shown
+from crowdrag.studies import review_locks
+from crowdrag.studies.enums import AuditedContent
 
 from ..domain import assignments
 from ..domain.assignments import problems as deeds
@@ -42,7 +42,7 @@ REFUSED: dict[type[Exception], str] = {
 }
 
 
-class Words(Given):
+class Words(RequestBody):
     """Words with it."""
 
     note = serializers.CharField(
@@ -51,7 +51,7 @@ class Words(Given):
     )  # fmt: skip
 
 
-class Rejection(Given):
+class Rejection(RequestBody):
     """Why it is rejected, and what is paid all the same."""
 
     reason = serializers.CharField(max_length=LONGEST, help_text="The judge reads it, and may contest it.")
@@ -64,21 +64,21 @@ class Rejection(Given):
     )  # fmt: skip
 
 
-class Inclusion(Given):
+class Inclusion(RequestBody):
     """Whether its judgments count."""
 
     included = serializers.BooleanField()
     reason = serializers.CharField(max_length=LONGEST, help_text="For the record.")
 
 
-class Payment(Given):
+class Payment(RequestBody):
     """What is paid beside. The same amount for the same reason is the same payment."""
 
     amount = serializers.IntegerField(min_value=1, max_value=MOST)
     reason = serializers.CharField(max_length=200, help_text="The judge reads it.")
 
 
-class Until(Given):
+class Until(RequestBody):
     """Up to when."""
 
     until = serializers.DateTimeField(help_text="What was handed in later is left; take it from GET.")
@@ -107,7 +107,7 @@ class NextQuestionnaire(NextWork):
     )
 
 
-class OnADesk(desks.OnADesk):
+class OnADesk(review_endpoints.ReviewEndpoint):
     """Something that is done with a questionnaire that was handed in."""
 
     def work(self) -> Assignment:
@@ -128,7 +128,7 @@ class Decision(OnADesk):
         try:
             do(assignment=found, by=self.user, now=timezone.now())
         except (assignments.AssignmentProblem, OrderError) as error:
-            raise of_refusal(error, REFUSED, fields) from None
+            raise refusal_problem(error, REFUSED, fields) from None
         return self.shown()
 
 
@@ -184,7 +184,7 @@ class TakenUp(Decision):
 @extend_schema_view(
     post=extend_schema(request=Hold, responses=ScreenedRow), delete=extend_schema(request=None, responses={204: None})
 )
-class Held(OnADesk, desks.HeldWork):
+class Held(OnADesk, review_endpoints.ReviewLockEndpoint):
     """A questionnaire that somebody has open."""
 
     desk = queue.DESK
@@ -200,21 +200,21 @@ class Following(OnADesk):
         after = self.one(of(self, campaign), external_id=given["after"]) if given["after"] else None
         what = PROPOSALS.get(given["proposal"])
         taken = queue.take_next(campaign=found, by=self.user, now=timezone.now(), what=what, after=after)
-        return self.shown(given_out(taken).external_id)
+        return self.shown(require_work(taken).external_id)
 
 
 class Clean(Endpoint):
     """What nothing speaks against."""
 
-    needs: ClassVar = {"GET": SEEN, "POST": DECIDED}
-    shows: ClassVar = Shown.PEOPLE
+    needs: ClassVar = {"GET": SEEN, "POST": REVIEW_NEED}
+    shows: ClassVar = AuditedContent.PEOPLE
     serializer_class = CleanRow
 
     def get(self, request: Request, study: str, campaign: int) -> Response:
         """Show what waits, nothing speaks against, and no other reviewer has open."""
         found, now = handed_out(self, campaign), timezone.now()
         rows = [row.assignment for row in queue.proposing(found, Proposes.ACCEPT, now)]
-        free = [each for each in rows if not holding.held_by_another(each, self.user, now)]
+        free = [each for each in rows if not review_locks.locked_by_another(each, self.user, now)]
         owed = sum(dossier.owed_if_accepted(each) for each in free)
         names = [each.external_id for each in free]
         return Response(CleanRow({"until": now, "assignments": names, "owed": owed}).data)

@@ -9,9 +9,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Need
-from crowdrag.api.endpoints.problems import Problem
-from crowdrag.api.endpoints.reading import Given
+from crowdrag.api.endpoints import Endpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import RequestBody
 from crowdrag.studies.enums import Role
 
 from ..domain import campaigns
@@ -33,7 +33,7 @@ class InstructionsRow(serializers.Serializer[Campaign]):
     version = serializers.IntegerField(source="instructions.version", default=None, allow_null=True)
 
 
-class NewInstructions(Given):
+class NewInstructions(RequestBody):
     """What judges are to be told."""
 
     text = serializers.CharField(max_length=LONGEST, trim_whitespace=False, help_text="In Markdown.")
@@ -50,7 +50,7 @@ class ConsentRow(serializers.Serializer[Campaign]):
     version = serializers.IntegerField(source="consent_text.version", default=None, allow_null=True)
 
 
-class NewConsent(Given):
+class NewConsent(RequestBody):
     """What judges are to be asked to agree to."""
 
     text = serializers.CharField(max_length=LONGEST, trim_whitespace=False, help_text="In Markdown.")
@@ -73,7 +73,7 @@ class ChecksRow(serializers.Serializer[Campaign]):
         return super().to_representation(found)  # type: ignore[arg-type]
 
 
-class ChangedChecks(Given):
+class ChangedChecks(RequestBody):
     """What is to be otherwise; what is left out stays. Without any text checks say what is usual."""
 
     checks = serializers.IntegerField(min_value=0, max_value=design.MOST_EXTRA, required=False)

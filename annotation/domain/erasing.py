@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pgtrigger
 
-from crowdrag.studies.enums import Verdict
+from crowdrag.studies.enums import DecisionKind
 from crowdrag.studies.models import Participant
 
 from ..models import (
@@ -47,7 +47,7 @@ def erase(participant: Participant, now: datetime) -> None:
     with pgtrigger.ignore("annotation.AssignmentDecision:never_updated"):
         AssignmentDecision.objects.filter(assignment__in=mine).update(reason=REASON, evidence={})
     AssignmentDecision.objects.bulk_create(
-        AssignmentDecision(assignment=one, about=Verdict.INCLUDE, holds=False, reason=REASON, decided_at=now)
+        AssignmentDecision(assignment=one, about=DecisionKind.INCLUDE, holds=False, reason=REASON, decided_at=now)
         for one in mine.filter(is_included=True)
     )
     handed_in = list(mine.filter(submitted_at__isnull=False).values_list("pk", flat=True))

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import connection
 from django.db.models import Count, F, Q, QuerySet
 
-from crowdrag.studies.domain.invariants import Invariant, Tally, register
+from crowdrag.studies.invariants import Invariant, Tally, register
 
 from ..enums import HOLDING, AssignmentState
 from ..models import Assignment, AssignmentTransition, Campaign, Judgment, Place, Questionnaire

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from crowdrag.studies.domain import links
+from crowdrag.studies.entry import links
 from crowdrag.studies.enums import Outcome
 from crowdrag.studies.models import Arrival, Participant
 
@@ -59,7 +59,7 @@ class Overview:
     obstacle: problems.AssignmentProblem | None
     is_trained: bool
     payer: str
-    way_back: links.WayBack | None
+    way_back: links.CompletionTarget | None
 
     @property
     def late(self) -> list[Row]:
@@ -77,7 +77,7 @@ def overview(campaign: Campaign, participant: Participant) -> Overview:
     way_back = None
     if in_hand is None and (is_done or obstacle):
         outcome = Outcome.COMPLETED if is_done else Outcome.NO_WORK
-        way_back = links.way_back(participant=participant, outcome=outcome)
+        way_back = links.participant_completion_target(participant=participant, outcome=outcome)
     return Overview(
         rows=found[::-1],
         earned=assignments.earned(participant, campaign),
@@ -85,7 +85,7 @@ def overview(campaign: Campaign, participant: Participant) -> Overview:
         in_hand=in_hand,
         obstacle=obstacle,
         is_trained=is_trained(campaign, participant),
-        payer=links.payer(participant),
+        payer=links.paying_platform(participant),
         way_back=way_back,
     )
 

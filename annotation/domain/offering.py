@@ -8,16 +8,16 @@ from django.utils.functional import lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from crowdrag.studies.activities import Activity, Offer
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Participant, Study
-from crowdrag.studies.ways import Offer, Way
 
 from ..enums import AssignmentState, CampaignKind, CampaignState, Judges
 from ..models import Assignment, AttentionCheck, Campaign, TrainingAnswer, TrainingItem
 from . import assignments, listing, places, reading
 
 
-def ways_of(study: Study) -> list[Way]:
+def ways_of(study: Study) -> list[Activity]:
     """Return a study's campaigns in which people can take part: those that hand out questionnaires and were opened."""
     found = Campaign.objects.filter(study=study, has_places=True).exclude(state=CampaignState.DRAFT)
     return [_way(campaign) for campaign in found.select_related("consent_text").order_by("pk")]
@@ -96,9 +96,9 @@ def _size(campaign: Campaign) -> list[str]:
     return found
 
 
-def _way(campaign: Campaign) -> Way:
+def _way(campaign: Campaign) -> Activity:
     is_expert = campaign.judges == Judges.EXPERT or campaign.kind == CampaignKind.EXPERT
-    return Way(
+    return Activity(
         name=assignments.purpose(campaign),
         label=_("Judging: %(name)s") % {"name": campaign.name},
         offer=partial(offer, campaign),

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db.models import Count
 
-from crowdrag.studies.domain import markdown
+from crowdrag.ui import markdown
 
 from ..models import Assignment, Campaign, Dimension
 from . import tallies

@@ -15,7 +15,7 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 from psycopg.types.numeric import Int8
 
-from crowdrag import prepared
+from crowdrag import prepared_statements
 
 from ..enums import AssignmentState
 from ..models import Assignment, Campaign, Place, Questionnaire
@@ -123,7 +123,7 @@ def barred(*, campaign: int, participant: int) -> list[int]:
     """Return the questionnaires that somebody may not get. It is asked once for each claim: however many places there
     are, they are compared with it, and not with all that somebody judged and wrote.
     """
-    with prepared.cursor() as cursor:
+    with prepared_statements.cursor() as cursor:
         cursor.execute(_BARRED, {"campaign": Int8(campaign), "participant": Int8(participant)})
         return [int(questionnaire) for (questionnaire,) in cursor.fetchall()]
 
@@ -167,7 +167,7 @@ def has_free(*, questionnaires: "QuerySet[Any, Any]") -> bool:
 
 def hold(place: int, assignment: Assignment) -> None:
     """Write an assignment into a place that the caller has locked."""
-    with prepared.cursor() as cursor:
+    with prepared_statements.cursor() as cursor:
         cursor.execute(_HOLD, {"place": Int8(place), "holder": Int8(assignment.pk)})
 
 
@@ -184,7 +184,7 @@ def of_questionnaire(questionnaire: Questionnaire | int) -> PlaceQuerySet:
 def _find(query: str, campaign: int, barred: list[int]) -> tuple[int, int] | None:
     # As the database writes an array: one type, empty or not.
     array = "{" + ",".join(map(str, barred)) + "}"
-    with prepared.cursor() as cursor:
+    with prepared_statements.cursor() as cursor:
         cursor.execute(query, {"campaign": Int8(campaign), "barred": array})
         found = cursor.fetchone()
     return found and (int(found[0]), int(found[1]))

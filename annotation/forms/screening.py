@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from crowdrag.recruitment.enums import RejectionCategory
-from crowdrag.studies.forms import AmountField
+from crowdrag.studies.money import AmountField
 
 from ..domain.screening.problems import LEAST
 

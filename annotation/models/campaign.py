@@ -5,7 +5,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import ConsentText, Study
-from crowdrag.studies.models.counting import rows
+from crowdrag.studies.study.models import count_of
 
 from ..enums import CampaignKind, CampaignState, Inference, Judges
 from .dimension import Dimension
@@ -18,9 +18,9 @@ class CampaignQuerySet(models.QuerySet["Campaign"]):
     def with_counts(self) -> "CampaignQuerySet":
         """Annotate `item_count`, `questionnaire_count` and `participant_count`."""
         return self.annotate(
-            item_count=rows(Campaign, "items"),
-            questionnaire_count=rows(Campaign, "questionnaires"),
-            participant_count=rows(Campaign, "questionnaires__assignments__participant", distinct=True),
+            item_count=count_of(Campaign, "items"),
+            questionnaire_count=count_of(Campaign, "questionnaires"),
+            participant_count=count_of(Campaign, "questionnaires__assignments__participant", distinct=True),
         )
 
     def newest_first(self) -> "CampaignQuerySet":

@@ -5,8 +5,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from crowdrag.studies.access import shows
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.access import audited
+from crowdrag.studies.enums import AuditedContent, Role
 
 from ..domain import offering, reading
 from ..domain.campaigns import design, questions
@@ -34,7 +34,7 @@ def preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 @of_people(Role.VIEWER)
 @require_safe
-@shows(Shown.RESPONSE)
+@audited(AuditedContent.RESPONSE)
 def questionnaire(request: HttpRequest, campaign: Campaign, number: int) -> HttpResponse:
     """Show a questionnaire to be tried out, by its number from 1."""
     # Imported ones have no position: they are tried in the order in which they came.

@@ -7,10 +7,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from crowdrag.studies.access import shows, study_page
-from crowdrag.studies.domain import sheets
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.access import audited, study_page
+from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
+from crowdrag.ui import csv_export
 
 from ..domain import assignments, live
 from ..domain import overview as asked
@@ -59,7 +59,7 @@ def moving(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse
 
 @study_page(Role.VIEWER)
 @require_safe
-@shows(Shown.PEOPLE)
+@audited(AuditedContent.PEOPLE)
 def judges(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
     """List who judges in a campaign, those who are trusted least first."""
     found = get_object_or_404(_of(study), pk=campaign_id)
@@ -80,7 +80,7 @@ def judges(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse
 
 @study_page(Role.VIEWER)
 @require_safe
-@shows(Shown.PEOPLE)
+@audited(AuditedContent.PEOPLE)
 def table(request: HttpRequest, study: Study, campaign_id: int, name: str) -> HttpResponse:
     """Send one of the tables as CSV."""
     found = get_object_or_404(_of(study), pk=campaign_id)
@@ -89,7 +89,7 @@ def table(request: HttpRequest, study: Study, campaign_id: int, name: str) -> Ht
     except live.UnknownTable as error:
         raise Http404("There is no such table.") from error
     disposition = f'attachment; filename="{study.slug}-campaign-{found.pk}-{name}.csv"'
-    return HttpResponse(content, content_type=sheets.MEDIA_TYPE, headers={"Content-Disposition": disposition})
+    return HttpResponse(content, content_type=csv_export.MEDIA_TYPE, headers={"Content-Disposition": disposition})
 
 
 def _of(study: Study) -> Any:

@@ -10,8 +10,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from crowdrag.studies.access import shows, study_page
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.access import audited, study_page
+from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 
 from ..domain import reading
@@ -60,7 +60,7 @@ def add(request: HttpRequest, study: Study, campaign: int) -> HttpResponse:
 
 
 @study_page(Role.EDITOR)
-@shows(Shown.RESPONSE)
+@audited(AuditedContent.RESPONSE)
 def item(request: HttpRequest, study: Study, campaign: int, item: int) -> HttpResponse:
     """Show an item with its known labels; POST says which they are, and what the item is for."""
     found = get_object_or_404(

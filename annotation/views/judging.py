@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.gzip import gzip_page
 
 from crowdrag.studies.access import consented_page, participant_page
-from crowdrag.studies.domain import links
+from crowdrag.studies.entry import links
 from crowdrag.studies.models import Participant
 from writing.forms.survey import ReturnForm
 
@@ -75,7 +75,7 @@ def done(request: HttpRequest, participant: Participant, campaign: int, assignme
         "assignment": found,
         "row": listing.row(found),
         "overview": listing.overview(place, participant),
-        "payer": links.payer(participant),
+        "payer": links.paying_platform(participant),
     }
     return _page(request, participant, place, "done", context)
 

@@ -13,11 +13,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from crowdrag.studies.access import concerns, shows, study_page
-from crowdrag.studies.domain import holding
-from crowdrag.studies.enums import Role, Shown
-from crowdrag.studies.forms import resent, typed
+from crowdrag.studies import review_locks
+from crowdrag.studies.access import audit_subject, audited, study_page
+from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
+from crowdrag.studies.review_locks import resent_fields, typed_texts
 
 from ..domain.screening import deciding, dossier, queue
 from ..domain.screening.signals import Proposes
@@ -30,7 +30,7 @@ PROPOSALS = {each.name.lower(): each for each in Proposes}
 
 
 @study_page(Role.REVIEWER)
-@shows(Shown.PEOPLE)
+@audited(AuditedContent.PEOPLE)
 def screening(request: HttpRequest, study: Study, campaign: int) -> HttpResponse:
     """List what waits for a decision with what speaks against each, or what was decided."""
     found, now = _campaign(study, campaign), timezone.now()
@@ -67,7 +67,7 @@ def following(request: HttpRequest, study: Study, campaign: int) -> HttpResponse
 
 
 @study_page(Role.REVIEWER)
-@shows(Shown.PEOPLE)
+@audited(AuditedContent.PEOPLE)
 def accept_clean(request: HttpRequest, study: Study, campaign: int) -> HttpResponse:
     """Say how many nothing speaks against; POST accepts them."""
     found, now = _campaign(study, campaign), timezone.now()
@@ -92,7 +92,7 @@ def accept_clean(request: HttpRequest, study: Study, campaign: int) -> HttpRespo
 
 
 @study_page(Role.REVIEWER)
-@shows(Shown.REVIEW)
+@audited(AuditedContent.REVIEW)
 def assignment(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
     """Show one questionnaire with everything that a reviewer needs."""
     return show(request, find(study, campaign, assignment))
@@ -130,7 +130,7 @@ def show(
 ) -> HttpResponse:
     """Answer with the page of a questionnaire, with the forms that were sent where something is wrong with them."""
     given, now = forms or {}, timezone.now()
-    concerns(request, found.participant, found.pk)
+    audit_subject(request, found.participant, found.pk)
     known = dossier.of(found)
     currency = found.questionnaire.campaign.study.currency
     context = {
@@ -149,16 +149,16 @@ def show(
         "pay": given.get("pay") or PayForm(currency),
         "reverse": given.get("reverse") or ReverseForm(),
         "opened": next(iter(given), request.GET.get("open", "")),
-        "typed": typed(next(iter(given.values()), None)),
-        "resent": resent(request.POST) if given else [],
-        "held_until": found.reviewing_until if holding.is_held(found, now) else None,
+        "typed": typed_texts(next(iter(given.values()), None)),
+        "resent": resent_fields(request.POST) if given else [],
+        "held_until": found.reviewing_until if review_locks.is_locked(found, now) else None,
         "query": _query(request),
         "section": "annotation",
     }
     return render(request, "annotation/screening/assignment.html", context, status=status)
 
 
-@shows(Shown.REVIEW)
+@audited(AuditedContent.REVIEW)
 def _taken_over(request: HttpRequest, study: Study, found: Assignment, forms: Mapping[str, Any]) -> HttpResponse:
     """Answer with what is the reviewer's now, and with what they had typed."""
     return show(request, found, forms)
@@ -211,7 +211,7 @@ def _campaign(study: Study, campaign: int) -> Campaign:
 
 def _theirs(found: Assignment, request: HttpRequest) -> bool:
     waits = found.state == AssignmentState.SUBMITTED
-    return waits and holding.held_by_another(found, _user(request), timezone.now())
+    return waits and review_locks.locked_by_another(found, _user(request), timezone.now())
 
 
 def _proposing(request: HttpRequest) -> Proposes | None:

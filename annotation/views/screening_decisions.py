@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from crowdrag.recruitment.domain.orders import OrderError
-from crowdrag.studies.access import shows, study_page
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.access import audited, study_page
+from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 
 from ..domain import assignments
@@ -25,7 +25,7 @@ from .screening import address, find, reject_form, show, to_next
 
 @study_page(Role.REVIEWER)
 @require_POST
-@shows(Shown.REVIEW)
+@audited(AuditedContent.REVIEW)
 def decide(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
     """Accept or reject; then the next one."""
     found = find(study, campaign, assignment)
@@ -53,7 +53,7 @@ def decide(request: HttpRequest, study: Study, campaign: int, assignment: str) -
 
 @study_page(Role.REVIEWER)
 @require_POST
-@shows(Shown.REVIEW)
+@audited(AuditedContent.REVIEW)
 def include(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
     """Decide whether judgments count in the analysis, whatever is paid."""
     found = find(study, campaign, assignment)
@@ -69,7 +69,7 @@ def include(request: HttpRequest, study: Study, campaign: int, assignment: str) 
 
 @study_page(Role.REVIEWER)
 @require_POST
-@shows(Shown.REVIEW)
+@audited(AuditedContent.REVIEW)
 def pay(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
     """Pay something beside, with a reason."""
     found = find(study, campaign, assignment)
@@ -84,7 +84,7 @@ def pay(request: HttpRequest, study: Study, campaign: int, assignment: str) -> H
 
 @study_page(Role.REVIEWER)
 @require_POST
-@shows(Shown.REVIEW)
+@audited(AuditedContent.REVIEW)
 def reverse_rejection(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
     """Accept after all what was rejected."""
     found = find(study, campaign, assignment)
@@ -106,7 +106,7 @@ def reverse_rejection(request: HttpRequest, study: Study, campaign: int, assignm
 
 @study_page(Role.REVIEWER)
 @require_POST
-@shows(Shown.REVIEW)
+@audited(AuditedContent.REVIEW)
 def take_up(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
     """Let a surplus questionnaire have a place that is free."""
     found = find(study, campaign, assignment)

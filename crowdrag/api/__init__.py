@@ -1,1 +1,4 @@
-"""The API: tokens and their scopes, what all endpoints share, and the endpoints of studies and members."""
+"""What all endpoints share: base classes, problems, pages of lists, limits, idempotency, and the API's description.
+
+The endpoints themselves stand with their features (`api.py`).
+"""

@@ -13,7 +13,7 @@ class ApiConfig(AppConfig):
 
     def ready(self) -> None:
         """Say what goes when somebody has everything erased."""
-        from crowdrag.api.domain import replies
-        from crowdrag.studies import ways
+        from crowdrag.api import idempotency
+        from crowdrag.studies import activities
 
-        ways.register_eraser(replies.erase)
+        activities.on_erase(idempotency.erase_replies)

@@ -1,1 +1,1 @@
-"""Who looked at what of people who take part, and who failed to sign in: a trail that cannot be edited."""
+"""Who looked at what of people who take part: a log that cannot be edited."""

@@ -1,10 +1,11 @@
-"""The trail in the operator's administration: to read, as everywhere. The dashboards filter and export it."""
+"""The audit log in the operator's administration: to read, as everywhere. The dashboards filter and export it."""
 
 from django.contrib import admin
 
+from crowdrag.accounts.models import SignInFailure
 from crowdrag.studies.admin import ReadOnlyAdmin
 
-from .models import Look, SignInFailure
+from .models import Look
 
 
 @admin.register(Look)

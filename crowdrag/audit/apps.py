@@ -13,7 +13,7 @@ class AuditConfig(AppConfig):
 
     def ready(self) -> None:
         """Have noted what pages show of people."""
-        from crowdrag.audit.domain import looking
-        from crowdrag.studies.access import register_witness
+        from crowdrag.audit import services
+        from crowdrag.studies.access import register_audit_sink
 
-        register_witness(looking.record)
+        register_audit_sink(services.record_access)

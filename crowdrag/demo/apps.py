@@ -13,7 +13,7 @@ class DemoConfig(AppConfig):
 
     def ready(self) -> None:
         """Register what the demo does for long."""
-        from crowdrag.demo import work
+        from crowdrag.demo import setup
         from crowdrag.runs.kinds import Kind, register
         from writing.domain.generation import campaigns, listing, parameter_display
 
@@ -24,11 +24,16 @@ class DemoConfig(AppConfig):
                 queue="llm",
                 plan=campaigns.plan,
                 work=campaigns.work,
-                finish=work.after_writing,
+                finish=setup.after_writing,
                 result_url=listing.url_of,
                 told=parameter_display.describe,
             )
         )
         register(
-            Kind(name="demo.judge", title=_("A simulated crowd judges"), work=work.judge, finish=work.after_judging)
+            Kind(
+                name="demo.judge",
+                title=_("A simulated crowd judges"),
+                work=setup.simulate_judgments,
+                finish=setup.after_judging,
+            )
         )

@@ -56,7 +56,7 @@ class TooFewPeopleError(ValueError):
 
 
 @dataclass(frozen=True)
-class Settings:
+class CrowdSettings:
     """How the crowd is made up; the defaults agree a little more than the published crowd did (alpha 0.2 to 0.3)."""
 
     dimensions: tuple[str, ...] = DIMENSIONS
@@ -153,7 +153,7 @@ class Truth:
 class Crowd:
     """Everything that was simulated."""
 
-    settings: Settings
+    settings: CrowdSettings
     questionnaires: tuple[Questionnaire, ...]
     assignments: tuple[Assignment, ...]
     judgments: tuple[Judgment, ...] = field(repr=False)
@@ -165,7 +165,7 @@ def simulate(
     *,
     rng: np.random.Generator,
     opened_at: datetime,
-    settings: Settings | None = None,
+    settings: CrowdSettings | None = None,
     expected: Mapping[str, float] | None = None,
 ) -> Crowd:
     """Let a simulated crowd judge all pairs of every topic's responses.
@@ -188,7 +188,7 @@ def simulate(
     ValueError
         If `opened_at` is naive or a response occurs twice.
     """
-    settings = settings or Settings()
+    settings = settings or CrowdSettings()
     expected = expected or {}
     responses = [response for group in topics.values() for response in group]
     _check(responses, expected, opened_at)
@@ -229,7 +229,7 @@ def simulate(
 
 
 def draw_merits(
-    responses: Sequence[str], *, expected: Mapping[str, float], settings: Settings, rng: np.random.Generator
+    responses: Sequence[str], *, expected: Mapping[str, float], settings: CrowdSettings, rng: np.random.Generator
 ) -> dict[str, tuple[float, ...]]:
     """Draw the merit of every response on every dimension (step 1)."""
     means = np.array([expected.get(response, 0.0) for response in responses])
@@ -278,7 +278,7 @@ def deal(pairs: Sequence[Pair], *, size: int, rng: np.random.Generator) -> tuple
     return tuple(Questionnaire(number, tuple(dealt[at : at + size])) for number, at in enumerate(starts, 1))
 
 
-def draw_people(count: int, *, settings: Settings, rng: np.random.Generator) -> tuple[Person, ...]:
+def draw_people(count: int, *, settings: CrowdSettings, rng: np.random.Generator) -> tuple[Person, ...]:
     """Draw judges (step 3): e0 from Beta(2, 8), of spammers from Beta(12, 2), plus Normal(0, 0.3) on the logit."""
     if count < settings.judges:
         raise TooFewPeopleError(f"{count} people cannot give {settings.judges} judgments each: raise `participants`")
@@ -302,7 +302,7 @@ def answer(
     pairs: Sequence[Pair],
     *,
     merit: Mapping[str, Sequence[float]],
-    settings: Settings,
+    settings: CrowdSettings,
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Let a person judge pairs as presented (step 4).
@@ -323,7 +323,7 @@ def answer(
     return label + A, spammed  # labels count from 0
 
 
-def true_values(pair: Pair, *, merit: Mapping[str, Sequence[float]], settings: Settings) -> tuple[int, ...]:
+def true_values(pair: Pair, *, merit: Mapping[str, Sequence[float]], settings: CrowdSettings) -> tuple[int, ...]:
     """Judge a pair as somebody without noise, lean or spam would."""
     lead = settings.sharpness * _lead([pair], merit)
     return tuple((simulating.verdict(lead, _thresholds(settings))[0] + A).tolist())
@@ -335,7 +335,7 @@ def _lead(pairs: Sequence[Pair], merit: Mapping[str, Sequence[float]]) -> NDArra
     return np.subtract(left, np.array([merit[pair.right] for pair in pairs], dtype=np.float64))
 
 
-def _thresholds(settings: Settings) -> NDArray[np.float64]:
+def _thresholds(settings: CrowdSettings) -> NDArray[np.float64]:
     return np.array([0.0 if dimension in settings.forced else settings.threshold for dimension in settings.dimensions])
 
 
@@ -352,7 +352,7 @@ def _staff(
     return staffed
 
 
-def _seconds(person: Person, count: int, *, settings: Settings, rng: np.random.Generator) -> NDArray[np.float64]:
+def _seconds(person: Person, count: int, *, settings: CrowdSettings, rng: np.random.Generator) -> NDArray[np.float64]:
     """Draw seconds an item (step 5), to a tenth; a questionnaire under the limit is stretched to just above it."""
     haste = 1 - 0.6 * float(np.mean(person.spam_probability))
     seconds = settings.seconds * person.pace * haste * rng.lognormal(0, 0.4, count)

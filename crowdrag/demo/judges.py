@@ -22,11 +22,12 @@ from annotation.enums import CampaignState
 from annotation.models import Assignment, AttentionCheck, Campaign, Item
 from crowdrag.llm.domain import endpoints
 from crowdrag.runs.models import Run
-from crowdrag.studies.domain import consenting, entering, links
+from crowdrag.studies.entry import enrolment, links
 from crowdrag.studies.enums import EntryKind
 from crowdrag.studies.models import EntryLink, Participant, Study, User
+from crowdrag.studies.participants import consents
 
-from . import crowd, judging, texts
+from . import crowd, simulated_judgments, texts
 
 NAME: Final = "Try it: compare answers"
 LABEL: Final = "For whoever looks at the demo"
@@ -40,7 +41,7 @@ SEED: Final = 25
 
 
 @dataclass(frozen=True)
-class Manner:
+class JudgingStyle:
     """How somebody judges: with which chance they do not look, how they answer then, seconds an item, checks read."""
 
     spam: float
@@ -49,10 +50,10 @@ class Manner:
     reads_checks: bool = True
 
 
-MANNERS: Final[Mapping[str, Manner]] = {
-    "careful": Manner(0.05, (0.4, 0.2, 0.4), 130),
-    "hasty": Manner(0.9, (0.4, 0.2, 0.4), 12),
-    "one-sided": Manner(1.0, (1.0, 0.0, 0.0), 70, reads_checks=False),
+JUDGING_STYLES: Final[Mapping[str, JudgingStyle]] = {
+    "careful": JudgingStyle(0.05, (0.4, 0.2, 0.4), 130),
+    "hasty": JudgingStyle(0.9, (0.4, 0.2, 0.4), 12),
+    "one-sided": JudgingStyle(1.0, (1.0, 0.0, 0.0), 70, reads_checks=False),
 }
 
 
@@ -111,7 +112,7 @@ def judge(link: EntryLink, campaign: Campaign, script: Mapping[str, Any], seed: 
     person = _person(link, campaign, script["judge"], now)
     if Assignment.objects.filter(participant=person).exists():
         return
-    manner, rng = MANNERS[script["manner"]], np.random.default_rng(seed)
+    manner, rng = JUDGING_STYLES[script["manner"]], np.random.default_rng(seed)
     mine = assignments.claim(campaign=campaign, participant=person, now=now)
     ends = _answer(mine, manner, rng, now, share=script.get("share", 1.0))
     if script.get("share", 1.0) < 1:
@@ -122,16 +123,18 @@ def judge(link: EntryLink, campaign: Campaign, script: Mapping[str, Any], seed: 
 
 def _person(link: EntryLink, campaign: Campaign, name: str, now: datetime) -> Participant:
     """Return the simulated judge of this name, who came by the link and agreed."""
-    person = entering.enter(link=link, signed_visit=entering.visit(name), now=now)
+    person = enrolment.enrol(link=link, signed_visit=enrolment.sign_visit(name), now=now)
     if not person.is_simulated:
         Participant.objects.filter(pk=person.pk).update(is_simulated=True)
     text = campaign.consent_text
-    if text is not None and not consenting.holds(participant=person, text=text):
-        consenting.give(participant=person, text=text, releases_timing=True, now=now)
+    if text is not None and not consents.is_given(participant=person, text=text):
+        consents.give(participant=person, text=text, releases_timing=True, now=now)
     return person
 
 
-def _answer(mine: Assignment, manner: Manner, rng: np.random.Generator, now: datetime, *, share: float) -> datetime:
+def _answer(
+    mine: Assignment, manner: JudgingStyle, rng: np.random.Generator, now: datetime, *, share: float
+) -> datetime:
     """Answer the questionnaire, or the first part of it, item by item; return when that was done."""
     entries = list(mine.questionnaire.entries.select_related("item__pair__a", "item__pair__b").order_by("position"))
     entries = entries[: max(1, round(share * len(entries)))]
@@ -152,20 +155,20 @@ def _answer(mine: Assignment, manner: Manner, rng: np.random.Generator, now: dat
     return now
 
 
-def _checked(check: AttentionCheck, manner: Manner) -> int:
+def _checked(check: AttentionCheck, manner: JudgingStyle) -> int:
     """Answer an attention check: as it says, or, without reading it, otherwise."""
     others = [option["value"] for option in check.options if option["value"] != check.expected]
     return check.expected if manner.reads_checks or not others else int(others[0])
 
 
 def _values(
-    campaign: Campaign, items: list[Item], manner: Manner, rng: np.random.Generator
+    campaign: Campaign, items: list[Item], manner: JudgingStyle, rng: np.random.Generator
 ) -> dict[int, dict[int, int]]:
     """Answer items as the simulated crowd does, from the same expected merits: by item and dimension."""
     asked = {each.dimension.name: each.dimension for each in campaign.asked.select_related("dimension")}
     names = tuple(name for name in crowd.DIMENSIONS if name in asked)
-    settings = crowd.Settings(dimensions=names, spread=judging.SETTINGS.spread)
-    _topics, expected = judging.responses(campaign.study)
+    settings = crowd.CrowdSettings(dimensions=names, spread=simulated_judgments.CROWD_SETTINGS.spread)
+    _topics, expected = simulated_judgments.responses(campaign.study)
     pairs = [item.pair for item in items if item.pair is not None]
     shown = [crowd.Pair(str(pair.a.topic_id), pair.a.external_id, pair.b.external_id) for pair in pairs]
     responses = sorted({name for pair in shown for name in (pair.left, pair.right)})

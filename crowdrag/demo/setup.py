@@ -1,24 +1,85 @@
-"""Setting up the demo study: its people, its texts by the importers that everybody uses, and the work that follows."""
+"""Setting up the demo study: its people, its texts by the importers that everybody uses, and the work that follows.
+
+The long work: a simulated crowd judges, the local model writes what is open, and that is judged as well. Each step
+starts the next one when it ends, in the transaction that ends it, so that a demo that was killed anywhere goes on where
+it was.
+"""
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from analysis.domain import analysing
 from crowdrag.llm.domain import endpoints
+from crowdrag.llm.models import Endpoint
 from crowdrag.runs.domain import running
 from crowdrag.runs.enums import RunState
-from crowdrag.studies.domain import studies
+from crowdrag.runs.kinds import Work
+from crowdrag.runs.models import Run
 from crowdrag.studies.models import Participant, Study, User
+from crowdrag.studies.study import services
 from writing.domain import styles
-from writing.domain.generation import campaigns
+from writing.domain.generation import campaigns, prompts
+from writing.domain.generation.slots import Which
+from writing.domain.generation.writers import Form
 from writing.domain.imports import importers
+from writing.models import Style
 
-from . import judges, people, texts, work
+from . import crowd, judges, simulated_judgments, texts, writers
+
+LOCAL_ENDPOINT = endpoints.LOCAL_NAME
+# Some warmth, and a penalty on repeating itself, which very small models need.
+PARAMETERS = {"temperature": 0.4, "frequency_penalty": 0.6, "max_tokens": 900, "seed": 0}
+
+
+def writing_order(*, study: Study, now: datetime) -> campaigns.Order:
+    """Return what the demo asks the local model for: what people left open, in a form that keeps it to its passages."""
+    styles = [Style.objects.filter(study=study, name=name).latest("version") for name in texts.STYLES]
+    return campaigns.Order(
+        endpoint=Endpoint.objects.get(name=LOCAL_ENDPOINT).pk,
+        prompt=prompts.ensure(study=study, text=prompts.default_text(study), now=now).pk,
+        styles=tuple(style.pk for style in styles),
+        form=Form.STATEMENTS,
+        which=Which.NOBODY,
+        parameters=PARAMETERS,
+    )
+
+
+def after_writing(run: Run) -> None:
+    """Let the crowd judge what was written."""
+    campaigns.finish(run)
+    running.start(study=run.study, kind="demo.judge", by=run.created_by, seed=run.seed)
+
+
+def simulate_judgments(work: Work) -> Callable[[], None]:
+    """Simulate the crowd's judgments of every pair of responses."""
+    topics, expected = simulated_judgments.responses(work.run.study)
+    simulated = crowd.simulate(
+        topics,
+        rng=np.random.default_rng(work.run.seed),
+        opened_at=work.run.created_at - timedelta(days=7),
+        settings=simulated_judgments.CROWD_SETTINGS,
+        expected=expected,
+    )
+    work.report(1, 2, f"{len(simulated.judgments)} judgments")
+
+    def effect() -> None:
+        simulated_judgments.store(study=work.run.study, simulated=simulated, now=timezone.now())
+
+    return effect
+
+
+def after_judging(run: Run) -> None:
+    """Analyse what the crowd judged."""
+    analysing.start(study=run.study, by=run.created_by, seed=run.seed)
+
 
 SLUG = "demo"
 EMAIL = "demo@localhost.localdomain"
@@ -60,7 +121,7 @@ def set_up(*, now: datetime | None = None) -> Demo:
     """
     now = now or timezone.now()
     user, password = ensure_login(folder=settings.DATA_DIR)
-    study = Study.objects.filter(slug=SLUG).first() or studies.create(
+    study = Study.objects.filter(slug=SLUG).first() or services.create(
         slug=SLUG, title="Demo", description=DESCRIPTION, by=user, now=now, is_simulated=True, text_licence="CC0-1.0",
         asked_by="Whoever runs this demonstration on their own machine.",
         payment="Nothing is paid: this is a demonstration.",
@@ -73,7 +134,7 @@ def set_up(*, now: datetime | None = None) -> Demo:
             _import(study, what, texts.FOLDER / name, user)
         Participant.objects.filter(study=study, external_id__startswith="author-").update(is_simulated=True)
         _begin(study, user, now)
-    link = people.ensure(study=study, user=user, now=now)
+    link = writers.ensure(study=study, user=user, now=now)
     judging = judges.ensure(study=study, user=user, now=now)
     if settings.LLM_URL:
         judges.ask_the_model(study=study, user=user, now=now)
@@ -81,8 +142,8 @@ def set_up(*, now: datetime | None = None) -> Demo:
         study=study,
         email=user.email,
         password=password,
-        link=people.address(link),
-        judging=people.address(judging) if judging else "",
+        link=writers.address(link),
+        judging=writers.address(judging) if judging else "",
     )
 
 
@@ -113,4 +174,4 @@ def _begin(study: Study, user: User, now: datetime) -> None:
         running.start(study=study, kind="demo.judge", by=user)
         if settings.LLM_URL:
             endpoints.ensure_local()
-            campaigns.start(study=study, order=work.order(study=study, now=now), by=user, kind="demo.write")
+            campaigns.start(study=study, order=writing_order(study=study, now=now), by=user, kind="demo.write")

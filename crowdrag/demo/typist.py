@@ -31,7 +31,7 @@ _KEYS: Final = ((" ", "space"), ("\n", "enter"))
 
 
 @dataclass(frozen=True)
-class Manner:
+class TypingStyle:
     """How somebody types: milliseconds between keys and their spread, pauses before a sentence, share of typos."""
 
     pace: float
@@ -42,18 +42,18 @@ class Manner:
 
 
 MANNERS: Final = {
-    "careful": Manner(pace=150, spread=0.55, thinks=(5_000, 20_000), typos=0.02, reads=True),
-    "pasted": Manner(pace=170, spread=0.5, thinks=(1_500, 4_000), typos=0.01, reads=False),
-    "transcribed": Manner(pace=190, spread=0.08, thinks=(250, 700), typos=0.0, reads=False),
+    "careful": TypingStyle(pace=150, spread=0.55, thinks=(5_000, 20_000), typos=0.02, reads=True),
+    "pasted": TypingStyle(pace=170, spread=0.5, thinks=(1_500, 4_000), typos=0.01, reads=False),
+    "transcribed": TypingStyle(pace=190, spread=0.08, thinks=(250, 700), typos=0.0, reads=False),
 }
 
 
 @dataclass
-class Desk:
+class EditorClient:
     """The editor as it records: the text, the caret, the clock, and the events so far."""
 
     rng: Random
-    manner: Manner
+    manner: TypingStyle
     text: str = ""
     ms: int = 0
     caret: int = 0
@@ -118,7 +118,7 @@ def write(*, task: WritingTask, text: str, manner: str, pasted: str = "", rng: R
     Called again after it was killed in the middle, it deletes what is there and begins anew.
     """
     opened = sittings.open(task=task, device=SCREEN, now=now)
-    desk = Desk(rng, MANNERS[manner], text=opened.text, ms=opened.elapsed, caret=0)
+    desk = EditorClient(rng, MANNERS[manner], text=opened.text, ms=opened.elapsed, caret=0)
     desk.say("a", round(now.timestamp() * 1000), SCREEN["width"], SCREEN["height"], SCREEN["touch"])
     desk.say("f", True)
     if desk.text:
@@ -142,7 +142,7 @@ def write(*, task: WritingTask, text: str, manner: str, pasted: str = "", rng: R
     return at(desk.ms)
 
 
-def perform(desk: Desk, text: str, pasted: str = "") -> None:
+def perform(desk: EditorClient, text: str, pasted: str = "") -> None:
     """Write a text at a desk in its manner."""
     if desk.manner.reads:
         for rank in range(8):
@@ -157,7 +157,7 @@ def perform(desk: Desk, text: str, pasted: str = "") -> None:
         _reword(desk)
 
 
-def _compose(desk: Desk, text: str) -> None:
+def _compose(desk: EditorClient, text: str) -> None:
     """Write piece by piece, each piece a sentence or a part of one up to its marker."""
     think: Callable[[], None] = lambda: desk.wait(*desk.manner.thinks)  # noqa: E731 -- one line says it
     done = 0
@@ -173,7 +173,7 @@ def _compose(desk: Desk, text: str) -> None:
     desk.type(text[done:])
 
 
-def _cite(desk: Desk, marker: str, ranks: list[int]) -> None:
+def _cite(desk: EditorClient, marker: str, ranks: list[int]) -> None:
     """Cite by the passage's button where one passage is cited, else by typing."""
     if len(ranks) > 1 or not desk.manner.reads:
         desk.type(marker)
@@ -185,7 +185,7 @@ def _cite(desk: Desk, marker: str, ranks: list[int]) -> None:
     desk.splice(0, marker, "cited", "")
 
 
-def _fetch(desk: Desk, text: str) -> None:
+def _fetch(desk: EditorClient, text: str) -> None:
     """Go to another window, come back with a text, and paste it."""
     desk.wait(800, 2_000)
     desk.say("f", False)
@@ -199,7 +199,7 @@ def _fetch(desk: Desk, text: str) -> None:
     desk.splice(0, text, "pasted", "insertFromPaste")
 
 
-def _reword(desk: Desk) -> None:
+def _reword(desk: EditorClient) -> None:
     """Read the text again and write one of its words anew."""
     desk.wait(8_000, 20_000)
     words = list(re.finditer(r"[A-Za-z]{6,}", desk.text))

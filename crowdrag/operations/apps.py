@@ -15,10 +15,10 @@ class OperationsConfig(AppConfig):
         """Have done from time to time what nobody should have to think of."""
         from datetime import timedelta
 
-        from crowdrag.audit.domain import signing_in
+        from crowdrag.accounts import login_limits
         from crowdrag.runs import duties
 
-        from .domain import machines
+        from . import machines
 
-        duties.register("operations.machine", machines.note, timedelta(minutes=1))
-        duties.register("audit.forget", signing_in.forget, timedelta(days=1))
+        duties.register("operations.machine", machines.report_this_machine, timedelta(minutes=1))
+        duties.register("audit.forget", login_limits.delete_expired, timedelta(days=1))

@@ -5,39 +5,38 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from crowdrag.studies.enums import Shown
+from crowdrag.audit.queries import AuditFilter
+from crowdrag.studies.enums import AuditedContent
 from crowdrag.studies.models import User
 
-from .domain.trail import Wanted
 
-
-class _Dates(forms.Form):
+class _PeriodForm(forms.Form):
     """From one day to another, both included."""
 
     since = forms.DateField(label=_("From"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
     until = forms.DateField(label=_("To"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> AuditFilter:
         """Return what is asked for; what cannot be read asks for nothing."""
         given = dict(self.cleaned_data) if self.is_bound and self.is_valid() else {}
         if user := given.pop("user", ""):
             # An address that nobody has is nobody's: nothing is found, and not everything.
             given["by"] = User.objects.filter(email__iexact=user).values_list("pk", flat=True).first() or 0
-        return Wanted(**given)
+        return AuditFilter(**given)
 
 
-class TrailForm(_Dates):
+class AuditLogForm(_PeriodForm):
     """Which looks."""
 
     user = forms.EmailField(label=_("Who (e-mail address)"), required=False)
     study = forms.CharField(label=_("Study (short name)"), required=False, max_length=80)
     participant = forms.CharField(label=_("Pseudonym"), required=False, max_length=200)
-    what = forms.ChoiceField(label=_("What"), required=False, choices=[("", _("anything")), *Shown.choices])
+    what = forms.ChoiceField(label=_("What"), required=False, choices=[("", _("anything")), *AuditedContent.choices])
 
     field_order = ("user", "study", "participant", "what", "since", "until")
 
 
-class FailuresForm(_Dates):
+class FailuresForm(_PeriodForm):
     """Which failures."""
 
     user = forms.EmailField(label=_("Account (e-mail address)"), required=False)

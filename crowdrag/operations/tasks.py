@@ -6,23 +6,23 @@ from typing import Any
 
 from celery.signals import heartbeat_sent, worker_ready
 
-EVERY = 60.0
+REPORT_SECONDS = 60.0
 log = logging.getLogger(__name__)
-_said = {"at": -EVERY}
+_last_report = {"at": -REPORT_SECONDS}
 
 
 @worker_ready.connect
 @heartbeat_sent.connect
-def say(**_: Any) -> None:
+def report_machine(**_: Any) -> None:
     """Report this machine once a minute; a database that is away is no reason for a worker to stop."""
     from django.db import DatabaseError, connection
     from django.utils import timezone
 
-    from .domain import machines
+    from . import machines
 
-    if time.monotonic() - _said["at"] < EVERY:
+    if time.monotonic() - _last_report["at"] < REPORT_SECONDS:
         return
-    _said["at"] = time.monotonic()
+    _last_report["at"] = time.monotonic()
     try:
         machines.report(now=timezone.now())
     except DatabaseError as error:

@@ -2,25 +2,25 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from .views import boards, health, metrics, retention, trail
+from . import health, metrics, views
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", metrics.metrics, name="metrics"),
-    path("operations/", boards.index, name="operations"),
-    path("operations/services/", boards.services_page, name="operations_services"),
-    path("operations/machines/", boards.machines_page, name="operations_machines"),
-    path("operations/work/", boards.work_page, name="operations_work"),
-    path("operations/spend/", boards.spend_page, name="operations_spend"),
-    path("operations/disk/", boards.disk_page, name="operations_disk"),
-    path("operations/rates/", boards.rates_page, name="operations_rates"),
-    path("operations/sign-ins/", trail.sign_ins, name="operations_sign_ins"),
-    path("operations/sign-ins/table.csv", trail.sign_ins_file, name="operations_sign_ins_file"),
-    path("operations/trail/", trail.looks, name="operations_trail"),
-    path("operations/trail/table.csv", trail.looks_file, name="operations_trail_file"),
-    path("operations/retention/", retention.rules, name="operations_retention"),
-    path("operations/retention/remove/", retention.remove, name="operations_remove"),
-    path("operations/retention/erase/", retention.erase, name="operations_erase"),
-    path("operations/backups/", boards.backups_page, name="operations_backups"),
+    path("operations/", views.overview_page, name="operations"),
+    path("operations/services/", views.services_page, name="operations_services"),
+    path("operations/machines/", views.machines_page, name="operations_machines"),
+    path("operations/work/", views.work_page, name="operations_work"),
+    path("operations/spend/", views.spend_page, name="operations_spend"),
+    path("operations/disk/", views.disk_page, name="operations_disk"),
+    path("operations/rates/", views.rates_page, name="operations_rates"),
+    path("operations/sign-ins/", views.sign_ins_page, name="operations_sign_ins"),
+    path("operations/sign-ins/table.csv", views.sign_ins_file, name="operations_sign_ins_file"),
+    path("operations/trail/", views.audit_log_page, name="operations_trail"),
+    path("operations/trail/table.csv", views.audit_log_file, name="operations_trail_file"),
+    path("operations/retention/", views.retention_page, name="operations_retention"),
+    path("operations/retention/remove/", views.remove_by_rule, name="operations_remove"),
+    path("operations/retention/erase/", views.erase_page, name="operations_erase"),
+    path("operations/backups/", views.backups_page, name="operations_backups"),
 ]

@@ -18,13 +18,13 @@ class RecruitmentConfig(AppConfig):
         from crowdrag.recruitment import tasks
         from crowdrag.recruitment.domain import drafts, erasing
         from crowdrag.runs import duties
-        from crowdrag.studies import ways
-        from crowdrag.studies.domain import devices
+        from crowdrag.studies import activities
+        from crowdrag.studies.entry import enrolment
         from crowdrag.studies.enums import Role
-        from crowdrag.studies.nav import register_tab
+        from crowdrag.studies.navigation import register_tab
 
         register_tab(order=55, label=_("Recruitment"), url_name="recruitments", role=Role.EDITOR, section="recruitment")
-        ways.register_eraser(erasing.erase)
-        devices.register(drafts.devices)
+        activities.on_erase(erasing.erase)
+        enrolment.register_device_source(drafts.devices)
         # The sweep only wakes a worker: a platform that answers slowly must keep nobody waiting.
         duties.register("recruitment", tasks.wake, timedelta(seconds=15))

@@ -7,7 +7,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from crowdrag.studies.domain import money
+from crowdrag.studies import money
 from crowdrag.studies.enums import Device
 from crowdrag.studies.models import Study
 
@@ -127,7 +127,7 @@ class DraftForm(forms.Form):
             return None
         try:
             return money.to_minor(amount, self.study.currency)
-        except money.FineError as error:
+        except money.TooFineError as error:
             raise forms.ValidationError(_("This is finer than the currency is counted.")) from error
 
 
@@ -181,7 +181,7 @@ class BonusForm(ConfirmedForm):
         """Return it in minor units."""
         try:
             return money.to_minor(self.cleaned_data["amount"], self.study.currency)
-        except money.FineError as error:
+        except money.TooFineError as error:
             raise forms.ValidationError(_("This is finer than the currency is counted.")) from error
 
 

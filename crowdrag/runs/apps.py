@@ -15,8 +15,8 @@ class RunsConfig(AppConfig):
 
     def ready(self) -> None:
         """Put the runs into a study's navigation and onto its home."""
-        from crowdrag.studies import ways
-        from crowdrag.studies.nav import register_card, register_tab
+        from crowdrag.studies import activities
+        from crowdrag.studies.navigation import register_card, register_tab
 
         from . import duties, kinds
         from .domain import erasing, participant_erasure
@@ -25,9 +25,9 @@ class RunsConfig(AppConfig):
         register_tab(order=70, label=_("Runs"), url_name="runs", section="runs")
         register_card(order=70, template="runs/card.html", context=latest_runs)
         # Registered first, called last: it starts once everything is erased.
-        ways.register_eraser(participant_erasure.start_vacuum)
-        ways.register_eraser(erasing.erase)
-        ways.register_erasure_starter(participant_erasure.start)
+        activities.on_erase(participant_erasure.start_vacuum)
+        activities.on_erase(erasing.erase)
+        activities.on_erasure_request(participant_erasure.start)
         for kind in participant_erasure.KINDS:
             kinds.register(kind)
         duties.register("runs.erasures", participant_erasure.restart, timedelta(minutes=1))

@@ -78,14 +78,14 @@ def collect(target: Path) -> None:
     """Collect the static files if any of them has changed since the last time."""
     from django.core.management import call_command
 
-    from crowdrag.static import UNASKED
+    from crowdrag.static_files import NOT_COLLECTED
 
     note = target.with_name(f"{target.name}.digest")
     digest = static_digest()
     if target.exists() and note.exists() and note.read_text() == digest:
         return
     note.unlink(missing_ok=True)
-    call_command("collectstatic", interactive=False, clear=True, verbosity=0, ignore_patterns=list(UNASKED))
+    call_command("collectstatic", interactive=False, clear=True, verbosity=0, ignore_patterns=list(NOT_COLLECTED))
     note.write_text(digest)
 
 
@@ -112,11 +112,11 @@ def static_digest() -> str:
     """
     from django.contrib.staticfiles.finders import get_finders
 
-    from crowdrag.static import UNASKED
+    from crowdrag.static_files import NOT_COLLECTED
 
     lines = []
     for finder in get_finders():
-        for name, storage in finder.list(list(UNASKED)):
+        for name, storage in finder.list(list(NOT_COLLECTED)):
             with Path(storage.path(name)).open("rb") as file:
                 lines.append(f"{name} {hashlib.file_digest(file, 'sha256').hexdigest()}")
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()

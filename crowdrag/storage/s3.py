@@ -11,7 +11,7 @@ from storages.utils import clean_name
 
 CHUNK = 1024 * 1024
 #: How long a signed address opens its file, in seconds: long enough to begin a download, which then goes on.
-SIGNED_FOR = 3600
+SIGNED_SECONDS = 3600
 
 
 class S3Storage(Storage):  # type: ignore[misc] # it comes without types
@@ -34,7 +34,7 @@ class S3Storage(Storage):  # type: ignore[misc] # it comes without types
         return defaults | {
             "client_config": config,
             "max_memory_size": 2 * CHUNK,
-            "querystring_expire": SIGNED_FOR,
+            "querystring_expire": SIGNED_SECONDS,
             "default_acl": None,
             "public_endpoint_url": "",
             "redirects": True,
@@ -58,7 +58,7 @@ class S3Storage(Storage):  # type: ignore[misc] # it comes without types
             "ResponseContentDisposition": f'attachment; filename="{filename}"',
             "ResponseContentType": media_type,
         }
-        return str(self._outside.url(name, parameters=parameters, expire=SIGNED_FOR))
+        return str(self._outside.url(name, parameters=parameters, expire=SIGNED_SECONDS))
 
     def part(self, name: str, first: int, last: int) -> Iterator[bytes]:
         """Return a part of a file, first and last byte included, in chunks.

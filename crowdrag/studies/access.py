@@ -3,19 +3,19 @@
 Researchers' pages: `study_page(role)`, `signed_in`, `operator_page`. Pages of people who take part:
 
 - `participant_page`: whoever their link let in, consent or not (own page, consent page, asking, withdrawing).
-- `consented_page("writing")`: those who also consented to the text of this way (`ways.Way`) and have not withdrawn.
-  **Whatever records something, or shows the work itself, wears this one.** It is a `participant_page` and calls the
-  view with the participant in place of the slug. For a way that is open by link only, whoever came by no link that is
-  for it learns no more than that it is not theirs. Whoever has not consented to the version that holds now is sent to
-  the consent page, and comes from there to the way's start; whoever withdrew, to their own page. A request that
-  carries JSON is not redirected: it gets 403 with `{"problem": "consent" | "withdrawn", "next": address}`, and consent
-  to an earlier version of the text is enough for it, so that nobody loses what they are in the middle of when a
-  researcher changes the text.
+- `consented_page("writing")`: those who also consented to the text of this activity (`activities.Activity`) and have
+  not withdrawn. **Whatever records something, or shows the work itself, wears this one.** It is a `participant_page`
+  and calls the view with the participant in place of the slug. For an activity that is open by link only, whoever came
+  by no link that is for it learns no more than that it is not theirs. Whoever has not consented to the version that
+  holds now is sent to the consent page, and comes from there to the activity's start; whoever withdrew, to their own
+  page. A request that carries JSON is not redirected: it gets 403 with
+  `{"problem": "consent" | "withdrawn", "next": address}`, and consent to an earlier version of the text is enough for
+  it, so that nobody loses what they are in the middle of when a researcher changes the text.
 
 `public_to_read` is for pages that anybody may open and nobody can send anything to, `public` for the rest.
 
-A page that shows what people who take part gave wears `shows(what)` below its `study_page`: whoever opens it is noted
-by the witnesses that are registered (the audit trail is one). The view says whom it is about with `concerns`.
+A page that shows what people who take part gave wears `audited(what)` below its `study_page`: whoever opens it is noted
+by the audit sinks that are registered (the audit log is one). The view says whom it is about with `audit_subject`.
 """
 
 from collections.abc import Callable
@@ -30,30 +30,30 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_safe
 
-from crowdrag import prepared, request_bodies
+from crowdrag import prepared_statements, request_limits
 
-from . import ways
-from .domain import consenting
-from .enums import ParticipantKind, Role, Shown
+from . import activities
+from .enums import AuditedContent, ParticipantKind, Role
 from .models import Participant, Study
+from .participants import consents
 
 View = Callable[..., HttpResponseBase]
 # Called with `by`, `study`, `what`, `page`, and the keys of `participant` and `thing` (or None), when somebody was
 # shown something.
-Witness = Callable[..., object]
+AuditSink = Callable[..., object]
 # Answers that show nothing: another page, or none.
-SHOWS_NOTHING = {204, 301, 302, 303}
-_witnesses: list[Witness] = []
+UNAUDITED_STATUSES = {204, 301, 302, 303}
+_audit_sinks: list[AuditSink] = []
 # In the session: study's key (as a string, since sessions are JSON) -> participant's key.
-PARTICIPANTS = "participants"
+SESSION_PARTICIPANTS = "participants"
 # Asked for with every answer of everybody who takes part.
-_PARTICIPANT = f"""
-    SELECT {prepared.columns(Participant, "person")}, {prepared.columns(Study, "study")}
+_PARTICIPANT_SQL = f"""
+    SELECT {prepared_statements.columns(Participant, "person")}, {prepared_statements.columns(Study, "study")}
     FROM studies_participant person JOIN studies_study study ON study.id = person.study_id
     WHERE person.id = ANY(%(keys)s::bigint[]) AND study.slug = %(slug)s AND person.erased_at IS NULL
     ORDER BY person.id LIMIT 1
 """  # noqa: S608 -- names of columns
-_OF_PARTICIPANT = len(Participant._meta.concrete_fields)
+_PARTICIPANT_COLUMNS = len(Participant._meta.concrete_fields)
 
 
 def study_page(role: Role, *, most_bytes: int = 0) -> Callable[[View], View]:
@@ -75,7 +75,7 @@ def study_page(role: Role, *, most_bytes: int = 0) -> Callable[[View], View]:
             if held < role:
                 raise PermissionDenied(f"This page is for members who are {role.label} or more.")
             request.study, request.study_role = study, held  # type: ignore[attr-defined]
-            refused = request_bodies.refusal(request, most_bytes) if most_bytes else None
+            refused = request_limits.refusal(request, most_bytes) if most_bytes else None
             return refused or answer(request, study, *args, **kwargs)
 
         checked.access = role  # type: ignore[attr-defined]
@@ -128,13 +128,13 @@ def operator_page(view: View) -> View:
 def participant_page(view: View) -> View:
     """Let in who takes part in the study `<slug:taking_part>`; the view gets the participant in place of the slug.
 
-    Participants have no accounts: their link put them into the session (`remember`). Whoever comes without is told to
-    open their link again, with 403; so is everybody for a study that is not there.
+    Participants have no accounts: their link put them into the session (`remember_participant`). Whoever comes without
+    is told to open their link again, with 403; so is everybody for a study that is not there.
     """
 
     @wraps(view)
     def checked(request: HttpRequest, taking_part: str, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        participant = _participant(request, taking_part)
+        participant = _session_participant(request, taking_part)
         if participant is None:
             return render(request, "studies/participant/unknown.html", status=403)
         request.participant = participant  # type: ignore[attr-defined]
@@ -145,7 +145,7 @@ def participant_page(view: View) -> View:
 
 
 def consented_page(way: str) -> Callable[[View], View]:
-    """Let in who takes part and consented to the text of this way; the view gets the participant, as above.
+    """Let in who takes part and consented to the text of this activity; the view gets the participant, as above.
 
     `way` may name arguments of the address in braces: `judging-{campaign}`.
     """
@@ -155,19 +155,19 @@ def consented_page(way: str) -> Callable[[View], View]:
         @wraps(view)
         def checked(request: HttpRequest, participant: Participant, *args: Any, **kwargs: Any) -> HttpResponseBase:
             name = way.format(**kwargs)
-            return _elsewhere(request, participant, name) or view(request, participant, *args, **kwargs)
+            return _refuse_or_redirect(request, participant, name) or view(request, participant, *args, **kwargs)
 
         return checked
 
     return decorate
 
 
-def register_witness(witness: Witness) -> None:
+def register_audit_sink(witness: AuditSink) -> None:
     """Have everything noted that somebody is shown of people who take part; called once from an app's `ready`."""
-    _witnesses.append(witness)
+    _audit_sinks.append(witness)
 
 
-def shows(what: Shown) -> Callable[[View], View]:
+def audited(what: AuditedContent) -> Callable[[View], View]:
     """Note who opens a page of a study that shows what people gave; stands below `study_page`.
 
     The view's first argument is the study, or something of it.
@@ -177,8 +177,8 @@ def shows(what: Shown) -> Callable[[View], View]:
         @wraps(view)
         def noted(request: HttpRequest, of: Any, *args: Any, **kwargs: Any) -> HttpResponseBase:
             response = view(request, of, *args, **kwargs)
-            if response.status_code not in SHOWS_NOTHING:
-                witnessed(request, of if isinstance(of, Study) else of.study, what)
+            if response.status_code not in UNAUDITED_STATUSES:
+                record_access(request, of if isinstance(of, Study) else of.study, what)
             return response
 
         noted.shows = what  # type: ignore[attr-defined]
@@ -187,18 +187,18 @@ def shows(what: Shown) -> Callable[[View], View]:
     return decorate
 
 
-def concerns(request: HttpRequest, participant: Participant | None, thing: int | None = None) -> None:
+def audit_subject(request: HttpRequest, participant: Participant | None, thing: int | None = None) -> None:
     """Say whom the page is about that is being answered, and by its key which piece of their work."""
     request.concerns = (participant, thing)  # type: ignore[attr-defined]
 
 
-def witnessed(request: HttpRequest, study: Study | None, what: Shown) -> None:
-    """Tell the witnesses what the user was shown. What models and systems gave is nobody's to protect."""
+def record_access(request: HttpRequest, study: Study | None, what: AuditedContent) -> None:
+    """Tell the audit sinks what the user was shown. What models and systems gave is nobody's to protect."""
     participant, thing = getattr(request, "concerns", (None, None))
     if participant is not None and participant.kind in {ParticipantKind.MODEL, ParticipantKind.SYSTEM}:
         return
     page = request.resolver_match.view_name if request.resolver_match else ""
-    for witness in _witnesses:
+    for witness in _audit_sinks:
         witness(
             by=request.user,
             study=study,
@@ -209,45 +209,45 @@ def witnessed(request: HttpRequest, study: Study | None, what: Shown) -> None:
         )
 
 
-def remember(request: HttpRequest, participant: Participant) -> None:
+def remember_participant(request: HttpRequest, participant: Participant) -> None:
     """Keep in the session that this browser is this participant's; one participant a study."""
-    known = request.session.get(PARTICIPANTS, {})
-    request.session[PARTICIPANTS] = known | {str(participant.study_id): participant.pk}
+    known = request.session.get(SESSION_PARTICIPANTS, {})
+    request.session[SESSION_PARTICIPANTS] = known | {str(participant.study_id): participant.pk}
 
 
-def present(request: HttpRequest, study: Study) -> Participant | None:
+def current_participant(request: HttpRequest, study: Study) -> Participant | None:
     """Return who this browser is in a study, if it knows."""
-    return _participant(request, study.slug)
+    return _session_participant(request, study.slug)
 
 
-def forget(request: HttpRequest, participant: Participant) -> None:
+def forget_participant(request: HttpRequest, participant: Participant) -> None:
     """Take the participant out of the session."""
-    known = request.session.get(PARTICIPANTS, {})
-    request.session[PARTICIPANTS] = {study: key for study, key in known.items() if key != participant.pk}
+    known = request.session.get(SESSION_PARTICIPANTS, {})
+    request.session[SESSION_PARTICIPANTS] = {study: key for study, key in known.items() if key != participant.pk}
 
 
-def _elsewhere(request: HttpRequest, participant: Participant, name: str) -> HttpResponseBase | None:
+def _refuse_or_redirect(request: HttpRequest, participant: Participant, name: str) -> HttpResponseBase | None:
     """Return where somebody goes who may not work on yet, or no longer; None for whoever may."""
     slug, as_json = participant.study.slug, request.content_type == "application/json"
-    way = ways.get_for(participant, name)
+    way = activities.get_for(participant, name)
     offer = way.offer(participant.study) if way else None
     if participant.withdrawn_at or offer is None:
         problem, target = "withdrawn", reverse("work", args=[slug])
     else:
-        suffices = consenting.holds_some_version if as_json else consenting.holds
+        suffices = consents.is_given_to_some_version if as_json else consents.is_given
         if suffices(participant=participant, text=offer.consent_text):
             return None
         problem, target = "consent", f"{reverse('work_consent', args=[slug])}?way={name}"
     return JsonResponse({"problem": problem, "next": target}, status=403) if as_json else redirect(target)
 
 
-def _participant(request: HttpRequest, slug: str) -> Participant | None:
-    keys = request.session.get(PARTICIPANTS, {}).values()
+def _session_participant(request: HttpRequest, slug: str) -> Participant | None:
+    keys = request.session.get(SESSION_PARTICIPANTS, {}).values()
     if not keys:
         return None
-    found = prepared.row(_PARTICIPANT, {"keys": prepared.array(list(keys)), "slug": slug})
+    found = prepared_statements.row(_PARTICIPANT_SQL, {"keys": prepared_statements.array(list(keys)), "slug": slug})
     if found is None:
         return None
-    participant = prepared.instance(Participant, found[:_OF_PARTICIPANT])
-    participant.study = prepared.instance(Study, found[_OF_PARTICIPANT:])
+    participant = prepared_statements.instance(Participant, found[:_PARTICIPANT_COLUMNS])
+    participant.study = prepared_statements.instance(Study, found[_PARTICIPANT_COLUMNS:])
     return participant

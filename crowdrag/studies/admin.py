@@ -11,11 +11,9 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from . import access
-from .enums import Shown
-from .forms import OperatorSignInForm
+from .enums import AuditedContent
 from .models import Consent, ConsentText, Membership, Participant, Study, User
 
-admin.site.login_form = OperatorSignInForm
 admin.site.site_header = admin.site.site_title = "CrowdRAG"
 
 
@@ -28,13 +26,13 @@ class OfPeople:
 
     def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> Any:
         """Show one row."""
-        access.concerns(request, None, int(object_id) if object_id.isdecimal() else None)
+        access.audit_subject(request, None, int(object_id) if object_id.isdecimal() else None)
         return _noted(request, super().change_view(request, object_id, *args, **kwargs))  # type: ignore[misc]
 
 
 def _noted(request: HttpRequest, answer: Any) -> Any:
-    if answer.status_code not in access.SHOWS_NOTHING:
-        access.witnessed(request, None, Shown.ADMIN)
+    if answer.status_code not in access.UNAUDITED_STATUSES:
+        access.record_access(request, None, AuditedContent.ADMIN)
     return answer
 
 

@@ -13,12 +13,12 @@ class StudiesConfig(AppConfig):
 
     def ready(self) -> None:
         """Put the app's pages into a study's navigation."""
-        from crowdrag.studies.domain.cards import people
         from crowdrag.studies.enums import Role
-        from crowdrag.studies.nav import register_card, register_tab
+        from crowdrag.studies.navigation import register_card, register_tab
+        from crowdrag.studies.participants.participant_dashboard import people_card
 
         register_tab(order=0, label=_("Overview"), url_name="study", section="study")
         register_tab(order=85, label=_("People"), url_name="entry_links", role=Role.EDITOR, section="people")
         register_tab(order=86, label=_("Enquiries"), url_name="enquiries", role=Role.REVIEWER, section="enquiries")
-        register_card(order=60, template="studies/_people.html", context=people)
+        register_card(order=60, template="studies/_people.html", context=people_card)
         register_tab(order=90, label=_("Members"), url_name="members", role=Role.VIEWER, section="members")

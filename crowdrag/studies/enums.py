@@ -22,7 +22,7 @@ class ParticipantKind(models.TextChoices):
     SYSTEM = "SYSTEM", _("RAG system")
 
 
-class Verdict(models.TextChoices):
+class DecisionKind(models.TextChoices):
     """The two decisions about a piece of work; neither follows from the other."""
 
     PAY = "PAY", _("paid")
@@ -63,8 +63,8 @@ class Device(models.TextChoices):
     MOBILE = "mobile", _("mobile")
 
 
-class Shown(models.TextChoices):
-    """What a page shows of people who take part: whoever opens it is noted (`access.shows`)."""
+class AuditedContent(models.TextChoices):
+    """What a page shows of people who take part: whoever opens it is noted (`access.audited`)."""
 
     RESPONSE = "RESPONSE", _("a response")
     LOG = "LOG", _("how a response was written")

@@ -17,7 +17,7 @@ class WebhooksConfig(AppConfig):
         """Register the page, who listens to runs, and what is done from time to time."""
         from crowdrag.runs import duties, listening
         from crowdrag.studies.enums import Role
-        from crowdrag.studies.nav import register_tab
+        from crowdrag.studies.navigation import register_tab
 
         from . import tasks
         from .domain import telling, tidying

@@ -23,8 +23,8 @@ from annotation.enums import AssignmentState, CampaignState, Judges
 from annotation.models import Assignment, Campaign, JudgingPrompt, Judgment
 from crowdrag.runs.domain import running
 from crowdrag.runs.enums import RunState
-from crowdrag.studies.domain import identity
 from crowdrag.studies.models import Membership, Participant, Study
+from crowdrag.studies.participants import identity
 from tests.factories import NOW, StudyFactory
 from writing.domain.imports import importers
 from writing.enums import TaskState

@@ -13,8 +13,8 @@ from analysis.models import Snapshot, Table
 from crowdrag.runs.domain import executing, running, sweeping, timing
 from crowdrag.runs.enums import RunState, UnitState
 from crowdrag.runs.models import Run
-from crowdrag.studies.domain import leaving
 from crowdrag.studies.models import Participant, Study
+from crowdrag.studies.participants import withdrawal
 from tests.analysis import small_study
 
 from .processes import python
@@ -138,7 +138,7 @@ def test_an_erasure_while_one_is_at_work_leaves_nothing_of_what_was_erased(
     gone = Participant.objects.get(study=study, external_id="w1")
     base = running.wait(start(study)) if of_update else start(study)
     run = updating.start(base) if of_update else base
-    disturbed(monkeypatch, lambda: leaving.erase(participant=gone, now=timezone.now()))
+    disturbed(monkeypatch, lambda: withdrawal.erase(participant=gone, now=timezone.now()))
     assert executing.work_next(run)
     assert left_of(run) == (0, 0), "it had read what was erased"
     run.refresh_from_db()

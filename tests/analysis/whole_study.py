@@ -6,9 +6,9 @@ from annotation.enums import CampaignKind
 from annotation.models import AssignmentDecision, AssignmentTransition, Instructions, Item, PlatformSubmission
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
-from crowdrag.studies.domain import identity
-from crowdrag.studies.enums import ParticipantKind, Role, Verdict
+from crowdrag.studies.enums import DecisionKind, ParticipantKind, Role
 from crowdrag.studies.models import Consent, ConsentText, Study
+from crowdrag.studies.participants import identity
 from tests import factories
 from tests.factories import NOW
 from writing.domain import codec
@@ -88,7 +88,7 @@ def _written(study: Study, person, member) -> None:
         )  # fmt: skip
     response = factories.ResponseFactory(topic=topic, style=style, participant=person, task=task, text=HOSTILE)
     ResponseDecision.objects.create(
-        response=response, about=Verdict.INCLUDE, holds=True, reason="fine", evidence={"n": [1]}, decided_at=NOW,
+        response=response, about=DecisionKind.INCLUDE, holds=True, reason="fine", evidence={"n": [1]}, decided_at=NOW,
         decided_by=member,
     )  # fmt: skip
     statement = Statement.objects.create(response=response, position=0, start=0, end=4, closing=".")
@@ -141,7 +141,7 @@ def _judged(study: Study, person, member) -> None:
             )  # fmt: skip
     AssignmentTransition.objects.create(assignment=given[0], after="ACCEPTED", cause="x", at=NOW, by=member)
     AssignmentDecision.objects.create(
-        assignment=given[0], about=Verdict.PAY, holds=True, reason="=1+1", decided_at=NOW, decided_by=member
+        assignment=given[0], about=DecisionKind.PAY, holds=True, reason="=1+1", decided_at=NOW, decided_by=member
     )
     pointwise = factories.CampaignFactory(study=study, kind=CampaignKind.POINTWISE)
     Item.objects.create(campaign=pointwise, topic=topic, external_id="elsewhere")

@@ -26,7 +26,7 @@ from annotation.models import (
     TrainingAnswer,
     TrainingItem,
 )
-from crowdrag.studies.enums import ParticipantKind, Verdict
+from crowdrag.studies.enums import DecisionKind, ParticipantKind
 from crowdrag.studies.models import Participant, Study, User
 from tests.annotation import campaigns
 from tests.factories import NOW, CampaignFactory, ParticipantFactory
@@ -120,7 +120,7 @@ def _given(made, sheet, person: Participant, state: str, member: User, hostile: 
     if state in (AssignmentState.ACCEPTED, AssignmentState.REJECTED):
         AssignmentPayment.objects.create(assignment=given, amount=400, reason=state.lower(), at=NOW, by=member)
         AssignmentDecision.objects.create(
-            assignment=given, about=Verdict.INCLUDE, holds=state == AssignmentState.ACCEPTED, reason=hostile,
+            assignment=given, about=DecisionKind.INCLUDE, holds=state == AssignmentState.ACCEPTED, reason=hostile,
             evidence={"seconds": 1}, decided_at=NOW, decided_by=member,
         )  # fmt: skip
     Assignment.objects.filter(pk=given.pk).update(

@@ -16,7 +16,7 @@ from annotation.models import (
     Questionnaire,
     QuestionnaireItem,
 )
-from crowdrag.studies.domain import keys
+from crowdrag.studies.entry import links
 from crowdrag.studies.enums import EntryKind, ParticipantKind, Role
 from crowdrag.studies.models import Arrival, Consent, EntryLink, Participant, Study, User
 from tests.factories import (
@@ -69,9 +69,9 @@ class World:
     def link(self) -> EntryLink:
         """The open link of this campaign; made when it is first asked for."""
         found = EntryLink.objects.filter(study=self.study, purpose=self.purpose, kind=EntryKind.OPEN).first()
-        key = keys.make()
+        key = links.make_key()
         return found or EntryLink.objects.create(
-            study=self.study, purpose=self.purpose, kind=EntryKind.OPEN, token=key, token_hash=keys.digest(key),
+            study=self.study, purpose=self.purpose, kind=EntryKind.OPEN, token=key, token_hash=links.hash_key(key),
             created_at=NOW,
         )  # fmt: skip
 

@@ -7,7 +7,7 @@ from rest_framework.test import APIClient
 
 from annotation.enums import AssignmentState, CampaignState, Judges
 from annotation.models import Campaign, Judgment, Place
-from crowdrag.api.enums import Scope
+from crowdrag.accounts.enums import Scope
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from crowdrag.webhooks.models import Message

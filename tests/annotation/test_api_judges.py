@@ -9,7 +9,7 @@ from annotation.models import Campaign
 from crowdrag.audit.models import Look
 from crowdrag.llm.models import Attempt, Endpoint
 from crowdrag.runs.models import Run
-from crowdrag.studies.enums import Shown
+from crowdrag.studies.enums import AuditedContent
 from crowdrag.studies.models import Study
 from tests.factories import CampaignFactory, StudyFactory
 
@@ -62,7 +62,7 @@ def test_the_estimate_comes_first_and_nothing_else_starts(source: Campaign, clie
     told = estimate.json()
     assert (told["wanted"], told["calls"], told["problem"], told["sampled"]) == (6, 6, "", None)
     assert "A text." in told["prompts"][0]
-    assert Look.objects.filter(what=Shown.RESPONSE).exists()
+    assert Look.objects.filter(what=AuditedContent.RESPONSE).exists()
     assert post(client, source, "estimate/", repeats=2).json()["calls"] == 12
     other = post(client, source, repeats=2, order=told["order"])
     assert (other.status_code, other.json()["errors"][0]["pointer"]) == (422, "#/order")

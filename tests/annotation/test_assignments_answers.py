@@ -10,7 +10,7 @@ from annotation.domain import assignments
 from annotation.domain.assignments import answering, problems, timing
 from annotation.enums import AssignmentState as S
 from annotation.models import Assignment, CheckAnswer, Dimension, ItemTime, Judgment
-from crowdrag.studies.domain import leaving
+from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW
 
 from .campaigns import World, world
@@ -101,7 +101,7 @@ def test_nothing_is_answered_after_handing_in(here: World, mine: Assignment) -> 
 def test_who_left_answers_nothing(here: World, mine: Assignment) -> None:
     assignments.give_back(assignment=mine, now=NOW)
     answer(here, mine)
-    leaving.withdraw(participant=mine.participant, now=NOW)
+    withdrawal.withdraw(participant=mine.participant, now=NOW)
     with pytest.raises(problems.LeftStudy):
         answer(here, mine, -1, 2)
     with pytest.raises(problems.LeftStudy):

@@ -10,7 +10,7 @@ from annotation.domain import assignments, places
 from annotation.domain.assignments import problems
 from annotation.enums import AssignmentState as S
 from annotation.models import Assignment, AssignmentDecision, AssignmentPayment, AssignmentTransition, Judgment, Place
-from crowdrag.studies.domain import leaving
+from crowdrag.studies.participants import withdrawal
 from tests.at_once import together
 from tests.factories import NOW
 
@@ -175,7 +175,7 @@ def test_several_sweeps_at_once_free_each_place_once() -> None:
     assert places.free(here.campaign) == 8
 
 
-@pytest.mark.parametrize("leaves", [leaving.withdraw, leaving.erase])
+@pytest.mark.parametrize("leaves", [withdrawal.withdraw, withdrawal.erase])
 @pytest.mark.parametrize("_again", range(2))
 def test_leaving_while_handing_in_and_answering_neither_blocks_nor_breaks(
     leaves: Callable[..., Any], _again: int
@@ -196,7 +196,7 @@ def test_leaving_while_handing_in_and_answering_neither_blocks_nor_breaks(
         ]
     )  # fmt: skip
     mine.refresh_from_db()
-    erases = leaves is leaving.erase
+    erases = leaves is withdrawal.erase
     assert mine.state in ({S.WITHDRAWN} if erases else {S.SUBMITTED, S.WITHDRAWN})
     assert len(holders(here.questionnaires[0])) == (mine.state == S.SUBMITTED)
     if erases:

@@ -13,8 +13,9 @@ from annotation.domain import assignments
 from annotation.domain.assignments import AssignmentProblem, problems
 from annotation.enums import AssignmentState as S
 from annotation.models import Assignment, Judgment
-from crowdrag.studies.domain import invariants, leaving
+from crowdrag.studies import invariants
 from crowdrag.studies.models import Participant, User
+from crowdrag.studies.participants import withdrawal
 from tests.at_once import together
 from tests.factories import NOW
 
@@ -174,7 +175,7 @@ def test_those_who_leave_in_the_middle_make_room_for_others() -> None:
     chaos = Chaos(here, here.judges(24), here.member())
     goers = chaos.people[:8]
     works = [lambda n=n: chaos.work(n, 25) for n in range(5)]
-    works += [lambda one=one: leaving.erase(participant=one, now=chaos.clock.now) for one in goers]
+    works += [lambda one=one: withdrawal.erase(participant=one, now=chaos.clock.now) for one in goers]
     together(works)
     chaos.settle()
     kept = set(Assignment.objects.filter(state=S.ACCEPTED).values_list("participant", flat=True))

@@ -8,8 +8,8 @@ from annotation.domain.assignments import problems
 from annotation.enums import AssignmentState as S
 from annotation.enums import CampaignState
 from annotation.models import Assignment, Place, QuestionnaireItem
-from crowdrag.studies.domain import leaving
 from crowdrag.studies.models import Consent
+from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW, ConsentTextFactory
 
 from .campaigns import World, world
@@ -126,7 +126,7 @@ def test_only_those_judge_who_came_for_it_agreed_and_stayed() -> None:
     assert (mine.state, here.free()) == (S.ASSIGNED, 0)
     # Who withdraws gives to others what is in hand alone.
     for one in (mine, done):
-        leaving.withdraw(participant=one.participant, now=NOW)
+        withdrawal.withdraw(participant=one.participant, now=NOW)
         one.refresh_from_db()
     assert (mine.state, done.state, here.free()) == (S.WITHDRAWN, S.SUBMITTED, 1)
     assert refused(here, agreed) is problems.LeftStudy

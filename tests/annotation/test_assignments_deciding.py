@@ -8,8 +8,9 @@ from annotation.domain.assignments import paying, problems
 from annotation.enums import AssignmentState as S
 from annotation.models import Assignment, AssignmentDecision, CheckAnswer, ItemTime, Judgment, Place
 from crowdrag.runs import duties
-from crowdrag.studies.domain import enquiring, leaving
-from crowdrag.studies.enums import EnquiryKind, Verdict
+from crowdrag.studies.enums import DecisionKind, EnquiryKind
+from crowdrag.studies.messages import services
+from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW
 
 from .campaigns import World
@@ -35,7 +36,7 @@ def test_accepting_pays_and_includes(here: World, done: Assignment) -> None:
     reviewer = here.member()
     one = assignments.accept(assignment=done, by=reviewer, now=NOW, note="Good.")
     assert (one.state, one.is_included, assignments.earned(done.participant)) == (S.ACCEPTED, True, 300)
-    assert decided(one) == [(Verdict.PAY, True, "Good."), (Verdict.INCLUDE, True, "Good.")]
+    assert decided(one) == [(DecisionKind.PAY, True, "Good."), (DecisionKind.INCLUDE, True, "Good.")]
     assert one.transitions.get(after=S.ACCEPTED).by == reviewer
     assert list(Assignment.objects.counted()) == [one]
 
@@ -45,7 +46,7 @@ def test_accepting_leaves_an_earlier_decision_on_the_analysis_alone(here: World,
     assignments.exclude(**about, reason="Hurried.", evidence={"seconds": 3})
     one = assignments.accept(**about)
     assert (one.state, one.is_included, Assignment.objects.counted().exists()) == (S.ACCEPTED, False, False)
-    assert done.decisions.get(about=Verdict.INCLUDE).evidence == {"seconds": 3}
+    assert done.decisions.get(about=DecisionKind.INCLUDE).evidence == {"seconds": 3}
     assert assignments.include(**about, reason="After all.").holds
     assert Assignment.objects.counted().exists()
 
@@ -69,8 +70,8 @@ def test_a_rejection_makes_room_for_somebody_else(here: World, done: Assignment)
 def test_a_rejection_is_reversed_while_its_place_is_free(here: World, done: Assignment) -> None:
     assignments.reject(assignment=done, reason="No.", by=here.member(), now=NOW)
     about = {"participant": done.participant, "now": NOW, "text": "Look again."}
-    contest = enquiring.ask(kind=EnquiryKind.CONTEST, about=done.external_id, **about)
-    question = enquiring.ask(kind=EnquiryKind.QUESTION, about=done.external_id, **about)
+    contest = services.ask(kind=EnquiryKind.CONTEST, about=done.external_id, **about)
+    question = services.ask(kind=EnquiryKind.QUESTION, about=done.external_id, **about)
     one = assignments.accept(assignment=done, by=here.member(), now=NOW, note="We were wrong.")
     contest.refresh_from_db()
     question.refresh_from_db()
@@ -208,7 +209,7 @@ def test_erasing_frees_places_and_leaves_bare_votes_and_payments(here: World, st
         here.change(state="CLOSED")
         assert assignments.submit(assignment=mine, now=NOW).state == S.SURPLUS
     paid = assignments.earned(person)
-    leaving.erase(participant=person, now=NOW)
+    withdrawal.erase(participant=person, now=NOW)
     mine.refresh_from_db()
     check_constraints()
     holding = state in {S.ASSIGNED, S.SUBMITTED, S.ACCEPTED}
@@ -225,7 +226,7 @@ def test_erasing_frees_places_and_leaves_bare_votes_and_payments(here: World, st
 
 def test_what_was_erased_can_be_paid_and_nothing_else(here: World, done: Assignment) -> None:
     assignments.reject(assignment=done, by=here.member(), now=NOW, reason="No.")
-    leaving.erase(participant=done.participant, now=NOW)
+    withdrawal.erase(participant=done.participant, now=NOW)
     one = assignments.accept(assignment=done, by=here.member(), now=NOW, note="Yes.")
     assert (one.state, one.is_included, assignments.earned(done.participant)) == (S.SURPLUS, False, 300)
     with pytest.raises(problems.Erased):

@@ -8,7 +8,8 @@ from django.db import connection
 
 from annotation.domain import assignments
 from annotation.models import Assignment, AssignmentTransition, Campaign, Judgment, Place
-from crowdrag.studies.domain import invariants, leaving
+from crowdrag.studies import invariants
+from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW
 
 from .campaigns import World
@@ -28,7 +29,7 @@ def campaign_in_each_state() -> World:
         hand_in(one)
     assignments.accept(assignment=mine[1], by=reviewer, now=NOW)
     assignments.reject(assignment=mine[2], reason="No.", by=reviewer, now=NOW)
-    leaving.erase(participant=people[4], now=NOW)
+    withdrawal.erase(participant=people[4], now=NOW)
     return here
 
 

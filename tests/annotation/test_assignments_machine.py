@@ -16,8 +16,9 @@ from annotation.domain.assignments import problems
 from annotation.enums import AssignmentState as S
 from annotation.enums import CampaignState as C
 from annotation.models import Assignment, AssignmentPayment, Item, Judgment, Place, QuestionnaireItem
-from crowdrag.studies.domain import invariants, leaving
+from crowdrag.studies import invariants
 from crowdrag.studies.models import Participant
+from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW
 
 from .assignments_model import DONE, HOLDING, LOST, MOST, QUESTIONS, Known, Model
@@ -244,7 +245,7 @@ class Assignments(RuleBasedStateMachine):
     @rule(who=st.integers(0, PEOPLE - 1), erases=st.booleans())
     def leave(self, who: int, erases: bool) -> None:
         person = self.people[who]
-        (leaving.erase if erases else leaving.withdraw)(participant=person, now=self.now)
+        (withdrawal.erase if erases else withdrawal.withdraw)(participant=person, now=self.now)
         self.model.left.add(person.pk)
         gone = {S.ASSIGNED} | (HOLDING if erases else set())
         for one in self.model.mine(person.pk, *gone):

@@ -10,7 +10,7 @@ from annotation.domain import assignments
 from annotation.domain.assignments import problems
 from annotation.enums import AssignmentState as S
 from annotation.models import Assignment, Judgment
-from crowdrag.studies.domain import leaving
+from crowdrag.studies.participants import withdrawal
 from tests.at_once import meanwhile, together, uncommitted, wait_for_lock
 from tests.factories import NOW
 
@@ -102,7 +102,7 @@ def test_nothing_is_answered_behind_an_erasure() -> None:
     mine = claim(here, here.judge())
     answer_all(mine)
     assignments.give_back(assignment=mine, now=NOW)  # answers are taken still, and no change of state says otherwise
-    erases = lambda: leaving.erase(participant=mine.participant, now=NOW)  # noqa: E731
+    erases = lambda: withdrawal.erase(participant=mine.participant, now=NOW)  # noqa: E731
     got = after_waiting(erases, lambda: answer_otherwise(here, mine))
     assert type(got) is problems.LeftStudy
     assert (Judgment.objects.get().value, Judgment.objects.get().justification) == (1, "")

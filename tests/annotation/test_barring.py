@@ -8,9 +8,9 @@ from annotation.domain import assignments
 from annotation.domain.assignments import problems
 from annotation.enums import AssignmentState as S
 from annotation.models import Assignment
-from crowdrag.studies.domain import barring, leaving
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Bar
+from crowdrag.studies.participants import blocks, withdrawal
 from tests.annotation.shared import client_of, signed_in
 from tests.at_once import together
 from tests.factories import NOW, ParticipantFactory
@@ -25,7 +25,7 @@ def test_whoever_is_barred_finishes_what_they_have_and_gets_nothing_more() -> No
     here = sheets(3, k=1, questionnaires_per_person=None)
     judge, other = here.judge(), here.judge()
     mine = claim(here, judge)
-    barring.bar(participant=judge, reason=WHY, by=here.member(), now=NOW)
+    blocks.block(participant=judge, reason=WHY, by=here.member(), now=NOW)
     assert claim(here, judge) == mine
     assert hand_in(mine, NOW).state == S.SUBMITTED
     with pytest.raises(problems.Barred, match="Six seconds"):
@@ -33,7 +33,7 @@ def test_whoever_is_barred_finishes_what_they_have_and_gets_nothing_more() -> No
     assert isinstance(assignments.obstacle(campaign=here.campaign, participant=judge), problems.Barred)
     assert claim(here, other).state == S.ASSIGNED
     # What was barred is lifted, and the record of it stays.
-    barring.lift(participant=judge, by=None, now=NOW)
+    blocks.unblock(participant=judge, by=None, now=NOW)
     assert claim(here, judge).state == S.ASSIGNED
     assert Bar.objects.get(participant=judge).lifted_at == NOW
 
@@ -43,30 +43,30 @@ def test_what_was_given_back_is_not_taken_up_again() -> None:
     judge = here.judge()
     mine = claim(here, judge)
     assignments.give_back(assignment=mine, now=NOW)
-    barring.bar(participant=judge, reason=WHY, by=None, now=NOW)
+    blocks.block(participant=judge, reason=WHY, by=None, now=NOW)
     with pytest.raises(problems.Barred):
         assignments.resume(assignment=Assignment.objects.get(pk=mine.pk), now=NOW)
 
 
 def test_it_holds_once_has_a_reason_and_is_not_rewritten() -> None:
     judge = ParticipantFactory()
-    with pytest.raises(barring.NoReasonError):
-        barring.bar(participant=judge, reason="  ", by=None, now=NOW)
-    first = barring.bar(participant=judge, reason=WHY, by=None, now=NOW)
-    assert barring.bar(participant=judge, reason="another", by=None, now=NOW) == first
-    assert barring.lift(participant=judge, by=None, now=NOW) == first
-    assert barring.lift(participant=judge, by=None, now=NOW) is None
+    with pytest.raises(blocks.NoReasonError):
+        blocks.block(participant=judge, reason="  ", by=None, now=NOW)
+    first = blocks.block(participant=judge, reason=WHY, by=None, now=NOW)
+    assert blocks.block(participant=judge, reason="another", by=None, now=NOW) == first
+    assert blocks.unblock(participant=judge, by=None, now=NOW) == first
+    assert blocks.unblock(participant=judge, by=None, now=NOW) is None
     for change in ({"reason": "another"}, {"lifted_at": None}):
         with pytest.raises((InternalError, ProgrammingError)), transaction.atomic():
             Bar.objects.filter(pk=first.pk).update(**change)
-    leaving.erase(participant=judge, now=NOW)
+    withdrawal.erase(participant=judge, now=NOW)
     assert not Bar.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
 def test_whoever_is_barred_by_ten_at_once_is_barred_once() -> None:
     judge = ParticipantFactory()
-    bars = together([lambda: barring.bar(participant=judge, reason=WHY, by=None, now=NOW)] * 10)
+    bars = together([lambda: blocks.block(participant=judge, reason=WHY, by=None, now=NOW)] * 10)
     assert {bar.pk for bar in bars} == set(Bar.objects.values_list("pk", flat=True))
     assert len({bar.pk for bar in bars}) == 1
 

@@ -7,7 +7,7 @@ from django.db import IntegrityError, ProgrammingError, transaction
 
 from annotation.enums import AssignmentState, CampaignKind, Inference, Judges
 from annotation.models import Assignment, AssignmentDecision, AssignmentTransition, Item, Judgment
-from crowdrag.studies.enums import Verdict
+from crowdrag.studies.enums import DecisionKind
 from tests.factories import (
     NOW,
     AssignmentFactory,
@@ -121,7 +121,7 @@ def test_transitions_and_decisions_stand() -> None:
         transition.save()
     with pytest.raises(IntegrityError, match="assignmentdecision_has_a_reason"):
         AssignmentDecision.objects.create(
-            assignment=assignment, about=Verdict.PAY, holds=True, reason="", decided_at=NOW
+            assignment=assignment, about=DecisionKind.PAY, holds=True, reason="", decided_at=NOW
         )
 
 

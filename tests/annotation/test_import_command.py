@@ -14,8 +14,8 @@ from annotation.domain.imports.crowdrag25 import shapes
 from annotation.models import Dimension, Judgment
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
-from crowdrag.studies.domain import studies
 from crowdrag.studies.models import Study
+from crowdrag.studies.study import services
 from tests.annotation.shared import signed_in
 from tests.factories import StudyFactory, TopicFactory
 from writing.domain.imports import importers
@@ -102,7 +102,7 @@ def test_a_study_that_holds_anything_is_not_discarded(has_run: bool) -> None:
     else:
         TopicFactory(study=study)
 
-    assert not studies.discard(study)
+    assert not services.discard(study)
     assert Study.objects.filter(pk=study.pk).exists()
 
 

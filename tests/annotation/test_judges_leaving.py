@@ -9,7 +9,7 @@ from django.urls import reverse
 from annotation.domain import assignments
 from annotation.domain.screening import queue
 from annotation.models import Judgment
-from crowdrag.studies import ways
+from crowdrag.studies import activities
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Participant
 from tests import erasures
@@ -34,7 +34,7 @@ def withdraw_page(person: Participant, **data: str) -> Any:
 
 def sentences(here: World, person: Participant) -> dict[str, list[str]]:
     """What each way of taking part says of an erasure."""
-    return {way.name: way.erasure(person) for way in ways.every(here.study) if way.erasure(person)}
+    return {way.name: way.erasure(person) for way in activities.of_study(here.study) if way.erasure(person)}
 
 
 def test_a_judge_reads_that_bare_answers_stay_and_they_do(here: World) -> None:

@@ -7,8 +7,8 @@ from django.urls import reverse
 from annotation.domain import assignments
 from annotation.enums import AssignmentState as S
 from annotation.models import Assignment
-from crowdrag.studies import ways
-from crowdrag.studies.domain import links
+from crowdrag.studies import activities
+from crowdrag.studies.entry import links
 from tests.annotation.campaigns import World
 from tests.annotation.judging import HOUR, answer_all, claim, hand_in, sheets
 from tests.annotation.shared import client_of, made_once
@@ -83,7 +83,7 @@ def test_who_came_to_judge_is_not_asked_to_write(here: World) -> None:
     judge, stranger, both = here.judge(), here.stranger(), here.judge()
     to_write = links.create_open(study=here.study, purpose="writing", label="", by=None, now=NOW)
     to_write.arrivals.create(participant=both, arrived_at=NOW, last_at=NOW)
-    names = {person: [way.name for way in ways.of(person)] for person in (judge, stranger, both)}
+    names = {person: [way.name for way in activities.of_participant(person)] for person in (judge, stranger, both)}
     assert names == {judge: [here.purpose], stranger: ["writing"], both: ["writing", here.purpose]}
     page = client_of(judge).get(reverse("work", args=[here.study.slug])).content.decode()
     judging, writing = (reverse(name, args=[here.study.slug, *rest]) for name, rest in
@@ -91,4 +91,4 @@ def test_who_came_to_judge_is_not_asked_to_write(here: World) -> None:
     assert (judging in page, writing in page) == (True, False)
     # Who wrote is still shown what came of it.
     WritingTaskFactory(claimed=True, topic__study=here.study, participant=judge)
-    assert "writing" in [way.name for way in ways.of(judge)]
+    assert "writing" in [way.name for way in activities.of_participant(judge)]

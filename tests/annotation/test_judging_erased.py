@@ -7,7 +7,7 @@ from annotation.domain import assignments, invariants, reading
 from annotation.enums import AssignmentState as S
 from annotation.enums import CampaignKind
 from annotation.models import Judgment
-from crowdrag.studies.domain.invariants import Tally
+from crowdrag.studies.invariants import Tally
 from tests.factories import NOW
 
 from .asked_again import erase

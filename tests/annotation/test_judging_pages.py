@@ -17,8 +17,9 @@ from annotation.domain import assignments, reading
 from annotation.enums import AssignmentState as S
 from annotation.enums import CampaignKind, CampaignState
 from annotation.models import Assignment, TrainingItem
-from crowdrag.studies import ways
-from crowdrag.studies.domain import leaving, links
+from crowdrag.studies import activities
+from crowdrag.studies.entry import links
+from crowdrag.studies.participants import withdrawal
 from tests.annotation.campaigns import World, world
 from tests.annotation.judging import add_check, answer_all
 from tests.annotation.shared import client_of, made_once
@@ -260,7 +261,7 @@ def test_a_rejection_is_told_with_its_reason_and_can_be_contested(here: World) -
     assert "Every answer was A." in own
     assert f"about={mine.external_id}&amp;kind=CONTEST" in own
     assert "Every answer was A." in source_of(client, address(here, mine, "done"))
-    way = next(each for each in ways.every(here.study) if each.name == here.purpose)
+    way = next(each for each in activities.of_study(here.study) if each.name == here.purpose)
     assert way.owed(mine.participant) == 100
     assert way.about_label(mine.participant, mine.external_id)
     assert way.about_label(here.judge(), mine.external_id) == way.remedy(here.judge(), mine.external_id) == ""
@@ -275,13 +276,13 @@ def test_a_closed_campaign_keeps_what_was_begun_and_a_draft_is_no_way_of_taking_
     late.post(start_of(here))
     assert Assignment.objects.count() == 1
     draft = world(state=CampaignState.DRAFT)
-    assert draft.purpose not in [way.name for way in ways.every(draft.study)]
+    assert draft.purpose not in [way.name for way in activities.of_study(draft.study)]
     assert client_of(draft.judge()).get(start_of(draft)).status_code == 302
 
 
 def test_who_withdrew_is_led_to_their_own_page(here: World) -> None:
     client, mine = claimed(here)
-    leaving.withdraw(participant=mine.participant, now=timezone.now())
+    withdrawal.withdraw(participant=mine.participant, now=timezone.now())
     assert client.get(start_of(here))["Location"] == work_of(here)
     assert client.get(address(here, mine))["Location"] == work_of(here)
     answer = client.post(address(here, mine, "answer"), "{}", content_type="application/json")

@@ -15,7 +15,7 @@ from annotation.models import Assignment, CheckAnswer, ItemTime, LiveCompetence
 from crowdrag.recruitment.domain.orders import OrderError
 from crowdrag.recruitment.enums import OrderKind, OrderState, RejectionCategory
 from crowdrag.recruitment.models import PlatformOrder
-from crowdrag.studies.enums import Role, Verdict
+from crowdrag.studies.enums import DecisionKind, Role
 from crowdrag.studies.models import Participant
 from tests.at_once import together
 from tests.factories import NOW, UserFactory
@@ -108,8 +108,8 @@ def test_signals_are_kept_with_a_decision_on_the_analysis(here: campaigns.World)
     by, reason = here.member(), "Too fast to be read."
     for one in (clean, fast):
         deciding.reject(assignment=one, reason=reason, by=by, now=LATER)
-    assert clean.decisions.get(about=Verdict.INCLUDE).evidence == {}
-    assert fast.decisions.get(about=Verdict.INCLUDE).evidence["too_fast"]["limit"] == 600
+    assert clean.decisions.get(about=DecisionKind.INCLUDE).evidence == {}
+    assert fast.decisions.get(about=DecisionKind.INCLUDE).evidence["too_fast"]["limit"] == 600
     made = deciding.include(assignment=left_out, holds=False, reason=reason, by=by, now=LATER)
     assert made.evidence["too_fast"]["seconds"] == 60
     deciding.accept(assignment=left_out, by=by, now=LATER)

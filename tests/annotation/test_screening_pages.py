@@ -18,8 +18,8 @@ from annotation.enums import CampaignKind, CampaignState
 from annotation.models import Assignment, Campaign, Item, Place, TrainingItem
 from crowdrag.recruitment.enums import RejectionCategory
 from crowdrag.recruitment.models import PlatformOrder
-from crowdrag.studies.domain import enquiring
 from crowdrag.studies.enums import EnquiryKind, Role
+from crowdrag.studies.messages import services
 from tests.factories import NOW
 
 from . import campaigns, judging
@@ -157,7 +157,7 @@ def test_paying_and_including_are_two_decisions(here: campaigns.World, client: C
 def test_a_contested_rejection_is_taken_back_from_the_desk(here: campaigns.World, client: Client) -> None:
     done = handed_in(here)
     client.post(of("screening_decide", done), {"decision": "reject", "reason": "Too fast.", "pay": "none"})
-    enquiring.ask(
+    services.ask(
         participant=done.participant, kind=EnquiryKind.CONTEST, text="I read quickly.", now=NOW, about=done.external_id
     )
     enquiries = client.get(reverse("enquiries", args=[here.study.slug])).content.decode()

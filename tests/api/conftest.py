@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 from rest_framework.test import APIClient
 
-from crowdrag.api.domain import tokens
-from crowdrag.api.enums import Scope
+from crowdrag.accounts import tokens
+from crowdrag.accounts.enums import Scope
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study, User
 from tests.factories import MembershipFactory, StudyFactory

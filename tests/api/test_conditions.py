@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from crowdrag.api.domain import limits
+from crowdrag.api import rate_limits
 from crowdrag.api.models import Allowance
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
@@ -92,8 +92,8 @@ def test_so_many_at_once_and_then_as_many_as_grow_back(settings: Any) -> None:
     settings.API_PER_MINUTE, settings.API_AT_ONCE = 60, 3
     user = UserFactory()
 
-    def take(seconds: float) -> limits.Standing:
-        standing = limits.take(user=user, now=NOW + timedelta(seconds=seconds))
+    def take(seconds: float) -> rate_limits.RateLimitStatus:
+        standing = rate_limits.take(user=user, now=NOW + timedelta(seconds=seconds))
         assert standing is not None
         return standing
 
@@ -110,7 +110,7 @@ def test_so_many_at_once_and_then_as_many_as_grow_back(settings: Any) -> None:
 @pytest.mark.django_db
 def test_nothing_is_counted_where_there_is_no_limit(settings: Any) -> None:
     settings.API_PER_MINUTE = 0
-    assert limits.take(user=UserFactory(), now=NOW) is None
+    assert rate_limits.take(user=UserFactory(), now=NOW) is None
     assert not Allowance.objects.exists()
 
 
@@ -134,5 +134,5 @@ def test_who_asks_too_much_is_told_when_to_come_again(settings: Any) -> None:
 def test_of_many_at_the_same_moment_no_more_pass_than_may(settings: Any) -> None:
     settings.API_PER_MINUTE, settings.API_AT_ONCE = 60, 5
     user = UserFactory()
-    found = together([lambda: limits.take(user=user, now=NOW) for _ in range(12)])
+    found = together([lambda: rate_limits.take(user=user, now=NOW) for _ in range(12)])
     assert sum(standing.passes for standing in found) == 5

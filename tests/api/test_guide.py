@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 
-from crowdrag.api.domain import tokens
-from crowdrag.api.domain.tokens import LONGEST
-from crowdrag.api.enums import Scope
+from crowdrag.accounts import tokens
+from crowdrag.accounts.enums import Scope
+from crowdrag.accounts.tokens import MAX_LIFETIME
 from crowdrag.runs.domain import running
 from crowdrag.runs.models import Run
 from crowdrag.studies.enums import Role
@@ -41,7 +41,7 @@ def test_the_guides_example_does_what_it_says(live_server: Any, tmp_path: Path) 
     (tmp_path / "example.py").write_text(example("example"))
     (tmp_path / "topics.jsonl").write_text(TOPIC)
     scopes = [Scope.CREATE, Scope.WRITE]
-    _token, text = tokens.issue(by=UserFactory(), name="example", scopes=scopes, studies=None, lasts=LONGEST)
+    _token, text = tokens.issue(by=UserFactory(), name="example", scopes=scopes, studies=None, lasts=MAX_LIFETIME)
     script = subprocess.Popen(
         [sys.executable, "example.py"],
         cwd=tmp_path,
@@ -60,7 +60,7 @@ def test_the_guides_example_does_what_it_says(live_server: Any, tmp_path: Path) 
 def ran(mark: str, folder: Path, server: str, by: User, *scopes: Scope, **variables: str) -> list[str]:
     """Run an example as this person; return the lines that it printed."""
     (folder / "example.py").write_text(example(mark))
-    _token, text = tokens.issue(by=by, name="example", scopes=scopes, studies=None, lasts=LONGEST)
+    _token, text = tokens.issue(by=by, name="example", scopes=scopes, studies=None, lasts=MAX_LIFETIME)
     env = os.environ | {"CROWDRAG": server, "CROWDRAG_TOKEN": text} | variables
     command = [sys.executable, "example.py"]
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)

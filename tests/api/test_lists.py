@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from crowdrag.api.endpoints.endpoint import Listing
-from crowdrag.api.endpoints.pages import MOST
+from crowdrag.api.endpoints import ListEndpoint
+from crowdrag.api.pagination import MAX_LIMIT
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.api.conftest import by_token
@@ -21,7 +21,7 @@ from tests.api.test_matrix import ENDPOINTS, endpoint
 from tests.factories import MembershipFactory, StudyFactory, TopicFactory
 
 pytestmark = pytest.mark.django_db
-LISTS = [pattern.name for _, pattern in ENDPOINTS if issubclass(endpoint(pattern), Listing)]
+LISTS = [pattern.name for _, pattern in ENDPOINTS if issubclass(endpoint(pattern), ListEndpoint)]
 
 # Lists of something in a study, whose address names it.
 OF_SOMETHING = {
@@ -61,12 +61,12 @@ def test_a_list_costs_the_same_queries_whatever_its_size(name: str) -> None:
     script = by_token(user)
     script.get("/api/v1/studies/")  # notes that the token is used
     found = []
-    for count in (1, 3, MOST):
+    for count in (1, 3, MAX_LIMIT):
         study = MembershipFactory(user=user, role=Role.OWNER).study
         more = ROWS[name](study, count)
         address = reverse(name, kwargs={"study": study.slug, **more})
-        rows, queries = asked(script, f"{address}?limit={MOST}")
-        assert rows >= min(count, MOST)
+        rows, queries = asked(script, f"{address}?limit={MAX_LIMIT}")
+        assert rows >= min(count, MAX_LIMIT)
         found.append(queries)
     assert len(set(found)) == 1, found
 

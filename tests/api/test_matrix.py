@@ -6,9 +6,9 @@ import pytest
 from django.urls import URLPattern
 from rest_framework.test import APIClient
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Need
-from crowdrag.api.enums import Scope
-from crowdrag.api.views.description import Nothing
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import Endpoint, Need
+from crowdrag.api.views import UnknownAddress
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.api.conftest import by_token
@@ -31,7 +31,7 @@ def endpoint(pattern: URLPattern) -> type[Endpoint]:
 ENDPOINTS = [
     (route, pattern)
     for route, pattern in ROUTES
-    if getattr(pattern.callback, "access", None) == "api" and endpoint(pattern) is not Nothing
+    if getattr(pattern.callback, "access", None) == "api" and endpoint(pattern) is not UnknownAddress
 ]
 NAMES = [pattern.name for _, pattern in ENDPOINTS]
 

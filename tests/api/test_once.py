@@ -9,12 +9,13 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from crowdrag.api.domain import replies
+from crowdrag.api import idempotency
 from crowdrag.api.models import KeptReply
 from crowdrag.runs.models import Run
-from crowdrag.studies.domain import leaving, studies
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
+from crowdrag.studies.participants import withdrawal
+from crowdrag.studies.study import services
 from tests.api.conftest import by_token
 from tests.at_once import meanwhile, together
 from tests.factories import ParticipantFactory, UserFactory
@@ -65,7 +66,7 @@ def test_a_request_that_failed_keeps_nothing_and_may_be_sent_again() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_what_was_done_before_an_error_is_undone_with_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    user, create = UserFactory(), studies.create
+    user, create = UserFactory(), services.create
 
     def breaks(**fields: Any) -> Study:
         create(**fields)
@@ -73,10 +74,10 @@ def test_what_was_done_before_an_error_is_undone_with_the_key(monkeypatch: pytes
 
     client = by_token(user)
     client.raise_request_exception = False
-    monkeypatch.setattr(studies, "create", breaks)
+    monkeypatch.setattr(services, "create", breaks)
     assert sent(client, "a").status_code == 500
     assert not Study.objects.exists()
-    monkeypatch.setattr(studies, "create", create)
+    monkeypatch.setattr(services, "create", create)
     assert sent(client, "a").status_code == 201
 
 
@@ -89,7 +90,7 @@ def test_a_key_that_is_none_is_refused(key: str) -> None:
 def test_a_reply_is_kept_for_a_day() -> None:
     client = by_token(UserFactory())
     sent(client, "a")
-    KeptReply.objects.update(kept_at=timezone.now() - replies.KEPT_FOR)
+    KeptReply.objects.update(kept_at=timezone.now() - idempotency.REPLY_RETENTION)
     assert sent(client, "a").status_code == 400  # done anew: the name is taken
     sent(client, "b", {"slug": "b", "title": "B"})
     assert [kept.key for kept in KeptReply.objects.all()] == ["b"]
@@ -117,14 +118,14 @@ def test_replies_of_a_study_go_when_somebody_in_it_has_their_data_erased(
     file = SimpleUploadedFile("topics.jsonl", b'{"id": "1", "query": "why"}\n')
     client.post(f"{STUDIES}mine/imports/topics/", {"file": file}, headers={"Idempotency-Key": "a"})
     sent(client, "b")
-    leaving.erase(participant=ParticipantFactory(study=study), now=timezone.now())
+    withdrawal.erase(participant=ParticipantFactory(study=study), now=timezone.now())
     assert [kept.key for kept in KeptReply.objects.all()] == ["b"]
 
 
 @pytest.mark.django_db(transaction=True)
 def test_while_the_first_is_answered_the_second_is_told_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     user = UserFactory()
-    create = studies.create
+    create = services.create
     seconds: list[Any] = []
 
     def slowly(**fields: Any) -> Study:
@@ -134,7 +135,7 @@ def test_while_the_first_is_answered_the_second_is_told_to_wait(monkeypatch: pyt
         return create(**fields)
 
     client, other = by_token(user), by_token(user)
-    monkeypatch.setattr(studies, "create", slowly)
+    monkeypatch.setattr(services, "create", slowly)
     assert sent(client, "a").status_code == 201
     assert [(one.status_code, one.json()["code"], one["Retry-After"]) for one in seconds] == [(409, "under-way", "1")]
 

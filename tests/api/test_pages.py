@@ -9,9 +9,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from crowdrag.api.domain import tokens
-from crowdrag.api.enums import Scope
-from crowdrag.api.models import ApiToken, Grant
+from crowdrag.accounts import tokens
+from crowdrag.accounts.enums import Scope
+from crowdrag.accounts.models import ApiToken, Grant
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import User
 from tests.factories import MembershipFactory, StudyFactory, UserFactory

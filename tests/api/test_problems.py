@@ -7,10 +7,10 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from crowdrag.api.endpoints.sorts import SORTS
-from crowdrag.studies.domain import studies
+from crowdrag.api.problems import PROBLEM_TYPES
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
+from crowdrag.studies.study import services
 from tests.api.conftest import by_token
 from tests.factories import MembershipFactory, UserFactory
 
@@ -20,7 +20,7 @@ STUDIES = "/api/v1/studies/"
 
 def test_every_sort_of_problem_is_explained_where_its_type_leads(client: Client) -> None:
     page = client.get(reverse("api_problems")).content.decode()
-    for code in SORTS:
+    for code in PROBLEM_TYPES:
         assert f'id="{code}"' in page
 
 
@@ -105,7 +105,7 @@ def test_an_error_of_ours_is_a_problem_too_and_is_heard_of(
     def breaks(**_fields: object) -> Study:
         raise RuntimeError("the secret inside")
 
-    monkeypatch.setattr(studies, "create", breaks)
+    monkeypatch.setattr(services, "create", breaks)
     script = by_token(UserFactory())
     script.raise_request_exception = False
     answer = script.post(STUDIES, {"slug": "s", "title": "x"}, format="json")

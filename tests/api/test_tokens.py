@@ -7,11 +7,9 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from crowdrag.api.domain import tokens
-from crowdrag.api.enums import Scope
-from crowdrag.api.models import ApiToken, Grant
-from crowdrag.audit.domain import signing_in
-from crowdrag.audit.models import SignInFailure
+from crowdrag.accounts import login_limits, tokens
+from crowdrag.accounts.enums import Scope
+from crowdrag.accounts.models import ApiToken, Grant, SignInFailure
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.api.conftest import by_token
@@ -142,16 +140,16 @@ def test_what_is_no_token_is_noted_as_a_sign_in_that_failed_once_a_minute() -> N
     assert sent("Bearer crowdrag_guessed_again")["status"] == 401
     noted = SignInFailure.objects.get()
     assert (noted.user, noted.address) == (None, "127.0.0.1")
-    signing_in.token_failed(address="127.0.0.1", now=noted.at + timedelta(minutes=2))
-    signing_in.token_failed(address="192.0.2.7", now=noted.at)
+    login_limits.note_token_failure(address="127.0.0.1", now=noted.at + timedelta(minutes=2))
+    login_limits.note_token_failure(address="192.0.2.7", now=noted.at)
     assert SignInFailure.objects.count() == 3
     # Nobody who types a password from there has to wait for it.
-    account = signing_in.mark("anybody@example.org")
+    account = login_limits.hash_account("anybody@example.org")
     many = [
-        SignInFailure(at=noted.at, mark=noted.mark, address=noted.address) for _ in range(signing_in.OF_ONE_ADDRESS)
+        SignInFailure(at=noted.at, mark=noted.mark, address=noted.address) for _ in range(login_limits.MAX_PER_ADDRESS)
     ]
     SignInFailure.objects.bulk_create(many)
-    assert signing_in.wait(account_mark=account, address="127.0.0.1", now=noted.at) == 0
+    assert login_limits.seconds_to_wait(account_mark=account, address="127.0.0.1", now=noted.at) == 0
 
 
 def test_a_token_that_has_ended_is_noted_and_a_good_one_is_not() -> None:
@@ -171,10 +169,10 @@ def test_a_new_password_ends_all_tokens() -> None:
     user.set_password("another one entirely")
     user.save()
     assert sent(f"Bearer {text}")["status"] == 401
-    assert list(tokens.of(user)) == []
+    assert list(tokens.list_for(user)) == []
     new, text = tokens.issue(by=user, name="b", scopes=[], studies=None, lasts=WEEK)
     assert sent(f"Bearer {text}")["status"] == 200
-    assert list(tokens.of(user)) == [new]
+    assert list(tokens.list_for(user)) == [new]
 
 
 def test_a_token_of_an_earlier_release_is_bound_to_the_password_when_it_is_used() -> None:

@@ -10,17 +10,17 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from crowdrag.audit.domain import looking
+from crowdrag.audit import queries, services
 from crowdrag.audit.models import Look
-from crowdrag.studies.domain import leaving
-from crowdrag.studies.enums import ParticipantKind, Shown
+from crowdrag.studies.enums import AuditedContent, ParticipantKind
+from crowdrag.studies.participants import withdrawal
 from tests.factories import MembershipFactory, ParticipantFactory, ResponseFactory, StudyFactory, UserFactory
 from tests.studies.test_access import STUDY_ROUTES
 
 pytestmark = pytest.mark.django_db
 
 # Pages of a study that show nothing of people who take part: what the study is, asks and plans; figures over many;
-# texts of models; lists of runs. Whoever adds a page decides here, or marks it with `access.shows`.
+# texts of models; lists of runs. Whoever adds a page decides here, or marks it with `access.audited`.
 NAMES = """
     study study_about members member_remove participant_bar entry_link_close
     webhooks webhook webhook_secret webhook_test webhook_switch webhook_remove webhook_again
@@ -59,16 +59,25 @@ def test_a_response_that_is_read_is_noted(client: Client) -> None:
     by_model = ResponseFactory(topic=response.topic, participant__kind=ParticipantKind.MODEL)
     assert client.get(reverse("response", args=[response.study.slug, by_model.external_id])).status_code == 200
     look = Look.objects.get()
-    assert (look.by, look.study, look.what, look.page) == (member.user, response.study, Shown.RESPONSE, "response")
+    assert (look.by, look.study, look.what, look.page) == (
+        member.user,
+        response.study,
+        AuditedContent.RESPONSE,
+        "response",
+    )
     assert (look.participant, look.thing) == (response.participant, response.pk)
 
 
 def test_a_look_after_a_while_is_another() -> None:
     now, user, study = timezone.now(), UserFactory(), StudyFactory()
-    given = {"by": user, "study": study, "what": Shown.PEOPLE, "page": "progress"}
-    times = [now, now + looking.AGAIN - timedelta(seconds=1), now + looking.AGAIN + timedelta(seconds=1)]
-    assert [looking.record(**given, now=at) for at in times] == [True, False, True]
-    assert looking.record(**given | {"page": "screening"}, now=now)  # another list is another look
+    given = {"by": user, "study": study, "what": AuditedContent.PEOPLE, "page": "progress"}
+    times = [
+        now,
+        now + services.REPEAT_WITHIN - timedelta(seconds=1),
+        now + services.REPEAT_WITHIN + timedelta(seconds=1),
+    ]
+    assert [services.record_access(**given, now=at) for at in times] == [True, False, True]
+    assert services.record_access(**given | {"page": "screening"}, now=now)  # another list is another look
 
 
 def test_rows_in_the_administration_are_noted(client: Client) -> None:
@@ -77,17 +86,19 @@ def test_rows_in_the_administration_are_noted(client: Client) -> None:
     client.get(f"/admin/studies/participant/{person.pk}/change/")
     client.get("/admin/studies/study/")
     look = Look.objects.get()
-    assert (look.what, look.page, look.thing) == (Shown.ADMIN, "admin:studies_participant_change", person.pk)
+    assert (look.what, look.page, look.thing) == (AuditedContent.ADMIN, "admin:studies_participant_change", person.pk)
 
 
 def looked(**given: Any) -> Look:
-    looking.record(**{"by": UserFactory(), "study": StudyFactory(), "what": Shown.PEOPLE, "page": "progress"} | given)
+    services.record_access(
+        **{"by": UserFactory(), "study": StudyFactory(), "what": AuditedContent.PEOPLE, "page": "progress"} | given
+    )
     return Look.objects.latest("id")
 
 
 def test_nobody_changes_the_trail() -> None:
     look = looked()
-    changes = {"at": timezone.now(), "by_id": UserFactory().pk, "study_slug": "other", "what": Shown.LOG,
+    changes = {"at": timezone.now(), "by_id": UserFactory().pk, "study_slug": "other", "what": AuditedContent.LOG,
                "page": "other", "participant_id": 1, "thing": 1}  # fmt: skip
     for field, value in changes.items():
         with pytest.raises(DatabaseError, match="Cannot update"), transaction.atomic():
@@ -101,7 +112,7 @@ def test_nobody_deletes_what_is_not_a_year_old() -> None:
     with pytest.raises(DatabaseError, match="Cannot delete"), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("DELETE FROM audit_look")
     old = looked(now=timezone.now() - timedelta(days=400))
-    assert looking.expired(now=timezone.now(), keep=timedelta(days=1)).delete()[0] == 1
+    assert queries.expired_accesses(now=timezone.now(), keep=timedelta(days=1)).delete()[0] == 1
     assert not Look.objects.filter(pk=old.pk).exists()
 
 
@@ -124,7 +135,7 @@ def test_an_erasure_finds_nothing_of_a_person_in_the_trail(client: Client) -> No
     response = ResponseFactory(participant__external_id="pseudonym-4711", text="Words like no others [0].")
     client.force_login(MembershipFactory(study=response.study).user)
     client.get(reverse("response", args=[response.study.slug, response.external_id]))
-    leaving.erase(participant=response.participant, now=timezone.now())
+    withdrawal.erase(participant=response.participant, now=timezone.now())
     with connection.cursor() as cursor:
         cursor.execute("SELECT look::text FROM audit_look look")
         rows = [row[0] for row in cursor.fetchall()]

@@ -8,8 +8,8 @@ from django.db import DatabaseError, connection, transaction
 from django.test import Client, RequestFactory, override_settings
 from django.utils import timezone
 
-from crowdrag.audit.domain import signing_in
-from crowdrag.audit.models import SignInFailure
+from crowdrag.accounts import login_limits
+from crowdrag.accounts.models import SignInFailure
 from tests.at_once import together
 from tests.factories import PASSWORD, UserFactory
 
@@ -29,7 +29,7 @@ def fail() -> Any:
         times: int, account: str = "a@example.org", address: str | None = "198.51.100.7", at: Any = NOW
     ) -> None:
         for _ in range(times):
-            assert signing_in.guarded(account=account, address=address, check=lambda: None, now=at) is None
+            assert login_limits.guard(account=account, address=address, check=lambda: None, now=at) is None
 
     return failing
 
@@ -57,46 +57,46 @@ def test_who_signs_in_leaves_no_failure(client: Client) -> None:
 @pytest.mark.parametrize("path", ["/login/", "/admin/login/"])
 def test_a_right_password_is_refused_after_too_many_wrong_ones(client: Client, fail: Any, path: str) -> None:
     user = UserFactory(is_staff=True, is_superuser=True)
-    fail(signing_in.OF_ONE_ACCOUNT, user.email, at=timezone.now())
+    fail(login_limits.MAX_PER_ACCOUNT, user.email, at=timezone.now())
     answer = enter(client, user.email, PASSWORD, path=path)
 
     assert "_auth_user_id" not in client.session
     if path == "/login/":
         assert answer.status_code == 429
-        assert 0 < int(answer["Retry-After"]) <= signing_in.WINDOW.total_seconds() + 1
+        assert 0 < int(answer["Retry-After"]) <= login_limits.WINDOW.total_seconds() + 1
     # From elsewhere the account is open: nobody can lock somebody else out.
     assert enter(client, user.email, PASSWORD, "203.0.113.9", path=path).status_code == 302
 
 
 def test_waiting_ends_when_the_first_failure_is_old_enough(fail: Any) -> None:
-    fail(signing_in.OF_ONE_ACCOUNT)
+    fail(login_limits.MAX_PER_ACCOUNT)
     given: dict[str, Any] = {"account": "a@example.org", "address": "198.51.100.7"}
-    with pytest.raises(signing_in.TooManyError) as refused:
-        signing_in.guarded(**given, check=lambda: pytest.fail("tried"), now=NOW + timedelta(minutes=5))
+    with pytest.raises(login_limits.TooManyFailuresError) as refused:
+        login_limits.guard(**given, check=lambda: pytest.fail("tried"), now=NOW + timedelta(minutes=5))
     later = NOW + timedelta(minutes=5, seconds=refused.value.seconds)
-    assert later - NOW >= signing_in.WINDOW
+    assert later - NOW >= login_limits.WINDOW
     user = UserFactory()
-    assert signing_in.guarded(**given, check=lambda: user, now=later) is user
+    assert login_limits.guard(**given, check=lambda: user, now=later) is user
 
 
 def test_trying_while_refused_does_not_make_it_longer(fail: Any) -> None:
-    fail(signing_in.OF_ONE_ACCOUNT)
+    fail(login_limits.MAX_PER_ACCOUNT)
     for minute in range(1, 15):
-        with pytest.raises(signing_in.TooManyError):
+        with pytest.raises(login_limits.TooManyFailuresError):
             fail(2, at=NOW + timedelta(minutes=minute, seconds=1))
-        with pytest.raises(signing_in.TooManyError):
+        with pytest.raises(login_limits.TooManyFailuresError):
             fail(1, at=NOW + timedelta(minutes=minute, seconds=1))
     assert SignInFailure.objects.filter(was_refused=True).count() == 14
-    fail(1, at=NOW + signing_in.WINDOW + timedelta(seconds=1))
+    fail(1, at=NOW + login_limits.WINDOW + timedelta(seconds=1))
 
 
 def test_many_accounts_from_one_address_are_refused_too(fail: Any) -> None:
-    for number in range(signing_in.OF_ONE_ADDRESS):
+    for number in range(login_limits.MAX_PER_ADDRESS):
         fail(1, f"{number}@example.org")
-    with pytest.raises(signing_in.TooManyError):
+    with pytest.raises(login_limits.TooManyFailuresError):
         fail(1, "another@example.org")
     fail(1, "another@example.org", "203.0.113.9")
-    for number in range(signing_in.OF_ONE_ADDRESS + 1):
+    for number in range(login_limits.MAX_PER_ADDRESS + 1):
         fail(1, f"{number}@example.org", None)  # behind a socket nobody can be told from another
 
 
@@ -104,12 +104,12 @@ def test_many_accounts_from_one_address_are_refused_too(fail: Any) -> None:
 def test_many_tries_at_once_are_no_more_than_one_after_the_other() -> None:
     def attempt() -> str:
         try:
-            signing_in.guarded(account="a@example.org", address="198.51.100.7", check=lambda: None)
-        except signing_in.TooManyError:
+            login_limits.guard(account="a@example.org", address="198.51.100.7", check=lambda: None)
+        except login_limits.TooManyFailuresError:
             return "refused"
         return "tried"
 
-    assert together([attempt] * 24).count("tried") == signing_in.OF_ONE_ACCOUNT
+    assert together([attempt] * 24).count("tried") == login_limits.MAX_PER_ACCOUNT
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_many_tries_at_once_are_no_more_than_one_after_the_other() -> None:
 def test_where_a_request_comes_from(proxies: int, forwarded: str, expected: str | None) -> None:
     request = RequestFactory().get("/", REMOTE_ADDR="10.0.0.1", headers={"x-forwarded-for": forwarded})
     with override_settings(PROXIES=proxies):
-        assert signing_in.address_of(request) == expected
+        assert login_limits.client_address(request) == expected
 
 
 @pytest.mark.parametrize(
@@ -139,22 +139,22 @@ def test_where_a_request_comes_from(proxies: int, forwarded: str, expected: str 
     ],
 )
 def test_failures_are_counted_by_network(address: str, expected: str) -> None:
-    assert signing_in.origin_of(RequestFactory().get("/", REMOTE_ADDR=address)) == expected
+    assert login_limits.client_origin(RequestFactory().get("/", REMOTE_ADDR=address)) == expected
 
 
 def test_a_failure_is_never_rewritten_and_goes_after_a_while(fail: Any) -> None:
-    fail(1, at=NOW - signing_in.KEPT - timedelta(days=1))
+    fail(1, at=NOW - login_limits.RETENTION - timedelta(days=1))
     fail(1)
     with pytest.raises(DatabaseError, match="Cannot update"), transaction.atomic():
         SignInFailure.objects.update(was_refused=True)
-    assert signing_in.forget(NOW) == 1
+    assert login_limits.delete_expired(NOW) == 1
     assert SignInFailure.objects.count() == 1
 
 
 def test_another_address_of_the_same_network_does_not_help(fail: Any) -> None:
     user = UserFactory()
-    origin = signing_in.origin_of(RequestFactory().get("/", REMOTE_ADDR="2001:db8::1"))
-    fail(signing_in.OF_ONE_ACCOUNT - 1, user.email, origin, at=timezone.now())
+    origin = login_limits.client_origin(RequestFactory().get("/", REMOTE_ADDR="2001:db8::1"))
+    fail(login_limits.MAX_PER_ACCOUNT - 1, user.email, origin, at=timezone.now())
     assert enter(Client(), user.email, "wrong", "2001:db8::2").status_code == 200
     assert enter(Client(), user.email, PASSWORD, "2001:db8::ffff").status_code == 429
     assert enter(Client(), user.email, PASSWORD, "2001:db8:0:1::1").status_code == 302

@@ -75,7 +75,7 @@ def test_five_people_judge_every_item_once_on_all_dimensions(simulated):
 
 def test_few_people_share_the_work_evenly():
     # Everybody wants to begin at once, so that only waiting keeps a person's questionnaires apart.
-    simulated = simulate(settings=crowd.Settings(participants=7, days=0.0))
+    simulated = simulate(settings=crowd.CrowdSettings(participants=7, days=0.0))
     load = Counter(assignment.participant for assignment in simulated.assignments)
     assert len(load) == 7
     assert max(load.values()) - min(load.values()) <= 1
@@ -97,7 +97,7 @@ def test_overall_quality_is_never_neutral(simulated):
 
 def test_times_are_ordered_and_long_enough_to_be_accepted():
     # A median of 20 s is too fast for nearly everybody: the limit has to hold nonetheless.
-    simulated = simulate(settings=crowd.Settings(seconds=20.0))
+    simulated = simulate(settings=crowd.CrowdSettings(seconds=20.0))
     items = {questionnaire.number: len(questionnaire.pairs) for questionnaire in simulated.questionnaires}
     for assignment in simulated.assignments:
         assert OPENED <= assignment.started_at <= OPENED + timedelta(days=3)
@@ -131,7 +131,7 @@ def person(*, spam, strategy=(1 / 3, 1 / 3, 1 / 3), lean=0.0):
 @pytest.mark.parametrize("lean", [0.0, 0.5])
 def test_honest_answers_follow_rao_and_kupper(lean):
     """The closed form of design 7.3: P(a) = e^ml / (e^ml + e^(mr + t)), and likewise for b; n is the rest."""
-    settings = crowd.Settings(sharpness=1.0, threshold=0.7)
+    settings = crowd.CrowdSettings(sharpness=1.0, threshold=0.7)
     merit = {"l": (0.8,) * 7, "r": (0.3,) * 7}
     pairs = [crowd.Pair("t", "l", "r")] * 40_000
     values, spammed = crowd.answer(
@@ -151,7 +151,7 @@ def test_spam_follows_the_strategy_whatever_the_truth():
         person(spam=1.0, strategy=(0.2, 0.5, 0.3)),
         pairs,
         merit=merit,
-        settings=crowd.Settings(),
+        settings=crowd.CrowdSettings(),
         rng=np.random.default_rng(0),
     )
     assert spammed.all()
@@ -160,7 +160,7 @@ def test_spam_follows_the_strategy_whatever_the_truth():
 
 
 def test_spam_is_as_frequent_as_the_spam_probability():
-    simulated = simulate(settings=crowd.Settings(participants=5))
+    simulated = simulate(settings=crowd.CrowdSettings(participants=5))
     count, spam = Counter(), Counter()
     for judgment, spammed in zip(simulated.judgments, simulated.truth.spammed, strict=True):
         count[judgment.participant] += 1
@@ -183,7 +183,7 @@ def test_expected_merit_shows_in_the_votes():
 def test_competence_is_recovered_by_mace():
     """Each person's fitted spam probability ranks like the true one; the more of an item's votes, the better."""
     topics = {f"topic-{t}": [f"{t}-{r}" for r in range(6)] for t in range(20)}
-    simulated = simulate(topics, settings=crowd.Settings(participants=30))
+    simulated = simulate(topics, settings=crowd.CrowdSettings(participants=30))
     people = {judge.id: i for i, judge in enumerate(simulated.truth.people)}
     pairs = {pair: i for i, pair in enumerate(simulated.truth.values)}
     for column, dimension in enumerate(crowd.DIMENSIONS):
@@ -206,7 +206,7 @@ def test_bad_input_is_refused():
     with pytest.raises(crowd.UnknownResponseError, match="nobody"):
         simulate(expected={"nobody": 1.0})
     with pytest.raises(crowd.TooFewPeopleError, match="participants"):
-        simulate(settings=replace(crowd.Settings(), participants=4))
+        simulate(settings=replace(crowd.CrowdSettings(), participants=4))
     with pytest.raises(ValueError, match="a"):
         simulate({"t": ["a", "b"], "u": ["a", "c"]})
     with pytest.raises(ValueError, match=r"\w"):

@@ -9,8 +9,8 @@ from django.test import Client
 from annotation.domain import assignments
 from annotation.enums import AssignmentState, CampaignState
 from annotation.models import Assignment, Campaign, CheckAnswer, ItemTime, Judgment
-from crowdrag.demo import judges, people, setup
-from crowdrag.studies.domain import links
+from crowdrag.demo import judges, setup, writers
+from crowdrag.studies.entry import links
 from crowdrag.studies.models import EntryLink, Study, User
 from tests.factories import NOW
 
@@ -81,13 +81,13 @@ def test_the_study_leads_to_the_questionnaire(study: Study) -> None:
     client = Client()
     client.force_login(User.objects.get(email=setup.EMAIL))
     home = client.get("/studies/demo/").content.decode()
-    assert home.count(people.address(link)) == 1
+    assert home.count(writers.address(link)) == 1
     links.close(link=link, now=NOW)
-    assert people.address(link) not in client.get("/studies/demo/").content.decode()
+    assert writers.address(link) not in client.get("/studies/demo/").content.decode()
 
 
 def test_the_link_lets_anybody_in(study: Study) -> None:
     link = EntryLink.objects.get(purpose=assignments.purpose(judges.campaign_of(study)))
-    page = Client().get(people.address(link))
+    page = Client().get(writers.address(link))
     assert page.status_code == 200
     assert "2.50" in page.content.decode()

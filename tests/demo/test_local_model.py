@@ -6,7 +6,7 @@ import pytest
 
 from analysis.text import statements
 from annotation.models import Item
-from crowdrag.demo import setup, texts, work
+from crowdrag.demo import setup, texts
 from crowdrag.llm.domain import endpoints
 from crowdrag.runs.domain import running
 from crowdrag.runs.enums import RunState
@@ -58,7 +58,7 @@ def test_the_local_model_writes_a_response_that_cites(settings, local_model_url)
         ResponseFactory(topic=topic, style=study.styles.get(name=name))
     endpoints.ensure_local(url=local_model_url)
     # How long it gets is the model's: with other work beside it the same seed gives other words now and then.
-    order = replace(work.order(study=study, now=NOW), accept_overlong=True)
+    order = replace(setup.writing_order(study=study, now=NOW), accept_overlong=True)
     run = running.wait(campaigns.start(study=study, order=order, kind="demo.write"))
     assert run.state == RunState.DONE, run.error
     assert run.summary in ({"answers": 1, "written": 1}, {"answers": 1, "overlong": 1})

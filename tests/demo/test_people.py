@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 
 from analysis.process import signs
-from crowdrag.demo import people, setup, texts, typist
-from crowdrag.studies.domain import studies
+from crowdrag.demo import setup, texts, typist, writers
 from crowdrag.studies.models import Study, User
+from crowdrag.studies.study import services
 from tests.factories import NOW, RetrievedPassageFactory, StudyFactory, TopicFactory, UserFactory, WritingTaskFactory
 from writing.domain import codec, events, logs, progress, sittings
 from writing.domain.codec import SPLICE
@@ -85,7 +85,7 @@ def test_a_paste_from_elsewhere_is_told_as_the_page_tells_it() -> None:
 def test_each_manner_shows_its_own_signals_and_no_others() -> None:
     found = {}
     for number, script in enumerate(json.loads((texts.FOLDER / "writers.json").read_text())["scripts"]):
-        desk = typist.Desk(Random(people.SEED + number), typist.MANNERS[script["manner"]])
+        desk = typist.EditorClient(Random(writers.SEED + number), typist.MANNERS[script["manner"]])
         typist.perform(desk, script["text"], script.get("pasted", ""))
         told = signs.signals(desk.events, ["A passage."], desk.text)
         found[script["writer"], script["topic"]] = {each.name for each in told if each.level in {"note", "strong"}}
@@ -98,32 +98,32 @@ def test_each_manner_shows_its_own_signals_and_no_others() -> None:
 
 
 def test_writers_hand_in_trials_that_wait_for_review(study: Study, user: User) -> None:
-    link = people.ensure(study=study, user=user, now=NOW)
+    link = writers.ensure(study=study, user=user, now=NOW)
     tasks = WritingTask.objects.filter(study=study, participant__isnull=False)
     assert {(task.is_trial, task.participant.is_simulated) for task in tasks} == {(True, True)}
     assert sorted(tasks.values_list("state", flat=True)) == [TaskState.ACCEPTED] + [TaskState.SUBMITTED] * 3
     assert not Response.objects.filter(study=study).included().exists()
     assert all(task.active_seconds > 10 for task in tasks)
     found = progress.overview(study)
-    assert (found.waiting, found.spending.paid) == (3, people.TERMS.pay)
+    assert (found.waiting, found.spending.paid) == (3, writers.TERMS.pay)
     assert [stage.people for stage in found.stages] == [0, 3, 3, 3, 3, 3, 1]
     before = list(tasks.order_by("id").values())
-    assert people.ensure(study=study, user=user, now=NOW) == link
+    assert writers.ensure(study=study, user=user, now=NOW) == link
     assert list(tasks.order_by("id").values()) == before
 
 
 def test_a_plan_that_somebody_closed_stays_closed(study: Study, user: User) -> None:
-    people.ensure(study=study, user=user, now=NOW)
+    writers.ensure(study=study, user=user, now=NOW)
     study.writing_plan.__class__.objects.update(is_open=False)
-    people.ensure(study=study, user=user, now=NOW)
+    writers.ensure(study=study, user=user, now=NOW)
     assert not study.writing_plan.__class__.objects.get().is_open
 
 
 def test_the_link_lets_anybody_in(study: Study, user: User, settings, tmp_path) -> None:
     settings.DATA_DIR = tmp_path
-    link = people.ensure(study=study, user=user, now=NOW)
-    page = Client().get(people.address(link))
+    link = writers.ensure(study=study, user=user, now=NOW)
+    page = Client().get(writers.address(link))
     assert page.status_code == 200
     assert "3.50" in page.content.decode()
     assert study.slug == setup.SLUG
-    assert studies.Study.objects.count() == 1
+    assert services.Study.objects.count() == 1

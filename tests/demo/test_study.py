@@ -8,7 +8,7 @@ from django.test import Client
 
 from analysis.models import Table
 from annotation.models import Campaign, Dimension, Item, Judgment
-from crowdrag.demo import judges, judging, setup
+from crowdrag.demo import judges, setup, simulated_judgments
 from crowdrag.runs.domain import running
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Study
@@ -55,12 +55,12 @@ def test_the_demo_is_set_up_judged_and_analysed_without_a_model(finished: setup.
     assert found | {"judgments": 0, "runs": 0} == {
         "topics": 5, "passages": 100, "human": 8, "system": 10, "judgments": 0, "runs": 0,
     }  # fmt: skip
-    campaign = Campaign.objects.get(study=study, name=judging.NAME)
+    campaign = Campaign.objects.get(study=study, name=simulated_judgments.NAME)
     assert campaign.is_simulated
     judged = Judgment.objects.filter(item__campaign=campaign).count()
     assert judged == 7 * 5 * sum(q.entries.count() for q in campaign.questionnaires.all())
     # Of each topic every pair, whatever people were asked to judge beside it.
-    topics, _expected = judging.responses(study)
+    topics, _expected = simulated_judgments.responses(study)
     every = {frozenset(pair) for group in topics.values() for pair in combinations(group, 2)}
     shown = campaign.items.values_list("pair__a__external_id", "pair__b__external_id")
     assert {frozenset(pair) for pair in shown} == every
@@ -76,7 +76,7 @@ def test_the_demo_is_set_up_judged_and_analysed_without_a_model(finished: setup.
 
 def test_what_people_judge_does_not_count_before_somebody_decides(study: Study) -> None:
     assert not Judgment.objects.pool().filter(item__campaign=judges.campaign_of(study)).exists()
-    assert Campaign.objects.get(study=study, name=judging.NAME).asked.count() == 7
+    assert Campaign.objects.get(study=study, name=simulated_judgments.NAME).asked.count() == 7
     asked = [campaign.asked.values_list("dimension", flat=True) for campaign in study.campaigns.all()]
     # The same questions in the same version: what is judged here can be pooled with what the crowd judged.
     assert {frozenset(each) for each in asked} == {frozenset(asked[0])}
@@ -95,7 +95,7 @@ def test_what_the_model_wrote_is_judged_in_a_second_wave(study: Study) -> None:
     assert added
     assert all(new.pk in pair for pair in added)
     waves = study.campaigns.exclude(name=judges.NAME).order_by("id")
-    assert list(waves.values_list("name", flat=True)) == [judging.NAME, judging.SECOND]
+    assert list(waves.values_list("name", flat=True)) == [simulated_judgments.NAME, simulated_judgments.SECOND_NAME]
     running.start(study=study, kind="demo.judge", now=NOW)  # nothing is new: nothing is added
     finish_runs(study)
     assert study.campaigns.count() == 3

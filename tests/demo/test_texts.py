@@ -9,7 +9,7 @@ import pytest
 
 import crowdrag.demo.texts
 from crowdrag.demo.crowd import DIMENSIONS
-from crowdrag.demo.texts import runs
+from crowdrag.demo.texts import baseline_systems
 
 FOLDER = Path(crowdrag.demo.texts.__file__).parent
 STYLES = ("bullet", "essay", "news")
@@ -88,7 +88,7 @@ def test_the_questionnaire_asks_the_seven_dimensions():
 
 def test_systems_follow_from_the_topics_with_sentences_of_the_cited_passage(topics):
     systems = lines("systems.jsonl")
-    assert systems == runs.responses(topics)
+    assert systems == baseline_systems.responses(topics)
     pairs = {(response["topic"], response["run"]) for response in systems}
     assert pairs == {(topic["topic"], run) for topic in topics for run in ("bm25-extract", "lead-summary")}
     passages = {topic["topic"]: topic["passages"] for topic in topics}
@@ -100,7 +100,7 @@ def test_systems_follow_from_the_topics_with_sentences_of_the_cited_passage(topi
 
 
 def test_bm25_prefers_rare_words_and_short_sentences():
-    statements = runs.bm25_extract(
+    statements = baseline_systems.bm25_extract(
         "blue whale", ["A blue sky. A whale. A blue sea.", "A blue door and so on. A blue door."], depth=2, length=2
     )
     # In the first passage the rarer of the two words wins; in the second the shorter of two sentences with the same.

@@ -7,9 +7,9 @@ from django.utils import timezone
 from crowdrag.llm.domain import endpoints, erasing
 from crowdrag.llm.enums import Fault
 from crowdrag.llm.models import Attempt, Call, Endpoint
-from crowdrag.studies.domain import members
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study, User
+from crowdrag.studies.study import services
 
 pytestmark = pytest.mark.django_db
 SECRET = "sk-verysecretindeed0123456789"
@@ -25,7 +25,7 @@ def operator(client):
 @pytest.fixture
 def viewer(client, study):
     user = User.objects.create_user("v@example.org", "correct horse battery")
-    members.set_role(study=study, user=user, role=Role.VIEWER, by=None)
+    services.set_role(study=study, user=user, role=Role.VIEWER, by=None)
     client.force_login(user)
     return client
 

@@ -6,12 +6,13 @@ from typing import Any
 
 from django.utils import timezone
 
-from crowdrag.audit.domain import looking, signing_in
-from crowdrag.operations.domain import keeping, machines
-from crowdrag.operations.enums import BackupKind
+from crowdrag.accounts import login_limits
+from crowdrag.audit import services
+from crowdrag.operations import backups, machines
+from crowdrag.operations.models import BackupKind
 from crowdrag.runs.enums import RunState, UnitState
 from crowdrag.runs.models import Artifact, Run, Unit, WorkerBeat
-from crowdrag.studies.enums import Shown
+from crowdrag.studies.enums import AuditedContent
 from tests.factories import ParticipantFactory, UserFactory
 
 NUMBERS = count()
@@ -38,7 +39,9 @@ def busy(number: int) -> None:
         Artifact.objects.create(run=run, name="a", size=5, sha256="0" * 64, created_at=now, file="a")
         WorkerBeat.objects.create(name=f"worker-{index}", queue="default", at=now)
         machines.report(now=now, name=f"machine-{index}")
-        keeping.note(kind=BackupKind.DRILL, file=f"{index}.tar", is_good=True, now=now)
+        backups.record(kind=BackupKind.DRILL, file=f"{index}.tar", is_good=True, now=now)
         user = UserFactory()
-        looking.record(by=user, study=study, what=Shown.LOG, page="replay", participant=person.pk, thing=index, now=now)
-        signing_in.guarded(account=user.email, address=f"198.51.100.{index % 250}", check=lambda: None, now=now)
+        services.record_access(
+            by=user, study=study, what=AuditedContent.LOG, page="replay", participant=person.pk, thing=index, now=now
+        )
+        login_limits.guard(account=user.email, address=f"198.51.100.{index % 250}", check=lambda: None, now=now)

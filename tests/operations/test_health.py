@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 
-from crowdrag.operations.domain import readiness
+from crowdrag.operations import health
 from crowdrag.runtime import draining
 
 pytestmark = pytest.mark.django_db
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    checks = dict(readiness._looker._checks) | {"migrations": readiness.Schema(), "storage": readiness.Storage()}
-    monkeypatch.setattr(readiness, "_looker", readiness.Looker(checks))
+    checks = dict(health._cache._checks) | {"migrations": health.MigrationCheck(), "storage": health.StorageCheck()}
+    monkeypatch.setattr(health, "_cache", health.HealthCache(checks))
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_a_storage_that_does_not_answer_keeps_nobody_waiting(
                 },
             }
         }
-        monkeypatch.setattr(readiness, "PATIENCE", 0.3)
+        monkeypatch.setattr(health, "STORAGE_TIMEOUT", 0.3)
         status, said = ready(client)
     assert (status, said["checks"]["storage"]) == (200, "missing")
 
@@ -130,15 +130,15 @@ def test_a_process_on_its_way_out_is_not_ready_but_lives(client: Client, monkeyp
 
 def test_whoever_asks_often_costs_one_look() -> None:
     looks: list[int] = []
-    looker = readiness.Looker(dict.fromkeys(readiness.NEEDED, lambda: not looks.append(1)))
+    looker = health.HealthCache(dict.fromkeys(health.NEEDED, lambda: not looks.append(1)))
     for now in (10.0, 10.5, 11.0, 12.5):
         assert looker.look(now=now).serves
-    assert len(looks) == 2 * len(readiness.NEEDED)
+    assert len(looks) == 2 * len(health.NEEDED)
 
 
 def test_a_process_without_its_static_files_would_fail_every_page(
     client: Client, settings: Any, tmp_path: Path
 ) -> None:
-    hashed = {"BACKEND": "crowdrag.static.HashedStaticFilesStorage", "OPTIONS": {"location": tmp_path}}
+    hashed = {"BACKEND": "crowdrag.static_files.HashedStaticFilesStorage", "OPTIONS": {"location": tmp_path}}
     settings.STORAGES = settings.STORAGES | {"staticfiles": hashed}
     assert (ready(client)[0], ready(client)[1]["checks"]["pages"]) == (503, "missing")

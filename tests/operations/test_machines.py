@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from crowdrag.operations import tasks
-from crowdrag.operations.domain import machines
+from crowdrag.operations import machines, tasks
 from crowdrag.operations.models import Machine
 from crowdrag.runs import duties
 
@@ -34,7 +33,7 @@ def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_devices_are_what_the_drivers_tool_says(tool: Any) -> None:
     tool(f"cat <<END\n{SAID}END")
-    whole, part = machines.devices()
+    whole, part = machines.list_devices()
     mebibyte = 1024 * 1024
     assert whole.pop("name") == "NVIDIA H200"
     assert whole == {"index": 0, "memory": 143771 * mebibyte, "used": 1024 * mebibyte, "busy": 87, "celsius": 41}
@@ -44,12 +43,12 @@ def test_devices_are_what_the_drivers_tool_says(tool: Any) -> None:
 @pytest.mark.parametrize("script", ["exit 9", "echo", "kill -9 $$"])
 def test_a_tool_that_fails_shows_no_device(tool: Any, script: str) -> None:
     tool(script)
-    assert machines.devices() == []
+    assert machines.list_devices() == []
 
 
 def test_without_the_tool_there_is_no_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert machines.devices() == []
+    assert machines.list_devices() == []
 
 
 @pytest.mark.django_db
@@ -58,7 +57,7 @@ def test_a_machine_says_the_latest_and_is_silent_after_a_while() -> None:
     machines.report(now=now - timedelta(minutes=10), name="one")
     machines.report(now=now, name="one")
     machines.report(now=now - timedelta(minutes=10), name="two")
-    silent = {row["machine"].name: row["is_silent"] for row in machines.every(now=now)}
+    silent = {row["machine"].name: row["is_silent"] for row in machines.list_machines(now=now)}
     assert silent == {"one": False, "two": True}
     facts = Machine.objects.get(name="one").facts
     assert facts["cpus"] >= 1
@@ -68,12 +67,12 @@ def test_a_machine_says_the_latest_and_is_silent_after_a_while() -> None:
 
 @pytest.mark.django_db
 def test_a_worker_says_it_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "_said", {"at": -1000.0})
+    monkeypatch.setattr(tasks, "_last_report", {"at": -1000.0})
     # The worker's own process closes its connection; a test's stays open.
     monkeypatch.setattr("django.db.connection.close", lambda: None)
-    tasks.say()
+    tasks.report_machine()
     first = Machine.objects.get().at
-    tasks.say()
+    tasks.report_machine()
     assert Machine.objects.get().at == first
 
 

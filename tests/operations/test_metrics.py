@@ -11,7 +11,7 @@ from django.test import Client, override_settings
 from django.urls import reverse
 from prometheus_client.parser import text_string_to_metric_families
 
-from crowdrag.operations.domain import measuring, rates
+from crowdrag.operations import metrics
 from tests.factories import UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -99,11 +99,11 @@ def test_figures_of_the_database_are_there(client: Client) -> None:
 def test_a_quantile_is_the_end_of_its_range() -> None:
     infinite = float("inf")
     buckets = [(0.1, 5.0), (0.5, 9.0), (infinite, 10.0)]
-    assert rates.quantile(buckets, 0.5) == 0.1
-    assert rates.quantile(buckets, 0.9) == 0.5
-    assert rates.quantile(buckets, 0.95) is None  # longer than the longest range
-    assert rates.quantile([], 0.5) is None
-    assert rates.quantile([(0.1, 0.0), (infinite, 0.0)], 0.5) is None
+    assert metrics.quantile(buckets, 0.5) == 0.1
+    assert metrics.quantile(buckets, 0.9) == 0.5
+    assert metrics.quantile(buckets, 0.95) is None  # longer than the longest range
+    assert metrics.quantile([], 0.5) is None
+    assert metrics.quantile([(0.1, 0.0), (infinite, 0.0)], 0.5) is None
 
 
 COUNT = """
@@ -135,6 +135,8 @@ def test_several_processes_answer_for_each_other(tmp_path: Path) -> None:
 
 
 def test_a_method_that_nobody_knows_is_one_of_the_others() -> None:
-    measuring.answered(view="some", method="BREW", status=204, seconds=0.1)
-    labels = {sample.labels.get("method") for sample in measuring.requests() if sample.labels.get("view") == "some"}
+    metrics.count_answer(view="some", method="BREW", status=204, seconds=0.1)
+    labels = {
+        sample.labels.get("method") for sample in metrics.request_samples() if sample.labels.get("view") == "some"
+    }
     assert labels == {"other", None}

@@ -11,11 +11,12 @@ from django.utils import timezone
 
 from analysis.enums import ReleaseState
 from analysis.models import Release, ReleaseFile
-from crowdrag.audit.domain import looking, signing_in
+from crowdrag.accounts import login_limits
+from crowdrag.audit import services
 from crowdrag.operations.models import Machine
-from crowdrag.operations.views.frame import PAGES
+from crowdrag.operations.views import PAGES
 from crowdrag.runs.models import Run, WorkerBeat
-from crowdrag.studies.enums import Shown
+from crowdrag.studies.enums import AuditedContent
 from tests.factories import ParticipantFactory, StudyFactory, UserFactory
 from tests.operations.filled import busy
 
@@ -93,7 +94,9 @@ def test_the_trail_is_filtered_and_taken_along(operator: Client) -> None:
     busy(3)
     person = ParticipantFactory(external_id="=HYPERLINK(1)")
     mine = UserFactory(email="reader@example.org")
-    looking.record(by=mine, study=person.study, what=Shown.RESPONSE, page="response", participant=person.pk, thing=7)
+    services.record_access(
+        by=mine, study=person.study, what=AuditedContent.RESPONSE, page="response", participant=person.pk, thing=7
+    )
     today = timezone.localdate().isoformat()
     for query, rows in (
         ({}, 4),
@@ -116,7 +119,7 @@ def test_the_trail_is_filtered_and_taken_along(operator: Client) -> None:
 def test_failed_sign_ins_are_listed_without_what_was_typed(operator: Client) -> None:
     user = UserFactory(email="known@example.org")
     for account in (user.email, "a-password-perhaps"):
-        signing_in.guarded(account=account, address="198.51.100.7", check=lambda: None)
+        login_limits.guard(account=account, address="198.51.100.7", check=lambda: None)
     page = operator.get(reverse("operations_sign_ins")).content.decode()
     assert "known@example.org" in page
     assert "a-password-perhaps" not in page

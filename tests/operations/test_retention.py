@@ -12,13 +12,15 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from crowdrag.audit.domain import looking, signing_in
-from crowdrag.audit.models import Look, SignInFailure
-from crowdrag.operations.domain import erasure, retention
+from crowdrag.accounts import login_limits
+from crowdrag.accounts.models import SignInFailure
+from crowdrag.audit import services
+from crowdrag.audit.models import Look
+from crowdrag.operations import retention
 from crowdrag.operations.models import Machine, Removal
 from crowdrag.runs.domain import uploads
 from crowdrag.runs.models import Run, Upload
-from crowdrag.studies.enums import ParticipantKind, Shown
+from crowdrag.studies.enums import AuditedContent, ParticipantKind
 from crowdrag.studies.models import Participant
 from crowdrag.webhooks.enums import Event
 from crowdrag.webhooks.models import Message
@@ -39,8 +41,8 @@ def operator(client: Client) -> Any:
 def old_things() -> None:
     now, user = timezone.now(), UserFactory()
     for age in (timedelta(days=4 * 365), timedelta(days=500), timedelta(0)):
-        looking.record(by=user, study=StudyFactory(), what=Shown.LOG, page="replay", now=now - age)
-        signing_in.guarded(account="a@example.org", address="198.51.100.1", check=lambda: None, now=now - age)
+        services.record_access(by=user, study=StudyFactory(), what=AuditedContent.LOG, page="replay", now=now - age)
+        login_limits.guard(account="a@example.org", address="198.51.100.1", check=lambda: None, now=now - age)
         Machine.objects.create(name=f"of {age}", at=now - age)
         Session.objects.create(session_key=f"k{age.days}", session_data="", expire_date=now - age + timedelta(hours=1))
     Message.objects.create(study=StudyFactory(), event=Event.TEST, body="{}", created_at=now - timedelta(days=31))
@@ -57,7 +59,7 @@ def test_looking_removes_nothing_and_removing_removes_what_was_seen(client: Clie
         removal = Removal.objects.get(rule=rule)
         assert (removal.by, sum(removal.rows.values())) == (operator, rows)
     assert (Look.objects.count(), SignInFailure.objects.count(), Machine.objects.count()) == (2, 1, 1)
-    assert [row.rows for row in retention.look(now=timezone.now())] == [0] * len(retention.RULES)
+    assert [row.rows for row in retention.preview_rules(now=timezone.now())] == [0] * len(retention.RULES)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -67,7 +69,7 @@ def test_an_old_file_goes_with_its_row_unless_its_study_is_at_work(tmp_path: Pat
     Run.objects.create(study=busy, kind="import.responses", code_version="1", created_at=now)
     for study, age in ((busy, 400), (StudyFactory(), 400), (StudyFactory(), 300)):
         uploads.store(study=study, source=ContentFile(b"{}", name="a.jsonl"), now=now - timedelta(days=age))
-    removal = retention.remove(name="uploads", until=now, by=UserFactory(), now=now)
+    removal = retention.remove_by_rule(name="uploads", until=now, by=UserFactory(), now=now)
     assert removal.rows == {"runs.Upload": 1}
     left = {Path(upload.file.path) for upload in Upload.objects.all()}
     assert len(left) == 2
@@ -77,10 +79,10 @@ def test_an_old_file_goes_with_its_row_unless_its_study_is_at_work(tmp_path: Pat
 def test_what_became_old_since_it_was_looked_at_stays(operator: Any) -> None:
     now = timezone.now()
     Machine.objects.create(name="since", at=now - retention.MACHINES_KEPT)
-    removal = retention.remove(name="machines", until=now - timedelta(minutes=1), by=operator, now=now)
+    removal = retention.remove_by_rule(name="machines", until=now - timedelta(minutes=1), by=operator, now=now)
     assert removal.rows == {}
     # Nobody can name a time to come either.
-    retention.remove(name="machines", until=now + timedelta(days=999), by=operator, now=now)
+    retention.remove_by_rule(name="machines", until=now + timedelta(days=999), by=operator, now=now)
     assert Machine.objects.count() == 1
 
 
@@ -93,7 +95,7 @@ def test_what_is_no_rule_removes_nothing(client: Client, operator: Any, given: d
 
 
 def test_a_removal_is_written_once(operator: Any) -> None:
-    removal = retention.remove(name="machines", until=timezone.now(), by=operator, now=timezone.now())
+    removal = retention.remove_by_rule(name="machines", until=timezone.now(), by=operator, now=timezone.now())
     for change in (lambda: Removal.objects.update(rule="other"), removal.delete):
         with pytest.raises(DatabaseError, match="Cannot"), transaction.atomic():
             change()
@@ -118,12 +120,12 @@ def test_an_erasure_wants_the_pseudonym_once_more(client: Client, operator: Any)
     named = {"study": person.study.slug, "pseudonym": person.external_id}
     assert client.post(reverse("operations_erase"), named | {"again": "another"}).status_code == 422
     assert not Participant.objects.get(pk=person.pk).erased_at
-    rehearsed = erasure.rehearse(participant=person, now=timezone.now())
+    rehearsed = retention.rehearse_erasure(participant=person, now=timezone.now())
     assert client.post(reverse("operations_erase"), named | {"again": person.external_id}).status_code == 302
     assert Participant.objects.get(pk=person.pk).erased_at
     assert "Words" not in Response.objects.get(pk=response.pk).text
     removal = Removal.objects.get()
-    assert (removal.rule, removal.study_slug) == (erasure.RULE, person.study.slug)
+    assert (removal.rule, removal.study_slug) == (retention.ERASURE_RULE, person.study.slug)
     deleted = {table: counts["deleted"] for table, counts in rehearsed.items() if counts["deleted"]}
     assert removal.rows == deleted
     assert person.external_id not in str(removal.rows)
@@ -143,9 +145,9 @@ def test_a_rehearsal_does_not_wait_for_somebody_at_work() -> None:
     person = ParticipantFactory()
     with (
         uncommitted(lambda: Participant.objects.select_for_update().get(pk=person.pk)),
-        pytest.raises(erasure.BusyError),
+        pytest.raises(retention.ErasureBusyError),
     ):
-        erasure.rehearse(participant=person, now=timezone.now())
+        retention.rehearse_erasure(participant=person, now=timezone.now())
 
 
 def test_what_studies_promised_is_listed_with_their_people(client: Client, operator: Any) -> None:
@@ -154,6 +156,6 @@ def test_what_studies_promised_is_listed_with_their_people(client: Client, opera
     ParticipantFactory(study=study)
     ParticipantFactory(study=study, withdrawn_at=now)
     ParticipantFactory(study=study, withdrawn_at=now, erased_at=now)
-    row = next(row for row in retention.promises() if row["study"] == study)
+    row = next(row for row in retention.study_promises() if row["study"] == study)
     assert (row["people"], row["withdrawn"], row["erased"]) == (2, 1, 1)
     assert "Ten years, then it goes." in client.get(reverse("operations_retention")).content.decode()

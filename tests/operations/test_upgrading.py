@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 from pgtrigger.compiler import Trigger
 from pgtrigger.migrations import AddTrigger
 
-from crowdrag.operations.domain import upgrading
+from crowdrag.operations import migration_safety
 from writing.models import Sitting
 
 # The last migrations of each app before the rule. A release puts its own last ones here: what comes after is checked.
@@ -66,7 +66,7 @@ UNSAFE: list[Operation] = [
 ]
 
 
-def found(*operations: Operation, version: str = "0.3.0", **said: str) -> list[upgrading.Trouble]:
+def found(*operations: Operation, version: str = "0.3.0", **said: str) -> list[migration_safety.UnsafeOperation]:
     """What is said of a migration with these operations, right after those that there are."""
     loader = MigrationLoader(None)
     state = loader.project_state()
@@ -74,11 +74,11 @@ def found(*operations: Operation, version: str = "0.3.0", **said: str) -> list[u
     migration.operations = list(operations)
     for name, value in said.items():
         setattr(migration, name, value)
-    return list(upgrading._of_migration(migration, state, set(), version))
+    return list(migration_safety._of_migration(migration, state, set(), version))
 
 
 def test_what_came_since_the_last_release_can_be_applied_while_that_serves() -> None:
-    assert list(map(str, upgrading.troubles(since=RELEASED))) == []
+    assert list(map(str, migration_safety.find_unsafe(since=RELEASED))) == []
 
 
 @pytest.mark.parametrize("operation", SAFE, ids=lambda operation: operation.describe())

@@ -11,8 +11,8 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from crowdrag.studies.domain import consenting
 from crowdrag.studies.models import Participant, User
+from crowdrag.studies.participants import consents
 from tests.factories import (
     ParticipantFactory,
     PassageFactory,
@@ -71,7 +71,7 @@ def desk(texts: list[str] | None = None, *, target: int = 250, **fields: Any) ->
     )
     writer = ParticipantFactory(study=topic.study)
     assert plan.consent_text is not None
-    consenting.give(participant=writer, text=plan.consent_text, now=timezone.now())
+    consents.give(participant=writer, text=plan.consent_text, now=timezone.now())
     task = WritingTaskFactory(
         claimed=True, topic=topic, style=style, participant=writer, instructions=plan.instructions
     )

@@ -7,7 +7,7 @@ from django.utils import timezone
 from annotation.domain import assignments
 from annotation.enums import CampaignKind, CampaignState
 from annotation.models import Assignment, Campaign, GoldLabel, QuestionnaireItem, TrainingItem
-from crowdrag.studies.domain import links
+from crowdrag.studies.entry import links
 from crowdrag.studies.models import Study, User
 from tests.annotation import campaigns
 from tests.annotation.judging import add_check, answer_all

@@ -4,9 +4,11 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from crowdrag.studies.domain import consenting, enquiring, entering, links, platforms
+from crowdrag.studies.entry import enrolment, links
 from crowdrag.studies.enums import EnquiryKind, Outcome
+from crowdrag.studies.messages import services
 from crowdrag.studies.models import Study
+from crowdrag.studies.participants import consents
 from tests.factories import ConsentTextFactory, MembershipFactory
 
 WAY = "writing"
@@ -25,16 +27,15 @@ def furnish_people(study: Study) -> None:
         purpose=WAY,
         label="First batch",
         platform="prolific",
-        parameters=platforms.PRESETS["prolific"],
+        parameters=links.PLATFORM_PRESETS["prolific"],
         completion={Outcome.COMPLETED: "https://app.prolific.com/submissions/complete?cc=C0MPLETE"},
         by=by,
         now=now,
     )
-    person = entering.enter(link=platform, named=platforms.Named("5f3c0ffee5f3c0ffee123456"), now=now)
-    consenting.give(participant=person, text=ConsentTextFactory(study=study), now=now)
+    person = enrolment.enrol(link=platform, named=links.PlatformVisit("5f3c0ffee5f3c0ffee123456"), now=now)
+    consents.give(participant=person, text=ConsentTextFactory(study=study), now=now)
     kinds = (EnquiryKind.CONTEST, EnquiryKind.QUESTION)
     _waiting, answered = (
-        enquiring.ask(participant=person, kind=kind, text="Why do you think so?", about="t-1", now=now)
-        for kind in kinds
+        services.ask(participant=person, kind=kind, text="Why do you think so?", about="t-1", now=now) for kind in kinds
     )
-    enquiring.answer(enquiry=answered, text="Because of the second passage.", by=by, now=now)
+    services.answer(enquiry=answered, text="Because of the second passage.", by=by, now=now)

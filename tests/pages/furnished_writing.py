@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from crowdrag.studies.domain import links
+from crowdrag.studies.entry import links
 from crowdrag.studies.models import Arrival, Consent, Study
 from tests.factories import ParticipantFactory, WritingTaskFactory
 from writing.domain import plans, responses

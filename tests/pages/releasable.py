@@ -11,8 +11,8 @@ from analysis.domain.releases.choices import Choices, Logs, Passages, Timing
 from analysis.models import Release
 from crowdrag.runs.domain import running
 from crowdrag.runs.models import Run
-from crowdrag.studies.domain import leaving
 from crowdrag.studies.models import Participant, Study
+from crowdrag.studies.participants import withdrawal
 from tests.analysis.releases.releasing import built, drafted, published
 from tests.analysis.releases.taken_part import agrees, all_agree, study
 from tests.factories import ParticipantFactory, ResponseFactory
@@ -56,7 +56,7 @@ def worked(run: Run) -> Run:
 
 def withdraws(made: Study, name: str = "writer") -> None:
     """Let somebody withdraw and have what they gave erased."""
-    leaving.erase(participant=Participant.objects.get(study=made, external_id=name), now=timezone.now())
+    withdrawal.erase(participant=Participant.objects.get(study=made, external_id=name), now=timezone.now())
 
 
 def in_state(made: Study, state: str) -> Release:

@@ -11,8 +11,8 @@ from django.template import Context, Template, TemplateSyntaxError, engines
 from django.template.loader import render_to_string
 from django.test import RequestFactory, override_settings
 
-from crowdrag.static import HashedStaticFilesStorage
-from crowdrag.studies.templatetags import face
+from crowdrag.static_files import HashedStaticFilesStorage
+from crowdrag.ui.templatetags import face
 
 from .tokens import ROOT
 

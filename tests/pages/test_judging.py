@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from annotation.domain import assignments
 from annotation.enums import AssignmentState, CampaignKind, CampaignState
 from annotation.models import Assignment, ItemTime
-from crowdrag.studies.domain import leaving
+from crowdrag.studies.participants import withdrawal
 from tests.pages import questionnaires as sheets
 from tests.pages.accessibility import look
 from tests.pages.desks import enter
@@ -326,6 +326,6 @@ def test_every_state_is_accessible(page: Page, live_server: Any) -> None:
     look_at(at.address("done"), own)
     at.world.change(state=CampaignState.CLOSED, closed_at=timezone.now())
     look_at(at.start)
-    leaving.withdraw(participant=at.judge, now=timezone.now())
+    withdrawal.withdraw(participant=at.judge, now=timezone.now())
     look_at(own)
     assert found == []

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from crowdrag.operations.views.frame import PAGES
+from crowdrag.operations.views import PAGES
 from crowdrag.studies.models import Participant
 from tests.factories import UserFactory
 from tests.operations.filled import busy

@@ -8,7 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 
 from crowdrag.recruitment.domain import codes, drafts
-from crowdrag.studies.domain import keys, links
+from crowdrag.studies.entry import links
 from crowdrag.studies.enums import EnquiryKind
 from crowdrag.studies.models import Enquiry, Participant
 from tests import erasures
@@ -79,7 +79,7 @@ def test_pages_that_say_what_is_wrong(page: Page, live_server: Any) -> None:
     links.close(link=shut, now=timezone.now())
     made = personal_link(study)
     addresses = [
-        reverse("join", args=[keys.make()]),
+        reverse("join", args=[links.make_key()]),
         reverse("join", args=[link.token]),
         door(shut),
         reverse("join", args=[made.key]),

@@ -16,7 +16,7 @@ from crowdrag.recruitment.domain.prolific.account import account
 from crowdrag.recruitment.domain.prolific.client import Client
 from crowdrag.recruitment.enums import OrderState
 from crowdrag.recruitment.models import PlatformEvent, PlatformOrder, PlatformStudy, Submission
-from crowdrag.studies.domain import leaving
+from crowdrag.studies.participants import withdrawal
 from tests.at_once import together
 from tests.factories import NOW
 from tests.studies.offered import offered_study
@@ -100,7 +100,7 @@ def test_all_that_can_be_heard_at_once_comes_to_one_thing_and_hinders_nobody(the
         )
         for n, status in enumerate(told)
     ]
-    works.append(lambda: leaving.withdraw(participant=person, now=NOW + timedelta(hours=1)))
+    works.append(lambda: withdrawal.withdraw(participant=person, now=NOW + timedelta(hours=1)))
     works.append(lambda: assignments.give_back(assignment=mine, now=NOW + timedelta(hours=1)))
     together(works)
     assert Submission.objects.get().status == "RETURNED"
@@ -112,7 +112,7 @@ def test_all_that_can_be_heard_at_once_comes_to_one_thing_and_hinders_nobody(the
 def test_erasing_and_hearing_at_once_wait_for_each_other(there: Prolific) -> None:
     here, made = judging(there)
     person, session = judge(there, here, made)
-    works: list[Any] = [lambda: leaving.erase(participant=person, now=NOW + timedelta(hours=1))]
+    works: list[Any] = [lambda: withdrawal.erase(participant=person, now=NOW + timedelta(hours=1))]
     works += [
         lambda n=n: hearing.hear(made, News(session, "ACTIVE", NOW + timedelta(minutes=n)), now=NOW) for n in range(5)
     ]

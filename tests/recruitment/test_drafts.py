@@ -17,7 +17,7 @@ from crowdrag.recruitment.domain.prolific.errors import (
     UnreachableError,
 )
 from crowdrag.recruitment.models import PlatformStudy
-from crowdrag.studies.domain import links
+from crowdrag.studies.entry import links
 from crowdrag.studies.models import EntryLink
 from tests.factories import NOW
 

@@ -14,9 +14,10 @@ from crowdrag.recruitment.domain.prolific import api
 from crowdrag.recruitment.domain.prolific.client import Client
 from crowdrag.recruitment.enums import Here, SubmissionStatus
 from crowdrag.recruitment.models import PlatformEvent, PlatformStudy, Submission
-from crowdrag.studies.domain import entering, identity, leaving
-from crowdrag.studies.domain.platforms import Named
+from crowdrag.studies.entry import enrolment
+from crowdrag.studies.entry.links import PlatformVisit
 from crowdrag.studies.models import Participant
+from crowdrag.studies.participants import identity, withdrawal
 from tests.examples import examples
 from tests.factories import NOW
 
@@ -34,7 +35,7 @@ SAID = st.builds(
 
 def came(made: PlatformStudy, person: str, session: str) -> Participant:
     """Somebody comes in by the study's link, as the platform opens it."""
-    return entering.enter(link=made.link, named=Named(person, made.external_id, session), now=NOW)
+    return enrolment.enrol(link=made.link, named=PlatformVisit(person, made.external_id, session), now=NOW)
 
 
 def merged(said: list[statuses.Said]) -> statuses.Said | None:
@@ -164,7 +165,7 @@ def paid_and_forgotten(there: Prolific, client_there: Client) -> tuple[PlatformS
     person = came(made, PERSON, session)
     there.move(session, "AWAITING REVIEW", made.codes["COMPLETED"])
     listings.look(client_there, made, now=NOW)
-    leaving.erase(participant=person, now=NOW)
+    withdrawal.erase(participant=person, now=NOW)
     return made, session
 
 

@@ -14,8 +14,8 @@ from crowdrag.recruitment.domain.orders import sending
 from crowdrag.recruitment.domain.prolific.client import Client
 from crowdrag.recruitment.enums import Here, OrderKind
 from crowdrag.recruitment.models import PlatformOrder, PlatformStudy
-from crowdrag.studies.domain import entering
-from crowdrag.studies.domain.platforms import Named
+from crowdrag.studies.entry import enrolment
+from crowdrag.studies.entry.links import PlatformVisit
 from crowdrag.studies.models import Consent, ConsentText, Participant
 from tests.annotation.judging import World as Judging
 from tests.annotation.judging import hand_in as hand_in_judgments
@@ -43,7 +43,7 @@ def judging(there: Prolific) -> tuple[Judging, PlatformStudy]:
 def come(there: Prolific, made: PlatformStudy, text: ConsentText, person: str = PERSON) -> tuple[Participant, str]:
     """Somebody takes a place there, comes here, and agrees."""
     session = there.take_place(made.external_id, person)
-    came = entering.enter(link=made.link, named=Named(person, made.external_id, session), now=NOW)
+    came = enrolment.enrol(link=made.link, named=PlatformVisit(person, made.external_id, session), now=NOW)
     Consent.objects.create(participant=came, text=text, given_at=NOW)
     return came, session
 

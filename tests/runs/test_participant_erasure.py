@@ -9,9 +9,10 @@ from django.utils import timezone
 from crowdrag.runs.domain import executing, participant_erasure, running
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
-from crowdrag.studies.domain import enquiring, leaving
 from crowdrag.studies.enums import EnquiryKind
+from crowdrag.studies.messages import services
 from crowdrag.studies.models import Participant
+from crowdrag.studies.participants import withdrawal
 from tests.factories import ParticipantFactory, StudyFactory
 
 NOW = timezone.now()
@@ -21,12 +22,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def person() -> Participant:
     made = ParticipantFactory()
-    enquiring.ask(participant=made, kind=EnquiryKind.QUESTION, text="When am I paid?", now=NOW)
+    services.ask(participant=made, kind=EnquiryKind.QUESTION, text="When am I paid?", now=NOW)
     return made
 
 
 def requested(person: Participant) -> Run:
-    leaving.request_erasure(participant=person, now=NOW)
+    withdrawal.request_erasure(participant=person, now=NOW)
     return Run.objects.get(kind=participant_erasure.ERASURE)
 
 
@@ -86,15 +87,15 @@ def test_a_run_erases_nobody_of_another_study_and_nobody_who_did_not_ask(
 
 
 def test_many_erasures_make_one_vacuum(person: Participant) -> None:
-    leaving.erase(participant=person, now=NOW)
-    leaving.erase(participant=ParticipantFactory(study=person.study), now=NOW)
+    withdrawal.erase(participant=person, now=NOW)
+    withdrawal.erase(participant=ParticipantFactory(study=person.study), now=NOW)
     assert Run.objects.filter(kind=participant_erasure.VACUUM).count() == 1
 
 
 def test_an_open_transaction_that_may_read_erased_rows_is_waited_for(
     person: Participant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    leaving.erase(participant=person, now=NOW)
+    withdrawal.erase(participant=person, now=NOW)
     monkeypatch.setattr(participant_erasure, "WAIT", 1)
     reader = connection.copy()
     with reader.cursor() as cursor:

@@ -32,7 +32,7 @@ MIGRATION = "9999_of_release"
 MODULE = "js/editor/page.js"
 # Files are hashed as ever; compressing two thousand of them takes a minute and is not what is tried here.
 PLAIN_STATIC = """
-from crowdrag.static import HashedStaticFilesStorage
+from crowdrag.static_files import HashedStaticFilesStorage
 
 class Plain(HashedStaticFilesStorage):
     def post_process_with_compression(self, files):

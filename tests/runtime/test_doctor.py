@@ -13,7 +13,7 @@ import pytest
 
 from crowdrag.runtime import doctor
 from crowdrag.runtime.folder import Folder
-from crowdrag.storage.address import storage
+from crowdrag.storage import storage_settings
 
 from .conftest import System, free_port
 
@@ -117,7 +117,7 @@ def test_one_of_several_machines_may_leave_the_models_to_others(
 
 def test_files_that_cannot_be_asked_for_are_wrong(settings: Any, tmp_path: Path) -> None:
     assert doctor.storage(Folder(tmp_path)).state == doctor.OK
-    nobody = storage(f"s3://files?endpoint=http://127.0.0.1:{free_port()}")
+    nobody = storage_settings(f"s3://files?endpoint=http://127.0.0.1:{free_port()}")
     nobody["OPTIONS"] |= {"access_key": "a", "secret_key": "b", "region_name": "us-east-1"}
     settings.STORAGES = settings.STORAGES | {"default": nobody}
     found = doctor.storage(Folder(tmp_path))

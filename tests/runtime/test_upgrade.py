@@ -14,7 +14,7 @@ import pytest
 from django.db import connection
 
 from crowdrag.runtime.folder import REPOSITORY
-from crowdrag.studies.domain import invariants
+from crowdrag.studies import invariants
 from tests.writing.crowd import Typist, acknowledged, assert_nothing_is_lost, typists
 from writing.models import LogBatch
 

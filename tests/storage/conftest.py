@@ -8,7 +8,7 @@ import pytest
 from django.core.files.storage import storages
 from moto.server import ThreadedMotoServer
 
-from crowdrag.storage import address
+from crowdrag import storage
 from crowdrag.storage.s3 import S3Storage
 
 
@@ -34,5 +34,5 @@ def s3_address(s3_server: str, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.fixture
 def s3(s3_address: str, settings) -> S3Storage:
     """The default storage of this test, on that server."""
-    settings.STORAGES = settings.STORAGES | {"default": address.storage(s3_address)}
+    settings.STORAGES = settings.STORAGES | {"default": storage.storage_settings(s3_address)}
     return storages["default"]

@@ -2,15 +2,15 @@
 
 import pytest
 
-from crowdrag.storage import address
+from crowdrag import storage
 
 
 def test_without_an_address_files_lie_in_a_folder_of_this_machine() -> None:
-    assert address.storage("") == {"BACKEND": "django.core.files.storage.FileSystemStorage"}
+    assert storage.storage_settings("") == {"BACKEND": "django.core.files.storage.FileSystemStorage"}
 
 
 def test_bucket_prefix_and_server_are_read() -> None:
-    found = address.storage(
+    found = storage.storage_settings(
         "s3://corpora/of/ours?endpoint=http://minio:9000&public=https://files.example.org&region=eu"
     )
     assert found["BACKEND"] == "crowdrag.storage.s3.S3Storage"
@@ -26,7 +26,11 @@ def test_bucket_prefix_and_server_are_read() -> None:
 
 
 def test_a_bucket_of_a_large_provider_needs_no_server() -> None:
-    assert address.storage("s3://corpora")["OPTIONS"] == {"bucket_name": "corpora", "location": "", "redirects": True}
+    assert storage.storage_settings("s3://corpora")["OPTIONS"] == {
+        "bucket_name": "corpora",
+        "location": "",
+        "redirects": True,
+    }
 
 
 @pytest.mark.parametrize(
@@ -42,4 +46,4 @@ def test_a_bucket_of_a_large_provider_needs_no_server() -> None:
 )
 def test_what_cannot_be_meant_is_refused(wrong: str) -> None:
     with pytest.raises(ValueError, match=r"\w"):
-        address.storage(wrong)
+        storage.storage_settings(wrong)

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from analysis.domain.releases import drafting, keeping
 from crowdrag.storage.s3 import S3Storage
-from crowdrag.studies.domain import leaving
+from crowdrag.studies.participants import withdrawal
 from tests.analysis.releases.releasing import built, published
 from tests.factories import ResponseFactory
 
@@ -37,7 +37,7 @@ def test_a_release_lies_in_the_bucket_is_got_there_and_goes_with_who_is_in_it(
         assert answer.status_code == 307
         found = httpx2.get(answer["Location"])
         assert hashlib.sha256(found.content).hexdigest() == file.sha256, file.path
-    leaving.erase(participant=release.people.get().participant, now=timezone.now())
+    withdrawal.erase(participant=release.people.get().participant, now=timezone.now())
     assert keys(s3) == {f"kept/{file.file.name}" for file in release.files.filter(removed_at__isnull=True)}
     # What is gone is not there (404) or not for this address (403): either way nobody gets it.
     assert (httpx2.get(answer["Location"]).status_code == 200) != file.of_people

@@ -11,9 +11,9 @@ from django.core.files.storage import default_storage
 from django.test import Client
 from django.urls import reverse
 
+from crowdrag import storage
 from crowdrag.runs.domain import artifacts, running, storing
 from crowdrag.runs.models import Artifact
-from crowdrag.storage import address
 from crowdrag.storage.s3 import S3Storage
 from tests.factories import MembershipFactory, StudyFactory
 from tests.runs.kinds_app import kinds as test_kinds
@@ -43,7 +43,7 @@ def place(kept: Artifact) -> str:
 
 
 def through_us(settings, s3_address: str) -> None:
-    settings.STORAGES = settings.STORAGES | {"default": address.storage(f"{s3_address}&redirect=no")}
+    settings.STORAGES = settings.STORAGES | {"default": storage.storage_settings(f"{s3_address}&redirect=no")}
 
 
 def test_a_file_comes_back_byte_for_byte_and_is_gone_from_the_machine(kept: Artifact, tmp_path: Path) -> None:
@@ -108,6 +108,6 @@ def test_where_browsers_cannot_reach_the_storage_parts_come_through_us(
 
 
 def test_an_address_for_the_outside_names_the_server_that_the_outside_knows(s3_address: str) -> None:
-    options = address.storage(f"{s3_address}&public=https://files.example.org")["OPTIONS"]
+    options = storage.storage_settings(f"{s3_address}&public=https://files.example.org")["OPTIONS"]
     signed = S3Storage(**options).signed("a.txt", filename="a.txt", media_type="text/plain")
     assert urlsplit(signed).netloc == "files.example.org"

@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from crowdrag.studies.domain import links
+from crowdrag.studies.entry import links
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Consent, ConsentText, EntryLink, Participant, Study
 from tests.factories import ConsentTextFactory, MembershipFactory, StudyFactory, WritingPlanFactory
@@ -40,7 +40,7 @@ def platform_link(study: Study, **fields: Any) -> EntryLink:
     return links.create_platform(study=study, purpose=WAY, by=None, now=timezone.now(), **(common | fields))
 
 
-def personal_link(study: Study, label: str = "the third from the left", **fields: Any) -> links.Made:
+def personal_link(study: Study, label: str = "the third from the left", **fields: Any) -> links.LinkWithKey:
     common: dict[str, Any] = {"by": None, "now": timezone.now(), **fields}
     return links.create_personal(study=study, purpose=WAY, labels=[label], **common)[0]
 
@@ -58,9 +58,9 @@ def knock(client: Client, address: str) -> Any:
 
 
 def agree(participant: Participant, text: ConsentText) -> Consent:
-    from crowdrag.studies.domain import consenting
+    from crowdrag.studies.participants import consents
 
-    return consenting.give(participant=participant, text=text, now=timezone.now() - timedelta(minutes=1))
+    return consents.give(participant=participant, text=text, now=timezone.now() - timedelta(minutes=1))
 
 
 def member(study: Study, role: Role = Role.EDITOR) -> Client:

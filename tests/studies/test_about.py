@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from crowdrag.studies.domain.readiness import unsaid
+from crowdrag.studies.activities import undisclosed
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.factories import MembershipFactory, StudyFactory
@@ -54,7 +54,7 @@ def test_people_read_it_before_they_agree_and_where_they_ask(client: Client) -> 
 def test_what_is_not_said_is_a_warning_before_people_come(left_out: str | None) -> None:
     said: dict[str, Any] = SAID | ({left_out: ""} if left_out else {})
     study = StudyFactory(**said)
-    found = unsaid(study)
+    found = undisclosed(study)
     assert len(found) == (1 if left_out else 0)
     plan = offered_study(**said).writing_plan  # type: ignore[attr-defined]
     assert set(found) <= set(opening.readiness(plan).warnings)

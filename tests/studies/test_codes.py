@@ -7,9 +7,9 @@ from django.core.exceptions import ValidationError
 
 from crowdrag.llm.models import Endpoint
 from crowdrag.studies import codes
-from crowdrag.studies.domain import studies
-from crowdrag.studies.forms import StudyForm
 from crowdrag.studies.models import ConsentText, Study
+from crowdrag.studies.study import services
+from crowdrag.studies.study.forms import StudyForm
 from tests.factories import StudyFactory
 
 GOOD = {"language": "en", "text_licence": "CC-BY-4.0", "currency": "USD"}
@@ -43,7 +43,7 @@ def test_known_codes_pass_and_others_are_refused(validate: Any, known: list[str]
 @pytest.mark.parametrize(("field", "value"), BAD)
 def test_a_study_takes_no_unknown_code(db: None, field: str, value: str) -> None:
     with pytest.raises(ValidationError) as refused:
-        studies.create(slug="s", title="S", by=None, **GOOD | {field: value})
+        services.create(slug="s", title="S", by=None, **GOOD | {field: value})
     assert set(refused.value.message_dict) == {field}
     assert not Study.objects.exists()
     form = StudyForm({"slug": "s", "title": "S", **GOOD, field: value})

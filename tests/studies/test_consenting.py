@@ -10,10 +10,11 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
 
-from crowdrag.studies.access import PARTICIPANTS, consented_page
-from crowdrag.studies.domain import consenting, keys, leaving, links
+from crowdrag.studies.access import SESSION_PARTICIPANTS, consented_page
+from crowdrag.studies.entry import links
 from crowdrag.studies.enums import EntryKind, Outcome
 from crowdrag.studies.models import Consent, ConsentText, EntryLink, Participant
+from crowdrag.studies.participants import consents, withdrawal
 from tests.factories import ConsentTextFactory, ParticipantFactory, WritingTaskFactory
 from tests.participants import as_participant
 from tests.studies.offered import WAY, agree, door, knock, offered_study, personal_link, platform_link, text_of
@@ -56,7 +57,7 @@ def try_work(person: Participant, *, as_json: bool = False) -> HttpResponse:
     """Ask for a page behind consent, in a session that knows the person."""
     make = RequestFactory()
     request = make.post("/", "{}", content_type="application/json") if as_json else make.get("/")
-    request.session = {PARTICIPANTS: {str(person.study_id): person.pk}}  # type: ignore[assignment]
+    request.session = {SESSION_PARTICIPANTS: {str(person.study_id): person.pk}}  # type: ignore[assignment]
     return the_work(request, person.study.slug)  # type: ignore[return-value]
 
 
@@ -77,7 +78,7 @@ def test_agreeing_keeps_what_was_ticked_and_gives_a_key_once(client: Client, stu
     consent = Consent.objects.get()
     assert (consent.participant, consent.text) == (person, text_of(study))
     assert (consent.releases_text, consent.releases_log, consent.releases_timing) == (True, False, True)
-    key = keys.read(page.context["code"])
+    key = links.read_key(page.context["code"])
     assert key
     assert key in page.context["address"]
     assert "no-store" in page["Cache-Control"]
@@ -116,7 +117,7 @@ def test_a_release_without_a_licence_is_not_asked_for(client: Client, study: Any
     client.post(page_of(study), ALL)
     consent = Consent.objects.get()
     assert (consent.releases_log, consent.releases_timing) == (False, False)
-    given = consenting.give(
+    given = consents.give(
         participant=person, text=consent.text, releases_log=True, releases_timing=True, now=timezone.now()
     )
     assert (given.releases_log, given.releases_timing) == (False, False)
@@ -152,8 +153,8 @@ def test_work_is_behind_consent(study: Any, person: Participant) -> None:
 def test_a_new_version_asks_again_but_interrupts_nobody(client: Client, study: Any, person: Participant) -> None:
     agree(person, text_of(study))
     fresh = next_version(text_of(study))
-    assert not consenting.holds(participant=person, text=fresh)
-    assert consenting.holds_some_version(participant=person, text=fresh)
+    assert not consents.is_given(participant=person, text=fresh)
+    assert consents.is_given_to_some_version(participant=person, text=fresh)
     assert try_work(person)["Location"] == page_of(study)
     assert try_work(person, as_json=True).status_code == 200
 
@@ -169,17 +170,17 @@ def test_consent_to_another_text_or_another_studys_is_none(study: Any, person: P
     agree(stranger, text_of(other))
     assert try_work(person).status_code == 302
     assert try_work(person, as_json=True).status_code == 403
-    with pytest.raises(consenting.NoConsentError):
+    with pytest.raises(consents.NoConsentError):
         agree(person, text_of(other))
 
 
 def test_who_withdrew_works_no_more(client: Client, study: Any, person: Participant) -> None:
     agree(person, text_of(study))
-    leaving.withdraw(participant=person, now=timezone.now())
+    withdrawal.withdraw(participant=person, now=timezone.now())
     assert try_work(person)["Location"] == reverse("work", args=[study.slug])
     assert json.loads(try_work(person, as_json=True).content)["problem"] == "withdrawn"
     assert client.get(page_of(study))["Location"] == reverse("work", args=[study.slug])
-    with pytest.raises(consenting.NoConsentError):
+    with pytest.raises(consents.NoConsentError):
         agree(person, text_of(study))
 
 

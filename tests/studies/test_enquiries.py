@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape
 
-from crowdrag.studies.domain import enquiring
 from crowdrag.studies.enums import EnquiryKind, Role
+from crowdrag.studies.messages import services
 from crowdrag.studies.models import Enquiry, Participant
 from tests.factories import MembershipFactory, ParticipantFactory, ResponseFactory, WritingTaskFactory
 from tests.participants import as_participant
@@ -31,7 +31,7 @@ def person(client: Client) -> Participant:
 
 def ask(person: Participant, text: str = "When am I paid?", **fields: Any) -> Enquiry:
     common: dict[str, Any] = {"kind": EnquiryKind.QUESTION, "now": timezone.now()}
-    return enquiring.ask(participant=person, text=text, **(common | fields))
+    return services.ask(participant=person, text=text, **(common | fields))
 
 
 def researcher(person: Participant, role: Role = Role.REVIEWER) -> Client:
@@ -108,32 +108,32 @@ def test_an_answer_has_words_and_goes_to_the_own_studys_enquiry_alone(person: Pa
 
 def test_unanswered_ones_come_first_and_are_counted(person: Participant) -> None:
     first, second, third = (ask(person, f"number {n}") for n in range(3))
-    enquiring.answer(enquiry=first, text="yes", by=MembershipFactory(study=person.study).user, now=timezone.now())
-    assert enquiring.of_study(person.study) == [second, third, first]
-    assert enquiring.unanswered(person.study) == 2
+    services.answer(enquiry=first, text="yes", by=MembershipFactory(study=person.study).user, now=timezone.now())
+    assert services.list_of_study(person.study) == [second, third, first]
+    assert services.count_unanswered(person.study) == 2
 
 
 def test_a_flood_is_held_back(client: Client, person: Participant) -> None:
     address = reverse("work_ask", args=[person.study.slug])
-    for number in range(enquiring.MOST_OPEN):
+    for number in range(services.MAX_OPEN):
         assert client.post(address, {"kind": "QUESTION", "text": f"{number}"}).status_code == 302
     refused = client.post(address, {"kind": "QUESTION", "text": "one more"})
     assert (refused.status_code, "one more" in refused.content.decode()) == (422, True)
     first = Enquiry.objects.order_by("pk")[0]
-    enquiring.answer(enquiry=first, text="yes", by=MembershipFactory().user, now=timezone.now())
+    services.answer(enquiry=first, text="yes", by=MembershipFactory().user, now=timezone.now())
     assert client.post(address, {"kind": "QUESTION", "text": "one more"}).status_code == 302
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_flood_of_requests_at_once_is_held_back_too() -> None:
     person = ParticipantFactory(study=offered_study())
-    for number in range(enquiring.MOST_OPEN - 2):
+    for number in range(services.MAX_OPEN - 2):
         ask(person, str(number))
 
     def one(number: int) -> bool:
         try:
             ask(person, f"at once {number}")
-        except enquiring.EnquiryError:
+        except services.EnquiryError:
             return False
         else:
             return True
@@ -142,13 +142,13 @@ def test_a_flood_of_requests_at_once_is_held_back_too() -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(one, range(8))) == 2
-    assert person.enquiries.count() == enquiring.MOST_OPEN
+    assert person.enquiries.count() == services.MAX_OPEN
 
 
 def test_what_cannot_be_kept_is_refused(client: Client, person: Participant) -> None:
     good = {"kind": "QUESTION", "text": "a"}
     for wrong in (
-        {"text": ""}, {"text": "   "}, {"text": "a" * (enquiring.LONGEST + 1)}, {"text": "a\0b"}, {"kind": "ORDER"},
+        {"text": ""}, {"text": "   "}, {"text": "a" * (services.MAX_LENGTH + 1)}, {"text": "a\0b"}, {"kind": "ORDER"},
         {"about": "<script>"},
     ):  # fmt: skip
         assert client.post(reverse("work_ask", args=[person.study.slug]), good | wrong).status_code == 422, wrong

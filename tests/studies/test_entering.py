@@ -11,10 +11,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from crowdrag.studies.access import PARTICIPANTS
-from crowdrag.studies.domain import devices, entering, identity, keys, links
+from crowdrag.studies.access import SESSION_PARTICIPANTS
+from crowdrag.studies.entry import enrolment, links
 from crowdrag.studies.enums import Device, EntryKind
 from crowdrag.studies.models import Arrival, EntryLink, Participant
+from crowdrag.studies.participants import identity
 from tests.at_once import together
 from tests.factories import ParticipantFactory
 from tests.participants import as_participant
@@ -79,7 +80,7 @@ MAC = f"{MOZILLA} (Macintosh; Intel Mac OS X 10_15_7) {APPLE} Version/18.0 Safar
     ],
 )
 def test_a_device_is_told_by_its_headers(headers: dict[str, str], device: Device) -> None:
-    assert devices.of(headers) == device
+    assert enrolment.device_of(headers) == device
 
 
 def test_entering_leads_to_consent_and_again_to_the_own_page(client: Client) -> None:
@@ -159,7 +160,7 @@ def test_an_open_link_makes_one_person_a_page_however_often_it_is_sent() -> None
 def test_an_open_links_page_is_good_for_a_day_and_not_to_be_made_up(client: Client, monkeypatch: Any) -> None:
     address = door(open_link(offered_study()))
     visit = client.get(address).context["visit"]
-    monkeypatch.setattr(entering, "VISIT_SECONDS", -1)
+    monkeypatch.setattr(enrolment, "VISIT_SECONDS", -1)
     for sent in ({"visit": "made:up"}, {}, {"visit": visit}):
         assert client.post(address, sent).status_code == 409
     assert Participant.objects.count() == 0
@@ -201,7 +202,7 @@ def test_somebody_in_one_study_is_nobody_in_another(client: Client) -> None:
         assert client.get(reverse(name, args=[other.slug])).status_code == 403
     # Nor does a session that names another study's participant help: the participant's own study counts.
     session = client.session
-    session[PARTICIPANTS] = {str(other.pk): next(iter(session[PARTICIPANTS].values()))}
+    session[SESSION_PARTICIPANTS] = {str(other.pk): next(iter(session[SESSION_PARTICIPANTS].values()))}
     session.save()
     assert client.get(reverse("work", args=[other.slug])).status_code == 403
 
@@ -220,18 +221,18 @@ def test_a_personal_link_is_kept_as_a_hash_and_read_forgivingly() -> None:
     made = personal_link(offered_study())
     assert len(made.key) * 5 >= 128
     link = EntryLink.objects.get()
-    assert (link.token, bytes(link.token_hash)) == ("", keys.digest(made.key))
-    for given in (made.key, keys.grouped(made.key).upper(), f"  http://testserver/join/{made.key}/ "):
+    assert (link.token, bytes(link.token_hash)) == ("", links.hash_key(made.key))
+    for given in (made.key, links.group_key(made.key).upper(), f"  http://testserver/join/{made.key}/ "):
         other = Client()
         assert other.post(reverse("work_begin"), {"key": given}).status_code == 302, given
-        assert list(other.session[PARTICIPANTS].values()) == [link.participant_id]
+        assert list(other.session[SESSION_PARTICIPANTS].values()) == [link.participant_id]
 
 
 def test_unknown_and_revoked_keys_are_told_in_the_same_words(client: Client) -> None:
     made = personal_link(offered_study())
     links.close(link=made.link, now=timezone.now())
     shown = []
-    for key in (made.key, keys.make(), "x", "a" * 300):
+    for key in (made.key, links.make_key(), "x", "a" * 300):
         page = client.get(reverse("join", args=[key]))
         forms = [client.post(reverse(name), {"key": key}) for name in ("work_begin", "withdraw")]
         assert [page.status_code, *(form.status_code for form in forms)] == [404, 422, 422]
@@ -247,7 +248,7 @@ def test_a_new_key_ends_the_earlier_ones(client: Client) -> None:
     page = client.post(reverse("work_key", args=[study.slug]))
     assert page.status_code == 200
     assert "no-store" in page["Cache-Control"]
-    key = keys.read(page.context["address"])
+    key = links.read_key(page.context["address"])
     assert key
     assert page.context["code"] in page.content.decode()
     assert links.find(made.key) is None

@@ -18,10 +18,12 @@ from annotation.models import Assignment, AssignmentDecision, Judgment, Platform
 from crowdrag.llm.models import Call, Endpoint
 from crowdrag.runs.domain import running
 from crowdrag.runs.models import Artifact, Run
-from crowdrag.studies.access import PARTICIPANTS
-from crowdrag.studies.domain import enquiring, identity, leaving, links
-from crowdrag.studies.enums import EnquiryKind, Outcome, Verdict
+from crowdrag.studies.access import SESSION_PARTICIPANTS
+from crowdrag.studies.entry import links
+from crowdrag.studies.enums import DecisionKind, EnquiryKind, Outcome
+from crowdrag.studies.messages import services
 from crowdrag.studies.models import Arrival, Consent, Enquiry, EntryLink, Participant
+from crowdrag.studies.participants import identity, withdrawal
 from tests import erasures
 from tests.factories import JudgmentFactory, RetrievedPassageFactory, WritingTaskFactory
 from tests.participants import as_participant
@@ -103,13 +105,13 @@ def person() -> Participant:
         text=WRITTEN, task=task, now=NOW,
     )  # fmt: skip
     ResponseDecision.objects.create(
-        response=response, about=Verdict.INCLUDE, holds=True, reason=f"good, the {NEEDLE}", evidence={"quote": NEEDLE},
+        response=response, about=DecisionKind.INCLUDE, holds=True, reason=f"good, the {NEEDLE}", evidence={"quote": NEEDLE},
         decided_at=NOW,
     )  # fmt: skip
     WritingTask.objects.filter(pk=task.pk).update(state=TaskState.ACCEPTED, submitted_at=NOW)
     TaskPayment.objects.create(task=task, amount=1250, reason="accepted", at=NOW)
     WritingTaskFactory(claimed=True, topic__study=study, participant=person, draft=DRAFT)
-    enquiring.ask(participant=person, kind=EnquiryKind.QUESTION, text=f"Is the {NEEDLE} well?", now=NOW)
+    services.ask(participant=person, kind=EnquiryKind.QUESTION, text=f"Is the {NEEDLE} well?", now=NOW)
     endpoint = Endpoint.objects.create(
         name="m", base_url="http://127.0.0.1:1/v1", model="m", is_local=True, created_at=NOW
     )
@@ -125,7 +127,7 @@ def person() -> Participant:
 
 
 def erase(person: Participant) -> Participant:
-    return leaving.erase(participant=person, now=NOW + timedelta(hours=1))
+    return withdrawal.erase(participant=person, now=NOW + timedelta(hours=1))
 
 
 def test_before_it_is_there_and_after_only_the_tombstone(person: Participant) -> None:
@@ -174,7 +176,7 @@ def test_what_goes_and_what_is_left(person: Participant, client: Client) -> None
 def test_who_only_stops_leaves_what_they_gave_and_gives_back_what_they_began(
     person: Participant, client: Client
 ) -> None:
-    leaving.withdraw(participant=person, now=NOW)
+    withdrawal.withdraw(participant=person, now=NOW)
     assert Response.objects.get().text == WRITTEN
     assert WritingTask.objects.get(draft=DRAFT).state == TaskState.RETURNED
     assert Consent.objects.get().withdrawn_at is None
@@ -184,10 +186,10 @@ def test_who_only_stops_leaves_what_they_gave_and_gives_back_what_they_began(
 
 
 def test_twice_is_once(person: Participant) -> None:
-    first = leaving.withdraw(participant=person, now=NOW)
-    assert leaving.withdraw(participant=person, now=NOW + timedelta(days=1)).withdrawn_at == first.withdrawn_at
+    first = withdrawal.withdraw(participant=person, now=NOW)
+    assert withdrawal.withdraw(participant=person, now=NOW + timedelta(days=1)).withdrawn_at == first.withdrawn_at
     erased = erase(person)
-    again = leaving.erase(participant=person, now=NOW + timedelta(days=2))
+    again = withdrawal.erase(participant=person, now=NOW + timedelta(days=2))
     assert (again.erased_at, again.withdrawn_at) == (erased.erased_at, first.withdrawn_at)
     assert ResponseDecision.objects.count() == 2
 
@@ -197,7 +199,7 @@ def test_others_keep_what_they_gave(person: Participant) -> None:
     other = made.link.participant
     assert other is not None
     agree(other, text_of(person.study))
-    enquiring.ask(participant=other, kind=EnquiryKind.QUESTION, text="mine", now=NOW)
+    services.ask(participant=other, kind=EnquiryKind.QUESTION, text="mine", now=NOW)
     theirs = task_of(other, "Another text altogether, which has nothing to do with birds.")
     erase(person)
     assert links.find(made.key) is not None
@@ -286,7 +288,7 @@ def test_withdrawing_in_the_session_ends_it(person: Participant, client: Client)
     assert client.post(address, {"choice": "all", "is_sure": "on"}).status_code == 422
     done = client.post(address, {"choice": "erase", "is_sure": "on"})
     assert f'href="{end}"' in done.content.decode()
-    assert client.session[PARTICIPANTS] == {}
+    assert client.session[SESSION_PARTICIPANTS] == {}
     assert client.get(address).status_code == 403
 
 

@@ -4,9 +4,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from crowdrag.studies.domain import addresses, identity, keys, links, platforms
+from crowdrag.studies.entry import links
 from crowdrag.studies.enums import EntryKind, Outcome, Role
 from crowdrag.studies.models import EntryLink, Participant
+from crowdrag.studies.participants import identity
 from tests.factories import MembershipFactory
 from tests.studies.offered import (
     PROLIFIC,
@@ -38,9 +39,9 @@ LEADS_ELSEWHERE = (
 def test_an_address_that_browsers_may_read_otherwise_is_refused() -> None:
     study = offered_study()
     for address in LEADS_ELSEWHERE:
-        with pytest.raises(addresses.AddressError):
-            addresses.checked(address)
-        with pytest.raises(addresses.AddressError):
+        with pytest.raises(links.AddressError):
+            links.check_address(address)
+        with pytest.raises(links.AddressError):
             platform_link(study, completion={Outcome.COMPLETED: address})
 
 
@@ -50,12 +51,12 @@ def test_people_are_led_only_where_the_links_owner_said(client: Client) -> None:
     link = platform_link(study, completion={Outcome.NO_CONSENT: end, Outcome.COMPLETED: end})
     knock(client, door(link) + "&next=https://evil.example/&completion=https://evil.example/")
     person = Participant.objects.get()
-    back = links.way_back(participant=person, outcome=Outcome.COMPLETED)
-    assert back == links.WayBack("Prolific", end, "C1", is_completed=True)
-    assert links.way_back(participant=person, outcome=Outcome.WITHDRAWN) is None
+    back = links.participant_completion_target(participant=person, outcome=Outcome.COMPLETED)
+    assert back == links.CompletionTarget("Prolific", end, "C1", is_completed=True)
+    assert links.participant_completion_target(participant=person, outcome=Outcome.WITHDRAWN) is None
     # What came into the table by another door is not led to either.
     EntryLink.objects.filter(pk=link.pk).update(completion={Outcome.COMPLETED: "javascript:alert(1)"})
-    assert links.way_back(participant=person, outcome=Outcome.COMPLETED) is None
+    assert links.participant_completion_target(participant=person, outcome=Outcome.COMPLETED) is None
 
 
 def test_parameters_by_any_name(client: Client) -> None:
@@ -66,7 +67,7 @@ def test_parameters_by_any_name(client: Client) -> None:
     for wrong in ({}, {"participant": ""}, {"participant": "a b"}, {"participant": "a", "study": "a"}, {"who": "a"}):
         with pytest.raises(links.LinkError):
             platform_link(study, parameters=wrong)
-    assert platforms.PRESETS["prolific"] == PROLIFIC
+    assert links.PLATFORM_PRESETS["prolific"] == PROLIFIC
 
 
 # The researchers' page
@@ -79,7 +80,7 @@ def test_researchers_make_links_see_each_once_and_close_them(client: Client) -> 
     page = client.post(address, {"kind": "PERSONAL", "personal-labels": "Ada\n<b>Bob</b>\n\n", "personal-purpose": WAY})
     made = page.context["made"]
     assert [one["label"] for one in made] == ["Ada", "<b>Bob</b>"]
-    assert all(keys.read(one["address"]) for one in made)
+    assert all(links.read_key(one["address"]) for one in made)
     words = page.content.decode()
     assert "<b>Bob" not in words
     assert "&lt;b&gt;Bob" in words

@@ -11,7 +11,7 @@ from django.db import DatabaseError, transaction
 from django.test import Client
 from django.utils.module_loading import import_string
 
-from crowdrag.loglines import Formatter
+from crowdrag.log_formatter import LogFormatter
 from crowdrag.runs.domain import concluding
 from crowdrag.studies.models import Enquiry
 from tests.factories import NOW, ParticipantFactory
@@ -42,7 +42,7 @@ def refused() -> DatabaseError:
 
 
 def test_the_settings_name_the_form_that_cuts_values_off() -> None:
-    assert import_string(settings.LOGGING["formatters"]["line"]["()"]) is Formatter
+    assert import_string(settings.LOGGING["formatters"]["line"]["()"]) is LogFormatter
 
 
 def test_a_traceback_keeps_what_went_wrong_and_not_the_row(lines: io.StringIO) -> None:
@@ -80,7 +80,7 @@ def test_a_page_that_fails_says_so_without_the_row(lines: io.StringIO, monkeypat
     def fail(*_args: Any, **_named: Any) -> None:
         raise error
 
-    monkeypatch.setattr("crowdrag.studies.views.withdrawing.links.find", fail)
+    monkeypatch.setattr("crowdrag.studies.participants.views.links.find", fail)
     answer = Client(raise_request_exception=False).post("/withdraw/", {"key": "k" * 43})
     assert answer.status_code == 500
     assert "Internal Server Error: /withdraw/" in lines.getvalue()

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from crowdrag.studies.domain import money
+from crowdrag.studies import money
 
 
 @pytest.mark.parametrize(
@@ -18,5 +18,5 @@ def test_an_amount_is_kept_and_written_again(written: str, currency: str, kept: 
 
 @pytest.mark.parametrize(("written", "currency"), [("2.505", "USD"), ("0.5", "JPY"), ("1e-9", "EUR")])
 def test_an_amount_finer_than_the_coins_is_refused(written: str, currency: str) -> None:
-    with pytest.raises(money.FineError):
+    with pytest.raises(money.TooFineError):
         money.to_minor(Decimal(written), currency)

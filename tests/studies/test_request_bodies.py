@@ -12,7 +12,7 @@ from django.test import Client
 from psycopg import errors
 from rest_framework.test import APIClient
 
-from crowdrag import request_bodies
+from crowdrag import request_limits
 from crowdrag.runs.models import Upload
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
@@ -101,7 +101,7 @@ def test_what_a_form_needs_is_taken() -> None:
 
 def test_a_large_body_is_refused_while_the_disk_has_no_room(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     editor = member(study)
-    monkeypatch.setattr(request_bodies, "has_room_for", lambda size: size < 1000)
+    monkeypatch.setattr(request_limits, "has_room_for", lambda size: size < 1000)
     (path,) = [filled(route, "mine") for route, pattern in ROUTES if pattern.name == "importing"]
     answer = send(editor, path)
     assert (answer.status_code, bool(answer["X-Problem"])) == (507, True)
@@ -112,14 +112,14 @@ def test_a_large_body_is_refused_while_the_disk_has_no_room(study: Study, monkey
 
 
 def test_a_file_stops_coming_in_when_the_reserve_is_touched(monkeypatch: pytest.MonkeyPatch) -> None:
-    handler = request_bodies.StoppingUploadHandler()
+    handler = request_limits.DiskReserveUploadHandler()
     handler.new_file("file", "a", "text/plain", None)
     monkeypatch.setattr(settings, "DISK_RESERVE", 0)
     handler.receive_data_chunk(b"x" * 20_000_000, 0)
     monkeypatch.setattr(settings, "DISK_RESERVE", 10**18)
     with pytest.raises(OSError) as caught:  # noqa: PT011 - which one is asked below
         handler.receive_data_chunk(b"x" * 20_000_000, 0)
-    assert request_bodies.is_for_lack_of_room(caught.value)
+    assert request_limits.is_disk_full(caught.value)
     handler.file.close()
 
 

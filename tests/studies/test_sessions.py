@@ -49,15 +49,15 @@ def test_who_takes_part_is_read_as_the_orm_reads_them() -> None:
     other = ParticipantFactory()
     request = RequestFactory().get("/")
     request.session = sessions.SessionStore()
-    assert access.present(request, study) is None
-    access.remember(request, other)
-    assert access.present(request, study) is None
-    access.remember(request, person)
-    found = access.present(request, study)
+    assert access.current_participant(request, study) is None
+    access.remember_participant(request, other)
+    assert access.current_participant(request, study) is None
+    access.remember_participant(request, person)
+    found = access.current_participant(request, study)
     person.refresh_from_db()
     study.refresh_from_db()
     assert found == person
     assert model_to_dict(found) == model_to_dict(person)
     assert model_to_dict(found.study) == model_to_dict(study)
     type(person).objects.filter(pk=person.pk).update(erased_at=timezone.now())
-    assert access.present(request, study) is None
+    assert access.current_participant(request, study) is None

@@ -7,9 +7,10 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, ProgrammingError, transaction
 from django.test import Client
 
-from crowdrag.studies.domain import identity, members, studies
 from crowdrag.studies.enums import ParticipantKind, Role
 from crowdrag.studies.models import Membership, Study, User
+from crowdrag.studies.participants import identity
+from crowdrag.studies.study import services
 from tests.factories import (
     NOW,
     PASSWORD,
@@ -25,27 +26,27 @@ pytestmark = pytest.mark.django_db
 
 def test_whoever_makes_a_study_owns_it() -> None:
     user = UserFactory()
-    study = studies.create(slug="mine", title="Mine", by=user, now=NOW)
+    study = services.create(slug="mine", title="Mine", by=user, now=NOW)
     assert list(study.memberships.values_list("user", "role")) == [(user.pk, Role.OWNER)]
 
 
 @pytest.mark.parametrize("slug", ["new", "a b", "a/b", ""])
 def test_a_study_that_could_not_be_opened_is_not_made(slug: str) -> None:
     with pytest.raises(ValidationError) as refused:
-        studies.create(slug=slug, title="Mine", by=None, now=NOW)
+        services.create(slug=slug, title="Mine", by=None, now=NOW)
     assert list(refused.value.message_dict) == ["slug"]
     assert not Study.objects.exists()
 
 
 def test_the_last_owner_can_neither_leave_nor_step_down() -> None:
     owner = MembershipFactory(role=Role.OWNER)
-    with pytest.raises(members.LastOwnerError):
-        members.remove(study=owner.study, user=owner.user)
-    with pytest.raises(members.LastOwnerError):
-        members.set_role(study=owner.study, user=owner.user, role=Role.EDITOR, by=owner.user, now=NOW)
+    with pytest.raises(services.LastOwnerError):
+        services.remove_member(study=owner.study, user=owner.user)
+    with pytest.raises(services.LastOwnerError):
+        services.set_role(study=owner.study, user=owner.user, role=Role.EDITOR, by=owner.user, now=NOW)
     other = UserFactory()
-    members.set_role(study=owner.study, user=other, role=Role.OWNER, by=owner.user, now=NOW)
-    members.remove(study=owner.study, user=owner.user)
+    services.set_role(study=owner.study, user=other, role=Role.OWNER, by=owner.user, now=NOW)
+    services.remove_member(study=owner.study, user=owner.user)
     assert list(Membership.objects.filter(study=owner.study).values_list("user", flat=True)) == [other.pk]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, ProgrammingError, transaction
 
-from crowdrag.studies.enums import Verdict
+from crowdrag.studies.enums import DecisionKind
 from tests.factories import (
     NOW,
     ParticipantFactory,
@@ -128,7 +128,7 @@ def test_statements_have_a_place_and_cite_each_passage_once() -> None:
 
 
 def test_a_decision_has_a_reason_and_stands() -> None:
-    fields = {"response": ResponseFactory(), "about": Verdict.INCLUDE, "holds": False, "decided_at": NOW}
+    fields = {"response": ResponseFactory(), "about": DecisionKind.INCLUDE, "holds": False, "decided_at": NOW}
     make = ResponseDecision.objects.create
     refused("responsedecision_has_a_reason", make, **fields, reason="")
     refused("responsedecision_about_known", make, **fields | {"about": "MOOD"}, reason="off topic")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from crowdrag.studies.domain import invariants
+from crowdrag.studies import invariants
 
 from .crowd import acknowledged, assert_nothing_is_lost, typists
 from .served import Server

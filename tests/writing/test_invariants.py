@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from crowdrag.studies.domain import invariants
+from crowdrag.studies import invariants
 from tests.factories import NOW, ParticipantFactory, ResponseFactory, StyleFactory
 from writing.domain import codec
 from writing.models import LogBatch, Response, Sitting, WritingTask

@@ -6,10 +6,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from crowdrag.studies.domain import cards as people_cards
-from crowdrag.studies.domain import leaving, links
+from crowdrag.studies.entry import links
 from crowdrag.studies.enums import EntryKind
 from crowdrag.studies.models import Arrival, EntryLink, Participant
+from crowdrag.studies.participants import participant_dashboard as people_cards
+from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW, ParticipantFactory, UserFactory
 from writing.domain import cards, progress
 from writing.domain.tasks import reviewing
@@ -52,7 +53,7 @@ def test_what_was_erased_is_paid_and_fills_no_slot() -> None:
     accepted(made, person)
     before = progress.overview(made.study)
     assert (before.whole.done, before.whole.missing, before.spending.total) == (1, 8, 9 * 830)
-    leaving.erase(participant=person, now=NOW)
+    withdrawal.erase(participant=person, now=NOW)
     after = progress.overview(made.study)
     assert (after.whole.asked, after.whole.done, after.whole.missing, after.whole.erased) == (9, 0, 9, 1)
     assert (after.whole.share, after.whole.counts["OPEN"], after.whole.counts["ACCEPTED"]) == (0, 9, 0)
@@ -80,7 +81,7 @@ def test_every_line_is_a_part_of_the_one_above_and_invitations_are_not_mixed_wit
         "submitted": (1, 1 / 3, 1 / 2),
         "accepted": (1, 1 / 3, 1),
     }
-    shown = people_cards.people(made.study)
+    shown = people_cards.people_card(made.study)
     assert (shown["invited"], shown["arrived"], shown["consented"]) == (1, 3, 3)
 
 
@@ -98,10 +99,10 @@ def test_whoever_had_all_erased_is_in_no_line() -> None:
         came(made, person)
     accepted(made, gone)
     made.claim(here)
-    leaving.erase(participant=gone, now=NOW)
+    withdrawal.erase(participant=gone, now=NOW)
     assert progress.overview(made.study).erased_people == 1
     assert [people for people, _arrived, _before in stages(made).values()] == [0, 1, 1, 1, 0, 0]
-    shown = people_cards.people(made.study)
+    shown = people_cards.people_card(made.study)
     assert (shown["invited"], shown["arrived"], shown["consented"]) == (0, 1, 1)
     (line,) = [each for each in links.funnels(made.study).values() if each.arrived]
     assert line == links.Funnel(1, 1)
@@ -114,5 +115,5 @@ def test_the_page_opens_before_and_after_somebody_had_all_erased(client: Client)
     task = made.claim(gone := made.writer())
     hand_in(task)
     assert f'class="button button--main" href="{queue}"' in client.get(page).content.decode()
-    leaving.erase(participant=gone, now=NOW)
+    withdrawal.erase(participant=gone, now=NOW)
     assert client.get(page).context["found"].erased_people == 1

@@ -17,7 +17,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from crowdrag.studies.domain import invariants
+from crowdrag.studies import invariants
 from tests.factories import WritingTaskFactory
 from writing.domain import codec, incoming, sittings
 from writing.models import WritingTask

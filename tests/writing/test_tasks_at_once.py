@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from crowdrag.studies.domain import leaving
 from crowdrag.studies.models import Consent, Participant
+from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW
 from writing.domain.tasks import claiming, leases, problems, reviewing, slots, submitting
 from writing.enums import TaskState
@@ -233,7 +233,7 @@ def test_withdrawing_while_submitting_neither_blocks_nor_loses(_again: int) -> N
     together(
         [
             lambda: submitting.submit(task=task, answers={}, now=NOW),
-            lambda: leaving.withdraw(participant=person, now=NOW),
+            lambda: withdrawal.withdraw(participant=person, now=NOW),
         ]
     )
     task.refresh_from_db()

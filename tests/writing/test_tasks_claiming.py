@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from crowdrag.studies.domain import barring
 from crowdrag.studies.models import Participant
+from crowdrag.studies.participants import blocks
 from tests.factories import NOW, ParticipantFactory, TopicFactory
 from writing.domain.tasks import claiming, holding, problems
 from writing.enums import TaskState
@@ -43,13 +43,13 @@ def test_whoever_is_barred_finishes_what_they_have_and_gets_nothing_more() -> No
     here = world(topics=2, styles=1, slots=1)
     person = here.writer()
     task = here.claim(person)
-    barring.bar(participant=person, reason="Copied from elsewhere.", by=None, now=NOW)
+    blocks.block(participant=person, reason="Copied from elsewhere.", by=None, now=NOW)
     assert here.claim(person) == task
     hand_in(task)
     with pytest.raises(problems.Barred, match="Copied from elsewhere"):
         here.claim(person)
     assert isinstance(claiming.obstacle(study=here.study, participant=person), problems.Barred)
-    barring.lift(participant=person, by=None, now=NOW)
+    blocks.unblock(participant=person, by=None, now=NOW)
     assert here.claim(person) != task
 
 

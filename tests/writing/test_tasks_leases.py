@@ -4,8 +4,9 @@ import logging
 
 import pytest
 
-from crowdrag.studies.domain import enquiring, leaving
-from crowdrag.studies.enums import EnquiryKind, Verdict
+from crowdrag.studies.enums import DecisionKind, EnquiryKind
+from crowdrag.studies.messages import services
+from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW, TopicFactory
 from writing.domain import codec, incoming, sittings
 from writing.domain.tasks import claiming, leases, listing, problems, reviewing, steps, submitting, trials
@@ -81,7 +82,7 @@ def test_if_somebody_else_has_it_the_text_is_kept_and_can_be_handed_in_as_surplu
     assert submitting.hand_in(task=task, now=LATE) == response
     task.refresh_from_db()
     assert (task.state, task.slot, response.text, response.is_included) == ("SUBMITTED", None, "my words", False)
-    assert response.decisions.get(about=Verdict.INCLUDE).reason == submitting.SURPLUS
+    assert response.decisions.get(about=DecisionKind.INCLUDE).reason == submitting.SURPLUS
     reviewing.accept(task=task, by=here.reviewer(), now=LATE)
     response.refresh_from_db()
     assert (listing.overview(task.participant).earned, response.is_included) == (task.pay, False)
@@ -173,7 +174,7 @@ def test_who_withdraws_leaves_their_task_to_others() -> None:
     person = here.writer()
     task = here.claim(person)
     write(task, "kept")
-    leaving.withdraw(participant=person, now=NOW + HOUR)
+    withdrawal.withdraw(participant=person, now=NOW + HOUR)
     task.refresh_from_db()
     assert (task.state, task.draft) == (TaskState.RETURNED, "kept")
     assert here.claim(here.writer()).topic == task.topic
@@ -216,10 +217,10 @@ class TestTrial:
             here.claim(person)
         assert listing.overview(person).earned == 100
         about = {"kind": EnquiryKind.CONTEST, "about": task.external_id}
-        asked = enquiring.ask(participant=person, text="There is one.", now=NOW, **about)
+        asked = services.ask(participant=person, text="There is one.", now=NOW, **about)
         with pytest.raises(problems.TrialContested):
             here.claim(person)
-        enquiring.answer(enquiry=asked, text="We looked again.", by=reviewer, now=NOW)
+        services.answer(enquiry=asked, text="We looked again.", by=reviewer, now=NOW)
         with pytest.raises(problems.TrialEnded):
             here.claim(person)
 

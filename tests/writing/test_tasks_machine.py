@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
-from crowdrag.studies.domain import leaving
 from crowdrag.studies.models import Participant
+from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW, TopicFactory
 from writing.domain import sittings
 from writing.domain.tasks import (
@@ -196,7 +196,7 @@ class Tasks(RuleBasedStateMachine):
     @precondition(lambda self: self.letters > 3)
     @rule(who=st.integers(0, PEOPLE - 1))
     def withdraw(self, who: int) -> None:
-        leaving.withdraw(participant=self.people[who], now=self.now)
+        withdrawal.withdraw(participant=self.people[who], now=self.now)
         assert not WritingTask.objects.filter(participant=self.people[who], state=TaskState.CLAIMED).exists()
         self.people[who] = self.here.writer()
 

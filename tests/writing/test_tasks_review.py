@@ -8,8 +8,8 @@ from itertools import product
 import pytest
 from django.db import transaction
 
-from crowdrag.studies.domain import enquiring
-from crowdrag.studies.enums import EnquiryKind, Verdict
+from crowdrag.studies.enums import DecisionKind, EnquiryKind
+from crowdrag.studies.messages import services
 from tests.factories import NOW
 from writing.domain import surveys
 from writing.domain.tasks import listing, moving, paying, problems, reviewing, steps, submitting
@@ -105,7 +105,7 @@ class TestAccepting:
         for _ in range(2):
             task = reviewing.accept(task=response.task, by=reviewer, now=NOW, note="Well done.")
         assert (task.state, payments(task)) == (TaskState.ACCEPTED, [(250, paying.ACCEPTED)])
-        assert decisions(response) == [(Verdict.PAY, True), (Verdict.INCLUDE, True)]
+        assert decisions(response) == [(DecisionKind.PAY, True), (DecisionKind.INCLUDE, True)]
         assert {d.reason for d in response.decisions.all()} == {"Well done."}
         [row] = listing.overview(task.participant).rows
         assert (row.note, row.paid, paying.awaited(task.participant)) == ("Well done.", 250, 0)
@@ -115,7 +115,10 @@ class TestAccepting:
         reviewing.exclude(response=response, reason="Written about another topic.", by=reviewer, now=NOW)
         reviewing.accept(task=response.task, by=reviewer, now=NOW)
         response.refresh_from_db()
-        assert (response.is_included, decisions(response)) == (False, [(Verdict.INCLUDE, False), (Verdict.PAY, True)])
+        assert (response.is_included, decisions(response)) == (
+            False,
+            [(DecisionKind.INCLUDE, False), (DecisionKind.PAY, True)],
+        )
 
     def test_without_pay_there_is_no_payment(self, here: World) -> None:
         here.change(pay=0)
@@ -148,8 +151,8 @@ class TestRejecting:
         response.refresh_from_db()
         assert (task.state, payments(task), response.is_included) == (TaskState.REJECTED, owed, False)
         assert paying.awaited(task.participant) == 0
-        assert decisions(response) == [(Verdict.PAY, part > 0), (Verdict.INCLUDE, False)]
-        assert response.decisions.get(about=Verdict.PAY).evidence == {"amount": part, "of": 250}
+        assert decisions(response) == [(DecisionKind.PAY, part > 0), (DecisionKind.INCLUDE, False)]
+        assert response.decisions.get(about=DecisionKind.PAY).evidence == {"amount": part, "of": 250}
         [row] = listing.overview(task.participant).rows
         assert (row.note, row.can_contest, row.paid) == (REASON, True, part)
 
@@ -181,7 +184,7 @@ class TestRejecting:
         reviewer = here.reviewer()
         reviewing.reject(task=response.task, reason=REASON, pay_part=100, by=reviewer, now=NOW)
         writer, about = response.task.participant, response.task.external_id
-        contest = enquiring.ask(participant=writer, kind=EnquiryKind.CONTEST, about=about, text="No.", now=NOW)
+        contest = services.ask(participant=writer, kind=EnquiryKind.CONTEST, about=about, text="No.", now=NOW)
         task = reviewing.reverse(task=response.task, note="The source is passage 3.", by=reviewer, now=NOW + DAY)
         contest.refresh_from_db()
         assert (contest.answer, contest.answered_by) == ("The source is passage 3.", reviewer)
@@ -237,7 +240,10 @@ def test_including_is_a_decision_of_its_own(here: World, response: Response) -> 
         reviewing.exclude(response=response, reason="A duplicate.", by=reviewer, now=NOW)
     reviewing.include(response=response, reason="Not one.", by=reviewer, now=NOW + DAY)
     response.refresh_from_db()
-    assert (response.is_included, decisions(response)) == (True, [(Verdict.INCLUDE, False), (Verdict.INCLUDE, True)])
+    assert (response.is_included, decisions(response)) == (
+        True,
+        [(DecisionKind.INCLUDE, False), (DecisionKind.INCLUDE, True)],
+    )
     assert payments(response.task) == []
 
 

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from crowdrag.studies import ways
+from crowdrag.studies import activities
 from crowdrag.studies.enums import EntryKind
 from crowdrag.studies.models import Arrival, EntryLink, Participant
 from tests.factories import NOW, ConsentTextFactory, ParticipantFactory
@@ -233,7 +233,7 @@ def test_the_own_page_lists_what_became_of_each(here: World, person: Participant
 
 
 def test_the_offer_holds_what_the_plan_asks_and_pays(here: World) -> None:
-    way = ways.get(here.study, "writing")
+    way = activities.get(here.study, "writing")
     offer = way.offer(here.study)
     assert (offer.pay, offer.minutes, offer.is_open) == (275, 25, True)
     assert "250" in offer.what

@@ -11,9 +11,9 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Need
-from crowdrag.api.endpoints.problems import Problem, of_errors
-from crowdrag.api.enums import Scope
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import Endpoint, Need
+from crowdrag.api.problems import Problem, validation_problem
 from crowdrag.runs.api.rows import RunRow
 from crowdrag.runs.models import Run
 from crowdrag.studies.enums import Role
@@ -92,7 +92,7 @@ def invalid(fields: dict[str, list[tuple[str, str]]]) -> Problem:
     errors = [
         {"pointer": f"#/{field}", "detail": detail, "code": code} for field in fields for detail, code in fields[field]
     ]
-    return of_errors(errors)
+    return validation_problem(errors)
 
 
 def _told(form: forms.Form) -> dict[str, list[tuple[str, str]]]:

@@ -6,7 +6,7 @@ import django_filters
 from django.db.models import QuerySet
 from rest_framework import serializers
 
-from crowdrag.api.endpoints.endpoint import Listing, Need
+from crowdrag.api.endpoints import ListEndpoint, Need
 from crowdrag.studies.enums import Role
 
 from ..domain.generation import listing
@@ -46,7 +46,7 @@ class WriterAnswerFilter(django_filters.FilterSet):  # type: ignore[misc] # it c
         fields: ClassVar[list[str]] = []
 
 
-class WriterAnswers(Listing):
+class WriterAnswers(ListEndpoint):
     """List what a run's model answered when it was asked to write, by topic and style."""
 
     needs: ClassVar = {"GET": Need(Role.EDITOR)}

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Need
+from crowdrag.api.endpoints import Need
 from crowdrag.llm.models import Endpoint as Model
 from crowdrag.runs.api.ordering import STARTED, Asked, Confirmed, OfCalls, Ordering
 from crowdrag.runs.api.rows import RunRow

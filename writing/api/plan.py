@@ -12,10 +12,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Need
-from crowdrag.api.endpoints.problems import Problem
-from crowdrag.api.endpoints.reading import Given
-from crowdrag.api.enums import Scope
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import Endpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import RequestBody
 from crowdrag.studies.enums import Role
 
 from ..domain import plans, surveys
@@ -58,7 +58,7 @@ class PlanRow(serializers.ModelSerializer[WritingPlan]):
         return list(plan.plan_trial_topics.order_by("position", "id").values_list("topic__external_id", flat=True))
 
 
-class ChangedPlan(Given):
+class ChangedPlan(RequestBody):
     """What is to be asked for otherwise; what is left out stays."""
 
     styles = serializers.ListField(

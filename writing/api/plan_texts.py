@@ -10,9 +10,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Listing, Need
-from crowdrag.api.endpoints.problems import Problem
-from crowdrag.api.endpoints.reading import Given
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import RequestBody
 from crowdrag.studies.enums import Role
 
 from ..domain import plans, surveys
@@ -32,7 +32,7 @@ class WriterInstructionsRow(serializers.Serializer[WritingPlan]):
     version = serializers.IntegerField(source="instructions.version", default=None, allow_null=True)
 
 
-class NewWriterInstructions(Given):
+class NewWriterInstructions(RequestBody):
     """What writers are to be told."""
 
     text = serializers.CharField(max_length=LONGEST, trim_whitespace=False, help_text="In Markdown.")
@@ -52,7 +52,7 @@ class WriterConsentRow(serializers.Serializer[WritingPlan]):
     version = serializers.IntegerField(source="consent_text.version", default=None, allow_null=True)
 
 
-class NewWriterConsent(Given):
+class NewWriterConsent(RequestBody):
     """What writers are to be asked to agree to. It must say what is recorded."""
 
     text = serializers.CharField(max_length=LONGEST, trim_whitespace=False, help_text="In Markdown.")
@@ -94,7 +94,7 @@ class ExitSurveyRow(EntrySurveyRow):
 SURVEYS: dict[str, type[EntrySurveyRow]] = {"entry": EntrySurveyRow, "exit": ExitSurveyRow}
 
 
-class NewSurvey(Given):
+class NewSurvey(RequestBody):
     """All questions that are to be asked, in order; none: no survey."""
 
     questions = serializers.ListField(child=serializers.DictField(), max_length=surveys.MOST_QUESTIONS)
@@ -114,7 +114,7 @@ class StyleRow(serializers.ModelSerializer[PlanStyle]):
         fields = ["name", "version", "label", "instructions", "target_words"]
 
 
-class ReworkedStyle(Given):
+class ReworkedStyle(RequestBody):
     """How a style is to be worded. Who has claimed a task keeps the wording of then."""
 
     label = serializers.CharField(max_length=100, help_text="What writers see.")  # type: ignore[assignment]
@@ -193,7 +193,7 @@ class WriterQuestions(Endpoint):
         return SURVEYS[kind]
 
 
-class Styles(Listing):
+class Styles(ListEndpoint):
     """List the styles that the plan asks for, in its order."""
 
     needs: ClassVar = {"GET": SEEN, "POST": CHANGED}

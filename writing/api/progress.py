@@ -9,10 +9,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Listing, Need
-from crowdrag.api.endpoints.problems import Problem
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.problems import Problem
 from crowdrag.recruitment.domain.orders import OrderError
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Participant
 
 from ..domain import progress as reckoning
@@ -96,11 +96,11 @@ class Progress(Endpoint):
         return Response(ProgressRow(reckoning.overview(self.study)).data)
 
 
-class Writers(Listing):
+class Writers(ListEndpoint):
     """List the people who have taken a task, with what they wrote and earned."""
 
     needs: ClassVar = {"GET": SEEN}
-    shows = Shown.PEOPLE
+    shows = AuditedContent.PEOPLE
     queryset = Participant.objects.all()
     serializer_class = WriterRow
     order = ("id",)

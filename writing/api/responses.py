@@ -9,10 +9,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Listing, Need
-from crowdrag.api.endpoints.fields import TrueOrFalse
-from crowdrag.api.endpoints.problems import Problem
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import StrictBooleanFilter
+from crowdrag.studies.enums import AuditedContent, Role
 
 from ..domain import codec, logs, reading
 from ..enums import LogSource, Origin
@@ -70,18 +70,18 @@ class ResponseFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes
     style = django_filters.CharFilter(field_name="style__name", help_text="A style's name.")
     participant = django_filters.CharFilter(field_name="participant__external_id", help_text="A pseudonym.")
     origin = django_filters.ChoiceFilter(choices=Origin.choices)
-    is_included = TrueOrFalse(help_text="Whether it counts in the analysis.")
+    is_included = StrictBooleanFilter(help_text="Whether it counts in the analysis.")
 
     class Meta:
         model = Response
         fields: ClassVar[list[str]] = []
 
 
-class Responses(Listing):
+class Responses(ListEndpoint):
     """List the responses of a study."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
-    shows = Shown.PEOPLE
+    shows = AuditedContent.PEOPLE
     queryset = Response.objects.all()
     serializer_class = ResponseRow
     filterset_class = ResponseFilter
@@ -95,7 +95,7 @@ class OneResponse(Endpoint):
     """One response."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
-    shows: ClassVar = Shown.RESPONSE
+    shows: ClassVar = AuditedContent.RESPONSE
     serializer_class = ResponseRow
 
     def get(self, request: Request, study: str, external_id: str) -> Answer:
@@ -129,7 +129,7 @@ class Log(Endpoint):
     """The writing log of a response."""
 
     needs: ClassVar = {"GET": Need(Role.REVIEWER)}
-    shows: ClassVar = Shown.LOG
+    shows: ClassVar = AuditedContent.LOG
     serializer_class = LogRow
 
     def get(self, request: Request, study: str, external_id: str) -> Answer:

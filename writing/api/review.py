@@ -10,10 +10,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Listing, Need
-from crowdrag.api.endpoints.fields import TrueOrFalse
-from crowdrag.studies.domain import holding
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.serializers import StrictBooleanFilter
+from crowdrag.studies import review_locks
+from crowdrag.studies.enums import AuditedContent, Role
 
 from ..domain import reading
 from ..domain.progress.rows import with_paid
@@ -69,7 +69,7 @@ class HandedInRow(serializers.ModelSerializer[WritingTask]):
 
     def get_held_by(self, task: WritingTask) -> str | None:
         """Return whose desk it is on."""
-        return task.reviewer.email if task.reviewer and holding.is_held(task, timezone.now()) else None
+        return task.reviewer.email if task.reviewer and review_locks.is_locked(task, timezone.now()) else None
 
 
 class MomentRow(serializers.Serializer[Any]):
@@ -181,19 +181,21 @@ class HandedInFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes
     participant = django_filters.CharFilter(
         field_name="participant__external_id", max_length=200, help_text="A pseudonym."
     )
-    is_trial = TrueOrFalse(help_text="Whether it was written on a trial topic.")
-    is_included = TrueOrFalse(field_name="response__is_included", help_text="Whether it counts in the analysis.")
+    is_trial = StrictBooleanFilter(help_text="Whether it was written on a trial topic.")
+    is_included = StrictBooleanFilter(
+        field_name="response__is_included", help_text="Whether it counts in the analysis."
+    )
 
     class Meta:
         model = WritingTask
         fields: ClassVar[list[str]] = []
 
 
-class HandedIn(Listing):
+class HandedIn(ListEndpoint):
     """List the responses that were handed in: those that wait for a reviewer, and those that were decided."""
 
     needs: ClassVar = {"GET": SEEN}
-    shows = Shown.PEOPLE
+    shows = AuditedContent.PEOPLE
     queryset = WritingTask.objects.all()
     serializer_class = HandedInRow
     filterset_class = HandedInFilter
@@ -208,7 +210,7 @@ class OneHandedIn(Endpoint):
     """One response that was handed in."""
 
     needs: ClassVar = {"GET": SEEN}
-    shows: ClassVar = Shown.REVIEW
+    shows: ClassVar = AuditedContent.REVIEW
     serializer_class = ReviewedRow
 
     def get(self, request: Request, study: str, task: str) -> Answer:

@@ -8,10 +8,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 
-from crowdrag.api.endpoints import desks
-from crowdrag.api.endpoints.desks import Hold, NextWork, given_out
-from crowdrag.api.endpoints.problems import of_refusal
-from crowdrag.api.endpoints.reading import Given
+from crowdrag.api import review_endpoints
+from crowdrag.api.problems import refusal_problem
+from crowdrag.api.review_endpoints import Hold, NextWork, require_work
+from crowdrag.api.serializers import RequestBody
 from crowdrag.recruitment.domain.orders import OrderError
 
 from ..domain.reviewing import queue
@@ -29,7 +29,7 @@ REFUSED: dict[type[Exception], str] = {
 }
 
 
-class WordsOfReview(Given):
+class WordsOfReview(RequestBody):
     """Words with it."""
 
     note = serializers.CharField(
@@ -37,13 +37,13 @@ class WordsOfReview(Given):
     )
 
 
-class Note(Given):
+class Note(RequestBody):
     """What the writer has to be told."""
 
     note = serializers.CharField(max_length=LONGEST, help_text="The writer reads it.")
 
 
-class ResponseRejection(Given):
+class ResponseRejection(RequestBody):
     """Why it is rejected, and what is paid all the same."""
 
     reason = serializers.CharField(max_length=LONGEST, help_text="The writer reads it, and may contest it.")
@@ -52,14 +52,14 @@ class ResponseRejection(Given):
     )
 
 
-class ResponseInclusion(Given):
+class ResponseInclusion(RequestBody):
     """Whether it counts."""
 
     included = serializers.BooleanField()
     reason = serializers.CharField(max_length=LONGEST, help_text="For the record.")
 
 
-class ResponsePayment(Given):
+class ResponsePayment(RequestBody):
     """What is paid beside. The same amount for the same reason is the same payment."""
 
     amount = serializers.IntegerField(min_value=1, max_value=paying.MOST)
@@ -77,7 +77,7 @@ class NextOne(NextWork):
     )
 
 
-class OnADesk(desks.OnADesk):
+class OnADesk(review_endpoints.ReviewEndpoint):
     """Something that is done with a response that was handed in."""
 
     def work(self) -> WritingTask:
@@ -93,7 +93,7 @@ class OnADesk(desks.OnADesk):
         try:
             do(by=self.user, now=timezone.now())
         except (problems.TaskProblem, OrderError) as error:
-            raise of_refusal(error, REFUSED, fields) from None
+            raise refusal_problem(error, REFUSED, fields) from None
         return self.shown()
 
 
@@ -161,7 +161,7 @@ class Paid(OnADesk):
 @extend_schema_view(
     post=extend_schema(request=Hold, responses=ReviewedRow), delete=extend_schema(request=None, responses={204: None})
 )
-class Held(OnADesk, desks.HeldWork):
+class Held(OnADesk, review_endpoints.ReviewLockEndpoint):
     """A response that somebody has open."""
 
     desk = queue.DESK
@@ -177,4 +177,4 @@ class Following(OnADesk):
         after = self.one(of(self), external_id=given["after"]) if given["after"] else None
         wanted = queue.Wanted(given["style"], given["participant"], given["is_trial"], given["signals"])
         found = queue.take_next(study=self.study, by=self.user, now=timezone.now(), wanted=wanted, after=after)
-        return self.shown(given_out(found).external_id)
+        return self.shown(require_work(found).external_id)

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Listing, Need
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
 from crowdrag.studies.enums import Role
 
 from ..models import RetrievedPassage, Topic
@@ -55,7 +55,7 @@ class TopicFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes wi
         return topics.matching(words)
 
 
-class Topics(Listing):
+class Topics(ListEndpoint):
     """List the topics of a study, each in its latest version."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
@@ -81,7 +81,7 @@ class OneTopic(Endpoint):
         return Response(TopicRow(self.one(topics, external_id=external_id)).data)
 
 
-class Passages(Listing):
+class Passages(ListEndpoint):
     """List the passages of a topic in their order."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}

@@ -6,7 +6,7 @@ from datetime import datetime
 import pgtrigger
 
 from crowdrag.llm.domain import erasing as calls
-from crowdrag.studies.enums import Verdict
+from crowdrag.studies.enums import DecisionKind
 from crowdrag.studies.models import Participant
 
 from ..enums import TaskState
@@ -87,6 +87,6 @@ def _erase_responses(participant: Participant, now: datetime) -> None:
         ResponseDecision.objects.filter(response__in=keys).update(reason=REMOVED, evidence={})
     Response.objects.filter(pk__in=keys).update(text="", words=0, dropped_citations=0, is_included=False, erased_at=now)
     ResponseDecision.objects.bulk_create(
-        ResponseDecision(response_id=key, about=Verdict.INCLUDE, holds=False, reason=REASON, decided_at=now)
+        ResponseDecision(response_id=key, about=DecisionKind.INCLUDE, holds=False, reason=REASON, decided_at=now)
         for key in keys
     )

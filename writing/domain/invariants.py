@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import Count, F, Func, QuerySet
 
-from crowdrag.studies.domain.invariants import Invariant, Tally, register
+from crowdrag.studies.invariants import Invariant, Tally, register
 
 from ..enums import LogSource
 from ..models import LogBatch, Response, Sitting, WritingLog, WritingTask

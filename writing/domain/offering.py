@@ -5,10 +5,10 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from crowdrag.studies.domain import links
+from crowdrag.studies.activities import Offer
+from crowdrag.studies.entry import links
 from crowdrag.studies.enums import Outcome
 from crowdrag.studies.models import Participant, Study
-from crowdrag.studies.ways import Offer
 
 from ..enums import TaskState
 from ..models import WritingPlan, WritingTask
@@ -50,9 +50,9 @@ def part(participant: Participant) -> dict[str, Any]:
         "earned": found.earned,
         "obstacle": obstacle,
         "participant": participant,
-        "payer": links.payer(participant),
+        "payer": links.paying_platform(participant),
         "way_back": (
-            links.way_back(participant=participant, outcome=Outcome.COMPLETED)
+            links.participant_completion_target(participant=participant, outcome=Outcome.COMPLETED)
             if found.has_submitted and not found.in_hand
             else None
         ),

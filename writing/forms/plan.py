@@ -8,8 +8,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from crowdrag.studies import codes
-from crowdrag.studies.domain import money
+from crowdrag.studies import codes, money
 
 from ..domain import plans, styles, versions
 from ..models import Style, WritingPlan
@@ -23,7 +22,7 @@ class MoneyField(forms.DecimalField):
     """An amount in the study's currency, as people write it; cleaned to whole minor units."""
 
     def __init__(self, *, currency: str, **options: Any):
-        digits = money.digits(currency)
+        digits = money.minor_digits(currency)
         self.currency = currency
         super().__init__(min_value=0, max_value=money.to_major(MOST, currency), decimal_places=digits, **options)
 

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from crowdrag.studies.forms import AmountField
+from crowdrag.studies.money import AmountField
 
 from ..models import WritingTask
 

@@ -6,7 +6,7 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import Study
-from crowdrag.studies.models.counting import rows
+from crowdrag.studies.study.models import count_of
 
 LONGEST_TITLE = 80
 
@@ -29,7 +29,7 @@ class TopicQuerySet(models.QuerySet["Topic"]):
 
     def with_counts(self) -> "TopicQuerySet":
         """Annotate `passage_count` and `response_count`."""
-        return self.annotate(passage_count=rows(Topic, "retrieved"), response_count=rows(Topic, "responses"))
+        return self.annotate(passage_count=count_of(Topic, "retrieved"), response_count=count_of(Topic, "responses"))
 
 
 class Topic(models.Model):

@@ -8,10 +8,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from crowdrag.studies.access import shows, study_page
-from crowdrag.studies.domain import money, sheets
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies import money
+from crowdrag.studies.access import audited, study_page
+from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Participant, Study
+from crowdrag.ui import csv_export
 
 from ..domain import progress as reckoning
 
@@ -20,7 +21,7 @@ PER_PAGE = 50
 
 @study_page(Role.VIEWER)
 @require_safe
-@shows(Shown.PEOPLE)
+@audited(AuditedContent.PEOPLE)
 def progress(request: HttpRequest, study: Study) -> HttpResponse:
     """Show where tasks stand, how long they take and what they pay, who wrote what, and what it costs."""
     found = reckoning.overview(study)
@@ -37,7 +38,7 @@ def progress(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(Role.VIEWER)
 @require_safe
-@shows(Shown.PEOPLE)
+@audited(AuditedContent.PEOPLE)
 def table(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     """Send one of the page's tables as CSV."""
     try:
@@ -45,7 +46,7 @@ def table(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     except reckoning.UnknownTable as error:
         raise Http404("There is no such table.") from error
     disposition = f'attachment; filename="{study.slug}-writing-{name}.csv"'
-    return HttpResponse(content, content_type=sheets.MEDIA_TYPE, headers={"Content-Disposition": disposition})
+    return HttpResponse(content, content_type=csv_export.MEDIA_TYPE, headers={"Content-Disposition": disposition})
 
 
 @study_page(Role.EDITOR)
@@ -60,7 +61,7 @@ def top_up(request: HttpRequest, study: Study, writer: int) -> HttpResponse:
         now=timezone.now(),
     )
     if amount:
-        named = {"amount": money.written(amount, study.currency), "who": participant.external_id}
+        named = {"amount": money.format_amount(amount, study.currency), "who": participant.external_id}
         messages.success(request, _("%(who)s is owed %(amount)s more.") % named)
     else:
         messages.info(request, _("Nothing is owed: their wage is not below the floor any more."))

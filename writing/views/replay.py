@@ -7,8 +7,8 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET
 
-from crowdrag.studies.access import concerns, shows, study_page
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.access import audit_subject, audited, study_page
+from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 
 from ..domain import codec, playback, reading
@@ -17,13 +17,13 @@ from ..models import Response, WritingLog
 
 
 @study_page(Role.REVIEWER)
-@shows(Shown.LOG)
+@audited(AuditedContent.LOG)
 def replay(request: HttpRequest, study: Study, external_id: str) -> HttpResponse:
     """Show the player of one response's log."""
     responses = reading.with_statements(Response.objects.filter(study=study).with_people().select_related("task__log"))
     found = get_object_or_404(responses, external_id=external_id)
     log = _log(found)
-    concerns(request, found.participant, found.pk)
+    audit_subject(request, found.participant, found.pk)
     context = {
         "response": found,
         "retrieved": found.topic.retrieved.select_related("passage").order_by("rank", "id"),
@@ -38,14 +38,14 @@ def replay(request: HttpRequest, study: Study, external_id: str) -> HttpResponse
 @study_page(Role.REVIEWER)
 @require_GET
 @cache_control(private=True, no_cache=True)
-@shows(Shown.LOG)
+@audited(AuditedContent.LOG)
 def replay_log(request: HttpRequest, study: Study, external_id: str) -> HttpResponse:
     """Answer with what the player needs: one JSON document."""
     found = get_object_or_404(
         Response.objects.filter(study=study).select_related("participant", "task__log"), external_id=external_id
     )
     log = _log(found)
-    concerns(request, found.participant, found.pk)
+    audit_subject(request, found.participant, found.pk)
     passages = evidence.passages_of([found.topic_id])[found.topic_id]
     try:
         return JsonResponse(playback.document(log, passages), json_dumps_params={"separators": (",", ":")})

@@ -3,8 +3,8 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
-from crowdrag.studies.access import concerns, shows, study_page
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.access import audit_subject, audited, study_page
+from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 
 from ..domain import reading
@@ -13,12 +13,12 @@ from ..models import Response
 
 
 @study_page(Role.VIEWER)
-@shows(Shown.RESPONSE)
+@audited(AuditedContent.RESPONSE)
 def response(request: HttpRequest, study: Study, external_id: str) -> HttpResponse:
     """Show a response, its statements and citations, and the passages beside it."""
     responses = reading.with_statements(Response.objects.filter(study=study).with_people().select_related("task__log"))
     found = get_object_or_404(responses, external_id=external_id)
-    concerns(request, found.participant, found.pk)
+    audit_subject(request, found.participant, found.pk)
     spans = reading.cited(found)
     cited = {rank for span in spans for rank in span.ranks}
     retrieved = found.topic.retrieved.select_related("passage").order_by("rank", "id")

@@ -12,10 +12,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from crowdrag.studies.access import concerns, shows, study_page
-from crowdrag.studies.enums import Role, Shown
-from crowdrag.studies.forms import resent, typed
+from crowdrag.studies.access import audit_subject, audited, study_page
+from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
+from crowdrag.studies.review_locks import resent_fields, typed_texts
 
 from ..domain import reading
 from ..domain.reviewing import dossier, evidence, queue
@@ -35,7 +35,7 @@ SAID = {
 
 
 @study_page(Role.REVIEWER)
-@shows(Shown.PEOPLE)
+@audited(AuditedContent.PEOPLE)
 def review_queue(request: HttpRequest, study: Study) -> HttpResponse:
     """List what waits for review, or what was decided."""
     now = timezone.now()
@@ -69,7 +69,7 @@ def review_next(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page(Role.REVIEWER)
-@shows(Shown.REVIEW)
+@audited(AuditedContent.REVIEW)
 def review_task(request: HttpRequest, study: Study, task: str) -> HttpResponse:
     """Show one response with everything a reviewer needs."""
     return _show(request, _task(study, task))
@@ -94,7 +94,7 @@ def review_hold(request: HttpRequest, study: Study, task: str) -> HttpResponseBa
     return render(request, "writing/review.html#hold", {"task": found, "lost": not mine, "study": study})
 
 
-@shows(Shown.REVIEW)
+@audited(AuditedContent.REVIEW)
 def _taken_over(request: HttpRequest, study: Study, task: WritingTask, forms: Mapping[str, Any]) -> HttpResponse:
     """Answer with what is the reviewer's now, and with what they had typed."""
     return _show(request, task, forms)
@@ -111,7 +111,7 @@ def review_skip(request: HttpRequest, study: Study, task: str) -> HttpResponse:
 
 @study_page(Role.REVIEWER)
 @require_POST
-@shows(Shown.REVIEW)
+@audited(AuditedContent.REVIEW)
 def review_decide(request: HttpRequest, study: Study, task: str) -> HttpResponse:
     """Accept, reject, or ask for a revision; then the next one."""
     found = _task(study, task)
@@ -132,7 +132,7 @@ def review_decide(request: HttpRequest, study: Study, task: str) -> HttpResponse
 
 @study_page(Role.REVIEWER)
 @require_POST
-@shows(Shown.REVIEW)
+@audited(AuditedContent.REVIEW)
 def review_include(request: HttpRequest, study: Study, task: str) -> HttpResponse:
     """Decide whether a response counts in the analysis, whatever it is paid."""
     found = _task(study, task)
@@ -151,7 +151,7 @@ def review_include(request: HttpRequest, study: Study, task: str) -> HttpRespons
 
 @study_page(Role.REVIEWER)
 @require_POST
-@shows(Shown.REVIEW)
+@audited(AuditedContent.REVIEW)
 def review_pay(request: HttpRequest, study: Study, task: str) -> HttpResponse:
     """Pay something beside, with a reason."""
     found = _task(study, task)
@@ -169,7 +169,7 @@ def review_pay(request: HttpRequest, study: Study, task: str) -> HttpResponse:
 
 @study_page(Role.REVIEWER)
 @require_POST
-@shows(Shown.REVIEW)
+@audited(AuditedContent.REVIEW)
 def review_reverse(request: HttpRequest, study: Study, task: str) -> HttpResponse:
     """Accept after all what was rejected."""
     found = _task(study, task)
@@ -222,7 +222,7 @@ def _show(
     given = forms or {}
     responses = reading.with_statements(Response.objects.with_people().select_related("task__log"))
     response = responses.get(pk=task.response.pk)
-    concerns(request, task.participant, response.pk)
+    audit_subject(request, task.participant, response.pk)
     log = getattr(task, "log", None)
     held = _held(task, timezone.now())
     waits = task.state == TaskState.SUBMITTED
@@ -241,8 +241,8 @@ def _show(
         "pay": given.get("pay") or PayForm(task.study.currency),
         "reverse": given.get("reverse") or ReverseForm(),
         "opened": next(iter(given), request.GET.get("open", "")),
-        "typed": typed(next(iter(given.values()), None)),
-        "resent": resent(request.POST) if given else [],
+        "typed": typed_texts(next(iter(given.values()), None)),
+        "resent": resent_fields(request.POST) if given else [],
         "query": _query(request.GET),
         "section": "review",
         **replay.shown(response),

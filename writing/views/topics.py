@@ -5,8 +5,8 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
-from crowdrag.studies.access import shows, study_page
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.access import audited, study_page
+from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 
 from ..models import Topic
@@ -25,7 +25,7 @@ def topics(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page(Role.VIEWER)
-@shows(Shown.PEOPLE)
+@audited(AuditedContent.PEOPLE)
 def topic(request: HttpRequest, study: Study, external_id: str) -> HttpResponse:
     """Show a topic, its responses, and its passages in their order."""
     found = get_object_or_404(Topic.objects.filter(study=study).current(), external_id=external_id)

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
 from crowdrag.studies.access import consented_page, participant_page
-from crowdrag.studies.domain import links
+from crowdrag.studies.entry import links
 from crowdrag.studies.enums import Outcome
 from crowdrag.studies.models import Participant
 
@@ -45,7 +45,7 @@ def start(request: HttpRequest, participant: Participant) -> HttpResponse:
         "plan": plan,
         "overview": overview,
         "obstacle": obstacle,
-        "way_back": obstacle and links.way_back(participant=participant, outcome=outcome),
+        "way_back": obstacle and links.participant_completion_target(participant=participant, outcome=outcome),
     }
     return _page(request, participant, "start", context)
 
@@ -111,10 +111,10 @@ def done(request: HttpRequest, participant: Participant, task: str) -> HttpRespo
     context = {
         "task": found,
         "row": listing.row(found),
-        "payer": links.payer(participant),
+        "payer": links.paying_platform(participant),
         "overview": listing.overview(participant),
         "obstacle": claiming.obstacle(study=participant.study, participant=participant),
-        "way_back": links.way_back(participant=participant, outcome=Outcome.COMPLETED),
+        "way_back": links.participant_completion_target(participant=participant, outcome=Outcome.COMPLETED),
     }
     return _page(request, participant, "done", context)
 

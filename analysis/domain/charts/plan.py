@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from crowdrag.studies.domain import money
+from crowdrag.studies import money
 
 from ..captions.planned import MEASURES
 from ..results.schema import Row

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import zstandard
 
-from crowdrag.studies.domain.identity import identity_hash
 from crowdrag.studies.models import Participant, Study
+from crowdrag.studies.participants.identity import identity_hash
 from writing.domain.imports.fields import Mismatch
 
 from .. import freshness, inputs

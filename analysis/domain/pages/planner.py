@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy
 
 from crowdrag.runs.domain import progress
 from crowdrag.runs.models import Run
-from crowdrag.studies.domain import money
+from crowdrag.studies import money
 
 from ..captions import figure
 from ..captions.planned import MEASURES, STEPS

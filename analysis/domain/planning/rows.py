@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from math import hypot, isnan, nan
 
 from analysis.stats.planning import MEASURES, Estimate, summarise
-from crowdrag.studies.domain import money
+from crowdrag.studies import money
 
 from ..results.schema import NOTE, Row, number
 from . import costs

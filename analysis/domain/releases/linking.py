@@ -6,7 +6,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from crowdrag.studies.domain import keys
+from crowdrag.studies.entry import links as entry_links
 from crowdrag.studies.models import User
 
 from ...enums import ReleaseState
@@ -35,9 +35,14 @@ def make(
         raise ReleaseError(_("A private link ends after a day at least and a year at most."))
     if release.state not in SHOWN:
         raise ReleaseError(_("There are no files to be shown: build the release first."))
-    key = keys.make()
+    key = entry_links.make_key()
     link = ReleaseLink.objects.create(
-        release=release, digest=keys.digest(key), label=label, created_at=now, created_by=by, expires_at=expires_at
+        release=release,
+        digest=entry_links.hash_key(key),
+        label=label,
+        created_at=now,
+        created_by=by,
+        expires_at=expires_at,
     )
     return link, key
 
@@ -49,12 +54,12 @@ def revoke(*, link: ReleaseLink, now: datetime | None = None) -> None:
 
 def opened(given: str, *, now: datetime) -> ReleaseLink | None:
     """Return the link of this key, if it still opens something; that it was used is written down."""
-    key = keys.read(given)
+    key = entry_links.read_key(given)
     if key is None:
         return None
     links = ReleaseLink.objects.select_related("release__study", "release__run")
     held = links.filter(
-        digest=keys.digest(key), revoked_at__isnull=True, expires_at__gt=now, release__state__in=SHOWN
+        digest=entry_links.hash_key(key), revoked_at__isnull=True, expires_at__gt=now, release__state__in=SHOWN
     ).first()
     if held is not None:
         seldom = Q(used_at__isnull=True) | Q(used_at__lt=now - OFTEN_ENOUGH)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from crowdrag.runs.models import Run
-from crowdrag.studies.domain import money
+from crowdrag.studies import money
 
 from ..experiments import phrasing
 from ..experiments.experiment import PREFIX, get
@@ -52,7 +52,7 @@ def _took(run: Run) -> list[str]:
     if usage.get("failed"):
         found.append(f"{usage['failed']:,} prompts have no answer: the generator refused them or failed.")
     if cost := Decimal(str(usage.get("cost") or 0)):
-        found.append(f"The calls cost {money.finely(cost, currency_of(run))}.")
+        found.append(f"The calls cost {money.format_cost(cost, currency_of(run))}.")
     if run.started_at and run.finished_at:
         seconds = (run.finished_at - run.started_at).total_seconds()
         found.append(f"From the first unit to the last it took {phrasing.many(round(seconds), 'second')}.")

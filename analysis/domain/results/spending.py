@@ -6,7 +6,7 @@ import numpy as np
 
 from analysis.stats.bootstrap import Statistic, weighted_mean
 from analysis.stats.weighted import weighted_quantile, weighted_ratio
-from crowdrag.studies.domain import money
+from crowdrag.studies import money
 
 from ..inputs import Inputs, Wage
 from .margins import Resampling, cells, with_reason
@@ -100,4 +100,4 @@ def _or_nan(value: float | None) -> float:
 
 def _major(amount: int, currency: str) -> float:
     """An amount as people write it: 250 cents are 2.5 dollars."""
-    return float(amount) / 10.0 ** money.digits(currency)
+    return float(amount) / 10.0 ** money.minor_digits(currency)

@@ -18,7 +18,7 @@ from crowdrag.runs.enums import RunState
 from crowdrag.runs.kinds import Rejected
 from crowdrag.runs.models import Run, Upload
 from crowdrag.runs.templatetags.run_pages import pace
-from crowdrag.studies.domain import money
+from crowdrag.studies import money
 from crowdrag.studies.models import Study
 
 
@@ -80,7 +80,8 @@ class Command(BaseCommand):
         self._write(
             f"{found.queries:,} questions ({found.left_out:,} left out), {_calls(found)}, about "
             f"{found.prompt_tokens:,} tokens in and {found.completion_tokens:,} out, at most "
-            f"{money.finely(expected.cost, expected.currency)}, {time}; {expected.units:,} units. {found.note}".strip()
+            f"{money.format_cost(expected.cost, expected.currency)}, {time}; "
+            f"{expected.units:,} units. {found.note}".strip()
         )
         if expected.problem:
             raise CommandError(expected.problem)

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from psycopg.types.numeric import Int8
 
-from crowdrag import prepared
+from crowdrag import prepared_statements
 
 from ...enums import AssignmentState
 from ...models import Assignment, AttentionCheck, CampaignDimension, CheckAnswer, Dimension, Judgment, QuestionnaireItem
@@ -117,7 +117,7 @@ def _stored(
         return None
     content = {"justification": justification, "now": now}
     asked = {**asks(assignment), **{name: Int8(number) for name, number in numbers.items()}, **content}
-    found = prepared.row(_FIRST if revision == 1 else _NEXT, asked)
+    found = prepared_statements.row(_FIRST if revision == 1 else _NEXT, asked)
     if found is None:
         return None
     key, state, lease_until, minutes = found

@@ -12,7 +12,7 @@ from uuid import uuid4
 from django.db import IntegrityError, transaction
 from psycopg.types.numeric import Int4, Int8
 
-from crowdrag import prepared
+from crowdrag import prepared_statements
 from crowdrag.studies.models import Participant
 
 from ...enums import AssignmentState, CampaignState
@@ -223,7 +223,7 @@ def _claim(campaign: Campaign, participant: Participant, session: str, now: date
 
 
 def _lock(participant: Participant) -> None:
-    with prepared.cursor() as cursor:
+    with prepared_statements.cursor() as cursor:
         cursor.execute(_LOCK, {"participant": Int8(participant.pk)})
 
 
@@ -234,7 +234,7 @@ def _standing(campaign: Campaign, participant: Participant) -> Standing:
         "purpose": purpose(campaign),
         "open": str(CampaignState.OPEN),
     }
-    with prepared.cursor() as cursor:
+    with prepared_statements.cursor() as cursor:
         cursor.execute(_STANDING, arguments)
         found = cursor.fetchone()
     if found is None:
@@ -272,7 +272,7 @@ def _assign(
         "session": session,
         "cause": CLAIMED,
     }
-    with prepared.cursor() as cursor:
+    with prepared_statements.cursor() as cursor:
         cursor.execute(_ASSIGN, arguments)
         made = Assignment.from_db("default", _COLUMNS, cursor.fetchone())
     places.hold(place[0], made)

@@ -6,7 +6,7 @@ from typing import Any, Final
 from django.db.models import QuerySet
 from psycopg.types.numeric import Int8
 
-from crowdrag import prepared
+from crowdrag import prepared_statements
 from crowdrag.studies.models import Participant
 
 from ...enums import AssignmentState
@@ -18,7 +18,7 @@ NOT_JUDGED = (AssignmentState.RETURNED, AssignmentState.TIMED_OUT)
 LEAST_RENEWAL = timedelta(minutes=1)
 
 _THEIRS: Final = f"""
-    SELECT {prepared.columns(Assignment, "mine")} FROM annotation_assignment mine
+    SELECT {prepared_statements.columns(Assignment, "mine")} FROM annotation_assignment mine
     JOIN annotation_questionnaire sheet ON sheet.id = mine.questionnaire_id
     JOIN annotation_campaign c ON c.id = sheet.campaign_id
     WHERE mine.external_id = %(external_id)s AND mine.participant_id = %(participant)s AND c.id = %(campaign)s
@@ -53,10 +53,10 @@ def lease(campaign: Campaign) -> timedelta:
 def theirs(*, participant: Participant, campaign: int, external_id: str) -> Assignment | None:
     """Return somebody's assignment in a campaign that has places; nobody else's is found."""
     arguments = {"external_id": external_id, "participant": Int8(participant.pk), "campaign": Int8(campaign)}
-    found = prepared.row(_THEIRS, arguments) if external_id and campaign < 2**63 else None
+    found = prepared_statements.row(_THEIRS, arguments) if external_id and campaign < 2**63 else None
     if found is None:
         return None
-    assignment = prepared.instance(Assignment, found)
+    assignment = prepared_statements.instance(Assignment, found)
     assignment.participant = participant
     return assignment
 
@@ -71,7 +71,7 @@ def renew(assignment: Assignment, now: datetime, *, minutes: int | None = None) 
         arguments: dict[str, Any] = {
             "until": until, "assignment": Int8(assignment.pk), "assigned": str(AssignmentState.ASSIGNED)
         }  # fmt: skip
-        with prepared.cursor() as cursor:
+        with prepared_statements.cursor() as cursor:
             cursor.execute(_RENEW, arguments)
             is_renewed = cursor.rowcount == 1
         # Where nobody holds the assignment meanwhile, the lease may have ended just now.

@@ -5,7 +5,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from crowdrag.studies.domain import money
+from crowdrag.studies import money
 
 from ...models import Assignment, CheckAnswer, Judgment
 
@@ -167,7 +167,8 @@ class BadAmount(AssignmentProblem):
     def __init__(self, most: int, currency: str):
         self.most = most
         super().__init__(
-            _("The amount must be more than nothing, and at most %(most)s.") % {"most": money.written(most, currency)}
+            _("The amount must be more than nothing, and at most %(most)s.")
+            % {"most": money.format_amount(most, currency)}
         )
 
 
@@ -178,5 +179,5 @@ class PaidOtherwise(AssignmentProblem):
         self.reason, self.amount = reason, amount
         super().__init__(
             _("%(amount)s was paid for this reason already. Give another reason for a further payment.")
-            % {"amount": money.written(amount, currency)}
+            % {"amount": money.format_amount(amount, currency)}
         )

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from django.db import transaction
 
-from crowdrag.studies.domain import enquiring
-from crowdrag.studies.domain.holding import LET_GO, held_by_another
-from crowdrag.studies.enums import Verdict
+from crowdrag.studies.enums import DecisionKind
+from crowdrag.studies.messages import services
 from crowdrag.studies.models import User
+from crowdrag.studies.review_locks import RELEASED, locked_by_another
 
 from ...enums import AssignmentState
 from ...models import Assignment, AssignmentDecision
@@ -43,12 +43,12 @@ def accept(*, assignment: Assignment, by: User, now: datetime, note: str = "") -
     if assignment.state == S.SURPLUS and _was_rejected(assignment):
         return assignment
     _may_decide(assignment, by, S.ACCEPTED, now, {S.SUBMITTED})
-    moving.move(assignment, S.ACCEPTED, "accepted", note=note, by=by, now=now, **LET_GO)
+    moving.move(assignment, S.ACCEPTED, "accepted", note=note, by=by, now=now, **RELEASED)
     paying.pay_rest(assignment=assignment, reason=paying.ACCEPTED, by=by, now=now)
     reason = note or JUDGED_AS_ASKED
-    _decide(assignment, Verdict.PAY, holds=True, reason=reason, by=by, now=now)
-    if not assignment.decisions.filter(about=Verdict.INCLUDE).exists():
-        _decide(assignment, Verdict.INCLUDE, holds=True, reason=reason, by=by, now=now)
+    _decide(assignment, DecisionKind.PAY, holds=True, reason=reason, by=by, now=now)
+    if not assignment.decisions.filter(about=DecisionKind.INCLUDE).exists():
+        _decide(assignment, DecisionKind.INCLUDE, holds=True, reason=reason, by=by, now=now)
     return assignment
 
 
@@ -81,13 +81,13 @@ def reject(
     most = max((assignment.pay or 0) - before, 0)
     if not 0 <= pay_part <= most:
         raise problems.BadAmount(most, assignment.questionnaire.campaign.study.currency)
-    moving.move(assignment, S.REJECTED, "rejected", note=reason, by=by, now=now, **LET_GO)
+    moving.move(assignment, S.REJECTED, "rejected", note=reason, by=by, now=now, **RELEASED)
     if pay_part:
         paying.pay(assignment=assignment, amount=pay_part, reason=paying.PART, by=by, now=now)
     amounts = {"amount": before + pay_part, "of": assignment.pay or 0}
-    _decide(assignment, Verdict.PAY, holds=before + pay_part > 0, reason=reason, by=by, now=now, evidence=amounts)
+    _decide(assignment, DecisionKind.PAY, holds=before + pay_part > 0, reason=reason, by=by, now=now, evidence=amounts)
     why = dict(evidence or {})
-    _decide(assignment, Verdict.INCLUDE, holds=False, reason=reason, by=by, now=now, evidence=why)
+    _decide(assignment, DecisionKind.INCLUDE, holds=False, reason=reason, by=by, now=now, evidence=why)
     return assignment
 
 
@@ -106,7 +106,7 @@ def take_up(*, assignment: Assignment, by: User, now: datetime, note: str = "") 
     if assignment.participant.erased_at:
         raise problems.Erased
     note = answering.storable(note).strip()
-    return moving.move(assignment, S.SUBMITTED, "taken up", note=note, by=by, now=now, **LET_GO)
+    return moving.move(assignment, S.SUBMITTED, "taken up", note=note, by=by, now=now, **RELEASED)
 
 
 def include(
@@ -135,20 +135,20 @@ def _reverse(assignment: Assignment, note: str, by: User, now: datetime) -> Assi
     counts = assignment.participant.erased_at is None
     if counts:
         try:
-            moving.move(assignment, S.ACCEPTED, "rejection reversed", note=note, by=by, now=now, **LET_GO)
+            moving.move(assignment, S.ACCEPTED, "rejection reversed", note=note, by=by, now=now, **RELEASED)
         except problems.NoPlace:
             counts = False
     if not counts:
         moving.move(
-            assignment, S.SURPLUS, "rejection reversed, when its place was gone", note=note, by=by, now=now, **LET_GO
+            assignment, S.SURPLUS, "rejection reversed, when its place was gone", note=note, by=by, now=now, **RELEASED
         )
     paying.pay_rest(assignment=assignment, reason=paying.REVERSED, by=by, now=now)
-    enquiring.settle_contests(
+    services.settle_contests(
         participant=assignment.participant, about=assignment.external_id, text=note, by=by, now=now
     )
-    _decide(assignment, Verdict.PAY, holds=True, reason=note, by=by, now=now)
+    _decide(assignment, DecisionKind.PAY, holds=True, reason=note, by=by, now=now)
     if counts:
-        _decide(assignment, Verdict.INCLUDE, holds=True, reason=note, by=by, now=now)
+        _decide(assignment, DecisionKind.INCLUDE, holds=True, reason=note, by=by, now=now)
     return assignment
 
 
@@ -165,17 +165,17 @@ def _change(
     assignment = moving.locked(assignment)
     if assignment.participant.erased_at:
         raise problems.Erased
-    last = assignment.decisions.filter(about=Verdict.INCLUDE).order_by("-decided_at", "-id").first()
+    last = assignment.decisions.filter(about=DecisionKind.INCLUDE).order_by("-decided_at", "-id").first()
     if last is not None and (last.holds, last.reason, last.decided_by_id) == (holds, reason, by.pk):
         return last  # the same request once more
     return _decide(
-        assignment, Verdict.INCLUDE, holds=holds, reason=reason, by=by, now=now, evidence=dict(evidence or {})
+        assignment, DecisionKind.INCLUDE, holds=holds, reason=reason, by=by, now=now, evidence=dict(evidence or {})
     )
 
 
 def _decide(
     assignment: Assignment,
-    about: Verdict,
+    about: DecisionKind,
     *,
     holds: bool,
     reason: str,
@@ -183,7 +183,7 @@ def _decide(
     now: datetime,
     evidence: dict[str, Any] | None = None,
 ) -> AssignmentDecision:
-    if about is Verdict.INCLUDE and assignment.is_included != holds:
+    if about is DecisionKind.INCLUDE and assignment.is_included != holds:
         Assignment.objects.filter(pk=assignment.pk).update(is_included=holds)
         assignment.is_included = holds
     return AssignmentDecision.objects.create(
@@ -200,5 +200,5 @@ def _decide(
 def _may_decide(assignment: Assignment, by: User, after: S, now: datetime, states: set[S]) -> None:
     if assignment.state not in states:
         raise problems.NotAllowed(assignment, after)
-    if held_by_another(assignment, by, now):
+    if locked_by_another(assignment, by, now):
         raise problems.UnderReview(assignment)

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from django.db import connection, transaction
 from psycopg.types.numeric import Int8
 
-from crowdrag import prepared
+from crowdrag import prepared_statements
 
 from ...enums import AssignmentState, CampaignState
 from ...models import Assignment
@@ -75,7 +75,7 @@ def missing(assignment: Assignment) -> list[Missing]:
 def left(assignment: Assignment) -> int:
     """Return how many questions are open."""
     asked = {"assignment": Int8(assignment.pk), "questionnaire": Int8(assignment.questionnaire_id)}
-    counted = prepared.row(_LEFT, asked)
+    counted = prepared_statements.row(_LEFT, asked)
     return counted[0] if counted else 0
 
 

@@ -10,7 +10,7 @@ from django.db.models import Sum
 from django.utils.translation import gettext as _
 from psycopg.types.numeric import Int8
 
-from crowdrag import prepared
+from crowdrag import prepared_statements
 
 from ...models import Assignment, ItemTime
 from . import answering, problems
@@ -78,9 +78,9 @@ def time(*, assignment: Assignment, visit: str, times: Sequence[Mapping[str, Any
     # The last one counts, where an item is told of twice.
     rows = dict(_told(each) for each in times)
     columns = zip(*((item, *numbers) for item, numbers in rows.items()), strict=True) if rows else ((),) * len(_COLUMNS)
-    arrays = {name: prepared.array(values) for name, values in zip(_COLUMNS, columns, strict=True)}
+    arrays = {name: prepared_statements.array(values) for name, values in zip(_COLUMNS, columns, strict=True)}
     asked = {**answering.asks(assignment), **arrays, "visit": visit, "most": Int8(MOST_VISITS), "now": now}
-    found = prepared.row(_STORE, asked)
+    found = prepared_statements.row(_STORE, asked)
     if found is None:
         _refuse(assignment)
     state, lease_until, minutes = found

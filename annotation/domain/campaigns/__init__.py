@@ -14,7 +14,7 @@
 | `opening` | what is missing; opening, pausing, closing |
 """
 
-from crowdrag.studies.domain.readiness import Readiness
+from crowdrag.studies.activities import Readiness
 
 from .building import build, is_drawn, measures
 from .changing import SUGGESTED, Terms, change, change_consent, change_instructions, draft, terms_of, usual_instructions

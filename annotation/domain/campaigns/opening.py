@@ -8,8 +8,8 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from crowdrag.studies.domain import money
-from crowdrag.studies.domain.readiness import Readiness, unsaid
+from crowdrag.studies import money
+from crowdrag.studies.activities import Readiness, undisclosed
 from crowdrag.studies.models import EntryLink
 from crowdrag.webhooks.domain import telling
 
@@ -122,14 +122,14 @@ def _to(campaign: Campaign, wanted: CampaignState, from_: set[CampaignState], no
 
 def _of_time_and_pay(campaign: Campaign, forecast: Forecast, found: Readiness) -> None:
     currency = campaign.study.currency
-    found.warnings.extend(unsaid(campaign.study))
+    found.warnings.extend(undisclosed(campaign.study))
     if campaign.judges == Judges.CROWD and campaign.pay:
         if campaign.wage_floor is None:
             found.warnings.append(_("You set no least wage: nobody will be told when people earn too little."))
         elif forecast.wage < campaign.wage_floor:
             amounts = {
-                "wage": money.written(forecast.wage, currency),
-                "floor": money.written(campaign.wage_floor, currency),
+                "wage": money.format_amount(forecast.wage, currency),
+                "floor": money.format_amount(campaign.wage_floor, currency),
                 "minutes": campaign.minutes,
             }
             found.warnings.append(

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from math import isnan
 from typing import Any, Final
 
-from crowdrag.studies.domain import money, sheets
+from crowdrag.studies import money
+from crowdrag.ui import csv_export
 
 from ...enums import AssignmentState
 from ...models import Campaign
@@ -137,7 +138,7 @@ def as_table(campaign: Campaign, name: str) -> bytes:
     if name not in TABLES:
         raise UnknownTable(name)
     columns, rows = TABLES[name](overview(campaign), campaign.study.currency)
-    return sheets.as_csv(columns, rows)
+    return csv_export.to_csv(columns, rows)
 
 
 def _major(amount: float | None, currency: str) -> Any:

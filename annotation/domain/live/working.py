@@ -11,7 +11,7 @@ from statistics import median
 
 from analysis.stats.bootstrap import Interval
 from analysis.stats.proportions import Proportion, wilson
-from crowdrag.studies.domain import money
+from crowdrag.studies import money
 from writing.domain.progress import wages
 
 from ...enums import AssignmentState
@@ -51,7 +51,7 @@ def stands(rows: Iterable[Row]) -> list[Row]:
 
 def wage(row: Row, seconds: float | None) -> float | None:
     """Return what a questionnaire pays an hour, if it took so long: what was paid, or was promised while it waits."""
-    return money.hourly(row.paid or row.pay, seconds)
+    return money.hourly_rate(row.paid or row.pay, seconds)
 
 
 def work(rows: Iterable[Row], floor: int | None) -> Work:

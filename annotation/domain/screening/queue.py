@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 
-from crowdrag.studies.domain import holding
+from crowdrag.studies import review_locks
 from crowdrag.studies.models import User
 
 from ...enums import AssignmentState
@@ -17,7 +17,7 @@ from .proposals import Proposal
 from .signals import Proposes
 
 S = AssignmentState
-DESK: Final = holding.Desk(Assignment, frozenset({S.SUBMITTED}))
+DESK: Final = review_locks.ReviewLock(Assignment, frozenset({S.SUBMITTED}))
 LISTS: Final = {
     "waiting": S.SUBMITTED,
     "surplus": S.SURPLUS,
@@ -84,7 +84,7 @@ def rows(assignments: Iterable[Assignment], now: datetime) -> list[Row]:
     """Return assignments with what speaks against each, which is kept as it is shown."""
     found = list(assignments)
     flagged = flags.show(found, now)
-    return [Row(each, proposals.of(flagged[each.pk]), holding.is_held(each, now)) for each in found]
+    return [Row(each, proposals.of(flagged[each.pk]), review_locks.is_locked(each, now)) for each in found]
 
 
 def proposing(campaign: Campaign, what: Proposes, now: datetime) -> list[Row]:

@@ -14,8 +14,8 @@ from crowdrag.runs.domain import running
 from crowdrag.runs.domain.progress import Progress
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
-from crowdrag.studies.domain import studies
 from crowdrag.studies.models import Study
+from crowdrag.studies.study import services
 from writing.domain.imports import importers, responses, trec
 from writing.domain.imports.importers import STRICT, Importer
 
@@ -73,7 +73,7 @@ class Command(BaseCommand):
         finally:
             # The run needs its study from the beginning; one that came to nothing takes it along.
             if known is None and not is_taken:
-                studies.discard(study)
+                services.discard(study)
         if known is None and is_taken:
             self.stdout.write(f"Made the study {slug}.")
         self._conclude(run)
@@ -102,7 +102,7 @@ class Command(BaseCommand):
 def _new_study(slug: str, title: str) -> Study:
     """Make a study; a short name that cannot be its own is refused in a sentence."""
     try:
-        return studies.create(slug=slug, title=title, by=None)
+        return services.create(slug=slug, title=title, by=None)
     except ValidationError as error:
         raise CommandError(f"--study {slug}: {' '.join(error.messages)}") from None
 

@@ -15,7 +15,7 @@ from django.db.models import Case, F, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
-from crowdrag.studies.domain import money
+from crowdrag.studies import money
 from crowdrag.studies.models import Study
 
 from ..enums import AttemptState, Fault
@@ -88,9 +88,9 @@ def exceeded(*, study: Study, currency: str, amount: Decimal) -> BudgetExceededE
         )
         % {
             "study": study,
-            "budget": money.written(study.llm_budget or 0, currency),
-            "amount": money.finely(amount, currency),
-            "left": money.finely(left(study=study) or ZERO, currency),
+            "budget": money.format_amount(study.llm_budget or 0, currency),
+            "amount": money.format_cost(amount, currency),
+            "left": money.format_cost(left(study=study) or ZERO, currency),
         }
     )
 

@@ -8,7 +8,7 @@ import secrets
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from crowdrag.studies.domain import platforms
+from crowdrag.studies.entry import links
 from crowdrag.studies.enums import Outcome
 
 COMPLETED: Final = "COMPLETED"
@@ -57,7 +57,7 @@ def completion(codes: dict[str, str]) -> dict[str, str]:
 
 def address(code: str) -> str:
     """Return the address that carries a code back to the platform."""
-    return f"{RETURN_TO}?{urlencode({platforms.CODE: code})}"
+    return f"{RETURN_TO}?{urlencode({links.COMPLETION_CODE: code})}"
 
 
 def told(codes: dict[str, str], *, screen_out_reward: int | None, places: int) -> list[dict[str, Any]]:

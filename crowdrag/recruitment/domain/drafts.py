@@ -9,8 +9,8 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from crowdrag.studies import ways
-from crowdrag.studies.domain import links, platforms
+from crowdrag.studies import activities
+from crowdrag.studies.entry import links
 from crowdrag.studies.enums import Device
 from crowdrag.studies.models import EntryLink, Study, User
 
@@ -51,7 +51,7 @@ class Terms:
 
 def proposed(study: Study, purpose: str) -> Terms | None:
     """Return the terms that the way itself has; None where the study has not set it up."""
-    way = ways.get(study, purpose)
+    way = activities.get(study, purpose)
     offer = way.offer(study) if way else None
     if offer is None:
         return None
@@ -76,7 +76,7 @@ def devices(link: EntryLink) -> list[str]:
 @transaction.atomic
 def prepare(*, study: Study, purpose: str, terms: Terms, by: User | None, now: datetime) -> PlatformStudy:
     """Write down what is to be advertised, with its link and its codes. Nothing is sent."""
-    way = ways.get(study, purpose)
+    way = activities.get(study, purpose)
     if way is None or way.offer(study) is None:
         raise DraftError(_("This way of taking part is not set up."))
     _check(terms)
@@ -86,7 +86,7 @@ def prepare(*, study: Study, purpose: str, terms: Terms, by: User | None, now: d
         purpose=purpose,
         label=f"Prolific: {terms.name}",
         platform=PLATFORM,
-        parameters=platforms.PRESETS[PLATFORM],
+        parameters=links.PLATFORM_PRESETS[PLATFORM],
         completion=codes.completion(drawn),
         by=by,
         now=now,
@@ -180,8 +180,8 @@ def body(platform_study: PlatformStudy, *, base: str, filters: list[dict[str, An
 def address(platform_study: PlatformStudy, base: str) -> str:
     """Return what the platform opens for people: our link, with the three parameters that it fills in."""
     path = reverse("join", args=[platform_study.link.token])
-    names = platforms.PRESETS[PLATFORM]
-    filled = "&".join(f"{names[role]}={{{{%{names[role]}%}}}}" for role in platforms.ROLES)
+    names = links.PLATFORM_PRESETS[PLATFORM]
+    filled = "&".join(f"{names[role]}={{{{%{names[role]}%}}}}" for role in links.PARAMETER_ROLES)
     return f"{base.rstrip('/')}{path}?{filled}"
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from django.db import transaction
 from django.utils.dateparse import parse_datetime
 
-from crowdrag.studies.domain import identity
 from crowdrag.studies.models import Arrival, Participant
+from crowdrag.studies.participants import identity
 
 from .. import listening
 from ..models import PlatformStudy, Submission

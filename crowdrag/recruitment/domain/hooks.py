@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
-from crowdrag.studies.domain import identity
+from crowdrag.studies.participants import identity
 
 from ..models import PlatformEvent
 from .prolific.account import hook_secret

@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from crowdrag.studies import ways
-from crowdrag.studies.access import shows, study_page
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies import activities
+from crowdrag.studies.access import audited, study_page
+from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 
 from ..domain import asking, drafts, orders, overview, running
@@ -31,13 +31,13 @@ STEPS = {"publish": running.PUBLISH, "pause": running.PAUSE, "start": running.ST
 @study_page(Role.EDITOR)
 def listing(request: HttpRequest, study: Study) -> HttpResponse:
     """List the ways of taking part, each with how it stands on the platform."""
-    rows = [{"way": way, "found": queueing.current(study, way.name)} for way in ways.every(study)]
+    rows = [{"way": way, "found": queueing.current(study, way.name)} for way in activities.of_study(study)]
     return render(request, "recruitment/list.html", {"rows": rows, "section": "recruitment"})
 
 
 @study_page(Role.EDITOR)
 @never_cache
-@shows(Shown.VISIT)
+@audited(AuditedContent.VISIT)
 def recruitment(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
     """Show how a way's newest study stands there and here; the part that asks the platform comes by itself."""
     way, found = _way(study, purpose), queueing.current(study, purpose)
@@ -148,7 +148,7 @@ def _send(request: HttpRequest, found: PlatformStudy) -> HttpResponse:
     return redirect("recruitment", found.study.slug, found.purpose)
 
 
-def _show(request: HttpRequest, study: Study, way: ways.Way, found: PlatformStudy | None) -> HttpResponse:
+def _show(request: HttpRequest, study: Study, way: activities.Activity, found: PlatformStudy | None) -> HttpResponse:
     context: dict[str, Any] = {
         "way": way,
         "found": found,
@@ -176,8 +176,8 @@ def _show(request: HttpRequest, study: Study, way: ways.Way, found: PlatformStud
     return render(request, "recruitment/page.html", context)
 
 
-def _way(study: Study, purpose: str) -> ways.Way:
-    way = ways.get(study, purpose)
+def _way(study: Study, purpose: str) -> activities.Activity:
+    way = activities.get(study, purpose)
     if way is None:
         raise Http404("There is no such way of taking part.")
     return way

@@ -10,8 +10,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from crowdrag.studies.access import concerns, shows, study_page
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.access import audit_subject, audited, study_page
+from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 
 from ..domain import orders, overview
@@ -21,12 +21,12 @@ from ..models import PlatformOrder, Submission
 
 
 @study_page(Role.EDITOR)
-@shows(Shown.VISIT)
+@audited(AuditedContent.VISIT)
 def submission(request: HttpRequest, study: Study, purpose: str, session: str) -> HttpResponse:
     """Show a visit; on POST, order what is decided of it by hand."""
     rows = Submission.objects.select_related("platform_study__study", "platform_study__link", "participant")
     found = get_object_or_404(rows, external_id=session, platform_study__study=study, platform_study__purpose=purpose)
-    concerns(request, found.participant, found.pk)
+    audit_subject(request, found.participant, found.pk)
     kind = request.POST.get("kind", "")
     forms_here = _forms(request, study, kind)
     if request.method == "POST" and kind in forms_here and forms_here[kind].is_valid():

@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Need
-from crowdrag.api.endpoints.problems import Problem
-from crowdrag.api.endpoints.reading import Given
-from crowdrag.api.enums import Scope
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import Endpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import RequestBody
 from crowdrag.llm.domain.forecasts import Forecast
 from crowdrag.llm.models import Endpoint as Model
 from crowdrag.studies.enums import Role
@@ -53,7 +53,7 @@ class OrderForm(Protocol[Made_co]):
         """Return what is ordered."""
 
 
-class Asked(Given):
+class Asked(RequestBody):
     """Which model is asked, told what, sampled how."""
 
     endpoint = serializers.CharField(max_length=100, help_text="A model that the operator allowed, by its name.")

@@ -9,9 +9,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Listing, Need
-from crowdrag.api.endpoints.problems import Problem
-from crowdrag.api.enums import Scope
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.problems import Problem
 from crowdrag.studies.enums import Role
 
 from ..domain import running
@@ -31,7 +31,7 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes with
         fields = ["kind", "state"]
 
 
-class Runs(Listing):
+class Runs(ListEndpoint):
     """List the runs of a study, the newest first."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
@@ -86,7 +86,7 @@ class Resumed(OneRun):
         return Response(RunRow(self.run(key)).data)
 
 
-class Artifacts(Listing):
+class Artifacts(ListEndpoint):
     """List the files that a run made."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}

@@ -8,9 +8,9 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Listing, Need
-from crowdrag.api.endpoints.reading import Given
-from crowdrag.api.enums import Scope
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import ListEndpoint, Need
+from crowdrag.api.serializers import RequestBody
 from crowdrag.studies.enums import Role
 
 from ..domain import uploads
@@ -28,13 +28,13 @@ class UploadRow(serializers.ModelSerializer[Upload]):
         fields = ["id", "name", "size", "sha256", "uploaded_at"]
 
 
-class NewUpload(Given):
+class NewUpload(RequestBody):
     """A file."""
 
     file = serializers.FileField(max_length=255)
 
 
-class Uploads(Listing):
+class Uploads(ListEndpoint):
     """List the files that were handed in to a study, the newest first."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER), "POST": Need(Role.EDITOR, Scope.WRITE)}

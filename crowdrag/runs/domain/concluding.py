@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from crowdrag.loglines import first_line
+from crowdrag.log_formatter import first_line
 
 from .. import kinds, listening
 from ..enums import RunState, UnitState

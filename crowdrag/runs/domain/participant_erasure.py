@@ -14,8 +14,8 @@ from django.db import connection
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from crowdrag.studies.domain import leaving
 from crowdrag.studies.models import Participant
+from crowdrag.studies.participants import withdrawal
 
 from .. import kinds
 from ..enums import RunState
@@ -62,7 +62,7 @@ def erase(work: kinds.Work) -> kinds.Effect:
     asked = Participant.objects.filter(study=work.run.study_id, erasure_requested_at__isnull=False)
 
     def effect() -> None:
-        leaving.erase(participant=asked.get(pk=work.run.parameters["participant"]), now=timezone.now())
+        withdrawal.erase(participant=asked.get(pk=work.run.parameters["participant"]), now=timezone.now())
 
     return effect
 

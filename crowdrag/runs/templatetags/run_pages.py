@@ -7,7 +7,7 @@ from typing import Any
 from django import template
 from django.utils.translation import gettext as _
 
-from crowdrag.studies.templatetags import face
+from crowdrag.ui.templatetags import face
 
 from .. import kinds
 from ..domain.progress import Progress

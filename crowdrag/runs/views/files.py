@@ -10,9 +10,9 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Need
-from crowdrag.studies.access import concerns, shows, study_page
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.api.endpoints import Endpoint, Need
+from crowdrag.studies.access import audit_subject, audited, study_page
+from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 
 from ..models import Artifact
@@ -21,11 +21,11 @@ from . import sending
 
 @study_page(Role.VIEWER)
 @require_safe
-@shows(Shown.FILE)
+@audited(AuditedContent.FILE)
 def download(request: HttpRequest, study: Study, key: uuid.UUID, name: str) -> HttpResponseBase:
     """Send a file of a run, or the part that is asked for."""
     artifact = get_object_or_404(Artifact, run__study=study, run__key=key, name=name)
-    concerns(request, None, artifact.pk)
+    audit_subject(request, None, artifact.pk)
     return _sent(request, artifact)
 
 
@@ -33,7 +33,7 @@ class File(Endpoint):
     """A file of a run, for scripts: whatever form they say they accept, it comes as it is."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
-    shows = Shown.FILE
+    shows = AuditedContent.FILE
 
     @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
     def get(self, request: Request, study: str, key: uuid.UUID, name: str) -> HttpResponseBase:

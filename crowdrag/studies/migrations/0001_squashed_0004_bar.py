@@ -1,4 +1,4 @@
-import crowdrag.studies.models.user
+import crowdrag.studies.study.models
 import django.core.validators
 import django.db.models.deletion
 import django.db.models.functions.text
@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(django.db.models.functions.text.Lower('email'), name='user_email_unique', violation_error_message='There is a user with this address.')],
             },
             managers=[
-                ('objects', crowdrag.studies.models.user.EmailUserManager()),
+                ('objects', crowdrag.studies.study.models.EmailUserManager()),
             ],
         ),
         migrations.CreateModel(

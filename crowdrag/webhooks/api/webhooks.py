@@ -13,10 +13,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints.endpoint import Endpoint, Listing, Need
-from crowdrag.api.endpoints.problems import Problem
-from crowdrag.api.endpoints.reading import Given
-from crowdrag.api.enums import Scope
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import RequestBody
 from crowdrag.studies.enums import Role
 
 from ..domain import outbox, subscribing
@@ -70,7 +70,7 @@ class DeliveryRow(serializers.ModelSerializer[Delivery]):
                   "status", "problem"]  # fmt: skip
 
 
-class NewWebhook(Given):
+class NewWebhook(RequestBody):
     """Where it goes, and what it is told of."""
 
     address = serializers.CharField(max_length=LONGEST_ADDRESS, help_text="It begins with https://.")
@@ -78,7 +78,7 @@ class NewWebhook(Given):
     label = serializers.CharField(max_length=100, required=False, allow_blank=True, default="")  # type: ignore[assignment] # a field, and no attribute
 
 
-class ChangedWebhook(Given):
+class ChangedWebhook(RequestBody):
     """What is to be otherwise; what is left out stays."""
 
     address = serializers.CharField(max_length=LONGEST_ADDRESS, required=False)
@@ -88,7 +88,7 @@ class ChangedWebhook(Given):
     label = serializers.CharField(max_length=100, required=False, allow_blank=True)  # type: ignore[assignment]
 
 
-class Switch(Given):
+class Switch(RequestBody):
     """Whether it is sent to."""
 
     on = serializers.BooleanField()
@@ -104,7 +104,7 @@ class DeliveryFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes
         fields = ["state"]
 
 
-class Webhooks(Listing):
+class Webhooks(ListEndpoint):
     """List the webhooks of a study, the newest first."""
 
     needs: ClassVar = {"GET": SEEN, "POST": CHANGED}
@@ -181,7 +181,7 @@ class Switched(Endpoint):
         return Response(WebhookRow(self.one(_of(self), key=key)).data)
 
 
-class Deliveries(Listing):
+class Deliveries(ListEndpoint):
     """List what was sent to a webhook in the last thirty days, the newest first."""
 
     needs: ClassVar = {"GET": SEEN}

@@ -20,17 +20,19 @@ from analysis.domain.reports import packing
 from analysis.models import Finding, LogMeasures, Table
 from annotation.domain.judging_models import attacks
 from annotation.models import AssignmentDecision, Judgment, PlatformSubmission
-from crowdrag.api.domain import replies
-from crowdrag.audit.domain import looking
+from crowdrag.api import idempotency
+from crowdrag.audit import services as audit_services
 from crowdrag.llm.domain import fences
 from crowdrag.llm.enums import AttemptState
 from crowdrag.llm.models import Attempt, Call, Endpoint
 from crowdrag.recruitment.models import PlatformEvent, PlatformOrder, PlatformStudy, Submission
 from crowdrag.runs.domain import artifacts, running, uploads
 from crowdrag.runs.models import Artifact, Run, Unit
-from crowdrag.studies.domain import enquiring, identity, links
-from crowdrag.studies.enums import EnquiryKind, ParticipantKind, Shown, Verdict
+from crowdrag.studies.entry import links
+from crowdrag.studies.enums import AuditedContent, DecisionKind, EnquiryKind, ParticipantKind
+from crowdrag.studies.messages import services as messages_services
 from crowdrag.studies.models import Bar, EntryLink, Participant, Study, User
+from crowdrag.studies.participants import identity
 from crowdrag.webhooks.domain import subscribing
 from crowdrag.webhooks.enums import CHOSEN
 from tests.analysis.releases.releasing import built, drafted, published
@@ -155,7 +157,7 @@ def _wrote(person: Participant, owner: User) -> Response:
     WritingTask.objects.filter(pk=task.pk).update(state=TaskState.ACCEPTED, submitted_at=NOW)
     TaskPayment.objects.create(task=task, amount=1250, reason="accepted", at=NOW)
     ResponseDecision.objects.create(
-        response=response, about=Verdict.INCLUDE, holds=True, reason=f"It says {word('first')}.",
+        response=response, about=DecisionKind.INCLUDE, holds=True, reason=f"It says {word('first')}.",
         evidence={"quote": SENTENCES[0]}, decided_at=NOW,
     )  # fmt: skip
     LogMeasures.objects.create(log=log, version=1, values={"said": word("measures")})
@@ -188,8 +190,8 @@ def _judged(person: Participant, response: Response, owner: User) -> None:
             assignment=mine, item=item, dimension=dimension, value=1, justification=word("justification"), judged_at=NOW
         )
     AssignmentDecision.objects.create(
-        assignment=mine, about=Verdict.INCLUDE, holds=True, reason=word("decision"), evidence={"said": word("why")},
-        decided_at=NOW,
+        assignment=mine, about=DecisionKind.INCLUDE, holds=True, reason=word("decision"),
+        evidence={"said": word("why")}, decided_at=NOW,
     )  # fmt: skip
     PlatformSubmission.objects.create(campaign=campaign, external_id=SESSION, participant=person)
     quotes = f'It is better: "{SENTENCES[2]}" says it all, and the other one is dull.'
@@ -203,7 +205,9 @@ def _judged(person: Participant, response: Response, owner: User) -> None:
 
 
 def _asked_and_barred(person: Participant, owner: User) -> None:
-    asked = enquiring.ask(participant=person, kind=EnquiryKind.QUESTION, text=f"I am {word('enquiry')}", now=NOW)
+    asked = messages_services.ask(
+        participant=person, kind=EnquiryKind.QUESTION, text=f"I am {word('enquiry')}", now=NOW
+    )
     type(asked).objects.filter(pk=asked.pk).update(answer=f"Dear {word('answer')}", answered_at=NOW, answered_by=owner)
     Bar.objects.create(participant=person, reason=f"Not like {word('bar')}", by=owner, at=NOW, lifted_at=NOW)
     client = Client()
@@ -304,8 +308,10 @@ def _experimented(study: Study) -> None:
 
 def _through_the_api(study: Study, owner: User, person: Participant) -> None:
     with transaction.atomic():
-        replies.keep(
+        idempotency.keep_reply(
             user=owner, key="k1", study=study, fingerprint="f", status=201, headers={"Location": word("header")},
             body=json.dumps({"text": WRITTEN}), now=NOW,
         )  # fmt: skip
-    looking.record(by=owner, study=study, what=Shown.LOG, page="replay", participant=person.pk, thing=1, now=NOW)
+    audit_services.record_access(
+        by=owner, study=study, what=AuditedContent.LOG, page="replay", participant=person.pk, thing=1, now=NOW
+    )

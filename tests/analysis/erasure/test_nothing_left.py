@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 
-from crowdrag.studies.domain import leaving
 from crowdrag.studies.models import Participant
+from crowdrag.studies.participants import withdrawal
 
 from . import everywhere
 from .furnished import NOW, STEM, furnished
@@ -40,7 +40,7 @@ def test_the_search_finds_everything_before_and_the_tombstone_alone_after(
     assert len(files_before) > 8, sorted(files_before)
     assert "analysis_snapshot" in everywhere.in_database(ids)
 
-    leaving.erase(participant=person, now=LATER)
+    withdrawal.erase(participant=person, now=LATER)
 
     assert everywhere.in_database(words) == {}
     assert everywhere.in_files(words, [folder]) == {}

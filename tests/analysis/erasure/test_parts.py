@@ -14,8 +14,8 @@ from crowdrag.llm.models import Call, Endpoint
 from crowdrag.runs.domain import erasing as runs
 from crowdrag.runs.domain import uploads
 from crowdrag.runs.models import Run, Unit, Upload
-from crowdrag.studies.domain import leaving
 from crowdrag.studies.models import Participant, Study
+from crowdrag.studies.participants import withdrawal
 from tests.analysis import small_study
 from tests.factories import (
     AssignmentFactory,
@@ -37,7 +37,7 @@ TEXT = f"What I have never seen written anywhere is this first one [0]. {COPIED}
 
 
 def erase(person: Participant) -> None:
-    leaving.erase(participant=person, now=NOW + timedelta(hours=1))
+    withdrawal.erase(participant=person, now=NOW + timedelta(hours=1))
 
 
 def written() -> Response:

@@ -8,7 +8,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
-from crowdrag.api.enums import Scope
+from crowdrag.accounts.enums import Scope
 from crowdrag.runs.domain import running
 from crowdrag.runs.models import Run, Upload
 from crowdrag.studies.enums import Role

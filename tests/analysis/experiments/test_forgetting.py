@@ -7,8 +7,8 @@ from analysis.models import Finding, Generation, Table
 from crowdrag.runs.domain import executing, running
 from crowdrag.runs.enums import RunState
 from crowdrag.runs.models import Run
-from crowdrag.studies.domain import leaving
 from crowdrag.studies.models import Participant
+from crowdrag.studies.participants import withdrawal
 from tests.factories import ParticipantFactory
 
 from . import planted
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_broker")]
 
 
 def erase(who: Participant) -> None:
-    leaving.erase(participant=who, now=timezone.now())
+    withdrawal.erase(participant=who, now=timezone.now())
 
 
 def test_a_finished_one_is_stale_and_keeps_tables_alone(experiment, study, endpoint):

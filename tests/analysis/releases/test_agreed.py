@@ -8,7 +8,7 @@ from analysis.domain.releases.choices import Logs, Timing
 from analysis.domain.releases.contents import people, selecting
 from analysis.domain.releases.contents.logged import LOGS
 from analysis.domain.releases.contents.selecting import JUDGMENTS, RESPONSES
-from crowdrag.studies.domain import leaving
+from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW
 
 from .reading import read
@@ -104,7 +104,7 @@ def test_judges_who_withdrew_or_keep_their_words_to_themselves() -> None:
 def test_of_who_had_everything_erased_there_is_nothing() -> None:
     made = all_agree(study())
     before, _layout, _left_out = read(made, **FULL)
-    leaving.erase(participant=person(made, "writer"), now=NOW + timedelta(days=1))
+    withdrawal.erase(participant=person(made, "writer"), now=NOW + timedelta(days=1))
     tables, layout, left_out = read(made, **FULL)
     assert left_out[RESPONSES, people.ERASED] == 1
     gone = before["responses"][0]

@@ -14,7 +14,7 @@ from analysis.models import PersonalFinding, ReleaseFile, ReleaseLink
 from crowdrag.audit.models import Look
 from crowdrag.runs.domain import running
 from crowdrag.runs.models import Run
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 from tests.api.conftest import by_token
 from tests.factories import NOW, MembershipFactory, StudyFactory
@@ -133,7 +133,7 @@ def test_files_are_got_before_a_release_is_published_and_no_more_when_they_were_
     part = client.get(row["address"], headers={"Range": "bytes=0-1"})
     assert (part.status_code, b"".join(part.streaming_content)) == (206, held[:2])
     assert client.get(f"{row['address']}x").status_code == 404
-    assert set(Look.objects.filter(page="api_release_file").values_list("what", flat=True)) == {Shown.FILE}
+    assert set(Look.objects.filter(page="api_release_file").values_list("what", flat=True)) == {AuditedContent.FILE}
     ReleaseFile.objects.filter(path=row["path"]).update(file="", removed_at=NOW)
     gone = client.get(row["address"])
     assert (gone.status_code, gone.json()["code"]) == (410, "gone")

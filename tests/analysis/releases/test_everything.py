@@ -14,9 +14,9 @@ from django.utils import timezone
 from analysis.domain.releases import linking
 from analysis.models import Release
 from crowdrag.audit.models import Look
-from crowdrag.studies.domain import leaving
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
+from crowdrag.studies.participants import withdrawal
 from tests.api.conftest import by_token
 from tests.factories import MembershipFactory, ResponseFactory
 
@@ -84,7 +84,7 @@ def test_what_was_taken_out_is_not_in_it_and_its_tag_is_another(study: Study) ->
     address = at("public_release_zip", release)
     whole = anybody.get(address)
     before = holds(whole)
-    leaving.erase(participant=release.people.get().participant, now=timezone.now())
+    withdrawal.erase(participant=release.people.get().participant, now=timezone.now())
     answer = anybody.get(address, headers={"If-None-Match": whole["ETag"]})
     after = holds(answer)
     assert after == listed(release)
@@ -101,6 +101,6 @@ def test_scripts_get_it_before_it_is_published_and_who_got_it_is_noted(study: St
     answer = client.get(address, headers={"Accept": "application/json"})
     assert holds(answer) == listed(release)
     assert client.get(address, headers={"If-None-Match": answer["ETag"]}).status_code == 304
-    assert Look.objects.filter(what=Shown.FILE, page="api_release_zip").exists()
+    assert Look.objects.filter(what=AuditedContent.FILE, page="api_release_zip").exists()
     empty = client.get(at("api_release_zip", drafted(study)))
     assert (empty.status_code, empty.json()["code"]) == (410, "gone")

@@ -16,8 +16,8 @@ from analysis.domain.releases.choices import Choices, Passages
 from analysis.enums import ReleaseState
 from analysis.models import Release, ReleaseFile, ReleasePerson, ReleaseTable
 from crowdrag.runs.domain import running
-from crowdrag.studies.domain import leaving
 from crowdrag.studies.models import Study
+from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW, ParticipantFactory, ResponseFactory, RetrievedPassageFactory, StudyFactory
 
 from .releasing import built, drafted, published
@@ -158,7 +158,7 @@ def test_a_withdrawn_release_has_a_reason_and_stays_withdrawn(study: Study) -> N
 def test_erasure_marks_what_is_published_and_takes_every_trace_out_of_it(study: Study, files: Path) -> None:
     release = published(study)
     person = release.people.get().participant
-    leaving.erase(participant=person, now=timezone.now())
+    withdrawal.erase(participant=person, now=timezone.now())
     release.refresh_from_db()
     assert (release.state, release.people_gone) == (ReleaseState.MARKED, 1)
     left = everything(files)
@@ -175,7 +175,7 @@ def test_erasure_marks_what_is_published_and_takes_every_trace_out_of_it(study: 
 
 def test_erasure_makes_a_draft_of_what_is_built_and_not_published(study: Study, files: Path) -> None:
     release = built(study)
-    leaving.erase(participant=release.people.get().participant, now=timezone.now())
+    withdrawal.erase(participant=release.people.get().participant, now=timezone.now())
     release.refresh_from_db()
     assert release.state == ReleaseState.DRAFT
     assert everything(files) == b""
@@ -185,7 +185,7 @@ def test_erasure_lets_what_is_being_built_begin_anew_without_them(study: Study, 
     release = drafted(study)
     run = building.start(release=release)
     person = study.responses.get().participant
-    leaving.erase(participant=person, now=timezone.now())
+    withdrawal.erase(participant=person, now=timezone.now())
     running.wait(run)
     release.refresh_from_db()
     assert release.state == ReleaseState.READY
@@ -195,7 +195,7 @@ def test_erasure_lets_what_is_being_built_begin_anew_without_them(study: Study, 
 
 def test_a_release_without_what_somebody_gave_is_not_marked_when_they_leave(study: Study) -> None:
     release = published(study)
-    leaving.erase(participant=ParticipantFactory(study=study, created_at=NOW), now=timezone.now())
+    withdrawal.erase(participant=ParticipantFactory(study=study, created_at=NOW), now=timezone.now())
     release.refresh_from_db()
     assert release.state == ReleaseState.PUBLISHED
 

@@ -15,9 +15,9 @@ from analysis.forms.release import ReleaseForm
 from analysis.models import PersonalFinding, Release, ReleaseLink
 from crowdrag.audit.models import Look
 from crowdrag.runs.domain import running
-from crowdrag.studies.domain import leaving
-from crowdrag.studies.enums import Role, Shown
+from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
+from crowdrag.studies.participants import withdrawal
 from tests.analysis.visits import client_of
 from tests.factories import ResponseFactory
 
@@ -137,7 +137,7 @@ def test_under_an_embargo_sizes_and_sums_are_public_and_files_and_rows_are_not(
 
 def test_that_somebody_left_is_on_the_page_for_all_to_see_and_in_no_file(study: Study, anybody: Client) -> None:
     release = published(study)
-    leaving.erase(participant=release.people.get().participant, now=timezone.now())
+    withdrawal.erase(participant=release.people.get().participant, now=timezone.now())
     page = html(anybody.get(at("public_release", release)))
     assert 'data-testid="people-gone"' in page
     assert "Wombats" not in page
@@ -159,7 +159,7 @@ def test_a_withdrawn_version_gives_its_reason_and_nothing_else(study: Study, own
     next_ = built(study)
     assert anybody.get(at("public_release_zip", next_)).status_code == 404
     assert [owner.get(at("release_zip", each)).status_code for each in (release, next_)] == [200, 200]
-    assert Look.objects.filter(what=Shown.FILE, page="release_zip").exists()
+    assert Look.objects.filter(what=AuditedContent.FILE, page="release_zip").exists()
     assert at("release_zip", next_) in html(owner.get(at("release", next_)))
 
 

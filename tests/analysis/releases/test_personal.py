@@ -11,8 +11,8 @@ from analysis.domain.releases.personal import blacking, deciding, searching
 from analysis.enums import PersonalKind, PersonalVerdict, TextSource
 from analysis.models import PersonalFinding
 from annotation.models import Assignment, Judgment
-from crowdrag.studies.domain import identity, leaving
 from crowdrag.studies.models import Participant, Study
+from crowdrag.studies.participants import identity, withdrawal
 from tests.factories import NOW
 from writing.models import Passage, Response
 
@@ -160,7 +160,7 @@ def test_an_erasure_takes_what_was_found_in_somebodys_texts_and_nothing_is_kept_
     keep = searching.look(study=made, choices=Choices(**FULL), now=LATER)
     looked(made)
     assert PersonalFinding.objects.filter(study=made).count() == 2
-    leaving.erase(participant=person(made, "writer"), now=LATER)
+    withdrawal.erase(participant=person(made, "writer"), now=LATER)
     assert not PersonalFinding.objects.filter(study=made).exists()
     keep()  # a search that had read the text before
     assert not PersonalFinding.objects.filter(study=made).exists()

@@ -8,7 +8,7 @@
 | `costing` | what it costs, how long it takes, which wage it pays |
 """
 
-from crowdrag.studies.domain.readiness import Readiness
+from crowdrag.studies.activities import Readiness
 
 from .changing import (
     BadPlan,

@@ -6,8 +6,8 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from crowdrag.studies.domain import money
-from crowdrag.studies.domain.readiness import Readiness, unsaid
+from crowdrag.studies import money
+from crowdrag.studies.activities import Readiness, undisclosed
 from crowdrag.webhooks.domain import telling
 
 from ...models import Topic, WritingPlan
@@ -94,14 +94,14 @@ def _topics(plan: WritingPlan, found: Readiness) -> None:
 
 
 def _wage(plan: WritingPlan, found: Readiness) -> None:
-    found.warnings.extend(unsaid(plan.study))
+    found.warnings.extend(undisclosed(plan.study))
     wage = promised_wage(plan)
     if plan.wage_floor is None:
         found.warnings.append(_("You set no least wage: nobody will be told when people earn too little."))
     elif wage is not None and plan.pay and wage < plan.wage_floor:
         amounts = {
-            "wage": money.written(wage, plan.study.currency),
-            "floor": money.written(plan.wage_floor, plan.study.currency),
+            "wage": money.format_amount(wage, plan.study.currency),
+            "floor": money.format_amount(plan.wage_floor, plan.study.currency),
             "minutes": plan.minutes,
         }
         found.warnings.append(

@@ -18,7 +18,7 @@ from ...enums import SurveyKind, TaskState
 from ...models import SurveyAnswers, WritingPlan, WritingTask
 from .rows import HANDED_IN
 
-# What entry links to writing call it (`crowdrag.studies.ways`).
+# What entry links to writing call it (`crowdrag.studies.activities`).
 PURPOSE = "writing"
 
 

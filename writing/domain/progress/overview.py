@@ -7,8 +7,9 @@ from typing import Any, Final
 from django.utils.translation import gettext as _
 
 from analysis.stats.bootstrap import Interval
-from crowdrag.studies.domain import money, sheets
+from crowdrag.studies import money
 from crowdrag.studies.models import Study
+from crowdrag.ui import csv_export
 
 from ...enums import TaskState
 from ...models import Topic, WritingPlan
@@ -247,4 +248,4 @@ def as_table(study: Study, name: str) -> bytes:
     if name not in TABLES:
         raise UnknownTable(name)
     columns, found = TABLES[name](overview(study), study.currency)
-    return sheets.as_csv(columns, found)
+    return csv_export.to_csv(columns, found)

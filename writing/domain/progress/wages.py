@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from analysis.stats.bootstrap import Interval, percentile_interval
 from analysis.stats.weighted import quantile_has_interval
-from crowdrag.studies.domain import money
+from crowdrag.studies import money
 from crowdrag.studies.models import Participant, Study, User
 
 from ...enums import TaskState
@@ -43,7 +43,7 @@ class Response:
     @property
     def wage(self) -> float | None:
         """Pay an hour, in minor units."""
-        return money.hourly(self.pay, self.seconds)
+        return money.hourly_rate(self.pay, self.seconds)
 
 
 @dataclass
@@ -155,7 +155,7 @@ def top_up(*, study: Study, participant: Participant, by: User, now: datetime) -
     mine = writers(rows, found, floor)
     if floor is None or not mine or not mine[0].is_below:
         return 0
-    reason = _("Topped up to %(wage)s an hour.") % {"wage": money.written(floor, study.currency)}
+    reason = _("Topped up to %(wage)s an hour.") % {"wage": money.format_amount(floor, study.currency)}
     owed = {each.row.pk: amount for each in found if (amount := topping(each, floor))}
     for task in WritingTask.objects.filter(pk__in=owed).order_by("pk"):
         paying.pay(task=task, amount=owed[task.pk], reason=reason, by=by, now=now)

@@ -1,7 +1,7 @@
 """Which responses wait for a reviewer, and who has which one open.
 
 Whoever opens a response for review has it for some minutes, so that several reviewers at once do not read the same one
-(`crowdrag.studies.domain.holding`).
+(`crowdrag.studies.review_locks`).
 """
 
 from collections.abc import Sequence
@@ -11,15 +11,15 @@ from typing import Final
 
 from django.db.models import Count, Prefetch, Q, QuerySet
 
-from crowdrag.studies.domain import holding
+from crowdrag.studies import review_locks
 from crowdrag.studies.models import Study, User
 
 from ...enums import TaskState
 from ...models import Sitting, WritingTask
 from . import evidence
 
-DESK: Final = holding.Desk(WritingTask, frozenset({TaskState.SUBMITTED}))
-HOLD: Final = holding.HOLD
+DESK: Final = review_locks.ReviewLock(WritingTask, frozenset({TaskState.SUBMITTED}))
+HOLD: Final = review_locks.LOCK_TIME
 # In which lists decided responses can be looked up.
 LISTS = {
     "waiting": TaskState.SUBMITTED,

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import transaction
 from psycopg.types.numeric import Int8
 
-from crowdrag import prepared
+from crowdrag import prepared_statements
 
 from ...enums import LONGEST_TEXT
 from ...models import LogBatch, Sitting
@@ -126,7 +126,7 @@ def _append(
 
     What `changes` the text is not stored where the task is finished.
     """
-    with prepared.cursor() as cursor:
+    with prepared_statements.cursor() as cursor:
         cursor.execute(
             _APPEND,
             {

@@ -7,8 +7,8 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 from django.db.models import QuerySet
 
-from crowdrag.studies.domain import consenting
 from crowdrag.studies.models import Participant, Study
+from crowdrag.studies.participants import consents
 
 from ...enums import TaskState
 from ...models import WritingPlan, WritingTask
@@ -108,7 +108,7 @@ def _admitted(study: Study, participant: Participant) -> tuple[WritingPlan, tria
         raise problems.Barred(bar.reason)
     if plan is None or not plan.is_open or plan.consent_text is None:
         raise problems.WritingClosed
-    if not consenting.holds(participant=participant, text=plan.consent_text):
+    if not consents.is_given(participant=participant, text=plan.consent_text):
         raise problems.NeedsConsent
     where = trials.standing(plan, participant)
     if where.stage in _TRIAL_PROBLEMS:

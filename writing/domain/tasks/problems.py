@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext as _
 
-from crowdrag.studies.domain import money
+from crowdrag.studies import money
 
 from ...models import WritingTask
 
@@ -175,7 +175,8 @@ class BadAmount(TaskProblem):
     def __init__(self, most: int, currency: str):
         self.most = most
         super().__init__(
-            _("The amount must be more than nothing, and at most %(most)s.") % {"most": money.written(most, currency)}
+            _("The amount must be more than nothing, and at most %(most)s.")
+            % {"most": money.format_amount(most, currency)}
         )
 
 
@@ -186,5 +187,5 @@ class PaidOtherwise(TaskProblem):
         self.reason, self.amount = reason, amount
         super().__init__(
             _("%(amount)s was paid for this reason already. Give another reason for a further payment.")
-            % {"amount": money.written(amount, currency)}
+            % {"amount": money.format_amount(amount, currency)}
         )

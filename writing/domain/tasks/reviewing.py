@@ -10,10 +10,10 @@ from uuid import uuid4
 
 from django.db import transaction
 
-from crowdrag.studies.domain import enquiring
-from crowdrag.studies.domain.holding import LET_GO, held_by_another
-from crowdrag.studies.enums import Verdict
+from crowdrag.studies.enums import DecisionKind
+from crowdrag.studies.messages import services
 from crowdrag.studies.models import User
+from crowdrag.studies.review_locks import RELEASED, locked_by_another
 
 from ...enums import SurveyKind, TaskState
 from ...models import Response, ResponseDecision, WritingTask
@@ -35,13 +35,13 @@ def accept(*, task: WritingTask, by: User, now: datetime, note: str = "") -> Wri
     if task.state == TaskState.ACCEPTED:
         return task
     _may_decide(task, by, TaskState.ACCEPTED, now)
-    moving.move(task, TaskState.ACCEPTED, "accepted", note=note, by=by, now=now, **LET_GO)
+    moving.move(task, TaskState.ACCEPTED, "accepted", note=note, by=by, now=now, **RELEASED)
     if task.pay:
         paying.pay(task=task, amount=task.pay, reason=paying.ACCEPTED, by=by, now=now)
     reason = note.strip() or WRITTEN_AS_ASKED
-    _decide(task.response, Verdict.PAY, holds=True, reason=reason, by=by, now=now)
-    if not task.response.erased_at and not task.response.decisions.filter(about=Verdict.INCLUDE).exists():
-        _decide(task.response, Verdict.INCLUDE, holds=True, reason=reason, by=by, now=now)
+    _decide(task.response, DecisionKind.PAY, holds=True, reason=reason, by=by, now=now)
+    if not task.response.erased_at and not task.response.decisions.filter(about=DecisionKind.INCLUDE).exists():
+        _decide(task.response, DecisionKind.INCLUDE, holds=True, reason=reason, by=by, now=now)
     return task
 
 
@@ -61,12 +61,12 @@ def reject(*, task: WritingTask, reason: str, pay_part: int = 0, by: User, now: 
     _may_decide(task, by, TaskState.REJECTED, now)
     if not 0 <= pay_part <= (task.pay or 0):
         raise problems.BadAmount(task.pay or 0, task.study.currency)
-    moving.move(task, TaskState.REJECTED, "rejected", note=reason, by=by, now=now, **LET_GO)
+    moving.move(task, TaskState.REJECTED, "rejected", note=reason, by=by, now=now, **RELEASED)
     if pay_part:
         paying.pay(task=task, amount=pay_part, reason=paying.PART, by=by, now=now)
     evidence = {"amount": pay_part, "of": task.pay or 0}
-    _decide(task.response, Verdict.PAY, holds=pay_part > 0, reason=reason, by=by, now=now, evidence=evidence)
-    _decide(task.response, Verdict.INCLUDE, holds=False, reason=reason, by=by, now=now)
+    _decide(task.response, DecisionKind.PAY, holds=pay_part > 0, reason=reason, by=by, now=now, evidence=evidence)
+    _decide(task.response, DecisionKind.INCLUDE, holds=False, reason=reason, by=by, now=now)
     slots.refill(task, now)
     return task
 
@@ -87,8 +87,8 @@ def send_back(*, task: WritingTask, note: str, by: User, now: datetime) -> Writi
     if task.state == TaskState.REVISION:
         return task.revision
     _may_decide(task, by, TaskState.REVISION, now)
-    moving.move(task, TaskState.REVISION, "sent back", note=note, by=by, now=now, **LET_GO)
-    _decide(task.response, Verdict.INCLUDE, holds=False, reason=SENT_BACK, by=by, now=now)
+    moving.move(task, TaskState.REVISION, "sent back", note=note, by=by, now=now, **RELEASED)
+    _decide(task.response, DecisionKind.INCLUDE, holds=False, reason=SENT_BACK, by=by, now=now)
     fresh = WritingTask.objects.create(
         study=task.study,
         external_id=uuid4().hex,
@@ -130,16 +130,16 @@ def reverse(*, task: WritingTask, note: str, by: User, now: datetime) -> Writing
     may_count = task.slot is not None and not task.response.erased_at
     counts = may_count and (slots.take_over(task) or slots.holder(task) is None)
     slot = task.slot if counts else None
-    moving.move(task, TaskState.ACCEPTED, "rejection reversed", note=note, by=by, now=now, **LET_GO, slot=slot)
+    moving.move(task, TaskState.ACCEPTED, "rejection reversed", note=note, by=by, now=now, **RELEASED, slot=slot)
     part = task.payments.filter(reason=paying.PART).values_list("amount", flat=True).first() or 0
     rest = (task.pay or 0) - part
     if rest > 0:
         paying.pay(task=task, amount=rest, reason=paying.REVERSED, by=by, now=now)
-    _decide(task.response, Verdict.PAY, holds=True, reason=note, by=by, now=now)
+    _decide(task.response, DecisionKind.PAY, holds=True, reason=note, by=by, now=now)
     if counts:
-        _decide(task.response, Verdict.INCLUDE, holds=True, reason=note, by=by, now=now)
+        _decide(task.response, DecisionKind.INCLUDE, holds=True, reason=note, by=by, now=now)
     if task.participant is not None:
-        enquiring.settle_contests(participant=task.participant, about=task.external_id, text=note, by=by, now=now)
+        services.settle_contests(participant=task.participant, about=task.external_id, text=note, by=by, now=now)
     return task
 
 
@@ -165,15 +165,15 @@ def _change(response: Response, reason: str, by: User, now: datetime, *, holds: 
     response = Response.objects.select_for_update(no_key=True).get(pk=response.pk)
     if response.erased_at:
         raise problems.Erased
-    last = response.decisions.filter(about=Verdict.INCLUDE).order_by("-decided_at", "-id").first()
+    last = response.decisions.filter(about=DecisionKind.INCLUDE).order_by("-decided_at", "-id").first()
     if last is not None and (last.holds, last.reason, last.decided_by_id) == (holds, reason, by.pk):
         return last  # the same request once more
-    return _decide(response, Verdict.INCLUDE, holds=holds, reason=reason, by=by, now=now)
+    return _decide(response, DecisionKind.INCLUDE, holds=holds, reason=reason, by=by, now=now)
 
 
 def _decide(
     response: Response,
-    about: Verdict,
+    about: DecisionKind,
     *,
     holds: bool,
     reason: str,
@@ -181,7 +181,7 @@ def _decide(
     now: datetime,
     evidence: dict[str, int] | None = None,
 ) -> ResponseDecision:
-    if about is Verdict.INCLUDE and response.is_included != holds:
+    if about is DecisionKind.INCLUDE and response.is_included != holds:
         response.is_included = holds
         response.save(update_fields=["is_included"])
     return ResponseDecision.objects.create(
@@ -200,5 +200,5 @@ def _may_decide(task: WritingTask, by: User, after: TaskState, now: datetime) ->
         raise problems.NotAllowed(task, after)
     if task.response.erased_at and after != TaskState.ACCEPTED:
         raise problems.Erased
-    if held_by_another(task, by, now):
+    if locked_by_another(task, by, now):
         raise problems.UnderReview(task)

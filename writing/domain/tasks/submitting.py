@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from django.db import transaction
 
-from crowdrag.studies.enums import Verdict
+from crowdrag.studies.enums import DecisionKind
 
 from ...enums import SurveyKind, TaskState
 from ...models import Response, ResponseDecision, WritingTask
@@ -101,7 +101,7 @@ def _store(task: WritingTask, cause: str, now: datetime, *, surplus: bool = Fals
 
 def _leave_out(response: Response, reason: str, now: datetime) -> None:
     ResponseDecision.objects.create(
-        response=response, about=Verdict.INCLUDE, holds=False, reason=reason, decided_at=now
+        response=response, about=DecisionKind.INCLUDE, holds=False, reason=reason, decided_at=now
     )
     response.is_included = False
     response.save(update_fields=["is_included"])

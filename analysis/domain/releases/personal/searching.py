@@ -7,8 +7,8 @@ from itertools import islice
 
 from django.db import transaction
 
-from crowdrag.studies.domain import identity
 from crowdrag.studies.models import Participant, Study
+from crowdrag.studies.participants import identity
 from writing.models import RetrievedPassage
 
 from ....enums import PersonalKind, TextSource

@@ -9,7 +9,7 @@ from annotation.domain.imports import answers
 from annotation.domain.imports.answers import Answer, Plan
 from annotation.enums import CampaignKind, Inference, Judges
 from annotation.models import Assignment, AssignmentDecision, Campaign, Dimension, PlatformSubmission
-from crowdrag.studies.enums import ParticipantKind, Verdict
+from crowdrag.studies.enums import DecisionKind, ParticipantKind
 from crowdrag.studies.models import Study
 from writing.domain.imports import reading, storing
 from writing.domain.imports.problems import Problems
@@ -77,7 +77,9 @@ def _leave_out_experts(campaign: Campaign, now: datetime) -> int:
     pks = list(left_out.order_by("id").values_list("id", flat=True))
     AssignmentDecision.objects.bulk_create(
         [
-            AssignmentDecision(assignment_id=pk, about=Verdict.INCLUDE, holds=False, reason=LEFT_OUT, decided_at=now)
+            AssignmentDecision(
+                assignment_id=pk, about=DecisionKind.INCLUDE, holds=False, reason=LEFT_OUT, decided_at=now
+            )
             for pk in pks
         ]
     )

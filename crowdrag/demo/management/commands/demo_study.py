@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from crowdrag.demo import setup
+from ... import setup
 
 
 class Command(BaseCommand):

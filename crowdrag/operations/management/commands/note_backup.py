@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from ...domain import keeping
+from ... import backups
 
 
 class Command(BaseCommand):
@@ -22,6 +22,6 @@ class Command(BaseCommand):
             facts = json.load(sys.stdin)
             if "made_at" in facts:
                 facts["made_at"] = parse_datetime(facts["made_at"])
-            keeping.note(now=timezone.now(), **facts)
+            backups.record(now=timezone.now(), **facts)
         except (ValueError, TypeError) as error:
             raise CommandError(f"This cannot be noted: {error}") from error

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from ...domain import upgrading
+from ... import migration_safety
 
 
 class Command(BaseCommand):
@@ -15,13 +15,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Look, change nothing."""
-        planned = upgrading.pending()
+        planned = migration_safety.pending_migrations()
         if not planned:
             self.stdout.write("Nothing is to be migrated: start the new release's processes in any order.")
             return
         for migration in planned:
             self.stdout.write(f"  {migration.app_label}.{migration.name}")
-        found = upgrading.troubles([(migration.app_label, migration.name) for migration in planned])
+        found = migration_safety.find_unsafe([(migration.app_label, migration.name) for migration in planned])
         if not found:
             self.stdout.write("All of it can be applied while the release before serves: crowdrag prepare.")
             return

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
-from crowdrag.studies.domain import money
+from crowdrag.studies import money
 
 from ...enums import OrderKind, OrderState
 from ...models import PlatformOrder

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from ...domain import invariants
+from ... import invariants
 
 
 class Command(BaseCommand):

@@ -1,0 +1,101 @@
+"""What users sign in with and fail to: API tokens, what each may be used for, and sign-ins that failed."""
+
+import uuid
+
+import pgtrigger
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+from knox.settings import CONSTANTS
+
+from crowdrag.studies.models import Study
+
+from .enums import Scope
+
+
+class ApiToken(models.Model):
+    """One token of one person. The token itself is shown once; what is kept is its hash.
+
+    `key` is how pages name it; `token_key`, its first letters, is how people and the authentication find it. The fields
+    that knox reads are named as it names them (`knox.models.AbstractAuthToken`, which comes without types).
+    """
+
+    digest = models.CharField(max_length=CONSTANTS.DIGEST_LENGTH, primary_key=True)
+    token_key = models.CharField(
+        _("begins with"), max_length=CONSTANTS.MAXIMUM_TOKEN_PREFIX_LENGTH + CONSTANTS.TOKEN_KEY_LENGTH, db_index=True
+    )
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="auth_token_set")
+    created = models.DateTimeField(_("made"))
+    expiry = models.DateTimeField(_("ends"))
+    # A token ends with its owner's password: it is one of those things that a new password is to end.
+    password_mark = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
+    key = models.UUIDField(default=uuid.uuid4, editable=False)
+    name = models.CharField(_("name"), max_length=100, help_text=_("What it is for: the name of a script, say."))
+    last_used_at = models.DateTimeField(_("last used"), null=True, blank=True)
+
+    class Meta:
+        app_label = "api"  # as in its migrations
+        constraints = [
+            models.UniqueConstraint(fields=["key"], name="apitoken_key_unique"),
+            models.CheckConstraint(condition=~Q(name=""), name="apitoken_name_not_empty"),
+            models.CheckConstraint(condition=Q(expiry__gt=models.F("created")), name="apitoken_ends_after_it_was_made"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Grant(models.Model):
+    """One thing that a token may be used for in one study; in all studies of its owner where no study is named."""
+
+    token = models.ForeignKey(ApiToken, models.CASCADE, related_name="grants")
+    study = models.ForeignKey(Study, models.CASCADE, related_name="+", null=True, blank=True)
+    scope = models.CharField(_("what for"), max_length=10, choices=Scope.choices)
+
+    class Meta:
+        app_label = "api"  # as in its migrations
+        constraints = [
+            models.UniqueConstraint(
+                fields=["token", "study", "scope"], name="grant_once_per_token_study_scope", nulls_distinct=False
+            ),
+            models.CheckConstraint(condition=Q(scope__in=Scope.values), name="grant_scope_known"),
+            models.CheckConstraint(
+                condition=~Q(scope=Scope.CREATE) | Q(study__isnull=True), name="grant_to_create_names_no_study"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_scope_display()}: {self.study or _('all studies')}"
+
+
+class SignInFailure(models.Model):
+    """Somebody tried to sign in and could not.
+
+    What was typed is not kept: people type passwords into the wrong field. Of an address that is a user's the user is
+    named; `mark` is a keyed hash by which tries at one account are counted, whether there is one or not.
+    """
+
+    at = models.DateTimeField(_("when"))
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="+")
+    mark = models.CharField(_("account"), max_length=64)
+    address = models.GenericIPAddressField(_("from"), null=True)
+    # Not even tried: there had been too many.
+    was_refused = models.BooleanField(_("refused unseen"), default=False)
+
+    class Meta:
+        app_label = "audit"  # as in its migrations
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(mark__regex=r"^[0-9a-f]{64}$"), name="sign_in_failure_mark_is_a_hash"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["mark", "address", "-at"], name="sign_in_failure_of_pair"),
+            models.Index(fields=["address", "-at"], name="sign_in_failure_of_address"),
+            models.Index(fields=["-at", "-id"], name="sign_in_failure_newest"),
+        ]
+        triggers = [pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update)]
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M}"

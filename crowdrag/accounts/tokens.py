@@ -1,0 +1,122 @@
+"""API tokens: issued, found and revoked by the person whose they are."""
+
+import hmac
+import uuid
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+from knox.models import get_digest_token
+from knox.settings import CONSTANTS
+
+from crowdrag.studies.models import Study, User
+from crowdrag.studies.study.models import StudyQuerySet
+
+from .enums import Scope
+from .models import ApiToken, Grant
+
+MAX_LIFETIME = timedelta(days=366)
+
+
+class TooLongError(ValueError):
+    """A token must end some day."""
+
+    def __init__(self) -> None:
+        super().__init__(f"A token lasts for {MAX_LIFETIME.days} days at most.")
+
+
+@transaction.atomic
+def issue(
+    *,
+    by: User,
+    name: str,
+    scopes: Iterable[Scope],
+    studies: Iterable[Study] | None,
+    lasts: timedelta,
+    now: datetime | None = None,
+) -> tuple[ApiToken, str]:
+    """Make a token for somebody; return it with the text to show, which is kept nowhere.
+
+    Parameters
+    ----------
+    scopes
+        what it is for; reading always is.
+    studies
+        where; None for every study of the person, those to come too. To make studies needs no study.
+
+    Raises
+    ------
+    TooLongError
+        for one that would last longer than a year.
+    """
+    if lasts > MAX_LIFETIME:
+        raise TooLongError
+    digest, text = get_digest_token()
+    now = now or timezone.now()
+    token = ApiToken.objects.create(
+        digest=digest,
+        token_key=text[: CONSTANTS.TOKEN_KEY_LENGTH],
+        user=by,
+        name=name,
+        created=now,
+        expiry=now + lasts,
+        password_mark=password_mark(by),
+    )
+    chosen = {Scope.READ, *scopes}
+    where = [None] if studies is None else [*studies]
+    grants = [Grant(token=token, study=study, scope=scope) for study in where for scope in chosen - {Scope.CREATE}]
+    grants += [Grant(token=token, scope=Scope.CREATE)] if Scope.CREATE in chosen else []
+    Grant.objects.bulk_create(grants)
+    return token, text
+
+
+def password_mark(user: User) -> str:
+    """Return what changes with somebody's password, as Django's sessions know it; it says nothing of the password."""
+    return user.get_session_auth_hash()
+
+
+def predates_password(token: ApiToken) -> bool:
+    """Return whether its owner has changed the password since; one from an earlier release is bound when it is used."""
+    return bool(token.password_mark) and not hmac.compare_digest(token.password_mark, password_mark(token.user))
+
+
+def revoke(*, by: User, key: uuid.UUID) -> bool:
+    """Take a token of one's own out of use for good; return whether there was one."""
+    deleted, _rows = ApiToken.objects.filter(user=by, key=key).delete()
+    return bool(deleted)
+
+
+def note_use(*, token: ApiToken, now: datetime) -> None:
+    """Keep when a token was last used."""
+    ApiToken.objects.filter(pk=token.pk).update(last_used_at=now, password_mark=password_mark(token.user))
+
+
+def readable_studies(studies: StudyQuerySet, token: ApiToken) -> StudyQuerySet:
+    """Keep the studies that a token may read."""
+    grants = Grant.objects.filter(token=token, scope=Scope.READ)
+    return studies.filter(Exists(grants.filter(Q(study=None) | Q(study=OuterRef("pk")))))
+
+
+def scopes_in(token: ApiToken, study: Study | None) -> set[str]:
+    """Return what a token is for in a study; outside of any, without one."""
+    where = Q(study=None) | Q(study=study) if study else Q(study=None)
+    return set(Grant.objects.filter(where, token=token).values_list("scope", flat=True))
+
+
+def list_for(user: User) -> QuerySet[ApiToken]:
+    """Return somebody's tokens with what each is for, the newest first; those before a new password are no more."""
+    return (
+        ApiToken.objects.filter(user=user, password_mark__in=["", password_mark(user)])
+        .prefetch_related("grants__study")
+        .order_by("-created", "digest")
+    )
+
+
+def scopes_by_study(token: ApiToken) -> list[tuple[Study | None, list[str]]]:
+    """Return where a token, fetched by `of`, is for what: a study or None for all, with the scopes' names."""
+    found: dict[Study | None, list[str]] = {}
+    for grant in sorted(token.grants.all(), key=lambda grant: (grant.study_id or 0, Scope.values.index(grant.scope))):
+        found.setdefault(grant.study, []).append(str(grant.get_scope_display()))
+    return list(found.items())

@@ -1,0 +1,39 @@
+"""Tables of the API: replies that are kept to be given again, and how much somebody has asked for lately."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from crowdrag.studies.models import Study
+
+
+class Allowance(models.Model):
+    """Until when what somebody has asked for is used up: one row a person, moved by each request."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, primary_key=True, related_name="+")
+    used_until = models.DateTimeField()
+
+
+class KeptReply(models.Model):
+    """The answer to the request that came with this key: it is given again, and nothing is done twice.
+
+    It commits together with what the request did, so there is no effect without it and no reply without the effect.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    key = models.CharField(max_length=255)
+    study = models.ForeignKey(Study, models.CASCADE, related_name="+", null=True, blank=True)
+    fingerprint = models.CharField(max_length=64)
+    status = models.PositiveSmallIntegerField()
+    headers = models.JSONField(default=dict)
+    body = models.TextField(blank=True)
+    kept_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "kept replies"
+        constraints = [
+            models.UniqueConstraint(fields=["user", "key"], name="keptreply_key_unique_for_user"),
+            models.CheckConstraint(condition=~Q(key=""), name="keptreply_key_not_empty"),
+            models.CheckConstraint(condition=Q(status__gte=200, status__lt=300), name="keptreply_of_what_was_done"),
+        ]
+        indexes = [models.Index(fields=["kept_at"], name="keptreply_by_age")]

@@ -1,0 +1,137 @@
+"""Lists a page at a time: each page says where the next begins, however many rows there are before it.
+
+A cursor names the last row that was given, by the values that the list is ordered by. The database goes there by an
+index, and rows that came or went meanwhile move nothing. (The framework's own cursor counts rows of equal values one by
+one, and thousands of rows of an import are of one moment.)
+"""
+
+import base64
+import binascii
+import json
+from typing import Any
+
+from django.core.exceptions import FieldDoesNotExist, ValidationError
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import Field, Model, Q
+from django.utils.translation import gettext as _
+from rest_framework.pagination import BasePagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from .problems import Problem, parameter_problem
+
+DEFAULT_LIMIT = 100
+MAX_LIMIT = 1000
+
+
+class KeysetPagination(BasePagination):
+    """A page of a list whose view names the order: `order = ("-created_at", "-id")`, the last one unique, none null."""
+
+    def paginate_queryset(self, queryset: Any, request: Request, view: APIView | None = None) -> list[Any] | None:
+        """Return the rows of the page that was asked for."""
+        self._order: tuple[str, ...] = view.order  # type: ignore[union-attr]
+        self._request = request
+        limit = self._limit(request.query_params.get("limit"))
+        if (cursor := request.query_params.get("cursor")) is not None:
+            queryset = queryset.filter(rows_after(queryset.model, self._order, cursor))
+        rows = list(queryset.order_by(*self._order)[: limit + 1])
+        self._more = len(rows) > limit
+        self._page = rows[:limit]
+        return self._page
+
+    def get_paginated_response(self, data: Any) -> Response:
+        """Answer with the rows and the address of the next page."""
+        return Response({"next": self._next(), "results": data})
+
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Describe a page."""
+        following = {"type": ["string", "null"], "format": "uri", "description": str(_("Where the next page is."))}
+        return {"type": "object", "required": ["next", "results"], "properties": {"next": following, "results": schema}}
+
+    def get_schema_operation_parameters(self, view: APIView) -> list[dict[str, Any]]:
+        """Describe the parameters."""
+        whole = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT}
+        return [
+            {"name": "limit", "in": "query", "schema": whole, "description": str(_("How many rows at most."))},
+            {
+                "name": "cursor",
+                "in": "query",
+                "schema": {"type": "string"},
+                "description": str(_("From where on: take the address in `next` as it is.")),
+            },
+        ]
+
+    def _limit(self, asked: str | None) -> int:
+        if asked is None:
+            return DEFAULT_LIMIT
+        if (
+            not (asked.isascii() and asked.isdigit())
+            or not 1 <= int(asked[:6]) <= MAX_LIMIT
+            or len(asked) > len(str(MAX_LIMIT))
+        ):
+            raise parameter_problem("limit", _("A number from 1 to %(most)d.") % {"most": MAX_LIMIT})
+        return int(asked)
+
+    def _next(self) -> str | None:
+        if not self._more:
+            return None
+        last = self._page[-1]
+        values = [_value(last, name.removeprefix("-")) for name in self._order]
+        said = json.dumps(values, cls=DjangoJSONEncoder, separators=(",", ":"))
+        parameters = self._request.query_params.copy()
+        parameters["cursor"] = base64.urlsafe_b64encode(said.encode()).decode().rstrip("=")
+        return self._request.build_absolute_uri(f"{self._request.path}?{parameters.urlencode()}")
+
+
+def rows_after(model: type[Model], order: tuple[str, ...], cursor: str) -> Q:
+    """Return the condition that a row comes after the one that a cursor names.
+
+    Raises
+    ------
+    Problem
+        for a cursor that is none of this list.
+    """
+    fields = [_field(model, name.removeprefix("-")) for name in order]
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        said = json.loads(base64.urlsafe_b64decode(padded.encode("ascii")))
+        if not isinstance(said, list) or len(said) != len(order) or not all(isinstance(one, str | int) for one in said):
+            raise _cursor_problem()
+        values = [field.to_python(one) for field, one in zip(fields, said, strict=True)]
+    except (ValueError, ValidationError, binascii.Error, RecursionError, OverflowError):
+        raise _cursor_problem() from None
+    if any(value is None or (isinstance(value, str) and "\x00" in value) for value in values):
+        raise _cursor_problem()
+    condition, before = Q(), Q()
+    for name, value in zip(order, values, strict=True):
+        plain, way = name.removeprefix("-"), "lt" if name.startswith("-") else "gt"
+        condition |= before & Q(**{f"{plain}__{way}": value})
+        before &= Q(**{plain: value})
+    # Says no more than the rest, and is what an index can be searched by.
+    first, way = order[0].removeprefix("-"), "lte" if order[0].startswith("-") else "gte"
+    return Q(**{f"{first}__{way}": values[0]}) & condition
+
+
+def _cursor_problem() -> Problem:
+    return parameter_problem("cursor", _("No cursor of this list. Take the address in `next` as it is."))
+
+
+def _field(model: type[Model], path: str) -> "Field[Any, Any]":
+    """Return the field that a path such as `task__writer_id` leads to."""
+    *relations, name = path.split("__")
+    for relation in relations:
+        related = model._meta.get_field(relation).related_model
+        assert isinstance(related, type)
+        model = related
+    try:
+        found = model._meta.get_field(name)
+    except FieldDoesNotExist:
+        found = next(field for field in model._meta.concrete_fields if field.attname == name)
+    return found  # type: ignore[return-value]
+
+
+def _value(row: Any, path: str) -> Any:
+    for name in path.split("__"):
+        row = getattr(row, name)
+    return row

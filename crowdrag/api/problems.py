@@ -1,0 +1,319 @@
+"""What is answered when something is wrong: problem details (RFC 9457) that say what to do.
+
+The types of problems (`PROBLEM_TYPES`) have names for good: scripts compare them.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.core.signals import got_request_exception
+from django.http import Http404
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from rest_framework import exceptions
+from rest_framework.renderers import JSONRenderer
+from rest_framework.response import Response
+
+from crowdrag import request_limits
+
+
+@dataclass(frozen=True)
+class ProblemType:
+    """A sort of problem: its name for good, its status, what it is, and what to do about it."""
+
+    code: str
+    status: int
+    title: str | Promise
+    remedy: str | Promise
+
+
+_PROBLEM_TYPES = [
+    ProblemType(
+        "malformed",
+        400,
+        gettext_lazy("The request cannot be read"),
+        gettext_lazy("Send what this endpoint's description asks for, as JSON in UTF-8 unless it says otherwise."),
+    ),
+    ProblemType(
+        "invalid",
+        400,
+        gettext_lazy("Something in the request is not as it must be"),
+        gettext_lazy("Correct what `errors` names, and send the request again."),
+    ),
+    ProblemType(
+        "unauthenticated",
+        401,
+        gettext_lazy("Nobody is signed in"),
+        gettext_lazy(
+            "Send a token that has not expired, as `Authorization: Bearer crowdrag_…`. Your tokens' page makes one."
+        ),
+    ),
+    ProblemType(
+        "forbidden",
+        403,
+        gettext_lazy("Your role in this study does not allow it"),
+        gettext_lazy("Ask an owner of the study for the role that `detail` names."),
+    ),
+    ProblemType(
+        "scope",
+        403,
+        gettext_lazy("The token is not for this"),
+        gettext_lazy("Use a token that has the scope which `detail` names; your tokens' page makes one."),
+    ),
+    ProblemType(
+        "not-found",
+        404,
+        gettext_lazy("There is nothing here"),
+        gettext_lazy(
+            "Check the address: all but files' end in a slash. "
+            "A study that you or your token may not read is not found."
+        ),
+    ),
+    ProblemType(
+        "method",
+        405,
+        gettext_lazy("This address does not know the method"),
+        gettext_lazy("Use one of the methods that the header Allow names."),
+    ),
+    ProblemType(
+        "not-acceptable",
+        406,
+        gettext_lazy("There is no answer in the form that was asked for"),
+        gettext_lazy("Accept `application/json`."),
+    ),
+    ProblemType(
+        "conflict",
+        409,
+        gettext_lazy("It cannot be done as things stand"),
+        gettext_lazy("Read how things stand, and ask for what can be done then."),
+    ),
+    ProblemType(
+        "under-way",
+        409,
+        gettext_lazy("A request with this Idempotency-Key is being answered"),
+        gettext_lazy("Wait for the seconds in Retry-After, and send the same request again."),
+    ),
+    ProblemType(
+        "gone",
+        410,
+        gettext_lazy("It was taken away"),
+        gettext_lazy("Ask for what `detail` names in its place."),
+    ),
+    ProblemType(
+        "length-required",
+        411,
+        gettext_lazy("The length of the request is missing"),
+        gettext_lazy("Send Content-Length. A body in chunks is not read."),
+    ),
+    ProblemType(
+        "changed",
+        412,
+        gettext_lazy("It has changed since you read it"),
+        gettext_lazy("Read it again, and send your change with the ETag that it has now."),
+    ),
+    ProblemType(
+        "too-large",
+        413,
+        gettext_lazy("The request is too large"),
+        gettext_lazy("Send less at once, or a file where the endpoint takes one."),
+    ),
+    ProblemType(
+        "media-type",
+        415,
+        gettext_lazy("This type of content is not understood here"),
+        gettext_lazy("Send `Content-Type: application/json` unless the endpoint's description says otherwise."),
+    ),
+    ProblemType(
+        "key-reused",
+        422,
+        gettext_lazy("This Idempotency-Key came with another request before"),
+        gettext_lazy("Use a new key for each request; an old one only to send the same request again."),
+    ),
+    ProblemType(
+        "refused",
+        422,
+        gettext_lazy("What was sent was read and refused"),
+        gettext_lazy("Correct what `errors` names, and send the request again."),
+    ),
+    ProblemType(
+        "limit",
+        429,
+        gettext_lazy("Too many requests"),
+        gettext_lazy(
+            "Wait for the seconds in Retry-After. Lists give up to 1000 rows at once: ask for more with each request."
+        ),
+    ),
+    ProblemType(
+        "error",
+        500,
+        gettext_lazy("Something went wrong here"),
+        gettext_lazy("Send it again, with an Idempotency-Key if it changes something. If it stays, tell the operator."),
+    ),
+    ProblemType(
+        "no-room",
+        507,
+        gettext_lazy("The disk of this server is full"),
+        gettext_lazy("Nothing was stored. Tell the operator, and send it again later."),
+    ),
+]
+PROBLEM_TYPES: dict[str, ProblemType] = {sort.code: sort for sort in _PROBLEM_TYPES}
+
+
+logger = logging.getLogger(__name__)
+
+MEDIA_TYPE = "application/problem+json"
+# So many errors are said in a problem's detail; all of them stand in `errors`.
+ERRORS_IN_DETAIL = 3
+
+
+# Django's and the framework's own, as they come out of views, parsers and serializers.
+_CODES_BY_EXCEPTION: list[tuple[type[Exception], str]] = [
+    (exceptions.ParseError, "malformed"),
+    (exceptions.NotAuthenticated, "unauthenticated"),
+    (exceptions.AuthenticationFailed, "unauthenticated"),
+    (exceptions.PermissionDenied, "forbidden"),
+    (PermissionDenied, "forbidden"),
+    (exceptions.NotFound, "not-found"),
+    (Http404, "not-found"),
+    (exceptions.MethodNotAllowed, "method"),
+    (exceptions.NotAcceptable, "not-acceptable"),
+    (exceptions.UnsupportedMediaType, "media-type"),
+    (RequestDataTooBig, "too-large"),
+    (SuspiciousOperation, "malformed"),
+]
+
+
+class Problem(Exception):  # noqa: N818 -- it is called what it is answered as
+    """Raised by an endpoint: something is wrong, of one of the sorts above.
+
+    Parameters
+    ----------
+    code
+        the sort's name.
+    detail
+        what is wrong in this case, as a sentence.
+    errors
+        what is wrong with each field: dicts with `pointer` (`#/title`) or `parameter` (`limit`), `detail`, `code`.
+    headers
+        sent with the answer, such as Retry-After.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        detail: str = "",
+        *,
+        errors: list[dict[str, Any]] | None = None,
+        headers: dict[str, str] | None = None,
+    ):
+        self.sort, self.detail, self.errors, self.headers = PROBLEM_TYPES[code], detail, errors or [], headers or {}
+        super().__init__(detail or str(self.sort.title))
+
+
+def parameter_problem(name: str, detail: str, code: str = "invalid") -> Problem:
+    """Return the problem that a parameter of the address is not as it must be."""
+    return Problem("invalid", detail, errors=[{"parameter": name, "detail": detail, "code": code}])
+
+
+def filter_problem(error: exceptions.ValidationError) -> Problem:
+    """Return the problem that parameters of the address are not as they must be, by what a filter says of them."""
+    return validation_problem(list(_flatten_errors(error.get_full_details(), "parameter")))
+
+
+def validation_problem(errors: list[dict[str, Any]]) -> Problem:
+    """Return the problem that these fields or parameters are not as they must be; its detail says what is wrong.
+
+    A script that prints the detail alone, as most do, must not leave its reader with "see elsewhere".
+    """
+    named = [(error.get("parameter") or error.get("pointer", "")).removeprefix("#").lstrip("/") for error in errors]
+    said = [
+        f"{name}: {error['detail']}" if name else error["detail"] for name, error in zip(named, errors, strict=True)
+    ]
+    left = len(said) - ERRORS_IN_DETAIL
+    more = [_("%(count)d more in `errors`.") % {"count": left}] if left > 0 else []
+    return Problem("invalid", " ".join([*said[:ERRORS_IN_DETAIL], *more]), errors=errors)
+
+
+def refusal_problem(
+    error: Exception, refused: Mapping[type[Exception], str], fields: Mapping[str, str] | None = None
+) -> Problem:
+    """Return the problem that something was refused: by its field where another request would be taken, else as things
+    stand.
+
+    `refused` says which field it is, by the error's type or a base of it ("": the request as a whole), `fields` what
+    this request calls it where that is another name.
+    """
+    named = next((refused[kind] for kind in type(error).__mro__ if kind in refused), None)
+    if not named:
+        return Problem("conflict" if named is None else "refused", str(error))
+    pointer = f"#/{(fields or {}).get(named, named)}"
+    return Problem("refused", str(error), errors=[{"pointer": pointer, "detail": str(error), "code": "refused"}])
+
+
+def handle_exception(error: Exception, context: dict[str, Any]) -> Response:
+    """Answer an exception: the framework's handler of exceptions."""
+    request = context["request"]
+    problem = _problem_of(error)
+    if problem.sort.status >= 500:
+        # As for a page: whoever listens for errors hears of it, and the log has where it was.
+        got_request_exception.send(sender=None, request=request._request)
+        logger.error("Error in the API: %s %s", request.method, request.path, exc_info=error)
+    body: dict[str, Any] = {
+        "type": f"{request.build_absolute_uri(reverse('api_problems'))}#{problem.sort.code}",
+        "code": problem.sort.code,
+        "title": str(problem.sort.title),
+        "status": problem.sort.status,
+        "detail": problem.detail or str(problem.sort.title),
+        "remedy": str(problem.sort.remedy),
+    }
+    if problem.errors:
+        body["errors"] = problem.errors
+    request.accepted_renderer, request.accepted_media_type = ProblemRenderer(), MEDIA_TYPE
+    return Response(body, status=problem.sort.status, headers=problem.headers)
+
+
+class ProblemRenderer(JSONRenderer):
+    """Writes problem details, whatever the request said it accepts."""
+
+    media_type = MEDIA_TYPE
+
+
+def _problem_of(error: Exception) -> Problem:
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, exceptions.ValidationError):
+        return validation_problem(list(_flatten_errors(error.get_full_details(), "pointer")))
+    if request_limits.is_disk_full(error):
+        return Problem("no-room")
+    if request_limits.is_invalid_value(error):
+        return Problem("malformed", _("A value cannot be stored: a number out of range, or a character that is none."))
+    code = next((code for kind, code in _CODES_BY_EXCEPTION if isinstance(error, kind)), "error")
+    if code == "error":
+        return Problem("error")
+    headers = {}
+    if code == "unauthenticated":
+        headers["WWW-Authenticate"] = 'Bearer realm="CrowdRAG"'
+    # A 404's own text would say which table was looked into.
+    told = "" if code == "not-found" else str(getattr(error, "detail", error))
+    return Problem(code, told, headers=headers)
+
+
+def _flatten_errors(details: Any, where: str, path: str = "") -> Iterator[dict[str, Any]]:
+    """Flatten a serializer's errors, nested as its fields are, into a list with a pointer each."""
+    if isinstance(details, dict) and set(details) == {"message", "code"} and isinstance(details["message"], str):
+        named = path.removesuffix("/non_field_errors")
+        at = f"#{named}" if where == "pointer" else named.removeprefix("/")
+        yield {where: at, "detail": str(details["message"]), "code": str(details["code"])}
+    elif isinstance(details, dict):
+        for name, inner in details.items():
+            step = str(name).replace("~", "~0").replace("/", "~1")
+            yield from _flatten_errors(inner, where, f"{path}/{step}")
+    else:
+        for index, inner in enumerate(details):
+            nested = isinstance(inner, dict) and not {"message", "code"} <= set(inner)
+            yield from _flatten_errors(inner, where, f"{path}/{index}" if nested else path)

@@ -1,0 +1,136 @@
+"""How endpoints describe themselves (OpenAPI): what they share is said once, here."""
+
+from copy import deepcopy
+from typing import Any
+
+from django.utils.translation import gettext as _
+from drf_spectacular.authentication import SessionScheme
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import ResolvedComponent
+from drf_spectacular.utils import Direction
+
+from .endpoints import Endpoint, ListEndpoint
+from .idempotency import IDEMPOTENCY_HEADER, MAX_KEY_LENGTH
+from .problems import MEDIA_TYPE, PROBLEM_TYPES
+
+_ERROR = {
+    "type": "object",
+    "required": ["detail", "code"],
+    "properties": {
+        "pointer": {"type": "string", "description": "Where in the body (a JSON pointer)."},
+        "parameter": {"type": "string", "description": "Which parameter of the address."},
+        "detail": {"type": "string"},
+        "code": {"type": "string"},
+    },
+}
+_PROBLEM = {
+    "type": "object",
+    "description": "What is wrong, and what to do (RFC 9457).",
+    "required": ["type", "code", "title", "status", "detail", "remedy"],
+    "properties": {
+        "type": {"type": "string", "format": "uri", "description": "Where this sort of problem is explained."},
+        "code": {"type": "string", "enum": list(PROBLEM_TYPES)},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string", "description": "What is wrong in this case."},
+        "remedy": {"type": "string", "description": "What to do."},
+        "errors": {"type": "array", "items": _ERROR},
+    },
+}
+
+
+class EndpointSchema(AutoSchema):
+    """Describes an endpoint: its summary is the first line of what its method says, its needs are named."""
+
+    def get_summary(self) -> str | None:
+        """Return the first line of what the method says of itself; of a list, of its class."""
+        return self._said().splitlines()[0] if self._said() else None
+
+    def get_description(self) -> str:  # type: ignore[override] # as drf-spectacular has it
+        """Return what the method says of itself, and what it needs."""
+        said = "\n".join(self._said().splitlines()[1:]).strip()
+        need = self.view.needs.get(self.method) if isinstance(self.view, Endpoint) else None
+        if need is None:
+            return said
+        who = _("Role: %(role)s or more.") % {"role": need.role.label} if need.role else _("Role: any.")
+        scope = _("Scope of a token: %(scope)s.") % {"scope": need.scope.value}
+        return f"{said}\n\n{who} {scope}".strip()
+
+    def get_tags(self) -> list[str]:
+        """Return the noun that an endpoint is about: the last one of its address."""
+        nouns = [step for step in self.path.strip("/").split("/")[2:] if "{" not in step]
+        return [nouns[1] if len(nouns) > 1 else nouns[0]] if nouns else ["api"]
+
+    def _said(self) -> str:
+        method = getattr(type(self.view), self.method.lower(), None)
+        own = method is not None and method is not ListEndpoint.get
+        return str((method.__doc__ if own else type(self.view).__doc__) or "").replace("\n    ", "\n").strip()
+
+    def _is_list_view(self, serializer: Any = None) -> bool:
+        if isinstance(self.view, ListEndpoint) and self.method == "GET":
+            return True
+        return False if self.method != "GET" or isinstance(self.view, Endpoint) else super()._is_list_view(serializer)
+
+    def _get_parameters(self) -> list[dict[str, Any]]:
+        headers = {
+            "GET": ("If-None-Match", _("The ETag of what you have: 304 if it is still that."), None),
+            "POST": (
+                IDEMPOTENCY_HEADER,
+                _("Makes it safe to send this again: it is done once, and answered the same."),
+                MAX_KEY_LENGTH,
+            ),
+            "PATCH": ("If-Match", _("The ETag of what you read: 412 if it has changed since."), None),
+            "PUT": ("If-Match", _("The ETag of what you read: 412 if it has changed since."), None),
+        }
+        name, said, longest = headers.get(self.method, ("", "", None))
+        found: list[dict[str, Any]] = super()._get_parameters()
+        if name and isinstance(self.view, Endpoint):
+            text: dict[str, Any] = {"type": "string"}
+            if longest:
+                text |= {"minLength": 1, "maxLength": longest, "pattern": "^[ -~]+$"}
+            found.append({"name": name, "in": "header", "schema": text, "description": said})
+        return found
+
+    def _get_response_bodies(self, direction: Direction = "response") -> dict[str, Any]:
+        found: dict[str, Any] = super()._get_response_bodies(direction)
+        if not isinstance(self.view, Endpoint) or direction != "response":
+            return found
+        # A copy: the framework's hook puts a reference into it, which the next description would not resolve.
+        component = ResolvedComponent(  # type: ignore[no-untyped-call]
+            name="Problem", type=ResolvedComponent.SCHEMA, schema=deepcopy(_PROBLEM), object="Problem"
+        )
+        self.registry.register_on_missing(component)
+        if self.method == "GET":
+            found["304"] = {"description": _("It is what you have already.")}
+        found["default"] = {
+            "description": _("Something is wrong."),
+            "content": {MEDIA_TYPE: {"schema": component.ref}},
+        }
+        return found
+
+
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """Describes the header with a token."""
+
+    target_class = "crowdrag.accounts.authentication.BearerTokenAuthentication"
+    name = "token"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
+        """Return what OpenAPI calls a bearer token."""
+        return {"type": "http", "scheme": "bearer", "bearerFormat": "crowdrag_…"}
+
+
+class PageSessionScheme(SessionScheme):  # type: ignore[no-untyped-call]
+    """Describes the cookie of whoever is signed in on pages, as the framework's own class does."""
+
+    target_class = "crowdrag.accounts.authentication.PageSessionAuthentication"
+    priority = 1
+
+
+def close_request_bodies(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
+    """Say of every body that comes in that fields which it does not name are refused: a hook of drf-spectacular."""
+    for name, schema in result.get("components", {}).get("schemas", {}).items():
+        if name.endswith("Request") and schema.get("type") == "object" and "properties" in schema:
+            schema.setdefault("additionalProperties", False)
+    return result

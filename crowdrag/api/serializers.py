@@ -1,0 +1,153 @@
+"""What endpoints read: bodies of JSON as far as they can be kept, and the fields and filters that they share.
+
+A body's field that nobody named is refused, and a filter's value that is none of its kind; the libraries' own would
+let both pass in silence.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import IO, Any, Final
+
+import django_filters
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django_filters.fields import IsoDateTimeField
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import JSONParser
+
+from crowdrag.studies.enums import Role
+
+
+class RequestBody(serializers.Serializer[Any]):
+    """The body of a request. A field that it does not name is refused, so that none is misspelt in silence."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Check the names, then the values."""
+        if isinstance(data, dict):
+            known = {name for name, field in self.fields.items() if not field.read_only}
+            if unknown := sorted(str(name) for name in set(data) - known):
+                raise serializers.ValidationError(
+                    {name: [_("There is no such field here.")] for name in unknown}, "unknown"
+                )
+            # What comes with files is text throughout.
+            if not isinstance(data, QueryDict):
+                self._as_described(data)
+        return super().to_internal_value(data)
+
+    def _as_described(self, data: dict[Any, Any]) -> None:
+        """Refuse what the framework would make another type of: a number is no text, and "1" is no number."""
+        wrong: dict[str, list[Any]] = {}
+        for name, field in self.fields.items():
+            given = data.get(name)
+            for kinds, wanted, said in _JSON_TYPES:
+                if given is not None and isinstance(field, kinds) and not _is_of_type(given, wanted):
+                    wrong[name] = [said]
+                    break
+        if wrong:
+            raise serializers.ValidationError(wrong, "invalid")
+
+
+def _is_of_type(given: Any, wanted: tuple[type, ...]) -> bool:
+    # In JSON true is no number, in Python it is one.
+    return isinstance(given, wanted) and (bool in wanted or not isinstance(given, bool))
+
+
+#: Fields, what JSON gives them, and what is said otherwise. An integer may come as 1.0: JSON knows one kind of number.
+_JSON_TYPES: tuple[tuple[tuple[type, ...], tuple[type, ...], Any], ...] = (
+    (
+        (serializers.CharField, serializers.ChoiceField, serializers.DateTimeField, serializers.UUIDField),
+        (str,),
+        gettext_lazy("Not a text."),
+    ),
+    ((serializers.IntegerField, serializers.FloatField), (int, float), gettext_lazy("Not a number.")),
+    ((serializers.BooleanField,), (bool,), gettext_lazy("Not true or false.")),
+)
+
+
+@extend_schema_field({"type": "string", "enum": Role.names})
+class RoleField(serializers.Field[Any, Any, Any, Any]):
+    """A role by its name, as `VIEWER`."""
+
+    default_error_messages = {"unknown": gettext_lazy("One of {roles}.")}
+
+    def to_representation(self, value: Any) -> str:
+        """Return its name."""
+        return Role(value).name
+
+    def to_internal_value(self, data: Any) -> Role:
+        """Return the role of this name."""
+        if not isinstance(data, str) or data not in Role.names:
+            self.fail("unknown", roles=", ".join(Role.names))
+        return Role[data]
+
+
+class _StrictBooleanField(forms.NullBooleanField):
+    widget = forms.TextInput
+
+    def to_python(self, value: Any) -> bool | None:  # type: ignore[override] # of NullBooleanField it is
+        """Return what was said; None where nothing was."""
+        if value in (None, ""):
+            return None
+        if value not in ("true", "false"):
+            raise ValidationError(gettext_lazy("Either true or false."), code="invalid")
+        return bool(value == "true")
+
+
+class StrictBooleanFilter(django_filters.BooleanFilter):  # type: ignore[misc] # it comes without types
+    """Filters by yes or no. The library's own takes what it does not know for no filter, and gives everything."""
+
+    field_class = _StrictBooleanField
+
+
+class IntegerFilter(django_filters.NumberFilter):  # type: ignore[misc] # it comes without types
+    """Filters by a whole number. The library's own takes any decimal."""
+
+    field_class = forms.IntegerField
+
+
+class TimeField(IsoDateTimeField):  # type: ignore[misc] # without types
+    """A date-time in UTC, since the database knows fewer offsets than ISO 8601."""
+
+    def to_python(self, value: Any) -> Any:
+        """Return the moment, or refuse what cannot be one."""
+        try:
+            found = super().to_python(value)
+            return found.astimezone(UTC) if isinstance(found, datetime) else found
+        except (OverflowError, ValueError) as error:
+            raise ValidationError(_("This is outside of the years 1 to 9999."), code="invalid") from error
+
+
+class TimeFilter(django_filters.IsoDateTimeFilter):  # type: ignore[misc] # without types
+    """A filter by a date-time."""
+
+    field_class = TimeField
+
+
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+class StorableJSONParser(JSONParser):
+    """The framework's, but what is nested too deeply or holds half a surrogate pair is malformed, and no error of ours.
+
+    Such a text has no UTF-8, so neither the database nor an answer can hold it.
+    """
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Return what the body holds."""
+        try:
+            found = super().parse(stream, media_type, parser_context)
+            holds_half = _LONE_SURROGATE.search(json.dumps(found, ensure_ascii=False))
+        except RecursionError:
+            raise ParseError(_("The body is nested too deeply.")) from None
+        if holds_half:
+            raise ParseError(_("A text holds half a surrogate pair, which is no character. Leave it out."))
+        return found

@@ -1,0 +1,61 @@
+"""The audit log's table: who looked at what people who take part gave."""
+
+import pgtrigger
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.studies.enums import AuditedContent
+from crowdrag.studies.models import Participant, Study
+
+
+class LookQuerySet(models.QuerySet["Look"]):
+    """What can be said of looks."""
+
+    def newest_first(self) -> "LookQuerySet":
+        """Order as lists show them."""
+        return self.order_by("-at", "-id")
+
+
+class Look(models.Model):
+    """One user was shown something of people who take part, through a page or the API.
+
+    A row is written once: the database lets nobody change it, nor delete it in its first year. It holds keys and no
+    words: no text, no name, no id of a platform. So an erasure leaves nothing of a person here, and the trail outlives
+    the study and the participant that it names (hence no constraint on either).
+    """
+
+    at = models.DateTimeField(_("when"))
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", verbose_name=_("who"))
+    study = models.ForeignKey(Study, models.DO_NOTHING, null=True, db_constraint=False, related_name="+")
+    study_slug = models.CharField(_("study"), max_length=80, blank=True)
+    what = models.CharField(_("what"), max_length=10, choices=AuditedContent.choices)
+    # The name of the page's address: what was shown there, and nothing of what its address holds.
+    page = models.CharField(_("page"), max_length=200)
+    participant = models.ForeignKey(Participant, models.DO_NOTHING, null=True, db_constraint=False, related_name="+")
+    thing = models.BigIntegerField(_("key of the piece of work"), null=True)
+
+    objects = LookQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(what__in=AuditedContent.values), name="look_what_known"),
+            models.CheckConstraint(condition=~models.Q(page=""), name="look_page_not_empty"),
+        ]
+        indexes = [
+            models.Index(fields=["-at", "-id"], name="look_newest"),
+            models.Index(fields=["by", "-at"], name="look_by_user"),
+            models.Index(fields=["study", "-at"], name="look_of_study"),
+            models.Index(fields=["participant", "-at"], name="look_of_participant"),
+        ]
+        triggers = [
+            pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update),
+            pgtrigger.Protect(
+                name="kept_for_a_year",
+                operation=pgtrigger.Delete,
+                condition=pgtrigger.Condition("OLD.at > NOW() - INTERVAL '1 year'"),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_what_display()}, {self.at:%Y-%m-%d %H:%M}"

@@ -1,0 +1,56 @@
+"""Writing the audit log: who was shown what of people who take part."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.db import connection
+from django.utils import timezone
+
+from crowdrag.studies.models import Study, User
+
+# Within this time, looks at one thing are one: a page that is sent again, a player with its log, parts of a download.
+REPEAT_WITHIN = timedelta(minutes=10)
+_RECORD = """
+    INSERT INTO audit_look (at, by_id, study_id, study_slug, what, page, participant_id, thing)
+    SELECT %(at)s, %(by)s, %(study)s, %(slug)s, %(what)s, %(page)s, %(participant)s, %(thing)s
+    WHERE NOT EXISTS (
+        SELECT FROM audit_look WHERE by_id = %(by)s AND at > %(since)s AND what = %(what)s
+        AND (thing IS NOT NULL OR page = %(page)s)
+        AND study_id IS NOT DISTINCT FROM %(study)s AND participant_id IS NOT DISTINCT FROM %(participant)s
+        AND thing IS NOT DISTINCT FROM %(thing)s
+    )
+"""
+
+
+def record_access(
+    *,
+    by: "User | AnonymousUser",
+    study: Study | None,
+    what: str,
+    page: str,
+    participant: int | None = None,
+    thing: int | None = None,
+    now: datetime | None = None,
+) -> bool:
+    """Note that a user was shown something of people; say whether it is a look of its own. One statement.
+
+    `page` is the name of the address, never the address itself: that may hold an id of a platform.
+    """
+    if by.pk is None:
+        return False  # nobody is let in unsigned; a public page shows nothing of people
+    at = now or timezone.now()
+    values: dict[str, Any] = {
+        "at": at,
+        "since": at - REPEAT_WITHIN,
+        "by": by.pk,
+        "study": study.pk if study else None,
+        "slug": study.slug if study else "",
+        "what": what,
+        "page": page,
+        "participant": participant,
+        "thing": thing,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_RECORD, values)
+        return bool(cursor.rowcount)

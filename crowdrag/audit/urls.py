@@ -1,5 +1,0 @@
-"""Addresses."""
-
-from django.urls import URLPattern, URLResolver
-
-urlpatterns: list[URLPattern | URLResolver] = []

@@ -1,0 +1,114 @@
+"""People who write in the demo: a plan that is open to whoever looks at the demo, and simulated writers to review.
+
+What they write are trial responses, in a style of its own: kept apart from the corpus that the crowd judges, and from
+what the local model writes.
+"""
+
+import json
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any, Final
+
+from django.urls import reverse
+
+from crowdrag.studies.entry import enrolment, links
+from crowdrag.studies.enums import EntryKind
+from crowdrag.studies.models import EntryLink, Participant, Study, User
+from crowdrag.studies.participants import consents
+from writing.domain import plans
+from writing.domain.tasks import claiming, reviewing, steps, submitting
+from writing.enums import TaskState
+from writing.models import Survey, WritingPlan, WritingTask
+
+from . import texts, typist
+
+PURPOSE: Final = "writing"
+LABEL: Final = "For whoever looks at the demo"
+# Half the usual length, so that one can try it in a quarter of an hour. Cents of a dollar.
+TERMS: Final = plans.Terms(
+    slots=2, pay=350, fee=0, tax=0, wage_floor=1200, minutes=15, lease_hours=24, tasks_per_person=None
+)
+SEED: Final = 25
+
+
+def ensure(*, study: Study, user: User, now: datetime) -> EntryLink:
+    """Open the plan, make the link, let the simulated writers write; what is there already stays."""
+    script = json.loads((texts.FOLDER / "writers.json").read_text())
+    plan = plans.get(study) or _plan(study, script, now)
+    link = open_link(study) or links.create_open(study=study, purpose=PURPOSE, label=LABEL, by=user, now=now)
+    if plan.is_open:
+        began = now - timedelta(hours=3)
+        for number, each in enumerate(script["scripts"]):
+            _write(link, each, user, Random(SEED + number), began + timedelta(minutes=20 * number))
+    return link
+
+
+def open_link(study: Study) -> EntryLink | None:
+    """Return the link by which anybody may write, if it is open."""
+    found = EntryLink.objects.filter(study=study, purpose=PURPOSE, kind=EntryKind.OPEN, closed_at__isnull=True)
+    return found.order_by("pk").first()
+
+
+def address(link: EntryLink) -> str:
+    """Return where the link leads, without the host."""
+    return reverse("join", args=[link.token])
+
+
+def _plan(study: Study, script: dict[str, Any], now: datetime) -> WritingPlan:
+    plan = plans.ensure(study, now)
+    plans.add_style(plan=plan, now=now, **script["style"])
+    plan = plans.change(
+        plan=plan,
+        terms=TERMS,
+        style_names=[script["style"]["name"]],
+        trial_topics=script["trial_topics"],
+        now=now,
+    )
+    return plans.open(plan=plan, now=now)
+
+
+def _write(link: EntryLink, script: dict[str, Any], user: User, rng: Random, now: datetime) -> None:
+    """Let one simulated writer write one response; one that is there stays as it is."""
+    writer = _writer(link, script["writer"], now)
+    if _is_written(writer, script["topic"]):
+        return
+    task = claiming.claim(study=link.study, participant=writer, now=now)
+    plan = WritingPlan.objects.select_related("entry_survey", "exit_survey").get(study=link.study)
+    if task.finished_at is None:
+        steps.answer_entry(task=task, answers=_answers(plan.entry_survey, rng), now=now)
+        done = typist.write(
+            task=task,
+            text=script["text"],
+            manner=script["manner"],
+            pasted=script.get("pasted", ""),
+            rng=rng,
+            now=now + timedelta(minutes=1),
+        )
+    else:
+        done = task.finished_at
+    submitting.submit(task=task, answers=_answers(plan.exit_survey, rng), now=done + timedelta(seconds=30))
+    if script["accepted"]:
+        note = "Clear, and every claim has its passage."
+        reviewing.accept(task=task, by=user, now=done + timedelta(minutes=5), note=note)
+
+
+def _writer(link: EntryLink, name: str, now: datetime) -> Participant:
+    """Return the simulated writer of this name, who came by the link and agreed."""
+    writer = enrolment.enrol(link=link, signed_visit=enrolment.sign_visit(name), now=now)
+    if not writer.is_simulated:
+        Participant.objects.filter(pk=writer.pk).update(is_simulated=True)
+    plan = WritingPlan.objects.select_related("consent_text").get(study=link.study_id)
+    if plan.consent_text is not None and not consents.is_given(participant=writer, text=plan.consent_text):
+        consents.give(participant=writer, text=plan.consent_text, releases_log=True, releases_timing=True, now=now)
+    return writer
+
+
+def _is_written(writer: Participant, topic: str) -> bool:
+    tasks = WritingTask.objects.filter(participant=writer, topic__external_id=topic)
+    return tasks.exclude(state=TaskState.CLAIMED).exists()
+
+
+def _answers(survey: Survey | None, rng: Random) -> dict[str, Any]:
+    """Answer every question with one of its options."""
+    questions = survey.questions if survey else []
+    return {each["name"]: rng.choice(each["options"])["value"] for each in questions if each["options"]}

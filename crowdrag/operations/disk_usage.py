@@ -1,0 +1,70 @@
+"""How full disks are, and what takes the room."""
+
+import shutil
+from collections import defaultdict
+from pathlib import Path
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.db import connection
+from django.db.models import Count, F, Sum
+
+from analysis.models import ReleaseFile
+from crowdrag.runs.models import Artifact, Upload
+
+TABLES_SHOWN: Final = 25
+# Below this share of free room a disk is said to be nearly full.
+NEARLY_FULL: Final = 0.1
+_TABLES = """
+    SELECT relname, pg_total_relation_size(c.oid), pg_indexes_size(c.oid), greatest(reltuples, 0)::bigint
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = 'public' AND relkind IN ('r', 'p')
+    ORDER BY 2 DESC, 1 LIMIT %s
+"""
+
+
+def disks() -> list[dict[str, Any]]:
+    """Return the disks that this machine writes to, each once, with what lies on it."""
+    places = {"data": settings.DATA_DIR, "files": settings.MEDIA_ROOT, "uploads": settings.FILE_UPLOAD_TEMP_DIR}
+    found: dict[int, dict[str, Any]] = {}
+    for name, place in places.items():
+        if not place:
+            continue
+        path = next(each for each in (Path(place), *Path(place).parents) if each.exists())
+        entry = found.setdefault(path.stat().st_dev, {"names": [], "usage": shutil.disk_usage(path)})
+        entry["names"].append(name)
+    for entry in found.values():
+        usage = entry.pop("usage")
+        entry |= {"total": usage.total, "free": usage.free, "share": usage.free / usage.total}
+        entry["is_nearly_full"] = entry["share"] < NEARLY_FULL
+    return list(found.values())
+
+
+def largest_tables() -> list[dict[str, Any]]:
+    """Return the largest tables: bytes with their indexes, bytes of these, and rows as the database estimates them."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TABLES, [TABLES_SHOWN])
+        return [dict(zip(("name", "size", "indexes", "rows"), row, strict=True)) for row in cursor.fetchall()]
+
+
+def files_by_study() -> list[dict[str, Any]]:
+    """Return what each study's files take, the largest first; three queries."""
+    kinds = ("made", "given", "released")
+    sums: dict[str, dict[str, Any]] = defaultdict(lambda: {name: 0 for kind in kinds for name in (kind, f"{kind}_n")})
+    made = Artifact.objects.order_by().values(slug=F("run__study__slug")).annotate(n=Count("pk"), size=Sum("size"))
+    given = Upload.objects.order_by().values(slug=F("study__slug")).annotate(n=Count("pk"), size=Sum("size"))
+    # Of a file that was taken out its row stays.
+    kept = ReleaseFile.objects.exclude(file="").order_by()
+    released = kept.values(slug=F("release__study__slug")).annotate(n=Count("pk"), size=Sum("size"))
+    for rows, name in zip((made, given, released), kinds, strict=True):
+        for row in rows:
+            sums[row["slug"]] |= {name: row["size"], f"{name}_n": row["n"]}
+    listed = [{"slug": slug, **entry} for slug, entry in sums.items()]
+    return sorted(listed, key=lambda row: (-sum(row[kind] for kind in kinds), row["slug"]))
+
+
+def storage_kind() -> str:
+    """Return what keeps the files, by the name of its kind."""
+    # The object stands in for the storage, which is made when it is first asked for something, such as its class.
+    return default_storage.__class__.__name__

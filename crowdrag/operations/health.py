@@ -1,0 +1,213 @@
+"""Whether this process lives, and whether what it needs of others is there: asked by supervisors and proxies.
+
+Two questions, since two are asked (docs/adr/0024-deployment.md). May a proxy send people here? That takes the database
+with the tables that this release wants, and its static files, and no more: whoever writes or judges is served without a
+broker and without a storage of files. And is all well? That takes the broker and the storage, too.
+"""
+
+import errno
+import logging
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as TookTooLong
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.staticfiles.storage import staticfiles_storage
+from django.core.files.storage import FileSystemStorage, default_storage
+from django.db import connection, transaction
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.utils.cache import add_never_cache_headers
+
+from crowdrag.runs import tasks
+from crowdrag.runtime import draining
+from crowdrag.studies.access import public
+
+# Without these a request fails; without the others something waits.
+NEEDED = ("database", "migrations", "pages", "writing")
+# An answer is given to all who ask within this time: whoever asks often costs nothing.
+CACHE_SECONDS = 1.0
+# How long a storage may take to answer; its client would wait for minutes.
+STORAGE_TIMEOUT = 3.0
+# On a disk with less than this, nothing can be kept.
+LEAST_FREE = 10 * 1024 * 1024
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """What was found: each thing that is needed, and whether it is there."""
+
+    found: dict[str, bool]
+    draining: bool = False
+
+    @property
+    def serves(self) -> bool:
+        """Whether a proxy may send requests here."""
+        return not self.draining and all(self.found[name] for name in NEEDED)
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is missing at all."""
+        return self.serves and all(self.found.values())
+
+
+class HealthCache:
+    """Looks, and remembers for a moment what it saw."""
+
+    def __init__(self, checks: dict[str, Callable[[], bool]]) -> None:
+        self._checks = checks
+        self._lock = threading.Lock()
+        self._seen: dict[str, bool] = {}
+        self._seen_at = float("-inf")
+
+    def look(self, *, now: float | None = None) -> Readiness:
+        """Return what is there, as of a second ago at most; whether this process is on its way out, as of now."""
+        at = time.monotonic() if now is None else now
+        with self._lock:
+            if at - self._seen_at > CACHE_SECONDS:
+                self._seen = {name: _passes(name, check) for name, check in self._checks.items()}
+                self._seen_at = at
+            return Readiness(dict(self._seen), draining.is_draining())
+
+
+def _passes(name: str, check: Callable[[], bool]) -> bool:
+    try:
+        return check()
+    except Exception as error:  # noqa: BLE001 -- whatever it is, it is not there
+        # What people are told names nothing of the inside; the log does.
+        log.warning("Not ready: %s: %s", name, str(error).strip().split("\n")[0] or type(error).__name__)
+        return False
+
+
+def database_answers() -> bool:
+    """Return whether the database answers a query."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    return True
+
+
+class MigrationCheck:
+    """Whether all migrations of this release are applied. Later ones may be: the next release is then on its way in."""
+
+    def __init__(self) -> None:
+        self._complete = False
+
+    def __call__(self) -> bool:
+        """Return it; what is applied stays applied as long as a process lives."""
+        if not self._complete:
+            executor = MigrationExecutor(connection)
+            self._complete = not executor.migration_plan(executor.loader.graph.leaf_nodes())
+        return self._complete
+
+
+def data_can_be_written() -> bool:
+    """Return whether what people send can be kept: the database takes a write, and there is room on our disk."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        # It goes into the log of what is written and nowhere else.
+        cursor.execute("SELECT pg_logical_emit_message(true, 'crowdrag', 'readyz')")
+    free = shutil.disk_usage(settings.DATA_DIR).free if settings.DATA_DIR.exists() else LEAST_FREE + 1
+    if free <= LEAST_FREE:
+        raise OSError(errno.ENOSPC, f"{free // 1024} kB are left on the disk of {settings.DATA_DIR}")
+    return True
+
+
+def static_files_are_hashed() -> bool:
+    """Return whether the static files were there when the process started: without, every page fails."""
+    return bool(getattr(staticfiles_storage, "hashed_files", True))
+
+
+def broker_answers() -> bool:
+    """Return whether the broker answers."""
+    with tasks.impatient_connection() as broker:
+        broker.ensure_connection(max_retries=0, timeout=2)
+    return True
+
+
+class StorageCheck:
+    """Whether files can be kept: asked on a thread, since a storage that is away keeps one waiting."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(1, thread_name_prefix="readiness")
+        self._asked: Future[bool] | None = None
+
+    def __call__(self) -> bool:
+        """Return it; while an earlier question has no answer, no other is asked."""
+        if self._asked is None or self._asked.done():
+            self._asked = self._threads.submit(storage_answers)
+        try:
+            return self._asked.result(STORAGE_TIMEOUT)
+        except TookTooLong:
+            raise TimeoutError(f"no answer in {STORAGE_TIMEOUT:.0f} s") from None
+
+
+def storage_answers() -> bool:
+    """Return whether the storage of uploads and results can be written (a folder) or answers (an object store)."""
+    if isinstance(default_storage, FileSystemStorage):
+        folder = Path(default_storage.location)
+        folder.mkdir(parents=True, exist_ok=True)
+        return os.access(folder, os.W_OK | os.X_OK) and shutil.disk_usage(folder).free > LEAST_FREE
+    # Whether there is such an object is no matter; that the answer is one of an object store is.
+    default_storage.exists("readyz")
+    return True
+
+
+_cache = HealthCache(
+    {
+        "database": database_answers,
+        "migrations": MigrationCheck(),
+        "pages": static_files_are_hashed,
+        "writing": data_can_be_written,
+        "broker": broker_answers,
+        "storage": StorageCheck(),
+    }
+)
+
+
+def current_readiness() -> Readiness:
+    """Return what this process has of what it needs."""
+    return _cache.look()
+
+
+@public
+def healthz(request: HttpRequest) -> HttpResponse:
+    """Answer 200 as long as the process lives. Nothing else is asked: starting it again would not heal a database."""
+    response = HttpResponse("ok\n", content_type="text/plain")
+    add_never_cache_headers(response)
+    return response
+
+
+@public
+def readyz(request: HttpRequest) -> HttpResponse:
+    """Answer 200 if requests may come here, else 503; with `?all` only if nothing at all is missing."""
+    found = current_readiness()
+    well = found.whole if "all" in request.GET else found.serves
+    said = {name: "ok" if there else "missing" for name, there in found.found.items()}
+    state = "draining" if found.draining else "ready" if found.whole else "degraded" if found.serves else "not ready"
+    response = JsonResponse({"status": state, "checks": said}, status=200 if well else 503)
+    add_never_cache_headers(response)
+    # What is missing is logged when it is looked at; Django would log each answer that says so as an error.
+    response._has_been_logged = True  # type: ignore[attr-defined]
+    return response
+
+
+PROBES = {"/healthz": healthz, "/readyz": readyz}
+
+
+def probes(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Answer probes before the host's name, the session or the language are looked at (a middleware).
+
+    A probe names the machine and not the site, comes without TLS and without a cookie, and must not fail for that.
+    """
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        probe = PROBES.get(request.path)
+        return probe(request) if probe else get_response(request)
+
+    return answer

@@ -1,0 +1,96 @@
+"""Machines and their devices: each says about once a minute how it is, through the database that all share."""
+
+import os
+import shutil
+import socket
+import subprocess
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from django.conf import settings
+
+from .models import SILENT_AFTER, Machine
+
+# What nvidia-smi is asked, and what each answer is called here.
+NVIDIA_FIELDS: Final = {
+    "index": "index",
+    "name": "name",
+    "memory.total": "memory",
+    "memory.used": "used",
+    "utilization.gpu": "busy",
+    "temperature.gpu": "celsius",
+}
+MEBIBYTE: Final = 1024 * 1024
+COMMAND_TIMEOUT: Final = 5
+
+
+def report(*, now: datetime, name: str = "") -> Machine:
+    """Keep what this machine says of itself."""
+    found, _made = Machine.objects.update_or_create(
+        name=name or socket.gethostname(), defaults={"at": now, "facts": collect_facts()}
+    )
+    return found
+
+
+def report_this_machine(now: datetime) -> None:
+    """Keep what the machine says on which the sweep runs (a duty)."""
+    report(now=now)
+
+
+def list_machines(*, now: datetime) -> list[dict[str, Any]]:
+    """Return all machines with what they said last, and whether that is long ago."""
+    return [
+        {"machine": each, "is_silent": now - each.at > SILENT_AFTER} for each in Machine.objects.order_by("name", "id")
+    ]
+
+
+def collect_facts() -> dict[str, Any]:
+    """Return processors, load, memory and disk in bytes, and devices."""
+    disk = shutil.disk_usage(_nearest_existing(Path(settings.DATA_DIR)))
+    memory = _memory()
+    return {
+        "cpus": os.cpu_count() or 0,
+        "load": round(os.getloadavg()[0], 2),
+        "memory": memory.get("MemTotal", 0),
+        "memory_free": memory.get("MemAvailable", 0),
+        "disk": disk.total,
+        "disk_free": disk.free,
+        "devices": list_devices(),
+    }
+
+
+def list_devices(command: str = "nvidia-smi") -> list[dict[str, Any]]:
+    """Return the devices of this machine, as its driver's tool says; none where there is no such tool."""
+    if not (program := shutil.which(command)):
+        return []
+    asked = [program, f"--query-gpu={','.join(NVIDIA_FIELDS)}", "--format=csv,noheader,nounits"]
+    try:
+        said = subprocess.run(asked, capture_output=True, text=True, timeout=COMMAND_TIMEOUT, check=True).stdout  # noqa: S603 -- a fixed command
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return [_device(line) for line in said.splitlines() if line.strip()]
+
+
+def _device(line: str) -> dict[str, Any]:
+    """Read one line of the tool's; what a device does not tell is None. Memory comes in MiB."""
+    values = dict(zip(NVIDIA_FIELDS.values(), (part.strip() for part in line.split(",")), strict=False))
+    found: dict[str, Any] = {"name": values.pop("name", "")}
+    for name, value in values.items():
+        number = int(value) if value.isdecimal() else None
+        found[name] = number * MEBIBYTE if number is not None and name in {"memory", "used"} else number
+    return found
+
+
+def _memory() -> dict[str, int]:
+    """Return what the kernel says of memory, in bytes; nothing where it says nothing."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return {}
+    parts = [line.split() for line in lines]
+    return {part[0].rstrip(":"): int(part[1]) * 1024 for part in parts if len(part) == 3}
+
+
+def _nearest_existing(path: Path) -> Path:
+    return next(each for each in (path, *path.parents) if each.exists())

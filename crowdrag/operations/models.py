@@ -1,0 +1,88 @@
+"""Tables of operations: backups and drills, machines, and removals of what is kept no longer."""
+
+from datetime import timedelta
+
+import pgtrigger
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+
+class BackupKind(models.TextChoices):
+    """What was done."""
+
+    BACKUP = "BACKUP", _("backup")
+    DRILL = "DRILL", _("restore drill")
+
+
+class Backup(models.Model):
+    """One backup, or one drill: a backup restored into an empty system, checked, and thrown away."""
+
+    kind = models.CharField(_("what"), max_length=10, choices=BackupKind.choices)
+    at = models.DateTimeField(_("when"))
+    # The name alone: where backups lie is nobody's business who reads this.
+    file = models.CharField(_("file"), max_length=255)
+    # When the backup that was rehearsed was made; of a backup, when it was made itself.
+    made_at = models.DateTimeField(_("made"), null=True, blank=True)
+    size = models.BigIntegerField(_("bytes"), default=0)
+    rows = models.BigIntegerField(_("rows"), default=0)
+    files = models.BigIntegerField(_("files"), default=0)
+    seconds = models.FloatField(_("seconds"), default=0)
+    is_good = models.BooleanField(_("good"))
+    said = models.TextField(_("what was found"), blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(kind__in=BackupKind.values), name="backup_kind_known"),
+            models.CheckConstraint(condition=~Q(file=""), name="backup_file_not_empty"),
+            models.CheckConstraint(
+                condition=Q(size__gte=0, rows__gte=0, files__gte=0, seconds__gte=0), name="backup_figures_not_negative"
+            ),
+            models.CheckConstraint(condition=Q(is_good=True) | ~Q(said=""), name="backup_bad_says_why"),
+        ]
+        indexes = [models.Index(fields=["kind", "-at"], name="backup_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} {self.file}"
+
+
+# A machine says how it is about every minute.
+SILENT_AFTER = timedelta(minutes=3)
+
+
+class Machine(models.Model):
+    """One machine on which workers or the sweep run: the latest that one of them said of it.
+
+    `facts`: cpus, load, memory and disk in bytes, and its devices with name, memory, use and temperature.
+    """
+
+    name = models.CharField(_("machine"), max_length=200, unique=True)
+    at = models.DateTimeField(_("heard of"))
+    facts = models.JSONField(default=dict)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=~models.Q(name=""), name="machine_name_not_empty")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Removal(models.Model):
+    """One removal of what is kept no longer, or one erasure on somebody's wish: who, when, by which rule, how much.
+
+    Of an erasure it names the study and nothing of the person.
+    """
+
+    at = models.DateTimeField(_("when"))
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    rule = models.CharField(_("rule"), max_length=40)
+    study_slug = models.CharField(_("study"), max_length=80, blank=True)
+    rows = models.JSONField(_("rows by table"), default=dict)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=~models.Q(rule=""), name="removal_rule_not_empty")]
+        triggers = [pgtrigger.Protect(name="written_once", operation=pgtrigger.Update | pgtrigger.Delete)]
+
+    def __str__(self) -> str:
+        return f"{self.rule}, {self.at:%Y-%m-%d}"

@@ -1,0 +1,228 @@
+"""What is kept no longer than said, and erasure on somebody's wish: what would go is shown, then it goes, and is noted.
+
+The rehearsal of an erasure is the erasure itself, in a transaction that is rolled back: what it says is what would
+happen, whichever apps had a part in it, and not what somebody thought of when they wrote this.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Final
+
+from django.contrib.sessions.models import Session
+from django.core.files.storage import default_storage
+from django.db import OperationalError, connection, transaction
+from django.db.models import Count, Max, Min, Q
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.accounts import login_limits
+from crowdrag.accounts.models import SignInFailure
+from crowdrag.audit import queries
+from crowdrag.runs.enums import ACTIVE
+from crowdrag.runs.models import Upload
+from crowdrag.studies.enums import ParticipantKind
+from crowdrag.studies.models import Participant, Study, User
+from crowdrag.studies.participants import withdrawal
+from crowdrag.webhooks.domain import tidying
+from crowdrag.webhooks.models import Message
+
+from .models import Machine, Removal
+
+LOOKS_KEPT: Final = timedelta(days=3 * 365)
+MACHINES_KEPT: Final = timedelta(days=30)
+UPLOADS_KEPT: Final = timedelta(days=365)
+REMOVALS_SHOWN: Final = 20
+
+
+class UnknownRuleError(LookupError):
+    """There is no such rule."""
+
+
+@dataclass(frozen=True)
+class RetentionRule:
+    """What is removed: rows that have been kept as long as they are; `when` is the field that says since when."""
+
+    name: str
+    title: str | Promise
+    says: str | Promise
+    rows: Callable[[datetime], Any]
+    when: str
+    # The field that names a file in the storage, which goes too.
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class RemovalPreview:
+    """What a rule would remove at a moment."""
+
+    rule: RetentionRule
+    rows: int
+    oldest: datetime | None
+
+
+RULES: Final = (
+    RetentionRule(
+        "sessions",
+        _("Sessions that are over"),
+        _("Nobody is signed in by them any more."),
+        lambda now: Session.objects.filter(expire_date__lt=now),
+        "expire_date",
+    ),
+    RetentionRule(
+        "failures",
+        _("Sign-ins that failed"),
+        _("Kept for 90 days; the sweep removes them every day by itself."),
+        lambda now: SignInFailure.objects.filter(at__lt=now - login_limits.RETENTION),
+        "at",
+    ),
+    RetentionRule(
+        "looks",
+        _("The audit trail"),
+        _("Kept for three years. In the first one the database lets nobody delete anything of it."),
+        lambda now: queries.expired_accesses(now=now, keep=LOOKS_KEPT),
+        "at",
+    ),
+    RetentionRule(
+        "machines",
+        _("Machines that are gone"),
+        _("Not heard of for 30 days."),
+        lambda now: Machine.objects.filter(at__lt=now - MACHINES_KEPT),
+        "at",
+    ),
+    RetentionRule(
+        "uploads",
+        _("Files that were handed in"),
+        _("Kept for a year; longer while a run of their study is at work."),
+        lambda now: Upload.objects.filter(uploaded_at__lt=now - UPLOADS_KEPT).exclude(study__runs__state__in=ACTIVE),
+        "uploaded_at",
+        file="file",
+    ),
+    RetentionRule(
+        "messages",
+        _("Messages of webhooks"),
+        _("Kept for 30 days, with how they were delivered; the sweep removes them by itself."),
+        lambda now: Message.objects.filter(created_at__lt=now - tidying.KEPT),
+        "created_at",
+    ),
+)
+
+
+def preview_rules(*, now: datetime) -> list[RemovalPreview]:
+    """Return what each rule would remove now; nothing is removed."""
+    found = []
+    for rule in RULES:
+        rows = rule.rows(now)
+        found.append(RemovalPreview(rule, rows.count(), rows.aggregate(oldest=Min(rule.when))["oldest"]))
+    return found
+
+
+@transaction.atomic
+def remove_by_rule(*, name: str, until: datetime, by: User, now: datetime) -> Removal:
+    """Remove what a rule would have removed at the moment `until` that somebody looked at it, and note it.
+
+    Raises
+    ------
+    UnknownRuleError
+        for a name that there is not.
+    """
+    rule = next((rule for rule in RULES if rule.name == name), None)
+    if rule is None:
+        raise UnknownRuleError(name)
+    rows = rule.rows(min(until, now))
+    if rule.file:
+        # Those rows and no others: a file that is still listed must still be there.
+        chosen = dict(rows.values_list("pk", rule.file))
+        rows = rows.model.objects.filter(pk__in=chosen)
+        for name in chosen.values():
+            transaction.on_commit(partial(default_storage.delete, str(name)))
+    _total, by_table = rows.delete()
+    return Removal.objects.create(at=now, by=by, rule=rule.name, rows=by_table)
+
+
+def latest_removals() -> list[Removal]:
+    """Return what was removed last."""
+    return list(Removal.objects.select_related("by").order_by("-at", "-id")[:REMOVALS_SHOWN])
+
+
+def study_promises() -> list[dict[str, Any]]:
+    """Return what each study with people promised them, how many they are, and when the last of them came."""
+    given = Participant.objects.of_kind("CROWD", "EXPERT").filter(study__isnull=False).order_by()
+    counted = given.values("study").annotate(
+        people=Count("pk", filter=Q(erased_at__isnull=True)),
+        withdrawn=Count("pk", filter=Q(withdrawn_at__isnull=False, erased_at__isnull=True)),
+        erased=Count("pk", filter=Q(erased_at__isnull=False)),
+        latest=Max("created_at"),
+    )
+    rows = {row["study"]: row for row in counted}
+    studies = Study.objects.filter(pk__in=rows).order_by("slug")
+    return [{**rows[study.pk], "study": study} for study in studies]
+
+
+ERASURE_RULE: Final = "erasure"
+# A rehearsal waits for nobody and keeps nobody waiting for long.
+REHEARSAL_LIMITS: Final = "SET LOCAL lock_timeout = '3s'; SET LOCAL statement_timeout = '60s'"
+_TOUCHED: Final = """
+    SELECT relname, n_tup_del, n_tup_upd, n_tup_ins FROM pg_stat_xact_user_tables
+    WHERE n_tup_del + n_tup_upd + n_tup_ins > 0
+"""
+ErasureEffect = dict[str, dict[str, int]]
+
+
+class ErasureBusyError(Exception):
+    """Somebody is at work on what would be erased: try again in a moment."""
+
+
+def find_person(*, study: str, pseudonym: str) -> Participant | None:
+    """Return the person of a study by their pseudonym."""
+    people = Participant.objects.of_kind(ParticipantKind.CROWD, ParticipantKind.EXPERT).select_related("study")
+    return people.filter(study__slug=study, external_id=pseudonym).first()
+
+
+def rehearse_erasure(*, participant: Participant, now: datetime) -> ErasureEffect:
+    """Return how many rows of each table an erasure would delete, change and add; nothing of it stays.
+
+    Raises
+    ------
+    BusyError
+        when it would have to wait.
+    """
+    try:
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute(REHEARSAL_LIMITS)
+            before = _touched_rows()
+            withdrawal.erase(participant=participant, now=now)
+            effect = _difference(before, _touched_rows())
+            transaction.set_rollback(True)
+    except OperationalError as error:
+        raise ErasureBusyError from error
+    return effect
+
+
+@transaction.atomic
+def erase_person(*, participant: Participant, by: User, now: datetime) -> Removal:
+    """Erase what somebody gave, and note that it was done: by whom, in which study, how many rows; not whose."""
+    before = _touched_rows()
+    withdrawal.erase(participant=participant, now=now)
+    effect = _difference(before, _touched_rows())
+    rows = {table: counts["deleted"] for table, counts in effect.items() if counts["deleted"]}
+    return Removal.objects.create(at=now, by=by, rule=ERASURE_RULE, study_slug=participant.study.slug, rows=rows)
+
+
+def _touched_rows() -> dict[str, Counter[str]]:
+    """Return what this transaction has done to each table so far, as the database counts it."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TOUCHED)
+        return {name: Counter(deleted=d, changed=u, added=i) for name, d, u, i in cursor.fetchall()}
+
+
+def _difference(before: dict[str, Counter[str]], after: dict[str, Counter[str]]) -> ErasureEffect:
+    found = {}
+    for table in sorted(after):
+        counts = {name: count - before.get(table, Counter())[name] for name, count in after[table].items()}
+        if any(counts.values()):
+            found[table] = counts
+    return found

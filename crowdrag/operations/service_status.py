@@ -1,0 +1,205 @@
+"""Services and queues: who serves, what waits, how the stores are, and which units of work hang.
+
+A unit hangs whose worker vanished, that takes far longer than its kind does, that waits for long, or that failed.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import Count
+
+from crowdrag.runs import kinds
+from crowdrag.runs.enums import Queue, UnitState
+from crowdrag.runs.models import Duty, Run, Unit, WorkerBeat
+from crowdrag.runs.models.beat import FRESH
+from crowdrag.runs.tasks import BROKER_ERRORS, impatient_connection
+from crowdrag.runtime import status
+from crowdrag.runtime.folder import Folder
+
+_DATABASE = """
+    SELECT current_setting('server_version') AS version,
+           now() - pg_postmaster_start_time() AS up,
+           pg_database_size(current_database()) AS size,
+           current_setting('max_connections')::int AS most,
+           (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,
+           (SELECT max(now() - xact_start) FROM pg_stat_activity
+             WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()) AS longest,
+           (SELECT count(*) FROM pg_locks WHERE NOT granted) AS waiting,
+           (SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()) AS deadlocks,
+           (SELECT count(*) FROM pg_stat_replication) AS replicas
+"""
+
+
+@dataclass(frozen=True)
+class QueueState:
+    """One queue: units that are due, due later and at work, since when the oldest waits, and who serves it."""
+
+    name: str
+    label: str
+    due: int
+    later: int
+    claimed: int
+    oldest: datetime | None
+    workers: int
+
+    @property
+    def is_deserted(self) -> bool:
+        """Whether something is due and nobody is there."""
+        return bool(self.due) and not self.workers
+
+
+@dataclass(frozen=True)
+class Broker:
+    """Valkey: whether it answers, and how many messages lie in each queue."""
+
+    answers: bool
+    version: str = ""
+    memory: int = 0
+    messages: dict[str, int] = field(default_factory=dict)
+
+
+def queues(*, now: datetime) -> list[QueueState]:
+    """Return how each queue stands; two queries, however much waits."""
+    counted = Unit.objects.by_queue(now)
+    alive = dict(WorkerBeat.objects.fresh(now).order_by().values_list("queue").annotate(n=Count("name")))
+    found = []
+    for name, label in Queue.choices:
+        row: Any = counted.get(name, {})
+        counts = {each: int(row.get(each) or 0) for each in ("due", "later", "claimed")}
+        found.append(QueueState(name, str(label), oldest=row.get("oldest"), workers=alive.get(name, 0), **counts))
+    return found
+
+
+def workers(*, now: datetime) -> list[dict[str, Any]]:
+    """Return every worker and sweep that was heard of in a day, and whether it still is."""
+    beats = WorkerBeat.objects.order_by("queue", "name", "id")
+    return [{"beat": beat, "is_alive": now - beat.at <= FRESH} for beat in beats]
+
+
+def sweeps_alive(*, now: datetime) -> int:
+    """Return how many sweeps were heard of lately; without one, what is lost stays lost."""
+    return WorkerBeat.objects.fresh(now).filter(queue="sweep").count()
+
+
+def duties() -> list[Duty]:
+    """Return what is done from time to time, with when it was done last."""
+    return list(Duty.objects.order_by("name"))
+
+
+def database() -> dict[str, Any]:
+    """Return how PostgreSQL is; one query."""
+    with connection.cursor() as cursor:
+        cursor.execute(_DATABASE)
+        row = cursor.fetchone()
+        return dict(zip([column.name for column in cursor.description or ()], row or (), strict=True))
+
+
+def broker() -> Broker:
+    """Return how Valkey is; one that is away costs two seconds at most."""
+    try:
+        with impatient_connection() as found:
+            client: Any = found.default_channel.client  # type: ignore[attr-defined]
+            said = client.info()
+            messages = {name: int(client.llen(name)) for name in Queue.values}
+    except BROKER_ERRORS:
+        return Broker(answers=False)
+    version = said.get("valkey_version") or said.get("redis_version", "")
+    return Broker(True, str(version), int(said.get("used_memory", 0)), messages)
+
+
+def supervised() -> list[dict[str, Any]]:
+    """Return the services that this machine's supervisor keeps; none where there is no supervisor here."""
+    folder = Folder(settings.DATA_DIR)
+    if not status.is_running(folder):
+        return []
+    return [{"name": name, **entry} for name, entry in status.read(folder).get("services", {}).items()]
+
+
+UNITS_SHOWN: Final = 50
+# How far back it is looked what a kind's units take.
+USUAL_WITHIN: Final = timedelta(days=7)
+# Slow: three times as long as nineteen of twenty of its kind, but nothing is slow before this.
+SLOW_FACTOR: Final = 3
+SLOW_AT_LEAST: Final = timedelta(minutes=2)
+# Slow where nothing is known of the kind.
+SLOW_WHEN_UNKNOWN: Final = timedelta(hours=1)
+WAITS_LONG: Final = timedelta(minutes=5)
+FAILED_WITHIN: Final = timedelta(days=1)
+_USUAL = """
+    SELECT run.kind, count(*),
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM unit.finished_at - unit.claimed_at)),
+           percentile_cont(0.95) WITHIN GROUP (ORDER BY extract(epoch FROM unit.finished_at - unit.claimed_at))
+    FROM runs_unit unit JOIN runs_run run ON run.id = unit.run_id
+    WHERE unit.state = 'DONE' AND unit.claimed_at IS NOT NULL AND unit.finished_at >= %s
+    GROUP BY run.kind ORDER BY run.kind
+"""
+
+
+@dataclass(frozen=True)
+class UsualDuration:
+    """What units of a kind take, in seconds: over so many that were done lately."""
+
+    kind: str
+    units: int
+    median: float
+    p95: float
+
+    @property
+    def title(self) -> str:
+        """The kind as people read it."""
+        return kinds.title(self.kind)
+
+
+def usual_durations(*, now: datetime) -> dict[str, UsualDuration]:
+    """Return what units of each kind took lately."""
+    with connection.cursor() as cursor:
+        cursor.execute(_USUAL, [now - USUAL_WITHIN])
+        return {kind: UsualDuration(kind, n, float(median), float(p95)) for kind, n, median, p95 in cursor.fetchall()}
+
+
+def slow_after(known: UsualDuration | None) -> timedelta:
+    """Return after how long a unit counts as slow."""
+    return max(SLOW_AT_LEAST, timedelta(seconds=known.p95) * SLOW_FACTOR) if known else SLOW_WHEN_UNKNOWN
+
+
+def hanging_units(*, now: datetime) -> dict[str, Any]:
+    """Return the units that hang in one way or another, the worst first; at most `SHOWN` of each."""
+    known = usual_durations(now=now)
+    units = Unit.objects.select_related("run__study")
+    claimed = units.filter(state=UnitState.CLAIMED).order_by("claimed_at", "id")
+    slow = [
+        _unit_row(unit, now - unit.claimed_at)
+        for unit in claimed.filter(claimed_at__lte=now - SLOW_AT_LEAST)[: UNITS_SHOWN * 20]
+        if unit.claimed_at and now - unit.claimed_at > slow_after(known.get(unit.run.kind))
+    ]
+    waiting = units.due(now).filter(due_at__lte=now - WAITS_LONG).order_by("due_at", "id")
+    failed = units.filter(state=UnitState.FAILED, finished_at__gte=now - FAILED_WITHIN).order_by("-finished_at", "id")
+    return {
+        "stale": [_unit_row(unit, None) for unit in units.stale(now).order_by("lease_until", "id")[:UNITS_SHOWN]],
+        "slow": slow[:UNITS_SHOWN],
+        "waiting": [_unit_row(unit, now - unit.due_at) for unit in waiting[:UNITS_SHOWN]],
+        "failed": [_unit_row(unit, None) for unit in failed[:UNITS_SHOWN]],
+        "usual": list(known.values()),
+        "active": [
+            {"run": run, "title": kinds.title(run.kind)}
+            for run in Run.objects.active().select_related("study").order_by("created_at", "id")[:UNITS_SHOWN]
+        ],
+        "most": UNITS_SHOWN,
+    }
+
+
+def hanging_counts(*, now: datetime) -> dict[str, int]:
+    """Return how many units hang, for the first page: without those that are slow, which takes looking at each."""
+    units = Unit.objects.order_by()
+    return {
+        "stale": units.stale(now).count(),
+        "waiting": units.due(now).filter(due_at__lte=now - WAITS_LONG).count(),
+        "failed": units.filter(state=UnitState.FAILED, finished_at__gte=now - FAILED_WITHIN).count(),
+    }
+
+
+def _unit_row(unit: Unit, age: timedelta | None) -> dict[str, Any]:
+    return {"unit": unit, "run": unit.run, "title": kinds.title(unit.run.kind), "age": age}

@@ -1,0 +1,253 @@
+"""The operator's dashboards, in the frame of Django's admin.
+
+Each asks its part of operations. The audit log can be filtered and taken along; what retention or an erasure would
+remove is shown first, then it is removed, and that is noted.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import wraps
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from crowdrag.audit import queries
+from crowdrag.studies.access import operator_page
+from crowdrag.ui import csv_export
+
+from . import backups, budgets, disk_usage, machines, metrics, overview, retention, service_status
+from .forms import AuditLogForm, ConfirmForm, ErasureForm, FailuresForm, RemovalForm
+
+# The dashboards in their order, by the names of their addresses.
+PAGES: dict[str, str | Promise] = {
+    "operations": gettext_lazy("Overview"),
+    "operations_services": gettext_lazy("Services and queues"),
+    "operations_machines": gettext_lazy("Workers and devices"),
+    "operations_work": gettext_lazy("Stuck and slow work"),
+    "operations_spend": gettext_lazy("Budgets and spend"),
+    "operations_disk": gettext_lazy("Disk"),
+    "operations_rates": gettext_lazy("Rates and latencies"),
+    "operations_sign_ins": gettext_lazy("Failed sign-ins"),
+    "operations_trail": gettext_lazy("Who looked at worker data"),
+    "operations_retention": gettext_lazy("Retention and erasure"),
+    "operations_backups": gettext_lazy("Backups"),
+}
+Dashboard = tuple[str, Mapping[str, Any]]
+
+
+def dashboard(view: Callable[[HttpRequest, datetime], Dashboard]) -> Callable[..., HttpResponseBase]:
+    """Show what a function of the request and the time returns, a template and its context, to operators."""
+
+    @operator_page
+    @never_cache
+    @wraps(view)
+    def shown(request: HttpRequest) -> HttpResponse:
+        now = timezone.now()
+        template, context = view(request, now)
+        return render_framed(request, template, {"now": now, **context})
+
+    return shown
+
+
+def render_framed(
+    request: HttpRequest, template: str, context: Mapping[str, Any], *, status: int = 200
+) -> HttpResponse:
+    """Answer with a page in the admin's frame."""
+    here = request.resolver_match.url_name if request.resolver_match else ""
+    pages = [{"title": title, "url": reverse(name), "is_here": name == here} for name, title in PAGES.items()]
+    title = PAGES.get(str(here), PAGES["operations"])
+    frame = {**admin.site.each_context(request), "title": title, "dashboards": pages}
+    return render(request, f"operations/{template}.html", {**frame, **context}, status=status)
+
+
+@dashboard
+def overview_page(_request: HttpRequest, now: datetime) -> Dashboard:
+    """Show whether anything is wrong, and where."""
+    return "index", {"tiles": overview.tiles(now=now)}
+
+
+@dashboard
+def services_page(_request: HttpRequest, now: datetime) -> Dashboard:
+    """Show services, queues and stores."""
+    return "services", {
+        "queues": service_status.queues(now=now),
+        "supervised": service_status.supervised(),
+        "sweeps": service_status.sweeps_alive(now=now),
+        "duties": service_status.duties(),
+        "database": service_status.database(),
+        "broker": service_status.broker(),
+    }
+
+
+@dashboard
+def machines_page(_request: HttpRequest, now: datetime) -> Dashboard:
+    """Show workers, machines and devices."""
+    return "machines", {"workers": service_status.workers(now=now), "machines": machines.list_machines(now=now)}
+
+
+@dashboard
+def work_page(_request: HttpRequest, now: datetime) -> Dashboard:
+    """Show work that hangs, and what work usually takes."""
+    return "work", service_status.hanging_units(now=now)
+
+
+@dashboard
+def spend_page(request: HttpRequest, now: datetime) -> Dashboard:
+    """Show budgets, and what was spent by study and endpoint in a period."""
+    asked = request.GET.get("period", "month")
+    period = asked if asked in budgets.PERIODS else "month"
+    return "spend", {
+        "budgets": budgets.list_budgets(),
+        "rows": budgets.spend_by_study_and_endpoint(now=now, period=period),
+        "period": period,
+        "periods": list(budgets.PERIODS),
+    }
+
+
+@dashboard
+def disk_page(_request: HttpRequest, _now: datetime) -> Dashboard:
+    """Show how full disks are, and of what."""
+    return "disk", {
+        "disks": disk_usage.disks(),
+        "tables": disk_usage.largest_tables(),
+        "files": disk_usage.files_by_study(),
+        "storage": disk_usage.storage_kind(),
+    }
+
+
+@dashboard
+def rates_page(_request: HttpRequest, now: datetime) -> Dashboard:
+    """Show how much is asked and how long it takes."""
+    return "rates", {
+        "requests": metrics.request_rates(),
+        "models": metrics.model_rates(now=now),
+        "units": metrics.unit_rates(now=now),
+    }
+
+
+@dashboard
+def backups_page(_request: HttpRequest, now: datetime) -> Dashboard:
+    """Show backups and drills."""
+    return "backups", {"kept": backups.status(now=now), "rows": backups.latest()}
+
+
+PER_PAGE = 100
+
+
+@dashboard
+def audit_log_page(request: HttpRequest, _now: datetime) -> Dashboard:
+    """Show the audit trail, as far as the filter goes."""
+    form = AuditLogForm(request.GET or None)
+    page = Paginator(queries.accesses(form.wanted()), PER_PAGE).get_page(request.GET.get("page"))
+    return "trail", {"form": form, "page": page, "query": request.GET.urlencode(), "most": queries.MAX_EXPORTED}
+
+
+@dashboard
+def sign_ins_page(request: HttpRequest, now: datetime) -> Dashboard:
+    """Show sign-ins that failed, and from where most did."""
+    form = FailuresForm(request.GET or None)
+    page = Paginator(queries.sign_in_failures(form.wanted()), PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "form": form,
+        "page": page,
+        "query": request.GET.urlencode(),
+        "pressing": queries.busiest_addresses(now=now),
+    }
+    return "sign_ins", context
+
+
+@operator_page
+@require_safe
+@never_cache
+def audit_log_file(request: HttpRequest) -> HttpResponse:
+    """Send the looks that the filter keeps as CSV."""
+    return _csv_file("audit-trail", queries.ACCESS_COLUMNS, queries.export_accesses, AuditLogForm(request.GET).wanted())
+
+
+@operator_page
+@require_safe
+@never_cache
+def sign_ins_file(request: HttpRequest) -> HttpResponse:
+    """Send the failures that the filter keeps as CSV."""
+    return _csv_file(
+        "failed-sign-ins", queries.FAILURE_COLUMNS, queries.export_failures, FailuresForm(request.GET).wanted()
+    )
+
+
+def _csv_file(
+    name: str, columns: Sequence[str], rows: Callable[[queries.AuditFilter], Iterable[Any]], wanted: queries.AuditFilter
+) -> HttpResponse:
+    disposition = f'attachment; filename="{name}-{timezone.now():%Y-%m-%d}.csv"'
+    content = csv_export.to_csv(columns, rows(wanted))
+    return HttpResponse(content, content_type=csv_export.MEDIA_TYPE, headers={"Content-Disposition": disposition})
+
+
+@dashboard
+def retention_page(_request: HttpRequest, now: datetime) -> tuple[str, Mapping[str, Any]]:
+    """Show what is kept no longer than said, and what each study promised."""
+    return "retention", {
+        "found": retention.preview_rules(now=now),
+        "promises": retention.study_promises(),
+        "removals": retention.latest_removals(),
+        "form": ErasureForm(),
+        "until": now.isoformat(),
+    }
+
+
+@operator_page
+@require_POST
+def remove_by_rule(request: HttpRequest) -> HttpResponse:
+    """Remove what a rule found when it was looked at."""
+    form = RemovalForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("Look at what would be removed first."))
+        return redirect("operations_retention")
+    given: Any = {"name": form.cleaned_data["rule"], "until": form.cleaned_data["until"], "by": request.user}
+    try:
+        done = retention.remove_by_rule(**given, now=timezone.now())
+    except retention.UnknownRuleError:
+        messages.error(request, _("There is no such rule."))
+    else:
+        messages.success(request, _("Removed: %d rows.") % sum(done.rows.values()))
+    return redirect("operations_retention")
+
+
+@operator_page
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def erase_page(request: HttpRequest) -> HttpResponse:
+    """Show what erasing somebody's data would do; POST with the pseudonym once more does it."""
+    given = request.POST if request.method == "POST" else request.GET
+    form = ConfirmForm(given) if request.method == "POST" else ErasureForm(given or None)
+    named = {name: given.get(name, "").strip() for name in ("study", "pseudonym")}
+    person = retention.find_person(**named)
+    if person is None:
+        if any(named.values()):
+            form.add_error("pseudonym", _("Nobody in this study has this pseudonym."))
+        return render_framed(request, "erase", {"form": form}, status=422 if any(named.values()) else 200)
+    if request.method == "POST" and form.is_valid() and not person.erased_at:
+        retention.erase_person(participant=person, by=request.user, now=timezone.now())  # type: ignore[arg-type]
+        messages.success(request, _("Erased. A tombstone with the pseudonym stays."))
+        return redirect("operations_retention")
+    context: dict[str, Any] = {"form": form, "person": person, "confirm": _confirm_form(form, named)}
+    try:
+        context["effect"] = (
+            None if person.erased_at else retention.rehearse_erasure(participant=person, now=timezone.now())
+        )
+    except retention.ErasureBusyError:
+        context["is_busy"] = True
+    return render_framed(request, "erase", context, status=422 if request.method == "POST" else 200)
+
+
+def _confirm_form(form: Any, named: Mapping[str, str]) -> ConfirmForm:
+    return form if isinstance(form, ConfirmForm) else ConfirmForm(initial=dict(named))

@@ -1,0 +1,150 @@
+"""What a request may bring along: a port that there is, and as much as is taken here while there is room on the disk.
+
+Everything here is decided by what the head of a request says, before its body is read. A page takes as much as a form
+needs. A page that takes files says so (`studies.access.study_page(role, most_bytes=...)`), and asks who somebody is
+first. Endpoints of the API do the same (`Endpoint.largest`).
+"""
+
+import errno
+import logging
+import shutil
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import DisallowedHost
+from django.core.files.uploadhandler import TemporaryFileUploadHandler
+from django.db import DataError, OperationalError
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from psycopg import errors
+
+log = logging.getLogger(__name__)
+# While a file comes in, the disk is looked at each time that so many bytes have come.
+_CHECK_EVERY = 16 * 1024 * 1024
+
+
+def body_length(request: HttpRequest) -> int:
+    """Return how many bytes the body has, as its head says."""
+    said = str(request.META.get("CONTENT_LENGTH") or "0")
+    return int(said) if said.isdigit() else 0
+
+
+def has_no_length(request: HttpRequest) -> bool:
+    """Return whether a body comes along of which nobody knows the length: Django would take it for none."""
+    return bool(request.META.get("HTTP_TRANSFER_ENCODING")) and not request.META.get("CONTENT_LENGTH")
+
+
+def has_room_for(size: int) -> bool:
+    """Return whether so many bytes can be stored, and the database still has room to work."""
+    folder = settings.FILE_UPLOAD_TEMP_DIR or tempfile.gettempdir()
+    return bool(shutil.disk_usage(folder).free - size >= settings.DISK_RESERVE)
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Return whether something failed because a disk is full: ours, or the database's."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return True
+    return isinstance(error, OperationalError) and isinstance(error.__cause__, errors.DiskFull)
+
+
+def is_invalid_value(error: BaseException | None) -> bool:
+    """Return whether the database refused a value: a number or a time out of its range, or the character NUL."""
+    return isinstance(error, DataError)
+
+
+def refusal(request: HttpRequest, most_bytes: int) -> HttpResponse | None:
+    """Return the answer to a request whose body is not to be read; None where it may be."""
+    if has_no_length(request):
+        return _refusal_page(request, 411, _("Send the length of the request with it (Content-Length)."))
+    if body_length(request) > most_bytes:
+        most = max(most_bytes // 1024**2, 1)
+        said = _("At most %(most)d MB can be sent here at once. Large files can be imported by command, or in parts.")
+        return _refusal_page(request, 413, said % {"most": most})
+    if body_length(request) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE and not has_room_for(body_length(request)):
+        return disk_full_response(request)
+    return None
+
+
+def disk_full_response(request: HttpRequest) -> HttpResponse:
+    """Answer that the server's disk is full."""
+    said = _("The disk of this server is full, so nothing was stored. Tell the operator, and try again later.")
+    return _refusal_page(request, 507, said)
+
+
+def _refusal_page(request: HttpRequest, status: int, said: str) -> HttpResponse:
+    answer = render(request, "errors/refused.html", {"status": status, "said": said}, status=status)
+    answer["X-Problem"] = said
+    return answer
+
+
+class RequestLimits:
+    """Middleware: refuse what no page takes, before anything reads it; say when a disk is full."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Pass the request on."""
+        return self._get_response(request)
+
+    def process_view(self, request: HttpRequest, view: Any, _args: Any, _kwargs: Any) -> HttpResponse | None:
+        """Look at what the head says, unless the page does that by itself, when it knows who asks."""
+        if getattr(view, "checks_body", False):
+            return None
+        return refusal(request, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """Answer where there was no room, and where the client went away in the middle."""
+        if is_disk_full(error):
+            return disk_full_response(request)
+        if is_invalid_value(error):
+            log.warning("The database refused a value", exc_info=error)
+            return _refusal_page(request, 400, _("A value cannot be stored. Check what you typed, and send it again."))
+        if isinstance(error, UnreadablePostError):
+            return _refusal_page(request, 400, _("The request ended before it was complete. Send it again."))
+        return None
+
+
+class DiskReserveUploadHandler(TemporaryFileUploadHandler):
+    """Files go to the disk as they come in, as long as the database keeps its room there."""
+
+    def new_file(self, *args: Any, **options: Any) -> None:
+        """Begin a file."""
+        super().new_file(*args, **options)
+        self._unlooked = 0
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+        """Store a part.
+
+        Raises
+        ------
+        OSError
+            (`ENOSPC`) where the disk is full, or nearly.
+        """
+        self._unlooked += len(raw_data)
+        if self._unlooked >= _CHECK_EVERY:
+            self._unlooked = 0
+            if not has_room_for(0):
+                raise OSError(errno.ENOSPC, "less than the reserve is left on the disk")
+        super().receive_data_chunk(raw_data, start)
+
+
+_LAST_PORT = 65535
+
+
+def refuse_bad_port(
+    get_response: Callable[[HttpRequest], HttpResponseBase],
+) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Refuse a port that there is not (a middleware): it would stand in the addresses that pages name."""
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        port = request.META.get("HTTP_HOST", "").rpartition("]")[2].partition(":")[2]
+        if port and not (port.isascii() and port.isdigit() and len(port) <= 5 and 0 < int(port) <= _LAST_PORT):
+            raise DisallowedHost(f"There is no port {port[:20]!r}.")
+        return get_response(request)
+
+    return answer

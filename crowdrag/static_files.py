@@ -1,0 +1,27 @@
+"""Static files get hashed names, the modules that they import too, without a build step (docs/adr/0004)."""
+
+from whitenoise.storage import CompressedManifestStaticFilesStorage
+
+#: What no page asks for and is not collected: it would take a minute to compress, at the first start of every system.
+NOT_COLLECTED = ("*.map", "redoc", "oauth2-redirect.*", "swagger-ui-standalone-preset.*", "rest_framework")
+
+
+class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc] # it comes without types
+    """Hash every file, and rewrite `import` lines inside our ES modules to the hashed names."""
+
+    # Source maps are left out, and what names them is left as it is.
+    patterns = tuple(
+        (files, tuple(rule for rule in rules if "sourceMappingURL" not in str(rule)))
+        for files, rules in CompressedManifestStaticFilesStorage.patterns
+    )
+    support_js_module_import_aggregation = True
+    # A module's name follows from its text, in which the names of those that it imports stand: one pass for each step
+    # of the longest way from a page's module to one that imports none. Django's own 5 are too few for the editor.
+    max_post_process_passes = 20
+    # Ours alone, which lie in js/: modules of installed packages (django_htmx's extensions) import by names that only
+    # a bundler resolves, and collecting them would fail. And `import ... from` alone: what looks like a call of
+    # `import()` in our files is a type in a comment, by which two modules may well name each other.
+    _js_module_import_aggregation_patterns = (
+        "js/*.js",
+        CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns[1][:3],
+    )

@@ -1,0 +1,130 @@
+"""Forms of entry links, and of the key with which somebody comes back."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from .. import activities
+from ..enums import Outcome
+from ..study.models import Study
+from . import links
+
+
+class KeyForm(forms.Form):
+    """Somebody's personal link, pasted."""
+
+    key = forms.CharField(
+        label=_("Your personal link or code"),
+        max_length=500,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+        help_text=_("The whole link or the code alone, with or without its dashes."),
+    )
+
+
+class LinkForm(forms.Form):
+    """What every new link has."""
+
+    purpose = forms.ChoiceField(label=_("For"))
+    days = forms.IntegerField(
+        label=_("Lets people in for so many days"),
+        required=False,
+        min_value=1,
+        max_value=3650,
+        help_text=_("Empty: until you close it. Whoever came in before can always come back."),
+    )
+
+    def __init__(self, study: Study, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.fields["purpose"].choices = [(way.name, way.label) for way in activities.of_study(study)]  # type: ignore[attr-defined]
+
+    def expires_at(self, now: datetime) -> datetime | None:
+        """Return when the link ends."""
+        days = self.cleaned_data["days"]
+        return now + timedelta(days=days) if days else None
+
+
+class PersonalLinksForm(LinkForm):
+    """Invitations, one a line."""
+
+    labels = forms.CharField(
+        label=_("Whom, one a line"),
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text=_(
+            "For your own use, to tell the invitations apart. It is never exported; best avoid names and addresses."
+        ),
+    )
+    field_order = ["labels", "purpose", "days"]
+
+    def clean_labels(self) -> list[str]:
+        """Split into lines."""
+        found = [line.strip() for line in self.cleaned_data["labels"].splitlines() if line.strip()]
+        if not found:
+            raise forms.ValidationError(_("Name at least one."))
+        if len(found) > links.MAX_AT_ONCE:
+            raise forms.ValidationError(_("At most %(most)d at once."), params={"most": links.MAX_AT_ONCE})
+        if any(len(label) > links.MAX_LABEL_LENGTH for label in found):
+            raise forms.ValidationError(
+                _("A line is longer than %(most)d characters."), params={"most": links.MAX_LABEL_LENGTH}
+            )
+        return found
+
+
+class OpenLinkForm(LinkForm):
+    """A link for whoever has it."""
+
+    label = forms.CharField(label=_("Name"), max_length=links.MAX_LABEL_LENGTH, help_text=_("For your own use."))
+    field_order = ["label", "purpose", "days"]
+
+
+class PlatformLinkForm(OpenLinkForm):
+    """A link for a recruitment platform."""
+
+    platform = forms.SlugField(label=_("Platform"), max_length=30, initial="prolific")
+    participant = forms.CharField(label=_("Its parameter with the participant's id"), max_length=50)
+    study = forms.CharField(label=_("With its own study's id"), max_length=50, required=False)
+    session = forms.CharField(label=_("With the session's id"), max_length=50, required=False)
+    field_order = ["label", "platform", "participant", "study", "session"]
+
+    def __init__(self, study: Study, *args: Any, **kwargs: Any):
+        super().__init__(study, *args, **kwargs)
+        for role, name in links.PLATFORM_PRESETS["prolific"].items():
+            self.fields[role].initial = name
+        for outcome in Outcome:
+            self.fields[f"end_{outcome}"] = forms.CharField(
+                label=_("Where people go who %(outcome)s") % {"outcome": outcome.label},
+                required=False,
+                max_length=links.MAX_ADDRESS_LENGTH,
+                widget=forms.URLInput(attrs={"placeholder": "https://"}),
+            )
+        self.order_fields([*self.field_order, *(f"end_{outcome}" for outcome in Outcome), "purpose", "days"])
+
+    def clean(self) -> dict[str, Any]:
+        """Check the parameters' names and the addresses."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        for role in links.PARAMETER_ROLES:
+            if (name := cleaned.get(role)) and not links.PARAMETER_NAME.fullmatch(name):
+                self.add_error(role, _("Letters, digits, dots, dashes and underscores only."))
+        named = [cleaned[role] for role in links.PARAMETER_ROLES if cleaned.get(role)]
+        if len(set(named)) < len(named):
+            self.add_error(None, _("Two parameters have the same name."))
+        for field, address in self._ends(cleaned):
+            try:
+                cleaned[field] = links.check_address(address)
+            except links.AddressError as error:
+                self.add_error(field, str(error))
+        return cleaned
+
+    def parameters(self) -> dict[str, str]:
+        """Return the platform's names by what they are for."""
+        return {role: self.cleaned_data[role] for role in links.PARAMETER_ROLES if self.cleaned_data[role]}
+
+    def completion(self) -> dict[str, str]:
+        """Return the addresses by outcome."""
+        return {field.removeprefix("end_"): address for field, address in self._ends(self.cleaned_data)}
+
+    def _ends(self, cleaned: dict[str, Any]) -> Iterable[tuple[str, str]]:
+        names = [f"end_{outcome}" for outcome in Outcome]
+        return [(name, cleaned[name]) for name in names if cleaned.get(name)]

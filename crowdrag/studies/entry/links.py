@@ -1,0 +1,354 @@
+"""The links by which people come in (docs/adr/0014): making, finding and closing them, and where they lead at the end.
+
+The keys in them are random, kept as a hash, and read forgivingly. A key has 140 bits. Guessing one is hopeless at any
+rate of asking, so nothing counts attempts; and since it is that long and random, a plain SHA-256 is enough to keep it
+by. It is looked up by that hash: how long the look-up takes says nothing of the key.
+
+Recruitment platforms name, in the address that they open, who comes, for what and in which session (`read_visit`).
+Where people are led when they are done are addresses that a link's owner entered, nothing that came with a request
+(`check_address`).
+"""
+
+import hashlib
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import parse_qs, urlsplit
+from uuid import uuid4
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from .. import activities
+from ..enums import EntryKind, Outcome
+from ..participants.models import Consent, Participant
+from ..study.models import Study, User
+from .models import Arrival, EntryLink
+
+# Crockford's base 32: no letter that is taken for a digit, so that a key can be copied from paper.
+KEY_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+KEY_LENGTH = 28
+_KEY_READ_AS = str.maketrans({"o": "0", "i": "1", "l": "1", "-": None, " ": None})
+_KEY_IN_LINK = re.compile(r"/join/([^/?#\s]+)")
+_KEY = re.compile(f"[{KEY_ALPHABET}]{{{KEY_LENGTH}}}")
+
+
+def make_key() -> str:
+    """Draw a key."""
+    return "".join(secrets.choice(KEY_ALPHABET) for _ in range(KEY_LENGTH))
+
+
+def group_key(key: str) -> str:
+    """Write a key as people copy it: in groups of four."""
+    return "-".join(key[start : start + 4] for start in range(0, len(key), 4))
+
+
+def read_key(given: str) -> str | None:
+    """Return the key in what somebody typed or pasted, a whole link or the key alone; None where there is none."""
+    found = _KEY_IN_LINK.search(given)
+    key = (found[1] if found else given.strip()).lower().translate(_KEY_READ_AS)
+    return key if _KEY.fullmatch(key) else None
+
+
+def hash_key(key: str) -> bytes:
+    """Return what is kept of a key."""
+    return hashlib.sha256(key.encode()).digest()
+
+
+MAX_ADDRESS_LENGTH = 500
+_HOST = re.compile(r"(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])")
+
+
+class AddressError(ValueError):
+    """An address that nobody is sent to."""
+
+
+def check_address(address: str) -> str:
+    """Return an address that people may be sent to: https, a named host, nothing that a browser may read otherwise."""
+    address = address.strip()
+    if len(address) > MAX_ADDRESS_LENGTH:
+        raise AddressError(_("The address is longer than %(most)d characters.") % {"most": MAX_ADDRESS_LENGTH})
+    # A backslash or a control character is read differently by different browsers.
+    if not re.fullmatch(r"[\x21-\x7e]+", address) or "\\" in address:
+        raise AddressError(_("The address may hold neither spaces nor signs outside ASCII."))
+    try:
+        parts = urlsplit(address)
+        host, port = (parts.hostname or "").lower(), parts.port
+    except ValueError as error:
+        raise AddressError(_("This is no address.")) from error
+    if parts.scheme != "https":
+        raise AddressError(_("The address must start with https://."))
+    if parts.username is not None or parts.password is not None or port not in {None, 443}:
+        raise AddressError(_("The address may name a host and a path, but no user and no port."))
+    if not _HOST.fullmatch(host):
+        raise AddressError(_("The address must name a host, such as app.prolific.com."))
+    return address
+
+
+MAX_ID_LENGTH = 200
+# What platforms write: letters, digits and a few marks. A placeholder that was not filled in has braces or per cents.
+_PLATFORM_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~@:+=-]*")
+# What may be the name of a URL parameter.
+PARAMETER_NAME = re.compile(r"[A-Za-z0-9_.-]{1,50}")
+PARAMETER_ROLES = ("participant", "study", "session")
+# Platforms whose names for them are known.
+PLATFORM_PRESETS = {
+    "prolific": {"participant": "PROLIFIC_PID", "study": "STUDY_ID", "session": "SESSION_ID"},
+}
+
+# The parameter of a completion address that is the code, for whom has to type it there.
+COMPLETION_CODE = "cc"
+
+
+class PlatformParametersError(ValueError):
+    """The address with which somebody came does not say who they are."""
+
+
+@dataclass(frozen=True)
+class PlatformVisit:
+    """Who came, for which of the platform's studies, in which session."""
+
+    participant: str
+    study: str = ""
+    session: str = ""
+
+
+def read_visit(names: Mapping[str, str], query: Mapping[str, str]) -> PlatformVisit:
+    """Read a platform's parameters by the names that a link gives them; the participant's must be there."""
+    found = {role: query.get(names[role], "") for role in PARAMETER_ROLES if names.get(role)}
+    if not found.get("participant"):
+        raise PlatformParametersError(
+            _("The address does not say who you are: “%(name)s” is missing.") % {"name": names.get("participant", "")}
+        )
+    for role, value in found.items():
+        if value and (len(value) > MAX_ID_LENGTH or not _PLATFORM_ID.fullmatch(value)):
+            raise PlatformParametersError(
+                _("The address is damaged: “%(name)s” is not what the platform writes.") % {"name": names[role]}
+            )
+    return PlatformVisit(**found)
+
+
+MAX_LABEL_LENGTH = 200
+MAX_AT_ONCE = 500
+
+
+class LinkError(ValueError):
+    """A link that cannot be made like this."""
+
+
+@dataclass(frozen=True)
+class LinkWithKey:
+    """A link with its key, which is shown once where it is a person's own."""
+
+    link: EntryLink
+    key: str
+
+
+@transaction.atomic
+def create_personal(
+    *, study: Study, purpose: str, labels: list[str], by: User | None, now: datetime, expires_at: datetime | None = None
+) -> list[LinkWithKey]:
+    """Invite people: a participant and a personal link for each label. Labels never leave the system."""
+    way = _activity_for(study, purpose)
+    made = []
+    for label in labels:
+        person = Participant.objects.create(study=study, kind=way.kind, external_id=uuid4().hex, created_at=now)
+        made.append(_create_personal(person, purpose, label, by, now, expires_at))
+    return made
+
+
+def create_open(
+    *, study: Study, purpose: str, label: str, by: User | None, now: datetime, expires_at: datetime | None = None
+) -> EntryLink:
+    """Make a link that lets in whoever has it."""
+    return _create_shared(study, purpose, EntryKind.OPEN, label, by, now, expires_at)
+
+
+def create_platform(
+    *,
+    study: Study,
+    purpose: str,
+    label: str,
+    platform: str,
+    parameters: dict[str, str],
+    by: User | None,
+    now: datetime,
+    completion: dict[str, str] | None = None,
+    expires_at: datetime | None = None,
+) -> EntryLink:
+    """Make a link for a recruitment platform.
+
+    `parameters` are the platform's names for participant, study and session; `completion` the address of each
+    `Outcome`. Only these addresses are ever led to.
+    """
+    named = {role: name for role, name in parameters.items() if name}
+    if not named.get("participant") or set(named) - set(PARAMETER_ROLES):
+        raise LinkError(_("Say how the platform calls the participant's id in the address."))
+    if any(not PARAMETER_NAME.fullmatch(name) for name in named.values()):
+        raise LinkError(_("A parameter's name has letters, digits, dots, dashes and underscores only."))
+    if len(set(named.values())) < len(named):
+        raise LinkError(_("Two parameters have the same name."))
+    ends = {outcome: check_address(address) for outcome, address in (completion or {}).items() if address}
+    if set(ends) - set(Outcome.values):
+        raise LinkError(_("An address is for an outcome that there is not."))
+    fields = {"platform": platform, "parameters": named, "completion": ends}
+    return _create_shared(study, purpose, EntryKind.PLATFORM, label, by, now, expires_at, **fields)
+
+
+@transaction.atomic
+def renew(*, participant: Participant, purpose: str, now: datetime, by: User | None = None) -> LinkWithKey:
+    """Give somebody a new personal link; every earlier one of theirs stops working."""
+    held = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
+    earlier = EntryLink.objects.personal().filter(participant=held).order_by("pk")
+    label, expires_at = earlier.values_list("label", "expires_at").first() or ("", None)
+    # A key that nobody ever came by, and that no researcher made, is no part of any record.
+    earlier.filter(created_by__isnull=True, label="", arrivals__isnull=True).delete()
+    earlier.filter(closed_at__isnull=True).update(closed_at=now)
+    return _create_personal(held, purpose, label if by else "", by, now, expires_at if by else None)
+
+
+@transaction.atomic
+def first_key(*, participant: Participant, purpose: str, now: datetime) -> LinkWithKey | None:
+    """Give somebody who came by a shared link a key of their own; None where they have one."""
+    held = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
+    if EntryLink.objects.personal().filter(participant=held, closed_at__isnull=True).exists():
+        return None
+    return _create_personal(held, purpose, "", None, now, None)
+
+
+def close(*, link: EntryLink, now: datetime) -> None:
+    """Let nobody in by this link any more: revoke a personal one, close a shared one."""
+    EntryLink.objects.filter(pk=link.pk, closed_at__isnull=True).update(closed_at=now)
+
+
+def find(given: str) -> EntryLink | None:
+    """Return the link with the key in what somebody typed, opened or pasted.
+
+    A personal link that was revoked is no link: nobody can tell it from one that never was.
+    """
+    key = read_key(given)
+    if key is None:
+        return None
+    found = EntryLink.objects.select_related("study", "participant").filter(token_hash=hash_key(key)).first()
+    if found and found.kind == EntryKind.PERSONAL and found.closed_at:
+        return None
+    return found
+
+
+def find_personal(given: str) -> EntryLink | None:
+    """Return the personal link whose key somebody typed or pasted."""
+    link = find(given)
+    return link if link and link.kind == EntryKind.PERSONAL else None
+
+
+@dataclass(frozen=True)
+class CompletionTarget:
+    """How somebody ends their visit on the platform that sent them: an address, and the code in it where it has one."""
+
+    platform: str
+    address: str
+    code: str
+    is_completed: bool
+
+
+def completion_target(link: EntryLink, outcome: Outcome) -> CompletionTarget | None:
+    """Return where people go at the end of a visit by this link; None where it names no address for the outcome."""
+    given = str(link.completion.get(outcome, "")) if link.kind == EntryKind.PLATFORM else ""
+    try:
+        address = check_address(given)
+    except AddressError:
+        # Whatever got into the table by another way than `create_platform` is not led to.
+        return None
+    code = parse_qs(urlsplit(address).query).get(COMPLETION_CODE, [""])[0]
+    return CompletionTarget(_platform_name(link.platform), address, code, outcome == Outcome.COMPLETED)
+
+
+def participant_completion_target(*, participant: Participant, outcome: Outcome) -> CompletionTarget | None:
+    """Return where somebody goes at the end of their visit: by the link by which they last came; None for none."""
+    arrivals = Arrival.objects.filter(participant=participant, link__kind=EntryKind.PLATFORM)
+    last = arrivals.select_related("link").order_by("-last_at", "-pk").first()
+    return completion_target(last.link, outcome) if last else None
+
+
+def paying_platform(participant: Participant) -> str:
+    """Return the name of the platform by which somebody came last, which pays them; empty where the researchers do."""
+    arrivals = Arrival.objects.filter(participant=participant, link__kind=EntryKind.PLATFORM)
+    return _platform_name(arrivals.order_by("-last_at", "-pk").values_list("link__platform", flat=True).first() or "")
+
+
+@dataclass(frozen=True)
+class Funnel:
+    """How many came by a link, and how many of them agreed."""
+
+    arrived: int
+    consented: int
+
+
+def funnels(study: Study) -> dict[int, Funnel]:
+    """Return the numbers of each link of a study by the link's key."""
+    agreed = set(Consent.objects.filter(participant__study=study).values_list("participant_id", flat=True))
+    found: dict[int, list[int]] = {}
+    rows = Arrival.objects.filter(link__study=study).values_list("link_id", "participant_id")
+    for link, person in rows.iterator():
+        counts = found.setdefault(link, [0, 0])
+        counts[0] += 1
+        counts[1] += person in agreed
+    return {link: Funnel(*counts) for link, counts in found.items()}
+
+
+def _platform_name(platform: str) -> str:
+    """Return a platform's name as people read it."""
+    return platform[:1].upper() + platform[1:]
+
+
+def _create_personal(
+    person: Participant, purpose: str, label: str, by: User | None, now: datetime, expires_at: datetime | None
+) -> LinkWithKey:
+    key = make_key()
+    link = EntryLink.objects.create(
+        study_id=person.study_id,
+        purpose=purpose,
+        kind=EntryKind.PERSONAL,
+        label=label[:MAX_LABEL_LENGTH],
+        participant=person,
+        token_hash=hash_key(key),
+        created_at=now,
+        created_by=by,
+        expires_at=expires_at,
+    )
+    return LinkWithKey(link, key)
+
+
+def _create_shared(
+    study: Study,
+    purpose: str,
+    kind: EntryKind,
+    label: str,
+    by: User | None,
+    now: datetime,
+    expires_at: datetime | None,
+    **fields: object,
+) -> EntryLink:
+    _activity_for(study, purpose)
+    key = make_key()
+    return EntryLink.objects.create(
+        study=study,
+        purpose=purpose,
+        kind=kind,
+        label=label[:MAX_LABEL_LENGTH],
+        token=key,
+        token_hash=hash_key(key),
+        created_at=now,
+        created_by=by,
+        expires_at=expires_at,
+        **fields,
+    )
+
+
+def _activity_for(study: Study, purpose: str) -> activities.Activity:
+    found = activities.get(study, purpose)
+    if found is None:
+        raise LinkError(_("There is no way of taking part that is called %(name)s.") % {"name": purpose})
+    return found

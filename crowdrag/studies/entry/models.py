@@ -1,0 +1,77 @@
+"""How people come in: links that let a participant into a study, and who came by which."""
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from ..enums import EntryKind
+from ..participants.models import Participant
+from ..study.models import Study
+
+
+class EntryLinkQuerySet(models.QuerySet["EntryLink"]):
+    """What can be said of links."""
+
+    def personal(self) -> "EntryLinkQuerySet":
+        """Keep those that belong to one person."""
+        return self.filter(kind=EntryKind.PERSONAL)
+
+    def invitations(self) -> "EntryLinkQuerySet":
+        """Keep personal links by which somebody was invited.
+
+        A key that was given to somebody who came by an open link is none: nobody made or named it.
+        """
+        return self.personal().filter(models.Q(created_by__isnull=False) | ~models.Q(label=""))
+
+
+class EntryLink(models.Model):
+    """A link into a study, for one purpose: personal, open to whoever has it, or for a recruitment platform.
+
+    A personal link is its holder's key: it leads back to what they did, on any device, and lets them withdraw. So only
+    the hash of its token is kept. The token of the other kinds is no secret of anybody and can be shown again.
+    """
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="entry_links")
+    purpose = models.CharField(_("purpose"), max_length=50)
+    kind = models.CharField(_("kind"), max_length=10, choices=EntryKind.choices)
+    label = models.CharField(_("label"), max_length=200, blank=True)
+    participant = models.ForeignKey(Participant, models.CASCADE, null=True, blank=True, related_name="entry_links")
+    token = models.CharField(max_length=100, blank=True)
+    token_hash = models.BinaryField(max_length=32, unique=True)
+    # Platforms only: its name, the names of its URL parameters, and where to send people by outcome.
+    platform = models.CharField(_("platform"), max_length=30, blank=True)
+    parameters = models.JSONField(_("URL parameters"), default=dict, blank=True)
+    completion = models.JSONField(_("completion addresses"), default=dict, blank=True)
+    created_at = models.DateTimeField(_("created"))
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
+    closed_at = models.DateTimeField(_("closed"), null=True, blank=True)
+
+    objects = EntryLinkQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(kind__in=EntryKind.values), name="entry_link_kind_known"),
+            models.CheckConstraint(
+                condition=models.Q(kind=EntryKind.PERSONAL, participant__isnull=False, token="")
+                | (~models.Q(kind=EntryKind.PERSONAL) & models.Q(participant__isnull=True) & ~models.Q(token="")),
+                name="entry_link_is_of_one_person_or_has_a_token",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.label or self.get_kind_display()
+
+
+class Arrival(models.Model):
+    """A participant came by a link; coming again by the same link is the same arrival."""
+
+    link = models.ForeignKey(EntryLink, models.CASCADE, related_name="arrivals")
+    participant = models.ForeignKey(Participant, models.CASCADE, related_name="arrivals")
+    platform_study = models.CharField(max_length=200, blank=True)
+    session = models.CharField(max_length=200, blank=True)
+    arrived_at = models.DateTimeField()
+    last_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["link", "participant"], name="arrival_once_per_link")]

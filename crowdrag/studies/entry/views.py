@@ -1,0 +1,282 @@
+"""Coming in by a link, coming back with a personal key, and a researcher's page of all links."""
+
+import secrets
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from .. import activities
+from ..access import audited, current_participant, public, remember_participant, study_page
+from ..enums import AuditedContent, EntryKind, Outcome, Role
+from ..messages import services
+from ..participants import consents
+from ..participants.models import Consent, Participant
+from ..study.models import Study
+from . import enrolment, links
+from .forms import KeyForm, LinkForm, OpenLinkForm, PersonalLinksForm, PlatformLinkForm
+from .models import EntryLink
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """Who stands at the door, as far as the request says."""
+
+    link: EntryLink
+    named: links.PlatformVisit | None
+    person: Participant | None
+
+    @property
+    def came_before(self) -> bool:
+        """Whether they were let in by this link already."""
+        return bool(self.person and self.link.arrivals.filter(participant=self.person).exists())
+
+    @property
+    def comes_back(self) -> bool:
+        """Whether this is the own key of somebody who has agreed: a device that does not know them yet, no visitor."""
+        if self.link.kind != EntryKind.PERSONAL or self.person is None:
+            return False
+        return Consent.objects.filter(participant=self.person, withdrawn_at__isnull=True).exists()
+
+
+@public
+@never_cache
+def join(request: HttpRequest, token: str) -> HttpResponse:
+    """Say what is offered; let in whoever then asks for it. Opening the link alone changes nothing."""
+    link = links.find(token)
+    if link is None:
+        return _refuse(request, "unknown", 404)
+    try:
+        caller = _visitor(request, link)
+    except links.PlatformParametersError as error:
+        return _refuse(request, "platform", 400, link, reason=str(error))
+    way = activities.get(link.study, link.purpose)
+    offer = way.offer(link.study) if way else None
+    if caller.person and caller.person.erased_at:
+        return _refuse(request, "gone", 410, link)
+    takes_people = enrolment.is_open(link, timezone.now()) and offer is not None and offer.is_open
+    comes_back = caller.comes_back
+    if not takes_people and not caller.came_before and not comes_back:
+        return _refuse(request, "closed", 410, link)
+    if way and not caller.came_before and not comes_back and way.is_full():
+        return _refuse(request, "full", 410, link)
+    usable = enrolment.allowed_devices(link)
+    if enrolment.device_of(request.headers) not in usable:
+        return _refuse(request, "device", 403, link)
+    if request.method == "POST":
+        return _enrol(request, caller)
+    context = {
+        "link": link,
+        "usable": usable,
+        "way_back": links.completion_target(link, Outcome.BAD_DEVICE),
+        "offer": offer,
+        "taking_part": link.study,
+        "came_before": caller.came_before,
+        "comes_back": comes_back,
+        "visit": enrolment.sign_visit(secrets.token_hex(16)) if link.kind == EntryKind.OPEN else "",
+        "hourly": round(offer.pay * 60 / offer.minutes) if offer and offer.minutes else None,
+    }
+    return render(request, "studies/participant/join.html", context)
+
+
+@public
+@never_cache
+def enter_key(request: HttpRequest) -> HttpResponse:
+    """Ask for the personal link, of whoever comes back without it."""
+    form = KeyForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        link = links.find_personal(form.cleaned_data["key"])
+        if link is not None:
+            return _enrol(request, Visitor(link, None, link.participant))
+        form.add_error("key", _("Nobody has this link or code. Is all of it there? It may also have been replaced."))
+    return render(request, "studies/participant/begin.html", {"form": form}, status=422 if form.errors else 200)
+
+
+def _visitor(request: HttpRequest, link: EntryLink) -> Visitor:
+    named = links.read_visit(link.parameters, request.GET.dict()) if link.kind == EntryKind.PLATFORM else None
+    person = enrolment.find_known(link=link, named=named)
+    if link.kind == EntryKind.OPEN:
+        person = current_participant(request, link.study)
+    return Visitor(link, named, person)
+
+
+def _enrol(request: HttpRequest, caller: Visitor) -> HttpResponse:
+    link = caller.link
+    try:
+        participant = enrolment.enrol(
+            link=link,
+            named=caller.named,
+            signed_visit=request.POST.get("visit", ""),
+            resumed=caller.person,
+            now=timezone.now(),
+        )
+    except enrolment.ClosedError:
+        return _refuse(request, "closed", 410, link)
+    except enrolment.ErasedError:
+        return _refuse(request, "gone", 410, link)
+    except enrolment.VisitError:
+        return _refuse(request, "late", 409, link)
+    # Whoever knew the session's key before learns nothing by it from now on.
+    request.session.cycle_key()
+    remember_participant(request, participant)
+    way = activities.get(link.study, link.purpose)
+    offer = way.offer(link.study) if way else None
+    if participant.withdrawn_at or offer is None or consents.is_given(participant=participant, text=offer.consent_text):
+        return redirect("work", link.study.slug)
+    return redirect(f"{reverse('work_consent', args=[link.study.slug])}?way={link.purpose}")
+
+
+def _refuse(
+    request: HttpRequest, problem: str, status: int, link: EntryLink | None = None, reason: str = ""
+) -> HttpResponse:
+    context: dict[str, Any] = {"problem": problem, "reason": reason, "link": link}
+    context["taking_part"] = link and link.study
+    if link and problem == "device":
+        context |= {
+            "usable": enrolment.allowed_devices(link),
+            "way_back": links.completion_target(link, Outcome.BAD_DEVICE),
+        }
+    return render(request, "studies/participant/no_entry.html", context, status=status)
+
+
+LINK_FORMS: dict[str, type[LinkForm]] = {
+    EntryKind.PERSONAL: PersonalLinksForm,
+    EntryKind.OPEN: OpenLinkForm,
+    EntryKind.PLATFORM: PlatformLinkForm,
+}
+
+
+@dataclass(frozen=True)
+class LinkRow:
+    """A link as the page shows it."""
+
+    link: EntryLink
+    way: Any
+    funnel: links.Funnel
+    is_open: bool
+    address: str
+
+    @property
+    def ends(self) -> list[tuple[Any, str]]:
+        """Where people are led, by how their visit ended."""
+        return [(end.label, self.link.completion[end]) for end in Outcome if end in self.link.completion]
+
+
+@study_page(Role.EDITOR)
+@never_cache
+@audited(AuditedContent.PEOPLE)
+def entry_links(request: HttpRequest, study: Study) -> HttpResponse:
+    """List the links of a study, and make new ones."""
+    kind = request.POST.get("kind", "")
+    if request.method != "POST" or kind not in LINK_FORMS:
+        return _show_links(request, study)
+    form = LINK_FORMS[kind](study, request.POST, prefix=kind.lower())
+    if not form.is_valid():
+        return _show_links(request, study, {kind: form})
+    return _make_link(request, study, form)
+
+
+@study_page(Role.EDITOR)
+@require_POST
+@never_cache
+@audited(AuditedContent.PEOPLE)
+def renew_link(request: HttpRequest, study: Study, link_id: int) -> HttpResponse:
+    """Make a new personal link in place of one that was lost, and show it."""
+    link = get_object_or_404(EntryLink, pk=link_id, study=study, kind=EntryKind.PERSONAL)
+    assert link.participant is not None, "a check of the table"
+    made = links.renew(participant=link.participant, purpose=link.purpose, now=timezone.now(), by=request.user)  # type: ignore[arg-type]
+    return _show_links(request, study, made=[made])
+
+
+@study_page(Role.EDITOR)
+@require_POST
+def close_link(request: HttpRequest, study: Study, link_id: int) -> HttpResponse:
+    """Let nobody in by a link any more."""
+    link = get_object_or_404(EntryLink, pk=link_id, study=study)
+    links.close(link=link, now=timezone.now())
+    messages.success(request, _("Nobody new comes in by this link any more."))
+    return redirect("entry_links", study.slug)
+
+
+def _make_link(request: HttpRequest, study: Study, form: LinkForm) -> HttpResponse:
+    now, data = timezone.now(), form.cleaned_data
+    common: dict[str, Any] = {
+        "study": study,
+        "purpose": data["purpose"],
+        "by": request.user,
+        "now": now,
+        "expires_at": form.expires_at(now),
+    }
+    if isinstance(form, PersonalLinksForm):
+        return _show_links(request, study, made=links.create_personal(labels=data["labels"], **common))
+    if isinstance(form, PlatformLinkForm):
+        links.create_platform(
+            label=data["label"],
+            platform=data["platform"],
+            parameters=form.parameters(),
+            completion=form.completion(),
+            **common,
+        )
+    else:
+        links.create_open(label=data["label"], **common)
+    messages.success(request, _("The link is made."))
+    return redirect("entry_links", study.slug)
+
+
+def _show_links(
+    request: HttpRequest,
+    study: Study,
+    refused: dict[str, LinkForm] | None = None,
+    made: list[links.LinkWithKey] | None = None,
+) -> HttpResponse:
+    numbers, now = links.funnels(study), timezone.now()
+    found = EntryLink.objects.filter(study=study).select_related("participant").order_by("-created_at", "-pk")
+    invitations = set(EntryLink.objects.invitations().filter(study=study).values_list("pk", flat=True))
+    rows = [
+        LinkRow(
+            link,
+            getattr(activities.get(link.study, link.purpose), "label", link.purpose),
+            numbers.get(link.pk, links.Funnel(0, 0)),
+            enrolment.is_open(link, now),
+            _shared_address(request, link),
+        )
+        for link in found
+    ]
+    shown = refused or {}
+    forms = {kind.lower(): shown.get(kind) or form(study, prefix=kind.lower()) for kind, form in LINK_FORMS.items()}
+    context = {
+        # What people made for themselves so as to come back is theirs, and no invitation.
+        "shared": [row for row in rows if row.link.kind != EntryKind.PERSONAL],
+        "personal": [row for row in rows if row.link.pk in invitations],
+        "made": [{"label": one.link.label, "address": _join_address(request, one.key)} for one in made or []],
+        "forms": forms,
+        "refused": "".join(shown),
+        "ways": activities.of_study(study),
+        "waiting": services.count_unanswered(study),
+        "section": "people",
+    }
+    return render(request, "studies/people.html", context, status=422 if refused else 200)
+
+
+def _shared_address(request: HttpRequest, link: EntryLink) -> str:
+    """Return a shared link's address as it is given to a platform: with the parameters that Prolific fills in."""
+    if not link.token:
+        return ""
+    address = _join_address(request, link.token)
+    if link.kind != EntryKind.PLATFORM:
+        return address
+    is_prolific = link.parameters == links.PLATFORM_PRESETS["prolific"]
+    names = [link.parameters[role] for role in links.PARAMETER_ROLES if role in link.parameters]
+    filled = [f"{name}={{{{%{name}%}}}}" if is_prolific else f"{name}=…" for name in names]
+    return f"{address}?{'&'.join(filled)}"
+
+
+def _join_address(request: HttpRequest, key: str) -> str:
+    return request.build_absolute_uri(reverse("join", args=[key]))

@@ -1,0 +1,1 @@
+"""What participants ask the researchers, report or contest, and what they are answered."""

@@ -1,0 +1,115 @@
+"""Asking the researchers, and answering."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from .. import activities
+from ..access import audited, participant_page, study_page
+from ..enums import AuditedContent, EnquiryKind, Role
+from ..participants.models import Participant
+from ..study.models import Study
+from . import services
+from .forms import AnswerForm, EnquiryForm
+from .models import Enquiry
+
+
+@participant_page
+def ask_researchers(request: HttpRequest, participant: Participant) -> HttpResponse:
+    """Ask, report a problem or contest a rejection; `?kind` and `?about` say beforehand what and about which work."""
+    if request.method == "POST":
+        return _keep_message(request, participant)
+    kind = request.GET.get("kind", "")
+    form = EnquiryForm(
+        initial={
+            "kind": kind if kind in EnquiryKind.values else EnquiryKind.QUESTION,
+            "about": request.GET.get("about", "")[:200],
+        }
+    )
+    return _show_form(request, participant, form)
+
+
+def _keep_message(request: HttpRequest, participant: Participant) -> HttpResponse:
+    form = EnquiryForm(request.POST)
+    if not form.is_valid():
+        return _show_form(request, participant, form)
+    try:
+        services.ask(
+            participant=participant,
+            kind=EnquiryKind(form.cleaned_data["kind"]),
+            about=form.cleaned_data["about"],
+            text=form.cleaned_data["text"],
+            now=timezone.now(),
+        )
+    except services.EnquiryError as error:
+        form.add_error(None, str(error))
+        return _show_form(request, participant, form)
+    messages.success(request, _("Sent. The answer will stand here and on your own page."))
+    return redirect("work_ask", participant.study.slug)
+
+
+def _show_form(request: HttpRequest, participant: Participant, form: EnquiryForm) -> HttpResponse:
+    context = {
+        "taking_part": participant.study,
+        "form": form,
+        "about": activities.about_label(participant, str(form["about"].value() or "")),
+        "enquiries": services.list_of_participant(participant),
+        "most": services.MAX_OPEN,
+    }
+    return render(request, "studies/participant/ask.html", context, status=422 if form.errors else 200)
+
+
+@study_page(Role.REVIEWER)
+@audited(AuditedContent.LETTERS)
+def list_messages(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show what participants ask, unanswered first."""
+    return _show_messages(request, study)
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+@audited(AuditedContent.LETTERS)
+def answer_message(request: HttpRequest, study: Study, enquiry_id: int) -> HttpResponse:
+    """Answer an enquiry, or answer it otherwise."""
+    enquiry = get_object_or_404(Enquiry, pk=enquiry_id, participant__study=study)
+    form = AnswerForm(request.POST)
+    if not form.is_valid():
+        return _show_messages(request, study, (enquiry.pk, form))
+    services.answer(enquiry=enquiry, text=form.cleaned_data["text"], by=request.user, now=timezone.now())  # type: ignore[arg-type]
+    messages.success(request, _("Answered. The participant reads it on their own page."))
+    return redirect("enquiries", study.slug)
+
+
+def _review_address(enquiry: Enquiry, known: list[activities.Activity]) -> str:
+    """Return where the work is looked at that an enquiry is about, whichever way knows it."""
+    if not enquiry.about:
+        return ""
+    return next(filter(None, (way.desk(enquiry.participant, enquiry.about) for way in known)), "")
+
+
+def _remedy_address(enquiry: Enquiry, known: list[activities.Activity]) -> str:
+    """Return where the rejection that an enquiry contests is taken back, for as long as it stands."""
+    if enquiry.kind != EnquiryKind.CONTEST or not enquiry.about:
+        return ""
+    return next(filter(None, (way.remedy(enquiry.participant, enquiry.about) for way in known)), "")
+
+
+def _show_messages(request: HttpRequest, study: Study, refused: tuple[int, AnswerForm] | None = None) -> HttpResponse:
+    known = activities.of_study(study)
+    rows = [
+        {
+            "enquiry": enquiry,
+            "desk": _review_address(enquiry, known),
+            "remedy": _remedy_address(enquiry, known),
+            "about": activities.about_label(enquiry.participant, enquiry.about, known),
+            "form": refused[1]
+            if refused and refused[0] == enquiry.pk
+            else AnswerForm(initial={"text": enquiry.answer}, auto_id=f"id_{enquiry.pk}_%s"),
+        }
+        for enquiry in services.list_of_study(study)
+    ]
+    context = {"rows": rows, "waiting": services.count_unanswered(study), "section": "enquiries"}
+    return render(request, "studies/enquiries.html", context, status=422 if refused else 200)

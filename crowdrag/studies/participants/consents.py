@@ -1,0 +1,59 @@
+"""Giving consent, and asking whether it was given.
+
+Consent is to one version of a text. What a person begins needs consent to the version that holds now; what they began
+under an earlier version they may finish under it.
+"""
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from .models import Consent, ConsentText, Participant
+
+
+class NoConsentError(ValueError):
+    """A study asks for what its text says, of people who take part in it."""
+
+
+def is_given(*, participant: Participant, text: ConsentText) -> bool:
+    """Say whether this person consented to this version of the text, and the consent was not withdrawn."""
+    return Consent.objects.filter(participant=participant, text=text, withdrawn_at__isnull=True).exists()
+
+
+def is_given_to_some_version(*, participant: Participant, text: ConsentText) -> bool:
+    """Say whether this person consented to this text in any of its versions."""
+    given = Consent.objects.filter(participant=participant, text__study_id=text.study_id, withdrawn_at__isnull=True)
+    return given.filter(text__name=text.name).exists()
+
+
+@transaction.atomic
+def give(
+    *,
+    participant: Participant,
+    text: ConsentText,
+    now: datetime,
+    releases_text: bool = True,
+    releases_log: bool = False,
+    releases_timing: bool = False,
+) -> Consent:
+    """Record consent to one version of a text, and what may be released under the licences that it names.
+
+    Giving it again changes what may be released and when that was said. A release that the text names no licence for
+    cannot be agreed to.
+    """
+    # The participant's row is the lock: consent must not slip in beside an erasure.
+    held = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
+    if held.withdrawn_at or held.erased_at:
+        raise NoConsentError(_("You have withdrawn from this study, so there is nothing to consent to."))
+    if text.study_id != held.study_id:
+        raise NoConsentError(_("This text belongs to another study."))
+    released = {
+        "releases_text": releases_text,
+        "releases_log": releases_log and bool(text.log_licence),
+        "releases_timing": releases_timing and bool(text.timing_licence),
+    }
+    consent, _made = Consent.objects.update_or_create(
+        participant=held, text=text, defaults={"given_at": now, "withdrawn_at": None, **released}
+    )
+    return consent

@@ -1,0 +1,50 @@
+"""Forms of people who take part."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from .models import ConsentText
+
+
+class ConsentForm(forms.Form):
+    """What somebody agrees to. Only what the text names a licence for can be released."""
+
+    agrees = forms.BooleanField(label=_("I have read this, and I take part of my own free will."))
+    releases_text = forms.BooleanField(label="")
+    releases_log = forms.BooleanField(label="", required=False)
+    releases_timing = forms.BooleanField(label="", required=False)
+
+    def __init__(self, text: ConsentText, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        named = {
+            "releases_text": (_("What I write may be published under the licence %(licence)s."), text.text_licence),
+            "releases_log": (
+                _("The record of how I wrote it may be published under the licence %(licence)s."),
+                text.log_licence,
+            ),
+            "releases_timing": (
+                _("How long I took, and when, may be published under the licence %(licence)s."),
+                text.timing_licence,
+            ),
+        }
+        for name, (label, licence) in named.items():
+            if licence:
+                self.fields[name].label = label % {"licence": licence}
+            else:
+                del self.fields[name]
+
+
+class WithdrawForm(forms.Form):
+    """Stopping, with or without erasure."""
+
+    choice = forms.ChoiceField(
+        label=_("What shall happen?"),
+        choices=[
+            ("stop", _("I stop taking part; what I gave stays.")),
+            ("erase", _("I stop taking part, and what I gave is erased.")),
+        ],
+        widget=forms.RadioSelect,
+    )
+    is_sure = forms.BooleanField(label=_("I know that this cannot be undone."))

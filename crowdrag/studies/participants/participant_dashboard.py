@@ -1,0 +1,74 @@
+"""Where a participant stands in a study, and where all of them do.
+
+The first is their own page, with each activity's part of it and what they earned in all; the second the card of people
+on a study's home.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+
+from .. import activities
+from ..entry.models import Arrival, EntryLink
+from ..messages import services
+from ..study.models import Study
+from . import consents
+from .models import Consent, Participant
+
+
+@dataclass(frozen=True)
+class ActivitySection:
+    """An activity as one participant sees it; `card` is what its template shows.
+
+    `title` is what it is called to them, which for an activity of many is not what the researchers call it.
+    """
+
+    way: activities.Activity
+    title: str
+    card: dict[str, Any]
+    has_consented: bool
+    is_offered: bool
+
+
+@dataclass(frozen=True)
+class ParticipantDashboard:
+    """All parts, and the sum of what was earned, in minor units."""
+
+    parts: list[ActivitySection]
+    earned: int
+
+
+def build(participant: Participant) -> ParticipantDashboard:
+    """Return the parts of every activity that the study offers, or by which this person came."""
+    came_for = set(participant.arrivals.values_list("link__purpose", flat=True))
+    parts = []
+    for way in activities.of_participant(participant):
+        offer = way.offer(participant.study)
+        if offer is None and way.name not in came_for:
+            continue
+        consented = offer is not None and consents.is_given(participant=participant, text=offer.consent_text)
+        card = {"template": way.template, **way.context(participant)}
+        title = offer.title if offer else str(way.label)
+        parts.append(ActivitySection(way, title, card, consented, offer is not None and offer.is_open))
+    return ParticipantDashboard(parts, sum(part.card.get("earned", 0) for part in parts))
+
+
+def people_card(study: Study) -> dict[str, Any]:
+    """Count who was invited, who came and who agreed, and what waits for an answer.
+
+    Whoever had all erased is left out, since how they came was erased too; whoever agreed has come.
+    """
+    invited = EntryLink.objects.invitations().filter(study=study)
+    agreed = _participant_keys(Consent.objects.filter(participant__study=study))
+    return {
+        "invited": len(_participant_keys(invited)),
+        "arrived": len(_participant_keys(Arrival.objects.filter(link__study=study)) | agreed),
+        "consented": len(agreed),
+        "waiting": services.count_unanswered(study),
+    }
+
+
+def _participant_keys(rows: "QuerySet[Any, Any]") -> set[int]:
+    present = rows.filter(participant__erased_at__isnull=True).order_by()
+    return set(present.values_list("participant", flat=True).distinct())

@@ -1,0 +1,196 @@
+"""Pages of people who take part: their own page, agreeing or not, and withdrawing (by the personal link alone, too).
+
+And a researcher's decision that somebody is given nothing more.
+"""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from .. import activities
+from ..access import forget_participant, participant_page, public, study_page
+from ..entry import links
+from ..entry.forms import KeyForm
+from ..enums import Outcome, Role
+from ..messages import services
+from ..study.models import Study
+from . import blocks, consents, participant_dashboard, withdrawal
+from .forms import ConsentForm, WithdrawForm
+from .models import Consent, Participant
+
+
+@participant_page
+@never_cache
+def consent_page(request: HttpRequest, participant: Participant) -> HttpResponse:
+    """Show what is recorded and under which licence it is released; keep what somebody agrees to, and nothing else."""
+    way = activities.get_for(participant, request.GET.get("way", "")) or activities.latest(participant)
+    offer = way.offer(participant.study) if way else None
+    if way is None or offer is None or participant.withdrawn_at:
+        return redirect("work", participant.study.slug)
+    if "decline" in request.POST:
+        return decline(request, participant)
+    text = offer.consent_text
+    given = Consent.objects.filter(participant=participant, text=text, withdrawn_at__isnull=True).first()
+    released = ("releases_text", "releases_log", "releases_timing")
+    initial = {"agrees": True, **{name: getattr(given, name) for name in released}} if given else {}
+    form = ConsentForm(text, request.POST or None, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        releases = {name: form.cleaned_data.get(name, False) for name in released}
+        consents.give(participant=participant, text=text, now=timezone.now(), **releases)
+        made = links.first_key(participant=participant, purpose=way.name, now=timezone.now())
+        return show_key(request, participant, made, way) if made else redirect(way.address(participant.study))
+    context = {
+        "taking_part": participant.study,
+        "text": text,
+        "form": form,
+        "given": given,
+        "earlier": not given and consents.is_given_to_some_version(participant=participant, text=text),
+        "offer": offer,
+        "start": way.address(participant.study),
+    }
+    return render(request, "studies/participant/consent.html", context, status=422 if form.errors else 200)
+
+
+def decline(request: HttpRequest, participant: Participant) -> HttpResponse:
+    """Say goodbye; nothing is written down."""
+    back = links.participant_completion_target(participant=participant, outcome=Outcome.NO_CONSENT)
+    context = {"taking_part": participant.study, "way_back": back, "platform": links.paying_platform(participant)}
+    return render(request, "studies/participant/declined.html", context)
+
+
+def show_key(
+    request: HttpRequest, participant: Participant, made: links.LinkWithKey, way: activities.Activity
+) -> HttpResponse:
+    """Show somebody's own key, this once: only its hash is kept."""
+    context = {
+        "taking_part": participant.study,
+        "address": request.build_absolute_uri(reverse("join", args=[made.key])),
+        "code": links.group_key(made.key),
+        "start": way.address(participant.study),
+    }
+    return render(request, "studies/participant/key.html", context)
+
+
+@participant_page
+@never_cache
+def own_page(request: HttpRequest, participant: Participant) -> HttpResponse:
+    """Show somebody what there is for them and from them."""
+    context = {
+        "taking_part": participant.study,
+        "participant": participant,
+        "standing": participant_dashboard.build(participant),
+        "enquiries": services.list_of_participant(participant),
+    }
+    return render(request, "studies/participant/work.html", context)
+
+
+@participant_page
+@require_POST
+@never_cache
+def renew_own_key(request: HttpRequest, participant: Participant) -> HttpResponse:
+    """Give somebody a new personal link; the earlier ones stop working."""
+    way = activities.latest(participant)
+    if way is None:
+        return redirect("work", participant.study.slug)
+    made = links.renew(participant=participant, purpose=way.name, now=timezone.now())
+    return show_key(request, participant, made, way)
+
+
+@participant_page
+@require_POST
+def forget_browser(request: HttpRequest, participant: Participant) -> HttpResponse:
+    """Let this browser forget who it is: for devices that several people use."""
+    forget_participant(request, participant)
+    request.session.cycle_key()
+    messages.success(request, _("This browser has forgotten who you are. Your personal link brings you back."))
+    return redirect("work_begin")
+
+
+@participant_page
+@never_cache
+def withdraw(request: HttpRequest, participant: Participant) -> HttpResponse:
+    """Say what each choice means; do what is chosen."""
+    form = WithdrawForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        return _withdraw(request, participant, form.cleaned_data["choice"])
+    return _show_withdrawal(request, participant, form)
+
+
+@public
+@never_cache
+def withdraw_by_key(request: HttpRequest) -> HttpResponse:
+    """Let somebody withdraw who has nothing but their personal link: no session, no account."""
+    given = KeyForm(request.POST or None)
+    if request.method != "POST" or not given.is_valid():
+        return _ask_for_key(request, given)
+    link = links.find_personal(given.cleaned_data["key"])
+    if link is None or link.participant is None:
+        given.add_error("key", _("Nobody has this link or code. Is all of it there? It may also have been replaced."))
+        return _ask_for_key(request, given)
+    form = WithdrawForm(request.POST) if "choice" in request.POST or "is_sure" in request.POST else WithdrawForm()
+    if form.is_valid():
+        return _withdraw(request, link.participant, form.cleaned_data["choice"])
+    return _show_withdrawal(request, link.participant, form, given.cleaned_data["key"])
+
+
+def _ask_for_key(request: HttpRequest, form: KeyForm) -> HttpResponse:
+    status = 422 if form.errors else 200
+    return render(request, "studies/participant/withdraw_begin.html", {"form": form}, status=status)
+
+
+def _show_withdrawal(request: HttpRequest, participant: Participant, form: WithdrawForm, key: str = "") -> HttpResponse:
+    context = {"taking_part": participant.study, "participant": participant, "form": form, "key": key}
+    context |= {"owed": activities.owed(participant), "payer": links.paying_platform(participant)}
+    context |= {"awaited": activities.pending(participant), "erasure": activities.erasure_notes(participant)}
+    return render(request, "studies/participant/withdraw.html", context, status=422 if form.errors else 200)
+
+
+def _withdraw(request: HttpRequest, participant: Participant, choice: str) -> HttpResponse:
+    # Read before the arrivals go.
+    back = links.participant_completion_target(participant=participant, outcome=Outcome.WITHDRAWN)
+    payer = links.paying_platform(participant)
+    awaited, erasure = activities.pending(participant), activities.erasure_notes(participant)
+    now = timezone.now()
+    if choice == "erase":
+        withdrawal.request_erasure(participant=participant, now=now)
+        forget_participant(request, participant)
+    else:
+        withdrawal.withdraw(participant=participant, now=now)
+    context = {
+        "taking_part": participant.study,
+        "participant": participant,
+        "is_erased": choice == "erase",
+        "way_back": back,
+        "owed": activities.owed(participant),
+        "payer": payer,
+        "awaited": awaited,
+        "erasure": erasure,
+    }
+    return render(request, "studies/participant/withdrawn.html", context)
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+def block_participant(request: HttpRequest, study: Study, participant: int) -> HttpResponse:
+    """Give somebody nothing more; with `lift`, let them get work again."""
+    found = get_object_or_404(Participant, study=study, pk=participant)
+    by, now = request.user, timezone.now()
+    if "lift" in request.POST:
+        blocks.unblock(participant=found, by=by, now=now)  # type: ignore[arg-type]
+        messages.success(request, _("They can get work again."))
+    else:
+        try:
+            blocks.block(participant=found, reason=request.POST.get("reason", "")[:500], by=by, now=now)  # type: ignore[arg-type]
+            messages.success(request, _("They get nothing more. What they have in hand they may finish."))
+        except blocks.NoReasonError:
+            messages.error(request, _("Say why they get nothing more: they read it."))
+    back = request.POST.get("back", "")
+    if not url_has_allowed_host_and_scheme(back, allowed_hosts=None):
+        back = reverse("study", args=[study.slug])
+    return redirect(back)

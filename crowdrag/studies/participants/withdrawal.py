@@ -1,0 +1,63 @@
+"""Withdrawing from a study: stopping, or stopping and having everything erased."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from .. import activities
+from ..entry.models import Arrival, EntryLink
+from ..messages.models import Enquiry
+from .models import Bar, Consent, Participant
+
+
+@transaction.atomic
+def withdraw(*, participant: Participant, now: datetime) -> Participant:
+    """Let somebody stop taking part: what they had begun goes to others, what they gave stays. Twice is once."""
+    held = Participant.objects.select_for_update().get(pk=participant.pk)
+    if held.withdrawn_at is None:
+        held.withdrawn_at = now
+        held.save(update_fields=["withdrawn_at"])
+        for leaver in activities.withdraw_hooks():
+            leaver(held, now)
+    return held
+
+
+@transaction.atomic
+def request_erasure(*, participant: Participant, now: datetime) -> Participant:
+    """Let somebody stop, and start the erasure of what they gave. Idempotent.
+
+    The erasure itself may take long and is done by a worker (`crowdrag.runs.domain.participant_erasure`).
+    """
+    held = withdraw(participant=participant, now=now)
+    if held.erasure_requested_at is None:
+        held.erasure_requested_at = now
+        held.save(update_fields=["erasure_requested_at"])
+        for start in activities.erasure_request_hooks():
+            start(held, now)
+    return held
+
+
+@transaction.atomic
+def erase(*, participant: Participant, now: datetime) -> Participant:
+    """Let somebody stop and erase what they gave; the participant's row stays as a tombstone, with its pseudonym.
+
+    Each app erases its own rows (`activities.on_erase`). What they are still owed stays on its task: it belongs to the
+    tombstone, and says nothing of what was written.
+    """
+    held = withdraw(participant=participant, now=now)
+    if held.erased_at:
+        return held
+    for eraser in activities.erase_hooks():
+        eraser(held, now)
+    Enquiry.objects.filter(participant=held).delete()
+    Bar.objects.filter(participant=held).delete()
+    Consent.objects.filter(participant=held, withdrawn_at__isnull=True).update(withdrawn_at=now)
+    Arrival.objects.filter(participant=held).delete()
+    EntryLink.objects.filter(participant=held).delete()
+    held.erased_at = now
+    held.erasure_requested_at = held.erasure_requested_at or now
+    held.identity = held.identity_hash = None
+    held.platform_facts, held.specification = {}, {}
+    fields = ["erased_at", "erasure_requested_at", "identity", "identity_hash", "platform_facts", "specification"]
+    held.save(update_fields=fields)
+    return held

@@ -1,0 +1,129 @@
+"""Who has a piece of work open for review, so that several reviewers at once do not decide about the same one.
+
+Whoever opens it has it for some minutes, renewed while they look at it. Who gets it is decided by the database: of two
+requests at the same moment one succeeds. The model has `reviewer`, `reviewing_until`, `state` and `submitted_at`.
+What somebody wrote into a form while another one took the work over must not be lost: `typed_texts`, `resent_fields`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, Generic, TypeVar
+
+from django import forms
+from django.db import models, transaction
+from django.db.models import Q, QuerySet
+from django.http import QueryDict
+
+from .models import User
+
+Work = TypeVar("Work", bound=models.Model)
+LOCK_TIME: Final = timedelta(minutes=10)
+# So many are looked at together.
+BATCH_SIZE: Final = 20
+# What no row has any more that nobody has open: what is decided is let go in the same statement.
+RELEASED: Final = {"reviewer": None, "reviewing_until": None}
+
+
+def is_unlocked(now: datetime) -> Q:
+    """Match what nobody has open."""
+    return Q(reviewer__isnull=True) | Q(reviewing_until__isnull=True) | Q(reviewing_until__lte=now)
+
+
+def is_locked(row: Any, now: datetime) -> bool:
+    """Say whether somebody has it open."""
+    return row.reviewer_id is not None and row.reviewing_until is not None and row.reviewing_until > now
+
+
+def locked_by_another(row: Any, by: User, now: datetime) -> bool:
+    """Say whether somebody else has it open."""
+    return is_locked(row, now) and row.reviewer_id != by.pk
+
+
+@dataclass(frozen=True)
+class ReviewLock(Generic[Work]):
+    """Holds on the rows of one model while they are in one of some states."""
+
+    model: type[Work]
+    states: frozenset[str]
+
+    def hold(self, row: Work, by: User, now: datetime) -> bool:
+        """Take a row for review, or hold it for longer; say whether it is theirs now."""
+        return self._claim(row, Q(reviewer=by) | is_unlocked(now), by, now)
+
+    def take_over(self, row: Work, by: User, now: datetime) -> bool:
+        """Take a row from the reviewer who has it open; say whether it still waits for a decision."""
+        return self._claim(row, Q(), by, now)
+
+    def let_go(self, row: Work, by: User) -> None:
+        """Put a row back for others."""
+        mine = self._rows().filter(pk=row.pk, reviewer=by, state__in=self.states)
+        mine.update(**RELEASED)
+
+    @transaction.atomic
+    def take(self, row: Work, by: User, now: datetime) -> bool:
+        """Take a row that nobody else is taking at this moment."""
+        held = self._rows().select_for_update(skip_locked=True, no_key=True).filter(pk=row.pk).first()
+        return held is not None and self._claim(row, is_unlocked(now), by, now)
+
+    def take_next(
+        self,
+        rows: QuerySet[Work],
+        by: User,
+        now: datetime,
+        *,
+        after: Work | None = None,
+        fits: Callable[[Sequence[Work]], Sequence[Work]] = lambda rows: rows,
+    ) -> Work | None:
+        """Take the row that the reviewer has open already, else the one handed in first that nobody has open and fits.
+
+        `after`: what they have just put aside; the search goes on behind it and comes back to the beginning in the end.
+        """
+        rows = rows.filter(state__in=self.states).order_by("submitted_at", "id")
+        if after is None:
+            held = rows.filter(reviewer=by, reviewing_until__gt=now).first()
+            if held is not None and self.hold(held, by, now):
+                return held
+        waiting, behind = rows.filter(is_unlocked(now)), Q()
+        handed_in = getattr(after, "submitted_at", None)
+        if after is not None and handed_in is not None:
+            waiting = waiting.exclude(pk=after.pk)
+            behind = Q(submitted_at__gt=handed_in) | Q(submitted_at=handed_in, pk__gt=after.pk)
+        for part in (waiting.filter(behind), waiting.exclude(behind)) if behind else (waiting,):
+            for row in _in_batches(part, fits):
+                if self.take(row, by, now):
+                    return row
+        return None
+
+    def _claim(self, row: Work, condition: Q, by: User, now: datetime) -> bool:
+        mine = self._rows().filter(condition, pk=row.pk, state__in=self.states)
+        if not mine.update(reviewer=by, reviewing_until=now + LOCK_TIME):
+            return False
+        row.reviewer, row.reviewing_until = by, now + LOCK_TIME  # type: ignore[attr-defined]
+        return True
+
+    def _rows(self) -> QuerySet[Work]:
+        return self.model._default_manager.all()
+
+
+def _in_batches(rows: QuerySet[Work], fits: Callable[[Sequence[Work]], Sequence[Work]]) -> Iterator[Work]:
+    """Yield rows in order, few at a time: another reviewer may take one while we look."""
+    seen: list[int] = []
+    while found := list(rows.exclude(pk__in=seen)[:BATCH_SIZE]):
+        seen += [row.pk for row in found]
+        yield from fits(found)
+
+
+def typed_texts(form: forms.Form | None) -> list[tuple[str, str]]:
+    """Return what somebody typed into a form's texts, with each label: what must not be lost when it is refused."""
+    if form is None or not form.is_bound:
+        return []
+    texts = [field for field in form if isinstance(field.field.widget, forms.Textarea)]
+    return [(str(field.label), str(field.value())) for field in texts if field.value()]
+
+
+def resent_fields(data: QueryDict) -> list[tuple[str, str]]:
+    """Return all that a form sent, to be sent along with another one."""
+    return [
+        (name, value) for name in data if name not in {"csrfmiddlewaretoken", "over"} for value in data.getlist(name)
+    ]

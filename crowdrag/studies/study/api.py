@@ -1,0 +1,224 @@
+"""Endpoints of studies (those that somebody may read, one, a new one, what one says of itself) and of members."""
+
+import django_filters
+from django.db.models import QuerySet
+from django.urls import reverse
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.validators import UniqueValidator
+
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import RequestBody, RoleField, StrictBooleanFilter, TimeFilter
+
+from .. import codes
+from ..enums import Role
+from . import services
+from .models import Membership, Study, User, validate_short_name
+
+FIXED_FIELDS = ["language", "text_licence", "currency", "llm_budget", "is_simulated", "created_at"]
+DESCRIPTION_FIELDS = ["title", "description", "asked_by", "contact", "payment", "retention"]
+
+
+class StudyRow(serializers.ModelSerializer[Study]):
+    """A study as it is shown."""
+
+    role = RoleField(help_text="Yours in it.", allow_null=True)
+
+    class Meta:
+        model = Study
+        fields = [
+            "slug",
+            "role",
+            *DESCRIPTION_FIELDS,
+            "language",
+            "text_licence",
+            "currency",
+            "llm_budget",
+            "is_simulated",
+            "created_at",
+        ]
+
+
+class NewStudy(RequestBody):
+    """A study to be made."""
+
+    slug = serializers.SlugField(
+        max_length=80,
+        help_text="Part of its address, for good.",
+        validators=[
+            validate_short_name,
+            UniqueValidator(Study.objects.all(), message="There is a study of this name."),
+        ],
+    )
+    title = serializers.CharField(max_length=200)
+    description = serializers.CharField(required=False, allow_blank=True)
+    language = serializers.CharField(
+        max_length=35, required=False, help_text="A BCP 47 tag.", validators=[codes.validate_language]
+    )
+    text_licence = serializers.CharField(
+        max_length=100, required=False, help_text="An SPDX licence expression.", validators=[codes.validate_licence]
+    )
+    currency = serializers.RegexField(
+        "^[A-Z]{3}$", required=False, help_text="An ISO 4217 code.", validators=[codes.validate_currency]
+    )
+    llm_budget = serializers.IntegerField(
+        min_value=0, max_value=10**15, required=False, allow_null=True, help_text="In minor units of the currency."
+    )
+
+
+class SaidOfStudy(RequestBody):
+    """What a study says of itself; what is left out stays as it is."""
+
+    title = serializers.CharField(max_length=200, required=False)
+    description = serializers.CharField(required=False, allow_blank=True)
+    asked_by = serializers.CharField(max_length=300, required=False, allow_blank=True)
+    contact = serializers.CharField(max_length=300, required=False, allow_blank=True)
+    payment = serializers.CharField(max_length=500, required=False, allow_blank=True)
+    retention = serializers.CharField(max_length=500, required=False, allow_blank=True)
+
+
+class StudyFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
+    """Which studies."""
+
+    is_simulated = StrictBooleanFilter()
+    created_after = TimeFilter(field_name="created_at", lookup_expr="gt")
+
+    class Meta:
+        model = Study
+        fields = ["language"]
+
+
+class StudyList(ListEndpoint):
+    """List the studies that you may read, the newest first."""
+
+    needs = {"GET": Need(None), "POST": Need(None, Scope.CREATE)}
+    queryset = Study.objects.all()
+    serializer_class = StudyRow
+    filterset_class = StudyFilter
+    order = ("-created_at", "-id")
+
+    def rows(self) -> QuerySet[Study]:
+        """Return the person's studies, as far as the token reads them."""
+        return self.studies()
+
+    @extend_schema(request=NewStudy, responses={201: StudyRow})
+    def post(self, request: Request) -> Response:
+        """Make a study, which you then own."""
+        given = self.given(NewStudy)
+        made = services.create(by=self.user, **given)
+        shown = Study.objects.with_role(self.user).get(pk=made.pk)
+        where = request.build_absolute_uri(reverse("api_study", args=[made.slug]))
+        return Response(StudyRow(shown).data, status=201, headers={"Location": where})
+
+
+class StudyDetail(Endpoint):
+    """One study."""
+
+    needs = {"GET": Need(Role.VIEWER), "PATCH": Need(Role.OWNER, Scope.WRITE)}
+    serializer_class = StudyRow
+
+    def get(self, request: Request, study: str) -> Response:
+        """Show a study."""
+        return Response(StudyRow(self.study).data)
+
+    @extend_schema(request=SaidOfStudy, responses=StudyRow)
+    def patch(self, request: Request, study: str) -> Response:
+        """Change what a study says of itself and of those who ask."""
+        given = self.given(SaidOfStudy)
+        own = Study.objects.with_role(self.user).filter(pk=self.study.pk)
+        with self.unchanged(own, StudyRow) as held:
+            services.describe(study=held, **given)
+            return Response(StudyRow(held).data)
+
+
+class MemberRow(serializers.ModelSerializer[Membership]):
+    """A member as they are shown."""
+
+    email = serializers.EmailField(source="user.email")
+    name = serializers.CharField(source="user.name")
+    role = RoleField()
+
+    class Meta:
+        model = Membership
+        fields = ["user", "email", "name", "role", "added_at"]
+
+
+class NewMember(RequestBody):
+    """Somebody with an account here, and the role that they get."""
+
+    email = serializers.EmailField(max_length=254)
+    role = RoleField()
+
+
+class NewRole(RequestBody):
+    """The role that somebody gets."""
+
+    role = RoleField()
+
+
+class MemberList(ListEndpoint):
+    """List the members of a study."""
+
+    needs = {"GET": Need(Role.VIEWER), "POST": Need(Role.OWNER, Scope.MANAGE)}
+    queryset = Membership.objects.select_related("user")
+    serializer_class = MemberRow
+
+    @extend_schema(request=NewMember, responses={201: MemberRow})
+    def post(self, request: Request, study: str) -> Response:
+        """Make somebody a member, or change their role.
+
+        They need an account: an operator makes it.
+        """
+        given = self.given(NewMember)
+        user = User.objects.filter(email__iexact=given["email"]).first()
+        if user is None:
+            said = "Nobody here has this address."
+            raise Problem("invalid", said, errors=[{"pointer": "#/email", "detail": said, "code": "unknown"}])
+        return Response(MemberRow(_set_role(self, user, given["role"])).data, status=201)
+
+
+class MemberDetail(Endpoint):
+    """One member of a study."""
+
+    needs = {
+        "GET": Need(Role.VIEWER),
+        "PUT": Need(Role.OWNER, Scope.MANAGE),
+        "DELETE": Need(Role.OWNER, Scope.MANAGE),
+    }
+    serializer_class = MemberRow
+
+    def rows(self, user: int) -> QuerySet[Membership]:
+        """Return the membership that the address names."""
+        return Membership.objects.select_related("user").filter(study=self.study, user=user)
+
+    def get(self, request: Request, study: str, user: int) -> Response:
+        """Show a member."""
+        return Response(MemberRow(self.one(self.rows(user))).data)
+
+    @extend_schema(request=NewRole, responses=MemberRow)
+    def put(self, request: Request, study: str, user: int) -> Response:
+        """Give a member another role."""
+        role = self.given(NewRole)["role"]
+        with self.unchanged(self.rows(user), MemberRow) as held:
+            return Response(MemberRow(_set_role(self, held.user, role)).data)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, study: str, user: int) -> Response:
+        """Take somebody out of the study. What they did in it stays."""
+        held = self.one(self.rows(user))
+        try:
+            services.remove_member(study=self.study, user=held.user)
+        except services.LastOwnerError as error:
+            raise Problem("conflict", str(error)) from None
+        return Response(status=204)
+
+
+def _set_role(endpoint: Endpoint, user: User, role: Role) -> Membership:
+    try:
+        return services.set_role(study=endpoint.study, user=user, role=role, by=endpoint.user)
+    except services.LastOwnerError as error:
+        raise Problem("conflict", str(error)) from None

@@ -1,0 +1,77 @@
+"""Forms of a study and its members."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from .. import money
+from ..enums import Role
+from .models import Study, User
+
+
+class StudyForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument is none at run time
+    """What a new study needs."""
+
+    # Entered as people write money, and kept in minor units; which those are depends on the currency beside it.
+    llm_budget = forms.DecimalField(
+        label=_("Budget for models"),
+        required=False,
+        min_value=0,
+        max_value=1_000_000_000,
+        help_text=_(
+            "What language models may cost all told, in the study's currency: 25.00. Empty: paid models are refused."
+        ),
+    )
+
+    class Meta:
+        model = Study
+        fields = ["title", "slug", "description", "language", "text_licence", "currency", "llm_budget"]
+        error_messages = {
+            "slug": {
+                "invalid": _("Use only the letters a to z, digits, hyphens and underscores."),
+                "unique": _("Another study has this short name. Choose another one."),
+            }
+        }
+
+    def clean(self) -> dict[str, Any]:
+        """Turn the budget into minor units."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if (budget := cleaned.get("llm_budget")) is not None and (currency := cleaned.get("currency")):
+            try:
+                cleaned["llm_budget"] = money.to_minor(budget, currency)
+            except money.TooFineError:
+                self.add_error(
+                    "llm_budget",
+                    _("At most %(digits)d digits after the point.") % {"digits": money.minor_digits(currency)},
+                )
+        return cleaned
+
+
+class AboutForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument is none at run time
+    """What can be changed of a study at any time: what it is called, and what people read of those who ask."""
+
+    class Meta:
+        model = Study
+        fields = ["title", "description", "asked_by", "contact", "payment", "retention"]
+        widgets = {name: forms.Textarea(attrs={"rows": 3}) for name in ("payment", "retention")}
+
+
+class MemberForm(forms.Form):
+    """Somebody and their role."""
+
+    email = forms.EmailField(label=_("E-mail address"), help_text=_("Of somebody who has an account here."))
+    role = forms.TypedChoiceField(
+        label=_("Role"), choices=Role.choices, coerce=lambda value: Role(int(value)), initial=Role.VIEWER
+    )
+
+    user: User
+
+    def clean_email(self) -> str:
+        """Find whose address it is."""
+        email: str = self.cleaned_data["email"]
+        found = User.objects.filter(email__iexact=email).first()
+        if found is None:
+            raise forms.ValidationError(_("Nobody here has this address. An operator makes accounts in the admin."))
+        self.user = found
+        return email

@@ -1,0 +1,254 @@
+"""Studies, users and their roles, and what tables of all apps build on: versioned texts and decisions.
+
+Users sign in with their e-mail address (docs/adr/0002). Texts that people answer to never change; a change makes a new
+version (docs/adr/0006). On a piece of work there are two decisions, each with reason, evidence, who and when
+(docs/adr/0007).
+"""
+
+from typing import Any, ClassVar
+
+import pgtrigger
+from django.conf import settings
+from django.contrib.auth.models import AbstractUser, AnonymousUser, UserManager
+from django.core.exceptions import ValidationError
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.db.models.functions import Coalesce, Lower
+from django.urls import Resolver404, resolve
+from django.utils.translation import gettext_lazy as _
+
+from .. import codes
+from ..enums import DecisionKind, Role
+
+
+class EmailUserManager(UserManager["User"]):
+    """Makes users by e-mail address; addresses compare without regard to case."""
+
+    def get_by_natural_key(self, username: str | None) -> "User":
+        """Find the user whose address this is, however it is capitalised."""
+        return self.get(email__iexact=username)
+
+    def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":  # type: ignore[override]
+        """Make a user without special rights."""
+        user = self.model(email=self.normalize_email(email), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":  # type: ignore[override]
+        """Make an operator: staff with every right."""
+        return self.create_user(email, password, **{"is_staff": True, "is_superuser": True, **fields})
+
+
+class User(AbstractUser):
+    """A researcher or operator. Crowd workers are participants, not users."""
+
+    username = None  # type: ignore[assignment]
+    first_name = None  # type: ignore[assignment]
+    last_name = None  # type: ignore[assignment]
+    email = models.EmailField(_("e-mail address"), max_length=254, unique=True)
+    name = models.CharField(_("name"), max_length=200, blank=True)
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+    objects: ClassVar[EmailUserManager] = EmailUserManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                Lower("email"),
+                name="user_email_unique",
+                violation_error_message=_("There is a user with this address."),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.email
+
+    def get_full_name(self) -> str:
+        """Return the name, or the address where none was given."""
+        return str(self)
+
+    def get_short_name(self) -> str:
+        """Return the name, or the address where none was given."""
+        return str(self)
+
+
+def count_of(model: type[models.Model], relation: str, *, distinct: bool = False) -> Coalesce:
+    """Return an annotation of `model` that counts a relation's rows, 0 where there is none.
+
+    A subquery each: joining several relations at once would multiply the rows before counting them. The relation goes
+    by its name, so that rows which an upper app owns can be counted too.
+    """
+    own = model._default_manager.filter(pk=models.OuterRef("pk")).order_by().values("pk")
+    counted = own.annotate(n=models.Count(relation, distinct=distinct)).values("n")
+    return Coalesce(models.Subquery(counted, output_field=models.IntegerField()), 0)
+
+
+def validate_short_name(slug: str) -> None:
+    """Raise `ValidationError` for a short name under whose address another page stands, such as `new`."""
+    for prefix, own in (("/studies/", "study"), ("/api/v1/studies/", "api_study")):
+        try:
+            found = resolve(f"{prefix}{slug}/").url_name
+        except Resolver404:  # the field says what short names are made of
+            continue
+        if found and found != own:
+            said = _("The short name “%(slug)s” is used by another page. Choose another one.")
+            raise ValidationError(said % {"slug": slug}, code="reserved")
+
+
+class StudyQuerySet(models.QuerySet["Study"]):
+    """What can be said of studies. `for_user` is the one place where access is decided."""
+
+    def for_user(self, user: "User | AnonymousUser", role: int = Role.VIEWER) -> "StudyQuerySet":
+        """Return the studies in which the user holds at least this role; operators hold every role."""
+        if not user.is_authenticated or not user.is_active:
+            return self.none()
+        if user.is_superuser:
+            return self
+        return self.filter(memberships__user=user, memberships__role__gte=role)
+
+    def with_role(self, user: "User | AnonymousUser") -> "StudyQuerySet":
+        """Annotate each study with the user's `role` in it (None where there is none)."""
+
+        own = Membership.objects.filter(study=models.OuterRef("pk"), user=user.pk).values("role")
+        return self.annotate(role=models.Subquery(own))
+
+    def with_counts(self) -> "StudyQuerySet":
+        """Annotate `topic_count`, `response_count`, `participant_count`."""
+        return self.annotate(
+            topic_count=count_of(Study, "topics"),
+            response_count=count_of(Study, "responses"),
+            participant_count=count_of(Study, "participants"),
+        )
+
+
+class Study(models.Model):
+    """One research project. Everything else belongs to one study."""
+
+    slug = models.SlugField(
+        _("short name"), max_length=80, unique=True, help_text=_("Part of its address and of commands.")
+    )
+    title = models.CharField(_("title"), max_length=200)
+    description = models.TextField(_("description"), blank=True)
+    language = models.CharField(
+        _("language"), max_length=35, default="en", validators=[codes.validate_language],
+        help_text=_("Of its texts, as a BCP 47 tag."),
+    )  # fmt: skip
+    text_licence = models.CharField(
+        _("licence of released texts"), max_length=100, default="CC-BY-4.0", validators=[codes.validate_licence]
+    )
+    currency = models.CharField(_("currency"), max_length=3, default="USD", validators=[codes.validate_currency])
+    # Money in minor units; what a model may cost all told. None: no limit was set, and paid endpoints are refused.
+    llm_budget = models.BigIntegerField(
+        _("budget for models (minor units)"), null=True, blank=True, validators=[MinValueValidator(0)]
+    )
+    # What people read before they agree: who asks them, whom to turn to, how they are paid, how long it is kept.
+    asked_by = models.CharField(
+        _("who asks"), max_length=300, blank=True, help_text=_("Names and institution, as people read them.")
+    )
+    contact = models.CharField(
+        _("contact"),
+        max_length=300,
+        blank=True,
+        help_text=_("Where people reach you beside the questions that they ask here: an e-mail address, say."),
+    )
+    payment = models.CharField(
+        _("how and when people are paid"),
+        max_length=500,
+        blank=True,
+        help_text=_("Of those who came by a link of yours; a platform pays its own."),
+    )
+    retention = models.CharField(
+        _("how long what people give is kept"),
+        max_length=500,
+        blank=True,
+        help_text=_("What is released stays released; say how long the rest is kept, and where."),
+    )
+    is_simulated = models.BooleanField(
+        _("simulated"), default=False, help_text=_("Its crowd is simulated; said wherever it shows.")
+    )
+    created_at = models.DateTimeField(_("created"))
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+
+    objects = StudyQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "studies"
+        constraints = [
+            models.CheckConstraint(condition=~models.Q(slug=""), name="study_slug_not_empty"),
+            models.CheckConstraint(condition=models.Q(currency__regex=r"^[A-Z]{3}$"), name="study_currency_is_a_code"),
+            models.CheckConstraint(
+                condition=models.Q(llm_budget__isnull=True) | models.Q(llm_budget__gte=0),
+                name="study_llm_budget_not_negative",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    def clean(self) -> None:
+        """Refuse a new study that could not be opened."""
+        if self._state.adding:
+            try:
+                validate_short_name(self.slug)
+            except ValidationError as error:
+                raise ValidationError({"slug": error}) from None
+
+
+class Membership(models.Model):
+    """One user's role in one study."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
+    role = models.PositiveSmallIntegerField(choices=Role.choices)
+    added_at = models.DateTimeField()
+    added_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "user"], name="membership_once_per_study_and_user"),
+            models.CheckConstraint(condition=models.Q(role__in=Role.values), name="membership_role_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} ({self.get_role_display()})"
+
+
+class Versioned(models.Model):
+    """A text of a study in one version. A row is never updated: what points to it points to what was read."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="%(class)ss")
+    name = models.CharField(_("name"), max_length=100)
+    version = models.PositiveIntegerField(_("version"), default=1)
+    created_at = models.DateTimeField(_("created"))
+
+    class Meta:
+        abstract = True
+        constraints = [
+            models.UniqueConstraint(fields=["study", "name", "version"], name="%(class)s_version_unique"),
+            models.CheckConstraint(condition=models.Q(version__gte=1), name="%(class)s_version_positive"),
+        ]
+        triggers = [pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update)]
+
+    def __str__(self) -> str:
+        return f"{self.name} v{self.version}"
+
+
+class Decision(models.Model):
+    """Paid or not, included or not: what somebody decided, once; the latest one on a question holds."""
+
+    about = models.CharField(max_length=10, choices=DecisionKind.choices)
+    holds = models.BooleanField()
+    reason = models.TextField()
+    evidence = models.JSONField(default=dict, blank=True)
+    decided_at = models.DateTimeField()
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+")
+
+    class Meta:
+        abstract = True
+        constraints = [
+            models.CheckConstraint(condition=models.Q(about__in=DecisionKind.values), name="%(class)s_about_known"),
+            models.CheckConstraint(condition=~models.Q(reason=""), name="%(class)s_has_a_reason"),
+        ]
+        triggers = [pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update)]

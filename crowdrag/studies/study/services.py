@@ -1,0 +1,96 @@
+"""Making and describing studies, and saying who may do what in them."""
+
+from datetime import datetime
+from typing import Any, Final
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from ..enums import Role
+from .models import Membership, Study, User
+
+#: Fields whose values are checked wherever a study is made: its short name, and codes of a standard.
+VALIDATED_FIELDS: Final = {"slug", "language", "text_licence", "currency"}
+
+
+@transaction.atomic
+def describe(*, study: Study, **fields: Any) -> Study:
+    """Change what a study says of itself; what else holds of it stays as it is."""
+    for name, value in fields.items():
+        setattr(study, name, value)
+    study.save(update_fields=[*fields])
+    return study
+
+
+@transaction.atomic
+def create(*, slug: str, title: str, by: User | None, now: datetime | None = None, **fields: Any) -> Study:
+    """Make a study; whoever makes it owns it.
+
+    Raises
+    ------
+    ValidationError
+        for a short name that no address can hold or that another page has, and for a language, licence or currency
+        that no standard knows.
+    """
+    now = now or timezone.now()
+    study = Study(slug=slug, title=title, created_by=by, created_at=now, **fields)
+    study.clean_fields(exclude={field.name for field in Study._meta.fields} - VALIDATED_FIELDS)
+    study.clean()
+    study.save(force_insert=True)
+    if by is not None:
+        Membership.objects.create(study=study, user=by, role=Role.OWNER, added_at=now, added_by=by)
+    return study
+
+
+@transaction.atomic
+def discard(study: Study) -> bool:
+    """Remove a study into which nothing was put, with its runs that ended; say whether it was removed.
+
+    A study that holds anything else stays: a member, a text, a run that is still at work.
+    """
+    study = Study.objects.select_for_update().get(pk=study.pk)
+    if any(run.is_active for run in study.runs.all()):
+        return False
+    relations = [relation for relation in Study._meta.related_objects if relation.get_accessor_name() != "runs"]
+    if any(
+        relation.related_model._base_manager.filter(**{relation.field.name: study}).exists() for relation in relations
+    ):
+        return False
+    study.delete()
+    return True
+
+
+class LastOwnerError(ValueError):
+    """A study must keep an owner."""
+
+    def __init__(self) -> None:
+        super().__init__(_("This is the study's only owner. Make somebody else an owner first."))
+
+
+@transaction.atomic
+def set_role(*, study: Study, user: User, role: Role, by: User | None, now: datetime | None = None) -> Membership:
+    """Give a user a role in a study, whether they had one or not."""
+    _keep_an_owner(study, user, becomes_owner=role == Role.OWNER)
+    membership, _created = Membership.objects.update_or_create(
+        study=study,
+        user=user,
+        defaults={"role": role},
+        create_defaults={"role": role, "added_at": now or timezone.now(), "added_by": by},
+    )
+    return membership
+
+
+@transaction.atomic
+def remove_member(*, study: Study, user: User) -> None:
+    """Take a user out of a study."""
+    _keep_an_owner(study, user, becomes_owner=False)
+    Membership.objects.filter(study=study, user=user).delete()
+
+
+def _keep_an_owner(study: Study, user: User, *, becomes_owner: bool) -> None:
+    # The study's row is the lock: two owners who demote each other at once must not both succeed.
+    Study.objects.select_for_update().get(pk=study.pk)
+    owners = set(Membership.objects.filter(study=study, role=Role.OWNER).values_list("user_id", flat=True))
+    if not becomes_owner and owners == {user.pk}:
+        raise LastOwnerError

@@ -1,0 +1,102 @@
+"""My studies, a new one, a study's home, what it says of itself, and its members."""
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from ..access import public, signed_in, study_page
+from ..enums import Role
+from ..navigation import cards
+from . import services
+from .forms import AboutForm, MemberForm, StudyForm
+from .models import Study, User
+
+
+@public
+def home(request: HttpRequest) -> HttpResponse:
+    """Lead to my studies, by way of the login where needed."""
+    return redirect("studies")
+
+
+@signed_in
+def my_studies(request: HttpRequest) -> HttpResponse:
+    """List the studies that I am a member of."""
+    studies = Study.objects.for_user(request.user).with_role(request.user).with_counts().order_by("-created_at", "id")
+    return render(request, "studies/mine.html", {"studies": studies})
+
+
+@signed_in
+def new_study(request: HttpRequest) -> HttpResponse:
+    """Make a study."""
+    form = StudyForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        study = services.create(by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
+        return redirect("study", slug=study.slug)
+    return render(request, "studies/new.html", {"form": form}, status=422 if form.errors else 200)
+
+
+@study_page(Role.OWNER)
+def about_study(request: HttpRequest, study: Study) -> HttpResponse:
+    """Say who asks, whom to turn to, how people are paid and how long it is kept."""
+    form = AboutForm(request.POST or None, instance=Study.objects.get(pk=study.pk))
+    if request.method == "POST" and form.is_valid():
+        services.describe(study=study, **form.cleaned_data)
+        return redirect("study", slug=study.slug)
+    context = {"form": form, "section": "study"}
+    return render(request, "studies/about.html", context, status=422 if form.errors else 200)
+
+
+@study_page(Role.VIEWER)
+def study_home(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show what each app says of the study."""
+    may_describe = request.study_role >= Role.OWNER  # type: ignore[attr-defined]
+    context = {"cards": cards(study), "section": "study", "may_describe": may_describe}
+    return render(request, "studies/home.html", context)
+
+
+@study_page(Role.VIEWER)
+def members(request: HttpRequest, study: Study) -> HttpResponse:
+    """List the members; owners add one or change a role."""
+    if request.method == "POST":
+        return _set_role(request, study)
+    return _show_members(request, study, MemberForm())
+
+
+def _set_role(request: HttpRequest, study: Study) -> HttpResponse:
+    """Give somebody a role."""
+    if request.study_role < Role.OWNER:  # type: ignore[attr-defined]
+        raise PermissionDenied(_("Only owners change who is a member."))
+    form = MemberForm(request.POST)
+    if not form.is_valid():
+        return _show_members(request, study, form, status=422)
+    try:
+        services.set_role(study=study, user=form.user, role=form.cleaned_data["role"], by=request.user)  # type: ignore[arg-type]
+    except services.LastOwnerError as error:
+        form.add_error(None, str(error))
+        return _show_members(request, study, form, status=422)
+    messages.success(
+        request, _("%(user)s is now %(role)s.") % {"user": form.user, "role": form.cleaned_data["role"].label}
+    )
+    return redirect("members", slug=study.slug)
+
+
+@study_page(Role.OWNER)
+@require_POST
+def remove_member(request: HttpRequest, study: Study, user_id: int) -> HttpResponse:
+    """Take somebody out of the study."""
+    user = get_object_or_404(User, pk=user_id, memberships__study=study)
+    try:
+        services.remove_member(study=study, user=user)
+    except services.LastOwnerError as error:
+        messages.error(request, str(error))
+    return redirect("members", slug=study.slug)
+
+
+def _show_members(request: HttpRequest, study: Study, form: MemberForm, status: int = 200) -> HttpResponse:
+    """Render the page."""
+    found = study.memberships.select_related("user").order_by("-role", "user__email", "id")
+    context = {"memberships": found, "form": form, "section": "members", "may_change": request.study_role >= Role.OWNER}  # type: ignore[attr-defined]
+    return render(request, "studies/members.html", context, status=status)

@@ -1,0 +1,92 @@
+"""The page that shows every component with made-up figures, and the pages that are shown when something went wrong.
+
+None of the latter needs the database.
+"""
+
+import datetime as dt
+from dataclasses import dataclass
+
+from django import forms
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from crowdrag.studies.access import public
+
+
+@dataclass(frozen=True)
+class SampleRow:
+    """A line of the sample table."""
+
+    dimension: str
+    alpha: float | None
+    low: float | None
+    high: float | None
+    items: int
+    a: int
+    n: int
+    b: int
+
+
+SAMPLE_ROWS = [
+    SampleRow("correctness_topical", 0.412, 0.351, 0.468, 1352, 3, 1, 1),
+    SampleRow("coherence_logical", -0.052, -0.131, 0.024, 1352, 1, 3, 1),
+    SampleRow("coherence_stylistic", 0.238, 0.170, 0.301, 1287, 2, 2, 1),
+    SampleRow("coverage_broad", 0.077, 0.012, 0.139, 640, 0, 1, 4),
+    SampleRow("coverage_deep", None, None, None, 0, 0, 0, 0),
+]
+
+
+class SampleForm(forms.Form):
+    """One field of each kind."""
+
+    title = forms.CharField(label="Title", max_length=80, help_text="As it is shown to workers.")
+    resamples = forms.IntegerField(label="Bootstrap resamples", min_value=100, initial=1000)
+    split = forms.ChoiceField(label="Split", choices=[("complete", "complete"), ("minimal", "minimal")])
+    style = forms.ChoiceField(
+        label="Style",
+        widget=forms.RadioSelect,
+        choices=[("bullet", "Bullet points"), ("essay", "Essay"), ("news", "News")],
+    )
+    instructions = forms.CharField(label="Instructions", widget=forms.Textarea, required=False, help_text="Markdown.")
+    topics = forms.FileField(label="Topics", required=False, help_text="JSON lines, plain or gzipped.")
+    keep = forms.BooleanField(label="Keep the writing logs", required=False)
+
+
+@public
+def components(request: HttpRequest) -> HttpResponse:
+    """Show every component in each of its states; `?errors` shows the form as it comes back with errors."""
+    now = timezone.now()
+    bound = {"title": "", "resamples": "7", "split": "all", "style": "essay"}
+    context = {
+        "form": SampleForm(bound) if "errors" in request.GET else SampleForm(initial={"style": "essay"}),
+        "rows": SAMPLE_ROWS,
+        "page": Paginator(range(4731), 50).page(3),
+        "minutes_ago": now - dt.timedelta(minutes=5),
+    }
+    return render(request, "face/components.html", context)
+
+
+@public
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """400."""
+    return render(request, "errors/400.html", status=400)
+
+
+@public
+def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """403, with the reason where one was given."""
+    return render(request, "errors/403.html", {"reason": str(exception or "")}, status=403)
+
+
+@public
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """404."""
+    return render(request, "errors/404.html", status=404)
+
+
+@public
+def server_error(request: HttpRequest) -> HttpResponse:
+    """500."""
+    return render(request, "errors/500.html", status=500)
