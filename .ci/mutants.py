@@ -38,7 +38,7 @@ PARTS = {
         ["tests/annotation/test_assignments*.py"],
         ["tests/annotation", "tests/recruitment"],
     ),
-    "runs": (["crowdrag/runs/domain"], ["tests/runs"], ["tests/llm", "tests/webhooks", "tests/analysis/experiments"]),
+    "runs": (["crowdrag/jobs/domain"], ["tests/runs"], ["tests/llm", "tests/webhooks", "tests/analysis/experiments"]),
     "access": (["crowdrag/studies/access.py"], ["tests/studies"], ["tests/api/test_matrix.py"]),
 }
 HUNG = 900

@@ -12,7 +12,7 @@ class AnalysisConfig(AppConfig):
 
     def ready(self) -> None:
         """Make analyses known to the runs, and put their results into a study's navigation and onto its home."""
-        from crowdrag.runs import duties
+        from crowdrag.jobs import schedules
         from crowdrag.studies import activities
         from crowdrag.studies.navigation import register_card, register_tab
 
@@ -32,7 +32,7 @@ class AnalysisConfig(AppConfig):
 
         analysing.register(analysis_form.describe)
         updating.register(analysing.result_url, analysis_form.describe)
-        duties.register("analysis.updates", lambda now: due.update_due(now=now), due.EVERY)
+        schedules.register("analysis.updates", lambda now: due.update_due(now=now), due.EVERY)
         exporting.register()
         planning.register(plan_form.describe)
         packing.register()
@@ -43,7 +43,7 @@ class AnalysisConfig(AppConfig):
         activities.on_erase(erasing.erase)
         building.register()
         activities.on_erase(marking.erase)
-        duties.register("analysis.releases.tidy", keeping.tidy, keeping.TIDY_EVERY)
+        schedules.register("analysis.releases.tidy", keeping.tidy, keeping.TIDY_EVERY)
         register_tab(order=28, label=_("Planner"), url_name="planner", section="planner")
         register_tab(order=30, label=_("Results"), url_name="results", section="results")
         register_tab(order=32, label=_("Experiments"), url_name="experiments", section="experiments")

@@ -17,7 +17,7 @@ class AnnotationConfig(AppConfig):
         from annotation.domain import assignments, erasing, invariants, judging_models, live, offering, recruiting
         from annotation.domain.cards import card
         from annotation.domain.imports import own
-        from crowdrag.runs import duties
+        from crowdrag.jobs import schedules
         from crowdrag.studies import activities
         from crowdrag.studies.navigation import register_card, register_tab
 
@@ -30,5 +30,5 @@ class AnnotationConfig(AppConfig):
         activities.on_withdraw(assignments.leave)
         activities.on_erase(erasing.erase)
         recruiting.register()
-        duties.register("annotation.leases", lambda now: assignments.expire(now=now), timedelta(minutes=1))
-        duties.register("annotation.live", lambda now: live.refresh_due(now=now), timedelta(minutes=1))
+        schedules.register("annotation.leases", lambda now: assignments.expire(now=now), timedelta(minutes=1))
+        schedules.register("annotation.live", lambda now: live.refresh_due(now=now), timedelta(minutes=1))

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crowdrag.runtime import embedded
-from crowdrag.runtime.folder import Folder
+from crowdrag.runtime import embedded_stores
+from crowdrag.runtime.data_folder import DataFolder
 
 if TYPE_CHECKING:
     from django.db.backends.base.base import BaseDatabaseWrapper
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def system(settings: str = "crowdrag.settings", **variables: str) -> Iterator[Folder]:
+def system(settings: str = "crowdrag.settings", **variables: str) -> Iterator[DataFolder]:
     """Start database and broker, set up Django with these settings, and make all tables; the folder of it all.
 
     The environment is in the end as it was before.
     """
     before = dict(os.environ)
     with tempfile.TemporaryDirectory(prefix="crowdrag-bench-") as data:
-        folder = Folder(Path(data).resolve())
+        folder = DataFolder(Path(data).resolve())
         for name in ("DATABASE_URL", "BROKER_URL"):
             os.environ.pop(name, None)
         os.environ |= {"CROWDRAG_DATA_DIR": data, "HTTPS": "false", "DJANGO_SETTINGS_MODULE": settings, **variables}
         try:
-            with embedded.lent(folder, options=("--remove",)) as environment:
+            with embedded_stores.borrow(folder, options=("--remove",)) as environment:
                 os.environ |= environment | {"DJANGO_SETTINGS_MODULE": settings}
                 connection = _set_up()
                 try:
@@ -55,7 +55,7 @@ def _set_up() -> BaseDatabaseWrapper:
 
 
 @contextmanager
-def web(folder: Folder) -> Iterator[Server]:
+def web(folder: DataFolder) -> Iterator[Server]:
     """Start the web server of a system as `crowdrag up` does; it answers."""
     from django.db import connection
 

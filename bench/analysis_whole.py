@@ -47,8 +47,7 @@ def run() -> list[dict]:
 def analyse() -> dict:
     """Analyse the imported study and draw its figures; how long each part took."""
     from analysis.domain import analysing, charts, tables
-    from crowdrag.runs import kinds
-    from crowdrag.runs.domain import claiming
+    from crowdrag.jobs import kinds, leases
     from crowdrag.studies.models import Study
 
     study = Study.objects.get(slug=STUDY)
@@ -62,11 +61,11 @@ def analyse() -> dict:
 
     began, used = time.perf_counter(), time.process_time()
     run = analysing.start(study=study)
-    unit = claiming.claim(worker="bench", run=run)
+    unit = leases.claim(worker="bench", run=run)
     assert unit is not None
     effect = kinds.get(run.kind).work(kinds.Work(run, unit, report, lambda _effect: None))
     report(0, 0, "Storing the tables")
-    claiming.complete(unit, effect=effect, total=1, message="")
+    leases.complete(unit, effect=effect, total=1, message="")
     report(0, 0, "Drawing the figures")
     drawn = 0
     for name in charts.CHARTS:

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench._system import system, web
-from crowdrag.runtime import status
-from crowdrag.runtime.folder import REPOSITORY, Folder
+from crowdrag.runtime import data_folder
+from crowdrag.runtime.data_folder import REPOSITORY, DataFolder
 
 if TYPE_CHECKING:
     from tests.writing.served import Server
@@ -46,7 +46,7 @@ def run() -> list[dict]:
     return [*rows, *_on_a_full_disk()]
 
 
-def _on_the_web(folder: Folder) -> list[dict]:
+def _on_the_web(folder: DataFolder) -> list[dict]:
     with web(folder) as server:
         for _ in range(10):
             _sign_in_page(server.port)
@@ -80,7 +80,7 @@ def _slow_clients(server: Server, name: str, start: bytes) -> dict:
     return {"name": f"{SLOW} clients that sent {name}", "ratio": WITHIN / seconds[-1], "target": 1, "detail": detail}
 
 
-def _large_bodies(server: Server, folder: Folder) -> dict:
+def _large_bodies(server: Server, folder: DataFolder) -> dict:
     """Anonymous files of half a gigabyte: what of them comes to the disk, and how soon they are refused."""
     most, over = 0, threading.Event()
 
@@ -148,7 +148,7 @@ def _on_a_full_disk() -> list[dict]:
 
 
 def _filled(disk: Path) -> list[dict]:
-    folder = Folder(disk / "var")
+    folder = DataFolder(disk / "var")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -174,11 +174,11 @@ def _filled(disk: Path) -> list[dict]:
         while _ready(port) == 200 and time.perf_counter() - began < 60:
             time.sleep(0.1)
         unready = time.perf_counter() - began
-        while "space" not in status.read(folder) and time.perf_counter() - began < 60:
+        while "space" not in data_folder.read_status(folder) and time.perf_counter() - began < 60:
             time.sleep(0.1)
         told = time.perf_counter() - began
         took, said = call("doctor")
-        restarts = sum(entry["restarts"] for entry in status.read(folder).get("services", {}).values())
+        restarts = sum(entry["restarts"] for entry in data_folder.read_status(folder).get("services", {}).values())
         filler.unlink()
         freed = time.perf_counter()
         while _ready(port) != 200 and time.perf_counter() - freed < 60:

@@ -72,9 +72,9 @@ def _worked_on(server: Counting, data: Path) -> Any:
     """Start a run by the server's model and work on it; the run, done."""
     from analysis.domain.experiments import starting
     from analysis.domain.experiments.experiment import get
+    from crowdrag.jobs import leases, run_files, worker
+    from crowdrag.jobs.enums import RunState
     from crowdrag.llm.models import Endpoint
-    from crowdrag.runs.domain import claiming, executing, uploads
-    from crowdrag.runs.enums import RunState
     from tests.factories import StudyFactory
 
     study: Any = StudyFactory()
@@ -83,14 +83,14 @@ def _worked_on(server: Counting, data: Path) -> Any:
     Endpoint.objects.create(
         name="counting", base_url=server.url, model="m", is_local=True, is_allowed=True, concurrency=8
     )
-    upload = uploads.store(study=study, source=path)
+    upload = run_files.store_upload(study=study, source=path)
     given = {
         "generator": "endpoint:counting", "collection": {"source": "qa", "upload": upload.pk}, "samples": SAMPLES,
         "retrievers": list(RETRIEVERS), "alphas": list(ALPHAS), "k": CUT, "entailment": "", "resamples": 10,
     }  # fmt: skip
     made = starting.start(starting.order(get("fair"), study, given))
-    while (unit := claiming.claim(worker="bench", run=made)) is not None:
-        executing.execute(unit)
+    while (unit := leases.claim(worker="bench", run=made)) is not None:
+        worker.execute(unit)
     made.refresh_from_db()
     assert made.state == RunState.DONE, (made.error, made.problems)
     return made

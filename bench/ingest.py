@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from bench import _load
 from bench._system import system, web
-from crowdrag.runtime.folder import Folder
+from crowdrag.runtime.data_folder import DataFolder
 
 ROUNDS, SECONDS, SENDERS = 15, 1.5, 16
 RATE, WRITERS, LASTING, LIMIT = 200, 200, 30.0, 0.150
@@ -34,7 +34,7 @@ def run() -> list[dict]:
         return _measured(folder)
 
 
-def _measured(folder: Folder) -> list[dict]:
+def _measured(folder: DataFolder) -> list[dict]:
     from django.db import connection
 
     from bench._bare import TABLE

@@ -36,9 +36,9 @@ def _one(port: int, inference: str) -> dict[str, Any]:
     from annotation.domain.judging_models import judging
     from annotation.domain.judging_models.orders import Order
     from annotation.models import JudgingAnswer, Judgment
+    from crowdrag.jobs import leases, worker
+    from crowdrag.jobs.enums import RunState
     from crowdrag.llm.models import Endpoint
-    from crowdrag.runs.domain import claiming, executing
-    from crowdrag.runs.enums import RunState
 
     questions = 1 if inference == "COMBINED" else DIMENSIONS
     source, prompt = _campaign(-(-CALLS // questions))
@@ -59,8 +59,8 @@ def _one(port: int, inference: str) -> dict[str, Any]:
     started = judging.start(study=source.study, order=order)
     calls = sum(len(unit.payload["items"]) for unit in started.units.all()) * questions
     began, cpu = time.perf_counter(), time.process_time()
-    while (unit := claiming.claim(worker="bench", run=started)) is not None:
-        executing.execute(unit)
+    while (unit := leases.claim(worker="bench", run=started)) is not None:
+        worker.execute(unit)
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
     started.refresh_from_db()
     assert started.state == RunState.DONE, (started.error, started.problems)

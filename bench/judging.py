@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from bench import _load
 from bench._system import system, web
-from crowdrag.runtime.folder import Folder
+from crowdrag.runtime.data_folder import DataFolder
 
 if TYPE_CHECKING:
     from annotation.models import Assignment
@@ -32,7 +32,7 @@ def run() -> list[dict]:
         return _measured(folder)
 
 
-def _measured(folder: Folder) -> list[dict]:
+def _measured(folder: DataFolder) -> list[dict]:
     from django.db import connection
 
     from annotation.models import ItemTime, Judgment

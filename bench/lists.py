@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from bench._system import system, web
-from crowdrag.runtime.folder import Folder
+from crowdrag.runtime.data_folder import DataFolder
 
 if TYPE_CHECKING:
     from crowdrag.studies.models import Study, User
@@ -52,7 +52,7 @@ def run() -> Iterator[dict]:
         yield from _measured(folder)
 
 
-def _measured(folder: Folder) -> Iterator[dict]:
+def _measured(folder: DataFolder) -> Iterator[dict]:
     from django.db import connection
 
     began = time.perf_counter()

@@ -61,7 +61,7 @@ INSTALLED_APPS = [
     "crowdrag.audit",
     "crowdrag.api",
     "crowdrag.llm",
-    "crowdrag.runs",
+    "crowdrag.jobs",
     "crowdrag.webhooks",
     "crowdrag.recruitment",
     "writing",
@@ -290,7 +290,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "SWAGGER_UI_DIST": "SIDECAR",
     "ENUM_NAME_OVERRIDES": {
-        "RunStateEnum": "crowdrag.runs.enums.RunState",
+        "RunStateEnum": "crowdrag.jobs.enums.RunState",
         "OriginEnum": "writing.enums.Origin",
         "CampaignKindEnum": "annotation.enums.CampaignKind",
         "PersonalKindEnum": "analysis.enums.PersonalKind",

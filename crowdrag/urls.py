@@ -18,7 +18,7 @@ urlpatterns = [
     path("", include("crowdrag.api.urls")),
     path("", include("crowdrag.webhooks.urls")),
     path("", include("crowdrag.operations.urls")),
-    path("", include("crowdrag.runs.urls")),
+    path("", include("crowdrag.jobs.urls")),
     path("", include("crowdrag.llm.urls")),
     path("", include("crowdrag.recruitment.urls")),
     path("", include("writing.urls")),

@@ -15,7 +15,7 @@ from django.test import TransactionTestCase
 from pytest_django import DjangoDbBlocker
 from xdist.scheduler import LoadFileScheduling
 
-from crowdrag.runtime.locks import Lock
+from crowdrag.runtime.data_folder import FileLock
 from crowdrag.runtime.pytest_services import TEMPLATE
 from tests import emptying
 
@@ -34,7 +34,7 @@ def django_db_modify_db_settings(
     name = os.environ.get(TEMPLATE)
     if name is None:
         return
-    lock = Lock(Path(os.environ["CROWDRAG_DATA_DIR"], "template.lock"))
+    lock = FileLock(Path(os.environ["CROWDRAG_DATA_DIR"], "template.lock"))
     with _held(lock), django_db_blocker.unblock(), connection._nodb_cursor() as cursor:  # type: ignore[attr-defined]
         cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name])
         if cursor.fetchone() is None:
@@ -44,7 +44,7 @@ def django_db_modify_db_settings(
 
 
 @contextmanager
-def _held(lock: Lock) -> Iterator[None]:
+def _held(lock: FileLock) -> Iterator[None]:
     assert lock.acquire(wait=120), "another process of these tests has been making tables for two minutes"
     try:
         yield

@@ -27,8 +27,8 @@ from analysis.text.occurrences import whole_words
 from annotation.domain import quoting, showing
 from annotation.domain.judging_models import attacks
 from annotation.domain.judging_models import prompts as judge_prompts
-from crowdrag.llm.domain import keys
-from crowdrag.llm.domain.erasing import container_test
+from crowdrag.llm import connections
+from crowdrag.llm.erasure import container_test
 from crowdrag.studies.entry import links
 from crowdrag.ui import markdown
 from writing.domain import erasing, reading
@@ -79,7 +79,7 @@ READERS: dict[str, Reader] = {
     "erasing.parts": erasing._SENTENCE_END.split,
     "erasing.container_test": lambda text: container_test([text, *(f"{text}{n}" for n in range(20))])(f"{text}x{text}"),
     "import_reading.parsed": lambda text: import_reading.parsed(text, Problems(), file="f", line=1),
-    "keys": lambda text: keys._LIKE_A_KEY.sub("", text),
+    "keys": lambda text: connections._LIKE_A_KEY.sub("", text),
     "lamp": lambda text: [task.sought.search(text) for task in lamp.TASKS.values()],
     "markdown.render": markdown.render,
     "matching.Sources.find": _sources,

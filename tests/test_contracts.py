@@ -55,7 +55,7 @@ def test_a_breach_is_caught(copy: Path, contract: str) -> None:
     assert status != 0
 
 
-@pytest.mark.parametrize("file", ["annotation/helpers.py", "crowdrag/runs/utils.py"])
+@pytest.mark.parametrize("file", ["annotation/helpers.py", "crowdrag/jobs/utils.py"])
 def test_a_module_that_is_no_layer_is_caught(copy: Path, file: str) -> None:
     (copy / file).write_text('"""A drawer for everything."""\n')
     status, _verdicts = lint(copy)

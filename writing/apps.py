@@ -14,7 +14,7 @@ class WritingConfig(AppConfig):
 
     def ready(self) -> None:
         """Put the app's pages into a study's navigation, its imports among the runs, writing among the ways."""
-        from crowdrag.runs import duties
+        from crowdrag.jobs import schedules
         from crowdrag.studies import activities
         from crowdrag.studies.enums import Role
         from crowdrag.studies.navigation import register_card, register_tab
@@ -52,6 +52,6 @@ class WritingConfig(AppConfig):
         activities.on_erase(erasing.erase)
         recruiting.register()
         minute = timedelta(minutes=1)
-        duties.register("writing.leases", lambda now: leases.expire(now=now), minute)
-        duties.register("writing.slots", slots.ensure_open, minute)
-        duties.register("writing.logs", lambda now: sittings.compact_abandoned(now=now), 5 * minute)
+        schedules.register("writing.leases", lambda now: leases.expire(now=now), minute)
+        schedules.register("writing.slots", slots.ensure_open, minute)
+        schedules.register("writing.logs", lambda now: sittings.compact_abandoned(now=now), 5 * minute)

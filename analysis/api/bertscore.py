@@ -10,8 +10,8 @@ from rest_framework.response import Response
 from crowdrag.api.endpoints import Endpoint, Need
 from crowdrag.api.problems import Problem
 from crowdrag.api.serializers import RequestBody
-from crowdrag.runs.api.ordering import STARTED, accepted, refused
-from crowdrag.runs.api.rows import RunRow
+from crowdrag.jobs.api import RunRow
+from crowdrag.jobs.orders.api import NEEDS_TO_START, accepted_response, refusal
 from crowdrag.studies.enums import Role
 
 from ..domain.results.settings import BadParameterError
@@ -44,7 +44,7 @@ class EncoderWanted(RequestBody):
 class Bertscore(Endpoint):
     """BERTScores of the study's responses."""
 
-    needs: ClassVar = {"GET": Need(Role.VIEWER), "POST": STARTED}
+    needs: ClassVar = {"GET": Need(Role.VIEWER), "POST": NEEDS_TO_START}
     serializer_class = EncodersRow
 
     def get(self, request: Request, study: str) -> Response:
@@ -60,7 +60,7 @@ class Bertscore(Endpoint):
         try:
             run = scoring.start(study=self.study, by=self.user, **self.given(EncoderWanted))
         except BadParameterError as error:
-            raise refused({"model": [str(error)]}) from None
+            raise refusal({"model": [str(error)]}) from None
         except scoring.NothingToCompareError as error:
             raise Problem("conflict", str(error)) from None
-        return accepted(self, run)
+        return accepted_response(self, run)

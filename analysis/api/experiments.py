@@ -14,7 +14,7 @@ from crowdrag.accounts.enums import Scope
 from crowdrag.api.endpoints import Endpoint, Need
 from crowdrag.api.problems import Problem
 from crowdrag.api.serializers import RequestBody
-from crowdrag.runs import kinds
+from crowdrag.jobs import kinds
 from crowdrag.studies.enums import Role
 
 from ..domain.experiments import collecting, experiment, starting
@@ -197,7 +197,7 @@ class Started(Ordering):
             raise _refused(said, "#/order")
         try:
             run = starting.start(order, by=self.user)
-        except kinds.Rejected as error:
+        except kinds.InputRejectedError as error:
             raise _refused(error.problems[0]["message"], "#/collection") from None
         where = request.build_absolute_uri(reverse("api_run", args=[self.study.slug, run.key]))
         return Response(StartedRow(run).data, status=202, headers={"Location": where})

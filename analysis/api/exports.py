@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from crowdrag.accounts.enums import Scope
 from crowdrag.api.endpoints import ListEndpoint, Need
 from crowdrag.api.serializers import RequestBody
-from crowdrag.runs.models import Artifact
+from crowdrag.jobs.models import Artifact
 from crowdrag.studies.enums import Role
 
 from ..domain.corpus import exporting

@@ -11,8 +11,8 @@ from rest_framework.response import Response
 from crowdrag.api.endpoints import Endpoint, Need
 from crowdrag.api.problems import Problem
 from crowdrag.api.serializers import RequestBody
-from crowdrag.runs.api.ordering import STARTED, accepted
-from crowdrag.runs.api.rows import RunRow
+from crowdrag.jobs.api import RunRow
+from crowdrag.jobs.orders.api import NEEDS_TO_START, accepted_response
 from crowdrag.studies.enums import Role
 
 from ..domain.planning import prefilling, working
@@ -74,7 +74,7 @@ class NewPlan(PlanOfDesigns):
 class Planner(Endpoint):
     """The planner."""
 
-    needs: ClassVar = {"GET": Need(Role.VIEWER), "POST": STARTED}
+    needs: ClassVar = {"GET": Need(Role.VIEWER), "POST": NEEDS_TO_START}
     serializer_class = PlanOfDesigns
 
     def get(self, request: Request, study: str) -> Response:
@@ -97,4 +97,4 @@ class Planner(Endpoint):
         except BadPlanError as error:
             said = [{"pointer": "#", "detail": str(error), "code": "refused"}]
             raise Problem("refused", str(error), errors=said) from None
-        return accepted(self, run)
+        return accepted_response(self, run)

@@ -13,7 +13,7 @@ from rest_framework.reverse import reverse
 
 from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
 from crowdrag.api.problems import Problem
-from crowdrag.runs.views import sending
+from crowdrag.jobs import downloads
 from crowdrag.studies.enums import AuditedContent, Role
 
 from ..domain.releases import whole
@@ -69,8 +69,10 @@ class OneFile(Sent):
         if found.removed_at is not None:
             raise Problem("gone", _("Somebody's data was taken out of it: a later version has such a file."))
         self.about(None, found.pk)
-        kept = sending.Kept(str(found.file.name), found.download_name, found.media_type, found.size, found.sha256)
-        return sending.send(request._request, kept)
+        kept = downloads.DownloadableFile(
+            str(found.file.name), found.download_name, found.media_type, found.size, found.sha256
+        )
+        return downloads.send_file(request._request, kept)
 
 
 class Zip(Sent):
@@ -86,7 +88,7 @@ class Zip(Sent):
         if found is None:
             raise Problem("gone", _("There is no file in it: it is not built, or all that it held was taken out."))
         self.about(None)
-        return sending.send_zip(request._request, found.parts, name=found.name, tag=found.tag)
+        return downloads.send_zip(request._request, found.parts, name=found.name, tag=found.tag)
 
 
 def _release(endpoint: Endpoint) -> Release:

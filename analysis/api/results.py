@@ -16,8 +16,8 @@ from crowdrag.accounts.enums import Scope
 from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
 from crowdrag.api.problems import Problem
 from crowdrag.api.serializers import IntegerFilter, RequestBody
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import AuditedContent, Role
 
 from ..domain import analysing, tables

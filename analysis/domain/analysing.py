@@ -14,11 +14,9 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Judgment
-from crowdrag.runs import kinds
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
-from crowdrag.runs.models.run import RunQuerySet
+from crowdrag.jobs import kinds, lifecycle
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run, RunQuerySet
 from crowdrag.studies.models import Study, User
 from writing.models import Response
 
@@ -59,10 +57,10 @@ def start(
     responses = Response.objects.filter(study=study).included()
     if not responses.exists() and not Judgment.objects.of_study(study).counted().exists():
         raise NothingToAnalyseError
-    run = running.start(study=study, kind=KIND, parameters=settings.write(), by=by, seed=seed, now=now)
+    run = lifecycle.start(study=study, kind=KIND, parameters=settings.write(), by=by, seed=seed, now=now)
     for update in Run.objects.filter(study=study, kind=UPDATE).active():
-        with suppress(running.NotActiveError):  # it ended in this moment
-            running.cancel(run=update, by=by, now=now)
+        with suppress(lifecycle.NotActiveError):  # it ended in this moment
+            lifecycle.cancel(run=update, by=by, now=now)
     return run
 
 
@@ -76,17 +74,17 @@ def work(work: kinds.Work) -> Callable[[], None]:
     try:
         inputs = loading.load(run.study, pool=settings.pool)
     except NothingToAnalyseError as error:
-        raise kinds.Rejected([{"message": str(error)}]) from error
+        raise kinds.InputRejectedError([{"message": str(error)}]) from error
     try:
         likenesses = similarity.read(run.study, inputs.responses, named=settings.bertscore)
     except BadParameterError as error:
-        raise kinds.Rejected([{"message": str(error)}]) from error
+        raise kinds.InputRejectedError([{"message": str(error)}]) from error
     inputs = replace(inputs, likenesses=likenesses)
     texts = Texts(run.study, inputs)
     try:
         results = compute(inputs, settings=settings, seed=run.seed, texts=texts, report=work.report)
     except TextsGoneError as error:
-        raise kinds.Rejected([{"message": str(error)}]) from error
+        raise kinds.InputRejectedError([{"message": str(error)}]) from error
     return partial(_store, run, inputs, results, mark, taken_at)
 
 
@@ -95,7 +93,7 @@ def _store(run: Run, inputs: Inputs, results: Results, mark: dict[str, int], tak
     # An update begins with fits: where nobody has judged yet, it is left to a full analysis.
     kept = results.tables | ({FITS: results.fits} if len(inputs.main.unit) else {})
     Table.objects.bulk_create(Table(run=run, name=name, rows=rows) for name, rows in kept.items())
-    running.note(run=run, summary={**results.summary, **_scores(inputs)}, inputs_digest=inputs.digest)
+    lifecycle.note(run=run, summary={**results.summary, **_scores(inputs)}, inputs_digest=inputs.digest)
 
 
 def _scores(inputs: Inputs) -> dict[str, str]:

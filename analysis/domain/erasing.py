@@ -10,8 +10,8 @@ import pgtrigger
 from django.core.files.storage import default_storage
 from django.db import transaction
 
-from crowdrag.runs.domain import running
-from crowdrag.runs.models import Artifact, Run
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.models import Artifact, Run
 from crowdrag.studies.models import Participant
 
 from ..models import PersonalFinding, Snapshot, Table
@@ -41,13 +41,13 @@ def erase(participant: Participant, now: datetime) -> None:
     for snapshot in Snapshot.objects.filter(run__study=participant.study_id).select_related("run").order_by("pk"):
         used = inputs.unpack(bytes(snapshot.payload))
         if _names(used, participant.external_id):
-            running.mark_stale(run=snapshot.run, reason=REASON, now=now)
+            lifecycle.mark_stale(run=snapshot.run, reason=REASON, now=now)
             _forget(snapshot.run, participant.external_id, used.written_by(participant.external_id))
             _strip(snapshot, used, participant.external_id)
     # An export that is being written may have read the texts already.
     for run in (*exporting.at_work(participant.study), *packing.all_at_work(participant.study)):
-        with suppress(running.NotActiveError):  # it ended in this moment
-            running.cancel(run=run, now=now)
+        with suppress(lifecycle.NotActiveError):  # it ended in this moment
+            lifecycle.cancel(run=run, now=now)
     _remove(exporting.finished(participant.study))
     _remove(packing.all_packed(participant.study))
     keeping.forget(participant.study)
@@ -61,10 +61,10 @@ def _begin_anew(participant: Participant, now: datetime) -> None:
     An update ends: what it is of is stale.
     """
     for run in Run.objects.filter(study=participant.study_id, kind__in=(ANALYSIS, UPDATE)).active().order_by("pk"):
-        with suppress(running.NotActiveError):
-            running.cancel(run=run, now=now)
+        with suppress(lifecycle.NotActiveError):
+            lifecycle.cancel(run=run, now=now)
             if run.kind == ANALYSIS:
-                running.resume(run=run, now=now)
+                lifecycle.resume(run=run, now=now)
 
 
 def _names(used: inputs.Inputs, pseudonym: str) -> bool:

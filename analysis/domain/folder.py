@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 
 from . import charts, reports, tables
 from .reports import exporting

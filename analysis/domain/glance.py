@@ -3,8 +3,8 @@
 from typing import Any
 
 from analysis.enums import Coders, Split
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 
 from . import tables

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 
 from ..models import Snapshot
 from .inputs import Inputs, unpack

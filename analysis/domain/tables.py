@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import F, Func, IntegerField
 
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 
 from ..models import Table
 from ..models.table import TableQuerySet

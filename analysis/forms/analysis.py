@@ -6,8 +6,8 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.enums import Judges
-from crowdrag.runs import kinds
-from crowdrag.runs.models import Run
+from crowdrag.jobs import kinds
+from crowdrag.jobs.models import Run
 
 from ..domain.results.settings import CHOICES, PRESETS, PUBLISHED, Settings
 from ..domain.similarity import choosing, reading
@@ -176,10 +176,10 @@ def describe(run: Run) -> dict[str, Any]:
     """Return the parameters of an analysis or an update of one, as the form calls them."""
     fields = AnalysisForm.base_fields
     labels = {OF: _("Update of"), "pool": _("Judges"), **{name: field.label or name for name, field in fields.items()}}
-    chosen = {name: kinds.choice(field.choices) for name, field in fields.items() if hasattr(field, "choices")}
+    chosen = {name: kinds.choice_label(field.choices) for name, field in fields.items() if hasattr(field, "choices")}
     words = chosen | {
-        OF: lambda key: kinds.reference_of(run.study, key),
-        "pool": kinds.choice(Judges.choices),
+        OF: lambda key: kinds.run_reference_by_key(run.study, key),
+        "pool": kinds.choice_label(Judges.choices),
         "fix_known": lambda fixed: chosen["fix_known"]("yes" if fixed else "no"),
     }
     return kinds.label_parameters(run.parameters, labels=labels, words=words, hidden=("seed", MARK))

@@ -8,8 +8,8 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from crowdrag.runs import kinds
-from crowdrag.runs.models import Run
+from crowdrag.jobs import kinds
+from crowdrag.jobs.models import Run
 from crowdrag.studies import money
 from crowdrag.studies.money import AmountField
 
@@ -176,5 +176,5 @@ def describe(run: Run) -> dict[str, Any]:
     labels = {name: field.label or name for name, field in PlanForm.base_fields.items() if name in run.parameters}
     words: dict[str, Any] = {name: lambda part: round(100 * part, 2) for name in PERCENT}
     words |= {name: lambda amount: money.format_amount(amount, currency) for name in MONEY}
-    words["source"] = lambda key: kinds.reference_of(run.study, key)
+    words["source"] = lambda key: kinds.run_reference_by_key(run.study, key)
     return kinds.label_parameters(run.parameters, labels=labels, words=words, hidden=("seed", "currency"))

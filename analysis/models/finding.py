@@ -4,7 +4,7 @@ import pgtrigger
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 
 
 class Finding(models.Model):

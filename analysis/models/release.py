@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 
 from ..enums import PUBLIC_RELEASES, RELEASE_MOVES, SERVED_RELEASES, ReleaseState

@@ -3,7 +3,7 @@
 import pgtrigger
 from django.db import models
 
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 
 
 class Snapshot(models.Model):

@@ -5,7 +5,7 @@ from typing import Any
 import pgtrigger
 from django.db import models
 
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 
 
 class TableQuerySet(models.QuerySet["Table"]):

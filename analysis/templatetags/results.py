@@ -7,7 +7,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 from crowdrag.ui.templatetags.face import figure
 
 from ..domain import captions, charts

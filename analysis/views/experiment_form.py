@@ -11,8 +11,8 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from crowdrag.runs.domain import uploads
-from crowdrag.runs.models import Upload
+from crowdrag.jobs import run_files
+from crowdrag.jobs.models import Upload
 from crowdrag.studies.models import Study, User
 from writing.models import Style
 
@@ -120,7 +120,7 @@ class ExperimentForm(forms.Form):
         self.fields["source"].help_text = " ".join(f"{FORMATS[name].title}: {FORMATS[name].help}" for name in offered)
         styles = Style.objects.filter(study=self.study).order_by("name").values_list("name", "label").distinct()
         self._choices("style", [("", _("any style")), *styles])
-        stored = uploads.offered(self.study)[:SHOWN_UPLOADS]
+        stored = run_files.reusable_uploads(self.study)[:SHOWN_UPLOADS]
         kept = [(each.pk, f"{each.name} · {filesizeformat(each.size)} · {each.sha256[:8]}") for each in stored]
         self._choices("upload", [("", _("none")), *kept])
         self._choices("generator", starting.offered())
@@ -173,11 +173,11 @@ class ExperimentForm(forms.Form):
             said = _("This file is larger than %(most)s: start the experiment by its command instead.")
             self.add_error("file", said % {"most": filesizeformat(MOST_BYTES)})
             return
-        stored = uploads.store(study=self.study, source=given, by=self.by)
+        stored = run_files.store_upload(study=self.study, source=given, by=self.by)
         try:
             self._read(stored)
         except BadFileError as error:
-            uploads.discard(stored)  # it would be offered again
+            run_files.discard_upload(stored)  # it would be offered again
             self.add_error("file", str(error))
             return
         self.cleaned_data["upload"] = stored.pk

@@ -11,9 +11,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
-from crowdrag.runs.views.ordering import ordering
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
+from crowdrag.jobs.orders.views import order_run
 from crowdrag.studies.access import study_page
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
@@ -54,7 +54,7 @@ def new(request: HttpRequest, study: Study, name: str) -> HttpResponse:
         context = {"experiment": experiment, "form": form} | more | _frame(request)
         return render(request, "analysis/experiment_new.html", context, status=status)
 
-    return ordering(
+    return order_run(
         request,
         form,
         show=show,

@@ -8,8 +8,8 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from crowdrag.runs import kinds
-from crowdrag.runs.models import Artifact
+from crowdrag.jobs import kinds
+from crowdrag.jobs.models import Artifact
 from crowdrag.studies.access import study_page
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study

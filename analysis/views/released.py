@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
-from crowdrag.runs.views import sending
+from crowdrag.jobs import downloads
 from crowdrag.studies.access import public_to_read
 
 from ..domain.pages import released as says
@@ -109,7 +109,7 @@ def sent_whole(request: HttpRequest, release: Release) -> HttpResponseBase:
     """Answer with all files of a release as one ZIP; who may have them was asked before."""
     if (found := whole.of(release)) is None:
         return _refused(request, release, status=GONE)
-    return sending.send_zip(request, found.parts, name=found.name, tag=found.tag)
+    return downloads.send_zip(request, found.parts, name=found.name, tag=found.tag)
 
 
 def sent(request: HttpRequest, release: Release, path: str) -> HttpResponseBase:
@@ -117,8 +117,10 @@ def sent(request: HttpRequest, release: Release, path: str) -> HttpResponseBase:
     found = get_object_or_404(release.files.all(), path=path)
     if found.removed_at is not None:
         return _refused(request, release, status=GONE)
-    kept = sending.Kept(str(found.file.name), found.download_name, found.media_type, found.size, found.sha256)
-    return sending.send(request, kept)
+    kept = downloads.DownloadableFile(
+        str(found.file.name), found.download_name, found.media_type, found.size, found.sha256
+    )
+    return downloads.send_file(request, kept)
 
 
 def _show(request: HttpRequest, found: Release, *, opens: bool, files: str, whole_at: str, **more: Any) -> HttpResponse:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from crowdrag.runs.domain import progress
+from crowdrag.jobs import progress
 from crowdrag.studies.access import audited, study_page
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
@@ -203,7 +203,7 @@ def _show(request: HttpRequest, study: Study, release: Release, **more: Any) -> 
 
 
 def _progress(release: Release) -> Any:
-    return progress.of(release.run) if release.run and release.run.is_active else None
+    return progress.measure(release.run) if release.run and release.run.is_active else None
 
 
 def _release(study: Study, number: int) -> Release:

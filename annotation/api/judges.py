@@ -8,9 +8,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from crowdrag.api.endpoints import Need
+from crowdrag.jobs.api import RunRow
+from crowdrag.jobs.orders.api import NEEDS_TO_START, Asked, Confirmed, OfCalls, OrderEndpoint
 from crowdrag.llm.models import Endpoint as Model
-from crowdrag.runs.api.ordering import STARTED, Asked, Confirmed, OfCalls, Ordering
-from crowdrag.runs.api.rows import RunRow
 from crowdrag.studies.enums import AuditedContent, Role
 
 from ..domain.judging_models import injecting, judging, orders, prompts
@@ -84,7 +84,7 @@ class MeasuringBegun(Confirmed, MeasuringOrder):
     """How a judge is measured, as it is started."""
 
 
-class Judging(Ordering):
+class Judging(OrderEndpoint):
     """Something that an order of judgments is sent to."""
 
     def wanted(self, given: dict[str, Any]) -> Order:
@@ -108,7 +108,7 @@ class Measuring(Judging):
 class ModelJudges(Judging):
     """Models that judge."""
 
-    needs: ClassVar = {"GET": Need(Role.EDITOR), "POST": STARTED}
+    needs: ClassVar = {"GET": Need(Role.EDITOR), "POST": NEEDS_TO_START}
     serializer_class = JudgingOffer
 
     def get(self, request: Request, study: str) -> Response:

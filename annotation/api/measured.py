@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from analysis.stats.proportions import PairedDifference, Proportion
 from crowdrag.api.endpoints import Endpoint, Need
 from crowdrag.api.problems import Problem
-from crowdrag.runs.enums import RunState
+from crowdrag.jobs.enums import RunState
 from crowdrag.studies.enums import Role
 
 from ..domain.judging_models import injecting, listing, measured

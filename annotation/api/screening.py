@@ -14,8 +14,8 @@ from crowdrag.api.endpoints import Endpoint
 from crowdrag.api.problems import refusal_problem
 from crowdrag.api.review_endpoints import REVIEW_NEED, Hold, NextWork, require_work
 from crowdrag.api.serializers import RequestBody
-from crowdrag.recruitment.domain.orders import OrderError
 from crowdrag.recruitment.enums import RejectionCategory
+from crowdrag.recruitment.platform_actions import OrderError
 from crowdrag.studies import review_locks
 from crowdrag.studies.enums import AuditedContent
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
-from crowdrag.recruitment import listening
-from crowdrag.recruitment.enums import Here
-from crowdrag.recruitment.listening import Heard, Needs, Visit
+from crowdrag.recruitment import listeners
+from crowdrag.recruitment.enums import LocalStatus
+from crowdrag.recruitment.listeners import RecruitmentNeeds, StatusChanged, Visit
 from crowdrag.studies.models import Study
 
 from ..enums import AssignmentState
@@ -14,20 +14,20 @@ from . import assignments
 
 PREFIX: Final = "judging"
 _HERE: Final = {
-    AssignmentState.ASSIGNED: Here.WORKING,
-    AssignmentState.SUBMITTED: Here.HANDED_IN,
-    AssignmentState.SURPLUS: Here.HANDED_IN,
-    AssignmentState.ACCEPTED: Here.ACCEPTED,
-    AssignmentState.REJECTED: Here.REJECTED,
+    AssignmentState.ASSIGNED: LocalStatus.WORKING,
+    AssignmentState.SUBMITTED: LocalStatus.HANDED_IN,
+    AssignmentState.SURPLUS: LocalStatus.HANDED_IN,
+    AssignmentState.ACCEPTED: LocalStatus.ACCEPTED,
+    AssignmentState.REJECTED: LocalStatus.REJECTED,
 }
 
 
 def register() -> None:
     """Listen for all campaigns."""
-    listening.register(PREFIX, heard, needs=needs, here=here)
+    listeners.register(PREFIX, heard, needs=needs, here=here)
 
 
-def heard(said: Heard) -> None:
+def heard(said: StatusChanged) -> None:
     """Free the place of a visit that is over there, where nothing was handed in here."""
     campaign = _campaign(said.study, said.purpose)
     if campaign is not None:
@@ -41,7 +41,7 @@ def heard(said: Heard) -> None:
         )
 
 
-def needs(study: Study, purpose: str) -> Needs | None:
+def needs(study: Study, purpose: str) -> RecruitmentNeeds | None:
     """Say how many more visits a campaign needs: a visit is one questionnaire."""
     campaign = _campaign(study, purpose)
     if campaign is None:
@@ -49,20 +49,20 @@ def needs(study: Study, purpose: str) -> Needs | None:
     places = Place.objects.filter(campaign=campaign)
     done = places.filter(holder__state__in=[AssignmentState.SUBMITTED, AssignmentState.ACCEPTED]).count()
     at_work = places.filter(holder__state=AssignmentState.ASSIGNED).count()
-    return Needs(places.count() - done, at_work, dict(campaign.eligibility))
+    return RecruitmentNeeds(places.count() - done, at_work, dict(campaign.eligibility))
 
 
-def here(study: Study, purpose: str, visits: Sequence[Visit]) -> dict[str, Here]:
+def here(study: Study, purpose: str, visits: Sequence[Visit]) -> dict[str, LocalStatus]:
     """Say how the work of visits stands."""
     campaign = _campaign(study, purpose)
     if campaign is None:
         return {}
-    stands = dict.fromkeys((session for session, _person in visits), Here.NOTHING)
+    stands = dict.fromkeys((session for session, _person in visits), LocalStatus.NOTHING)
     rows = Assignment.objects.filter(questionnaire__campaign=campaign, session__in=stands).order_by("pk")
     whose = dict(visits)
     for session, person, state in rows.values_list("session", "participant_id", "state"):
         if whose[session] == person:
-            stands[session] = _HERE.get(AssignmentState(state), Here.GONE)
+            stands[session] = _HERE.get(AssignmentState(state), LocalStatus.GONE)
     return stands
 
 

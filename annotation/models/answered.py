@@ -3,7 +3,7 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Participant
 
 from ..enums import JudgingOutcome

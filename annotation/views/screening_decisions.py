@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from crowdrag.recruitment.domain.orders import OrderError
+from crowdrag.recruitment.platform_actions import OrderError
 from crowdrag.studies.access import audited, study_page
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study

@@ -14,7 +14,7 @@ class DemoConfig(AppConfig):
     def ready(self) -> None:
         """Register what the demo does for long."""
         from crowdrag.demo import setup
-        from crowdrag.runs.kinds import Kind, register
+        from crowdrag.jobs.kinds import Kind, register
         from writing.domain.generation import campaigns, listing, parameter_display
 
         register(

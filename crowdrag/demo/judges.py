@@ -20,8 +20,8 @@ from annotation.domain.judging_models.choosing import Which
 from annotation.domain.judging_models.orders import Order
 from annotation.enums import CampaignState
 from annotation.models import Assignment, AttentionCheck, Campaign, Item
-from crowdrag.llm.domain import endpoints
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
+from crowdrag.llm import endpoints
 from crowdrag.studies.entry import enrolment, links
 from crowdrag.studies.enums import EntryKind
 from crowdrag.studies.models import EntryLink, Participant, Study, User

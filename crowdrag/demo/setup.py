@@ -17,12 +17,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from analysis.domain import analysing
-from crowdrag.llm.domain import endpoints
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.kinds import Work
+from crowdrag.jobs.models import Run
+from crowdrag.llm import endpoints
 from crowdrag.llm.models import Endpoint
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.kinds import Work
-from crowdrag.runs.models import Run
 from crowdrag.studies.models import Participant, Study, User
 from crowdrag.studies.study import services
 from writing.domain import styles
@@ -55,7 +55,7 @@ def writing_order(*, study: Study, now: datetime) -> campaigns.Order:
 def after_writing(run: Run) -> None:
     """Let the crowd judge what was written."""
     campaigns.finish(run)
-    running.start(study=run.study, kind="demo.judge", by=run.created_by, seed=run.seed)
+    lifecycle.start(study=run.study, kind="demo.judge", by=run.created_by, seed=run.seed)
 
 
 def simulate_judgments(work: Work) -> Callable[[], None]:
@@ -163,7 +163,7 @@ def ensure_login(*, folder: Path) -> tuple[User, str]:
 
 
 def _import(study: Study, what: str, path: Path, by: User) -> None:
-    run = running.wait(importers.start(study=study, importer=importers.get(what), files={"file": path}, by=by))
+    run = lifecycle.wait(importers.start(study=study, importer=importers.get(what), files={"file": path}, by=by))
     if run.state != RunState.DONE:
         raise DemoError(f"Import of {path.name} ended as {run.get_state_display()}: {run.problems or run.error}")
 
@@ -171,7 +171,7 @@ def _import(study: Study, what: str, path: Path, by: User) -> None:
 def _begin(study: Study, user: User, now: datetime) -> None:
     """Let the crowd judge what there is; where there is a model, let it write what is open, which is judged then."""
     with transaction.atomic():
-        running.start(study=study, kind="demo.judge", by=user)
+        lifecycle.start(study=study, kind="demo.judge", by=user)
         if settings.LLM_URL:
             endpoints.ensure_local()
             campaigns.start(study=study, order=writing_order(study=study, now=now), by=user, kind="demo.write")

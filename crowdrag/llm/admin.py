@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.admin import OfPeople, ReadOnlyAdmin
 
-from .domain import addresses, keys, ledger
-from .domain.errors import GatewayError
+from . import addresses, connections, ledger
+from .errors import GatewayError
 from .models import Attempt, Call, Endpoint, Spend
 
 
@@ -52,7 +52,7 @@ class EndpointAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # Django's clas
     @admin.display(boolean=True, description=_("key is set"))
     def has_key(self, endpoint: Endpoint) -> bool | None:
         """Whether its variable is set; nothing where it needs no key."""
-        return keys.is_set(endpoint) if endpoint.key_variable else None
+        return connections.has_key(endpoint) if endpoint.key_variable else None
 
 
 @admin.register(Call)

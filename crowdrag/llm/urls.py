@@ -2,10 +2,10 @@
 
 from django.urls import path
 
-from .views import endpoints, study
+from . import views
 
 urlpatterns = [
-    path("models/", endpoints.page, name="models"),
-    path("models/<int:pk>/try/", endpoints.try_out, name="model_try"),
-    path("studies/<slug:slug>/models/", study.page, name="study_models"),
+    path("models/", views.models, name="models"),
+    path("models/<int:pk>/try/", views.try_out, name="model_try"),
+    path("studies/<slug:slug>/models/", views.study_models, name="study_models"),
 ]

@@ -16,9 +16,9 @@ class OperationsConfig(AppConfig):
         from datetime import timedelta
 
         from crowdrag.accounts import login_limits
-        from crowdrag.runs import duties
+        from crowdrag.jobs import schedules
 
         from . import machines
 
-        duties.register("operations.machine", machines.report_this_machine, timedelta(minutes=1))
-        duties.register("audit.forget", login_limits.delete_expired, timedelta(days=1))
+        schedules.register("operations.machine", machines.report_this_machine, timedelta(minutes=1))
+        schedules.register("audit.forget", login_limits.delete_expired, timedelta(days=1))

@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models import Count, F, Sum
 
 from analysis.models import ReleaseFile
-from crowdrag.runs.models import Artifact, Upload
+from crowdrag.jobs.models import Artifact, Upload
 
 TABLES_SHOWN: Final = 25
 # Below this share of free room a disk is said to be nearly full.

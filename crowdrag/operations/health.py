@@ -25,8 +25,8 @@ from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.utils.cache import add_never_cache_headers
 
-from crowdrag.runs import tasks
-from crowdrag.runtime import draining
+from crowdrag.jobs import tasks
+from crowdrag.runtime import graceful_shutdown
 from crowdrag.studies.access import public
 
 # Without these a request fails; without the others something waits.
@@ -74,7 +74,7 @@ class HealthCache:
             if at - self._seen_at > CACHE_SECONDS:
                 self._seen = {name: _passes(name, check) for name, check in self._checks.items()}
                 self._seen_at = at
-            return Readiness(dict(self._seen), draining.is_draining())
+            return Readiness(dict(self._seen), graceful_shutdown.is_draining())
 
 
 def _passes(name: str, check: Callable[[], bool]) -> bool:

@@ -29,8 +29,8 @@ from prometheus_client.samples import Sample
 from crowdrag import __version__
 from crowdrag.accounts.login_limits import client_address
 from crowdrag.accounts.models import SignInFailure
-from crowdrag.runs.enums import ACTIVE
-from crowdrag.runs.models import Run
+from crowdrag.jobs.enums import ACTIVE
+from crowdrag.jobs.models import Run
 from crowdrag.studies.access import public
 
 from . import backups, budgets, disk_usage, machines, service_status

@@ -21,12 +21,12 @@ from django.utils.translation import gettext_lazy as _
 from crowdrag.accounts import login_limits
 from crowdrag.accounts.models import SignInFailure
 from crowdrag.audit import queries
-from crowdrag.runs.enums import ACTIVE
-from crowdrag.runs.models import Upload
+from crowdrag.jobs.enums import ACTIVE
+from crowdrag.jobs.models import Upload
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Participant, Study, User
 from crowdrag.studies.participants import withdrawal
-from crowdrag.webhooks.domain import tidying
+from crowdrag.webhooks import outbox
 from crowdrag.webhooks.models import Message
 
 from .models import Machine, Removal
@@ -104,7 +104,7 @@ RULES: Final = (
         "messages",
         _("Messages of webhooks"),
         _("Kept for 30 days, with how they were delivered; the sweep removes them by itself."),
-        lambda now: Message.objects.filter(created_at__lt=now - tidying.KEPT),
+        lambda now: Message.objects.filter(created_at__lt=now - outbox.KEPT_FOR),
         "created_at",
     ),
 )

@@ -11,13 +11,12 @@ from django.conf import settings
 from django.db import connection
 from django.db.models import Count
 
-from crowdrag.runs import kinds
-from crowdrag.runs.enums import Queue, UnitState
-from crowdrag.runs.models import Duty, Run, Unit, WorkerBeat
-from crowdrag.runs.models.beat import FRESH
-from crowdrag.runs.tasks import BROKER_ERRORS, impatient_connection
-from crowdrag.runtime import status
-from crowdrag.runtime.folder import Folder
+from crowdrag.jobs import kinds
+from crowdrag.jobs.enums import Queue, UnitState
+from crowdrag.jobs.models import BEAT_IS_FRESH_FOR, Duty, Run, Unit, WorkerBeat
+from crowdrag.jobs.tasks import BROKER_ERRORS, impatient_connection
+from crowdrag.runtime import data_folder
+from crowdrag.runtime.data_folder import DataFolder
 
 _DATABASE = """
     SELECT current_setting('server_version') AS version,
@@ -76,7 +75,7 @@ def queues(*, now: datetime) -> list[QueueState]:
 def workers(*, now: datetime) -> list[dict[str, Any]]:
     """Return every worker and sweep that was heard of in a day, and whether it still is."""
     beats = WorkerBeat.objects.order_by("queue", "name", "id")
-    return [{"beat": beat, "is_alive": now - beat.at <= FRESH} for beat in beats]
+    return [{"beat": beat, "is_alive": now - beat.at <= BEAT_IS_FRESH_FOR} for beat in beats]
 
 
 def sweeps_alive(*, now: datetime) -> int:
@@ -112,10 +111,10 @@ def broker() -> Broker:
 
 def supervised() -> list[dict[str, Any]]:
     """Return the services that this machine's supervisor keeps; none where there is no supervisor here."""
-    folder = Folder(settings.DATA_DIR)
-    if not status.is_running(folder):
+    folder = DataFolder(settings.DATA_DIR)
+    if not data_folder.is_running(folder):
         return []
-    return [{"name": name, **entry} for name, entry in status.read(folder).get("services", {}).items()]
+    return [{"name": name, **entry} for name, entry in data_folder.read_status(folder).get("services", {}).items()]
 
 
 UNITS_SHOWN: Final = 50

@@ -15,16 +15,15 @@ class RecruitmentConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the pages, what is done from time to time, and what goes when somebody has everything erased."""
-        from crowdrag.recruitment import tasks
-        from crowdrag.recruitment.domain import drafts, erasing
-        from crowdrag.runs import duties
+        from crowdrag.jobs import schedules
+        from crowdrag.recruitment import platform_studies, submission_sync, tasks
         from crowdrag.studies import activities
         from crowdrag.studies.entry import enrolment
         from crowdrag.studies.enums import Role
         from crowdrag.studies.navigation import register_tab
 
         register_tab(order=55, label=_("Recruitment"), url_name="recruitments", role=Role.EDITOR, section="recruitment")
-        activities.on_erase(erasing.erase)
-        enrolment.register_device_source(drafts.devices)
+        activities.on_erase(submission_sync.on_erase)
+        enrolment.register_device_source(platform_studies.allowed_devices)
         # The sweep only wakes a worker: a platform that answers slowly must keep nobody waiting.
-        duties.register("recruitment", tasks.wake, timedelta(seconds=15))
+        schedules.register("recruitment", tasks.wake, timedelta(seconds=15))

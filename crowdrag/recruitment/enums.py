@@ -68,7 +68,7 @@ class RejectionCategory(models.TextChoices):
     OTHER = "OTHER", _("other")
 
 
-class Here(models.TextChoices):
+class LocalStatus(models.TextChoices):
     """How somebody's work stands in this system, as the app that owns the way says."""
 
     NOTHING = "NOTHING", _("nothing begun")

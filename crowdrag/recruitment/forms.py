@@ -11,9 +11,9 @@ from crowdrag.studies import money
 from crowdrag.studies.enums import Device
 from crowdrag.studies.models import Study
 
-from .domain.drafts import LONGEST_NAME, MOST_MINUTES, MOST_PLACES, Terms
-from .domain.orders.problems import LEAST_MESSAGE, MOST_MESSAGE
 from .enums import RejectionCategory
+from .platform_actions import LEAST_MESSAGE, MOST_MESSAGE
+from .platform_studies import LONGEST_NAME, MOST_MINUTES, MOST_PLACES, Terms
 
 
 class DraftForm(forms.Form):

@@ -4,8 +4,8 @@ import logging
 from datetime import datetime, timedelta
 
 from crowdrag.celery import app
-from crowdrag.runs.enums import Queue
-from crowdrag.runs.tasks import BROKER_ERRORS, impatient_connection
+from crowdrag.jobs.enums import Queue
+from crowdrag.jobs.tasks import BROKER_ERRORS, impatient_connection
 
 # A message that waited longer says nothing that the next one does not say.
 STALE = timedelta(minutes=1)
@@ -13,25 +13,25 @@ log = logging.getLogger(__name__)
 
 
 @app.task(name="crowdrag.recruitment.talk", ignore_result=True)
-def talk() -> None:
+def synchronise() -> None:
     """Say and ask what is due."""
     from django.utils import timezone
 
-    from .domain import talking
+    from . import platform_sync
 
-    talking.talk(now=timezone.now())
+    platform_sync.synchronise(now=timezone.now())
 
 
 def wake(now: datetime) -> bool:
     """Have a worker talk with the platform, if there is anything to say; the next pass wakes one if this fails."""
-    from .domain import talking
+    from . import platform_sync
 
-    if not talking.is_due(now):
+    if not platform_sync.is_due(now):
         return False
     try:
         with impatient_connection() as connection:
             app.send_task(
-                talk.name,
+                synchronise.name,
                 queue=Queue.DEFAULT,
                 retry=False,
                 connection=connection,

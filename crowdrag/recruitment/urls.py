@@ -2,22 +2,24 @@
 
 from django.urls import path
 
-from .views import hook, orders, page, submission
+from . import views
 
 urlpatterns = [
-    path("hooks/prolific/", hook.prolific, name="prolific_hook"),
-    path("studies/<slug:slug>/recruitment/", page.listing, name="recruitments"),
-    path("studies/<slug:slug>/recruitment/<str:purpose>/", page.recruitment, name="recruitment"),
-    path("studies/<slug:slug>/recruitment/<str:purpose>/new/", page.new, name="recruitment_new"),
-    path("studies/<slug:slug>/recruitment/<str:purpose>/send/", page.send, name="recruitment_send"),
-    path("studies/<slug:slug>/recruitment/<str:purpose>/ask/", page.ask, name="recruitment_ask"),
-    path("studies/<slug:slug>/recruitment/<str:purpose>/places/", page.places, name="recruitment_places"),
-    path("studies/<slug:slug>/recruitment/<str:purpose>/orders/<int:order>/again/", orders.again, name="order_again"),
-    path("studies/<slug:slug>/recruitment/<str:purpose>/orders/<int:order>/drop/", orders.drop, name="order_drop"),
+    path("hooks/prolific/", views.prolific_webhook, name="prolific_hook"),
+    path("studies/<slug:slug>/recruitment/", views.recruitment_list, name="recruitments"),
+    path("studies/<slug:slug>/recruitment/<str:purpose>/", views.recruitment_page, name="recruitment"),
+    path("studies/<slug:slug>/recruitment/<str:purpose>/new/", views.new_draft, name="recruitment_new"),
+    path("studies/<slug:slug>/recruitment/<str:purpose>/send/", views.resend_draft, name="recruitment_send"),
+    path("studies/<slug:slug>/recruitment/<str:purpose>/ask/", views.refresh, name="recruitment_ask"),
+    path("studies/<slug:slug>/recruitment/<str:purpose>/places/", views.order_places, name="recruitment_places"),
+    path(
+        "studies/<slug:slug>/recruitment/<str:purpose>/orders/<int:order>/again/", views.retry_order, name="order_again"
+    ),
+    path("studies/<slug:slug>/recruitment/<str:purpose>/orders/<int:order>/drop/", views.drop_order, name="order_drop"),
     path(
         "studies/<slug:slug>/recruitment/<str:purpose>/submissions/<str:session>/",
-        submission.submission,
+        views.submission_page,
         name="recruitment_submission",
     ),
-    path("studies/<slug:slug>/recruitment/<str:purpose>/<str:step>/", page.step, name="recruitment_step"),
+    path("studies/<slug:slug>/recruitment/<str:purpose>/<str:step>/", views.take_step, name="recruitment_step"),
 ]

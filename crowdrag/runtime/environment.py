@@ -1,18 +1,59 @@
-"""The environment of CrowdRAG's processes: what the operator set, completed by what is embedded."""
+"""The environment of CrowdRAG's processes: what the operator set, completed by what is embedded, and the system's keys.
 
+Keys are made once, kept in files that only their owner reads, never in the database.
+"""
+
+import base64
 import os
+import secrets
 from pathlib import Path
 
-from crowdrag.runtime import keys
-from crowdrag.runtime.folder import REPOSITORY, Folder
-from crowdrag.runtime.problems import Problem
+from crowdrag.runtime.data_folder import REPOSITORY, DataFolder, Problem
+
+# The environment's name of each key, and its file.
+KEYS = {
+    "SECRET_KEY": "secret_key",
+    "CROWDRAG_PSEUDONYM_KEY": "pseudonym_key",
+    "CROWDRAG_IDENTITY_KEY": "identity_key",
+}
+
+
+def read_keys(folder: DataFolder) -> dict[str, str]:
+    """Return the keys by their environment names; one that is set in the environment goes before its file."""
+    return {name: os.environ.get(name) or _read_or_make(folder.keys / file) for name, file in KEYS.items()}
+
+
+def _read_or_make(path: Path) -> str:
+    """Return the key in a file, which is made if it is not there; of several processes at once one wins."""
+    if not path.exists():
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = path.with_name(f".{path.name}.{os.getpid()}")
+        fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(fd, "w") as file:
+            file.write(_new_key(path.name))
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            # A link never replaces: the key that is there first stays.
+            os.link(draft, path)
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+    return path.read_text().strip()
+
+
+def _new_key(name: str) -> str:
+    """Return a new key: 32 random bytes as Fernet writes them; Django wants its own longer."""
+    return base64.urlsafe_b64encode(secrets.token_bytes(48 if name == "secret_key" else 32)).decode()
+
 
 # Where services are, if the operator says so; otherwise they are ours to start.
 ADDRESSES = ("DATABASE_URL", "BROKER_URL", "CROWDRAG_LLM_URL")
 # What nobody may make up where several machines are one system.
-SHARED = ("DATABASE_URL", "BROKER_URL", *keys.KEYS)
+SHARED = ("DATABASE_URL", "BROKER_URL", *KEYS)
 # Variables whose value may lie in a file, as containers are given secrets: NAME_FILE says where.
-OF_FILES = "_FILE"
+FILE_SUFFIX = "_FILE"
 SECRET = (*SHARED, "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 
 
@@ -31,10 +72,10 @@ def embeds_llm() -> bool:
     return not os.environ.get("CROWDRAG_LLM_URL")
 
 
-def read_files() -> None:
+def read_secret_files() -> None:
     """Set each variable NAME that is not set from the file that NAME_FILE names."""
     for name, path in list(os.environ.items()):
-        wanted = name.removesuffix(OF_FILES)
+        wanted = name.removesuffix(FILE_SUFFIX)
         ours = wanted in SECRET or wanted.startswith("CROWDRAG_")
         if wanted != name and ours and path and not os.environ.get(wanted):
             try:
@@ -43,7 +84,7 @@ def read_files() -> None:
                 raise Problem(f"{name} names {path}, which cannot be read: {error.strerror}") from error
 
 
-def refuse_to_make_up() -> None:
+def require_explicit() -> None:
     """Refuse to run where an address or a key would be made up here: other machines would have another."""
     if missing := [name for name in SHARED if not os.environ.get(name)]:
         raise Problem(
@@ -52,7 +93,7 @@ def refuse_to_make_up() -> None:
         )
 
 
-def complete(folder: Folder, *, llm_url: str = "") -> dict[str, str]:
+def missing_variables(folder: DataFolder, *, llm_url: str = "") -> dict[str, str]:
     """Return the variables that a CrowdRAG process needs beside those that are set already."""
     found = {
         "CROWDRAG_DATA_DIR": str(folder.root),
@@ -66,12 +107,12 @@ def complete(folder: Folder, *, llm_url: str = "") -> dict[str, str]:
         "SESSION_COOKIE_NAME": f"crowdrag_session_{folder.mark}",
         "CSRF_COOKIE_NAME": f"crowdrag_csrf_{folder.mark}",
         "FILE_UPLOAD_TEMP_DIR": str(folder.temporary),
-        **keys.read(folder),
+        **read_keys(folder),
     }
     return {name: os.environ.get(name) or value for name, value in found.items()}
 
 
-def of_child(folder: Folder, *, llm_url: str = "") -> dict[str, str]:
+def child_environment(folder: DataFolder, *, llm_url: str = "") -> dict[str, str]:
     """Return a child's whole environment; the repository is importable there, installed or not."""
     path = os.pathsep.join(part for part in (str(REPOSITORY), os.environ.get("PYTHONPATH", "")) if part)
-    return {**os.environ, **complete(folder, llm_url=llm_url), "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
+    return {**os.environ, **missing_variables(folder, llm_url=llm_url), "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}

@@ -14,11 +14,10 @@ from pathlib import Path
 
 import psycopg
 
-from crowdrag.runtime import leftovers
-from crowdrag.runtime.account import Account, for_servers, handle, reachable_copy
-from crowdrag.runtime.folder import Folder
-from crowdrag.runtime.problems import Problem
-from crowdrag.runtime.service import Launch, Service
+from crowdrag.runtime import processes
+from crowdrag.runtime.data_folder import DataFolder, Problem
+from crowdrag.runtime.service_account import Account, open_handle, reachable_copy, server_account
+from crowdrag.runtime.service_monitor import Launch, Service
 
 MAJOR = "18"
 DATABASE = "crowdrag"
@@ -81,7 +80,7 @@ def program(name: str) -> str:
     return found
 
 
-def prepare_sockets(folder: Folder, account: Account | None) -> None:
+def prepare_sockets(folder: DataFolder, account: Account | None) -> None:
     """Make the private folder of the sockets: whoever may enter it is trusted, so nobody else may."""
     path = folder.sockets
     path.mkdir(mode=0o700, exist_ok=True)
@@ -106,10 +105,10 @@ class Postgres(Service):
     needs_megabytes = 64  # recovery writes segments of the log, 16 MB each
     tier = 0
 
-    def __init__(self, folder: Folder, *, durable: bool = True) -> None:
+    def __init__(self, folder: DataFolder, *, durable: bool = True) -> None:
         super().__init__(folder)
         self.durable = durable
-        self.account = for_servers()
+        self.account = server_account()
         self.programs = reachable_copy(installation(), self.account) / "bin"
         self._open: list[int] = []
 
@@ -120,7 +119,7 @@ class Postgres(Service):
             self._initialise()
         self._check_version()
         self._clear_the_field()
-        data = handle(self.folder.postgres, self.account)
+        data = open_handle(self.folder.postgres, self.account)
         self._open = list(data.fds)
         settings = {
             **SETTINGS,
@@ -147,9 +146,9 @@ class Postgres(Service):
             connection.execute(f"CREATE DATABASE {DATABASE}")
         return _version(self.folder.database_url(DATABASE))
 
-    def mourn(self, failures: int) -> None:
+    def reap(self, failures: int) -> None:
         """End the sessions of a killed server: they would keep its shared memory, and the next one out."""
-        leftovers.kill_all(leftovers.of_folder(self.folder.postgres))
+        processes.kill_all(processes.find_in_folder(self.folder.postgres))
 
     def _initialise(self) -> None:
         """Make the cluster beside its place and move it there, so that a half-made one is never taken for whole."""
@@ -159,7 +158,7 @@ class Postgres(Service):
         draft.mkdir(mode=0o700)
         if self.account is not None:
             os.chown(draft, self.account.uid, self.account.gid)
-        data = handle(draft, self.account)
+        data = open_handle(draft, self.account)
         try:
             made = subprocess.run(
                 [str(self.programs / "initdb"), *INITDB, "-D", data.path],
@@ -192,7 +191,7 @@ class Postgres(Service):
         We hold the folder's lock, so another can only be one that outlived its supervisor. What stands in the folder
         is asked to stop; a process id file that names anything else is stale, whoever has that id now.
         """
-        leftovers.stop_politely(leftovers.of_folder(self.folder.postgres))
+        processes.stop_gracefully(processes.find_in_folder(self.folder.postgres))
         (self.folder.postgres / "postmaster.pid").unlink(missing_ok=True)
 
 

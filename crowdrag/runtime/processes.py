@@ -1,4 +1,7 @@
-"""Starting and ending processes, each in a group of its own, each bound to the life of its parent."""
+"""Starting and ending processes, each in a group of its own, each bound to the life of its parent.
+
+Those that an earlier supervisor could not end are found by what they are, and never by a bare process id.
+"""
 
 import os
 import shutil
@@ -10,9 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from crowdrag.runtime.account import Account
+import psutil
 
-GUARD = Path(__file__).with_name("guard.py")
+from crowdrag.runtime.service_account import Account
+
+LAUNCHER = Path(__file__).with_name("launcher.py")
 REAPER = Path(__file__).with_name("reaper.py")
 LOG_LIMIT = 10 * 1024 * 1024
 LOG_COPIES = 3
@@ -32,9 +37,9 @@ def spawn(
 
     Call it from the main thread: the kernel's death signal follows the thread that started a process.
     """
-    with private(log) as output:
+    with open_private(log) as output:
         return subprocess.Popen(
-            guarded(command, death_signal, account),
+            bound_command(command, death_signal, account),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -45,22 +50,22 @@ def spawn(
         )
 
 
-def private(log: Path) -> BinaryIO:
+def open_private(log: Path) -> BinaryIO:
     """Open a log to append to; nobody but its owner may read it."""
     descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     os.fchmod(descriptor, 0o600)  # one that an earlier release made
     return os.fdopen(descriptor, "ab")
 
 
-def guarded(command: list[str], death_signal: int = signal.SIGKILL, account: Account | None = None) -> list[str]:
+def bound_command(command: list[str], death_signal: int = signal.SIGKILL, account: Account | None = None) -> list[str]:
     """Return the command that becomes `command` and dies with this process."""
     uid, gid = (account.uid, account.gid) if account else (-1, -1)
-    guard = [sys.executable, "-I", "-S", str(GUARD), str(os.getpid()), str(int(death_signal)), str(uid), str(gid)]
+    guard = [sys.executable, "-I", "-S", str(LAUNCHER), str(os.getpid()), str(int(death_signal)), str(uid), str(gid)]
     return [*guard, "--", *command]
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process with all of its group, and bury it."""
+    """Kill a process with all of its group, and reap it."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     with suppress(subprocess.TimeoutExpired):
@@ -142,3 +147,52 @@ class Reaper:
         with suppress(OSError):
             self._process.stdin.write(f"{line}\n".encode())
             self._process.stdin.flush()
+
+
+def find_in_folder(path: Path, name: str = "postgres") -> list[psutil.Process]:
+    """Return the processes called `name` that stand in `path`, as all of PostgreSQL's do in their data folder."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if process.name() == name and process.cwd() == str(path):
+                found.append(process)
+    return found
+
+
+def kill_all(processes: list[psutil.Process]) -> None:
+    """Kill processes and wait until they are gone."""
+    for process in processes:
+        with suppress(psutil.Error):
+            process.kill()
+    psutil.wait_procs(processes, timeout=5)
+
+
+def stop_gracefully(processes: list[psutil.Process], number: int = signal.SIGINT, patience: float = 20.0) -> None:
+    """Signal processes, give them time, kill what stays."""
+    for process in processes:
+        with suppress(psutil.Error):
+            process.send_signal(number)
+    _, alive = psutil.wait_procs(processes, timeout=patience)
+    kill_all(alive)
+
+
+def find_of_status(services: dict[str, dict[str, object]]) -> list[psutil.Process]:
+    """Return what still lives of a status file's services: same process id *and* same time of birth, with children."""
+    found = []
+    for entry in services.values():
+        pid, born = entry.get("pid"), entry.get("born")
+        if not isinstance(pid, int) or not isinstance(born, float):
+            continue
+        with suppress(psutil.Error):
+            process = psutil.Process(pid)
+            if abs(process.create_time() - born) < 1.0 and process.status() != psutil.STATUS_ZOMBIE:
+                found += [process, *process.children(recursive=True)]
+    return found
+
+
+def start_time(pid: int) -> float | None:
+    """Return when a process was started, in seconds since 1970."""
+    try:
+        return float(psutil.Process(pid).create_time())
+    except psutil.Error:
+        return None

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from crowdrag.runtime import environment
-from crowdrag.runtime.folder import MEGABYTE, Folder
+from crowdrag.runtime.data_folder import MEGABYTE, DataFolder
 
 _stack = ExitStack()
 
@@ -36,7 +36,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Iterator[None]
     """Set the environment before pytest-django's turn."""
     if early_config.pluginmanager.is_blocked("django") or "PYTEST_XDIST_WORKER" in os.environ:
         return (yield)
-    folder = Folder(Path(tempfile.mkdtemp(prefix="crowdrag-tests-", dir=_in_memory())).resolve())
+    folder = DataFolder(Path(tempfile.mkdtemp(prefix="crowdrag-tests-", dir=_in_memory())).resolve())
     os.environ["CROWDRAG_DATA_DIR"] = str(folder.root)
     # WhiteNoise wants a folder of collected files; it stays empty, the tests read static files where they are kept.
     (folder.root / "staticfiles").mkdir()
@@ -54,10 +54,10 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Iterator[None]
     return (yield)
 
 
-def _stores(folder: Folder) -> AbstractContextManager[dict[str, str]]:
-    from crowdrag.runtime.embedded import lent
+def _stores(folder: DataFolder) -> AbstractContextManager[dict[str, str]]:
+    from crowdrag.runtime.embedded_stores import borrow
 
-    return lent(folder, options=("--volatile", "--remove"))
+    return borrow(folder, options=("--volatile", "--remove"))
 
 
 def pytest_unconfigure() -> None:

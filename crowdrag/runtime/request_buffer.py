@@ -12,7 +12,7 @@ LARGEST_HEAD = 64 * 1024
 _LONGEST_CHUNK_LINE = 1024
 
 
-class Progress(Enum):
+class RequestProgress(Enum):
     """How far a request has come in."""
 
     HEAD = "head"  # its head is not whole
@@ -39,7 +39,7 @@ class RequestBuffer:
 
     def __init__(self) -> None:
         self.data = bytearray()
-        self.progress = Progress.HEAD
+        self.progress = RequestProgress.HEAD
         self.length = 0
         self.expects_continue = False
         self._searched = 0
@@ -47,12 +47,12 @@ class RequestBuffer:
         self._is_chunked = False
         self._sum_of_chunks = 0
 
-    def feed(self, data: bytes) -> Progress:
+    def feed(self, data: bytes) -> RequestProgress:
         """Take what came, and return how far the request is now."""
         self.data += data
-        if self.progress is Progress.HEAD:
+        if self.progress is RequestProgress.HEAD:
             self._look_for_head()
-        if self.progress is Progress.BODY:
+        if self.progress is RequestProgress.BODY:
             self._look_for_end()
         return self.progress
 
@@ -70,15 +70,15 @@ class RequestBuffer:
         self._searched = len(self.data)
         if end < 0:
             if len(self.data) > LARGEST_HEAD:
-                self.progress = Progress.TOO_LONG
+                self.progress = RequestProgress.TOO_LONG
             return
         self._end = end + 4
-        self.progress = Progress.BODY
+        self.progress = RequestProgress.BODY
         for line in bytes(self.data[:end]).split(b"\r\n")[1:]:
             name, _, value = line.partition(b":")
             self._note(name.strip().lower(), value.strip().lower())
         if self.length > LARGEST_BUFFERED:
-            self.progress = Progress.LARGE
+            self.progress = RequestProgress.LARGE
         elif not self._is_chunked:
             self._end += self.length
 
@@ -94,7 +94,7 @@ class RequestBuffer:
         if self._is_chunked:
             self._pass_chunks()
         elif len(self.data) >= self._end:
-            self.progress = Progress.WHOLE
+            self.progress = RequestProgress.WHOLE
 
     def _pass_chunks(self) -> None:
         """Go from one chunk's size to the next as far as they have come."""
@@ -102,26 +102,26 @@ class RequestBuffer:
             at = self.data.find(b"\r\n", self._end, self._end + _LONGEST_CHUNK_LINE)
             if at < 0:
                 if len(self.data) - self._end >= _LONGEST_CHUNK_LINE:
-                    self.progress = Progress.WHOLE
+                    self.progress = RequestProgress.WHOLE
                 return
             try:
                 size = int(bytes(self.data[self._end : at]).split(b";")[0][:16], 16)
             except ValueError:
                 size = -1
             if size < 0:
-                self.progress = Progress.WHOLE
+                self.progress = RequestProgress.WHOLE
                 return
             if size == 0:
                 self._look_for_trailers(at)
                 return
             self._sum_of_chunks += size
             if self._sum_of_chunks > LARGEST_BUFFERED:
-                self.progress = Progress.LARGE
+                self.progress = RequestProgress.LARGE
                 return
             self._end = at + 2 + size + 2
 
     def _look_for_trailers(self, at: int) -> None:
         if self.data.find(b"\r\n\r\n", at) >= 0:
-            self.progress = Progress.WHOLE
+            self.progress = RequestProgress.WHOLE
         elif len(self.data) - at > LARGEST_HEAD:
-            self.progress = Progress.TOO_LONG
+            self.progress = RequestProgress.TOO_LONG

@@ -1,7 +1,12 @@
-"""`crowdrag restore FILE`: give back the system of a backup, equal to the one that was saved.
+"""`crowdrag restore FILE`: give back the system of a backup; `crowdrag drill FILE`: rehearse it.
 
 Nothing is touched before every sum has been checked. The database comes back in one transaction, the files by two
 renames; a note in the data folder keeps the system from starting between the two.
+
+A backup that was never restored is a hope. So the drill restores it by the very command, in a process and a folder of
+its own, onto a PostgreSQL of its own; rows are counted and sums checked on the way, then the invariants are asked of
+what came back. The folder is removed afterwards. Nothing of the running system is touched but one row, which says how
+it went.
 """
 
 import hashlib
@@ -11,20 +16,23 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from contextlib import suppress
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import psycopg
 
 from crowdrag import __version__
-from crowdrag.runtime import archive, embedded, environment, keys, status, valkey
-from crowdrag.runtime.folder import REPOSITORY, Folder
+from crowdrag.runtime import backups, data_folder, embedded_stores, environment, valkey
+from crowdrag.runtime.data_folder import REPOSITORY, DataFolder, Problem
 from crowdrag.runtime.postgres import program
-from crowdrag.runtime.problems import Problem
 
 # Rows that a system has before anybody did anything with it.
-FURNITURE = {
+TABLES_FILLED_AT_START = {
     "auth_permission",
     "django_content_type",
     "django_migrations",
@@ -33,28 +41,28 @@ FURNITURE = {
 }
 # The dump makes the schema; what it says of owners and rights is left out, so initdb's are put back. COMMIT is the very
 # last line: whoever is killed in between, psql's input ends without it, and nothing has happened.
-BEFORE = b"BEGIN; SET LOCAL lock_timeout = '30s'; DROP SCHEMA IF EXISTS public CASCADE;\n"
-AFTER = b"\nALTER SCHEMA public OWNER TO pg_database_owner; GRANT USAGE ON SCHEMA public TO PUBLIC; COMMIT;\n"
+SQL_BEFORE = b"BEGIN; SET LOCAL lock_timeout = '30s'; DROP SCHEMA IF EXISTS public CASCADE;\n"
+SQL_AFTER = b"\nALTER SCHEMA public OWNER TO pg_database_owner; GRANT USAGE ON SCHEMA public TO PUBLIC; COMMIT;\n"
 
 
-def restore(folder: Folder, source: Path, *, force: bool) -> dict[str, Any]:
+def restore(folder: DataFolder, source: Path, *, force: bool) -> dict[str, Any]:
     """Give back the system in `source`; return its manifest. Raises Problem and changes nothing if that cannot be."""
     folder.create()
-    if status.is_running(folder) and not status.read(folder).get("stores"):
+    if data_folder.is_running(folder) and not data_folder.read_status(folder).get("stores"):
         raise Problem("CrowdRAG runs on this data folder. Stop it first: crowdrag down")
     staging = folder.root / "restore.new"
     shutil.rmtree(staging, ignore_errors=True)
     try:
         manifest = unpack(source, staging)
         _check(manifest, staging)
-        with embedded.lent(folder) as env:
-            url = archive.libpq(env["DATABASE_URL"])
+        with embedded_stores.borrow(folder) as env:
+            url = backups.libpq(env["DATABASE_URL"])
             if not force:
                 _refuse_if_used(folder, url)
             note = folder.root / "restoring"
             note.write_text(f"{source.resolve()}\n")
             try:
-                load_database(url, staging / archive.DUMP)
+                load_database(url, staging / backups.DUMP)
             except Problem:
                 note.unlink()
                 raise
@@ -77,11 +85,11 @@ def unpack(source: Path, staging: Path) -> dict[str, Any]:
         with tarfile.open(source, "r:*") as tar:
             for member in tar:
                 sums[member.name] = _unpack_member(tar, member, staging)
-        manifest = json.loads((staging / archive.MANIFEST).read_text())
+        manifest = json.loads((staging / backups.MANIFEST).read_text())
     except (tarfile.TarError, EOFError, OSError, ValueError) as error:
         raise Problem(f"{source} is not a whole CrowdRAG backup ({error}). Nothing was changed.") from error
     expected = {name: (entry["sha256"], entry["size"]) for name, entry in manifest["members"].items()}
-    sums.pop(archive.MANIFEST, None)
+    sums.pop(backups.MANIFEST, None)
     if wrong := sorted(name for name in expected.keys() | sums.keys() if expected.get(name) != sums.get(name)):
         raise Problem(f"{source} is damaged: {', '.join(wrong[:5])} differ from the manifest. Nothing was changed.")
     return dict(manifest)
@@ -99,7 +107,7 @@ def _unpack_member(tar: tarfile.TarFile, member: tarfile.TarInfo, staging: Path)
     digest, size = hashlib.sha256(), 0
     fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if name.parts[0] == "keys" else 0o644)
     with os.fdopen(fd, "wb") as file:
-        for chunk in archive.chunks(content):
+        for chunk in backups.chunks(content):
             digest.update(chunk)
             size += len(chunk)
             file.write(chunk)
@@ -108,13 +116,13 @@ def _unpack_member(tar: tarfile.TarFile, member: tarfile.TarInfo, staging: Path)
 
 def _check(manifest: dict[str, Any], staging: Path) -> None:
     """Refuse what this release cannot read, and keys that the environment has and the backup does not mean."""
-    if manifest["format"] != archive.FORMAT or _release(manifest["crowdrag"]) > _release(__version__):
+    if manifest["format"] != backups.FORMAT or _release(manifest["crowdrag"]) > _release(__version__):
         raise Problem(
             f"The backup was made by CrowdRAG {manifest['crowdrag']}, and this is {__version__}: install that first."
         )
-    for name, file in keys.KEYS.items():
+    for name, file in environment.KEYS.items():
         given, meant = os.environ.get(name), manifest["keys"][name]
-        if given and archive.fingerprint(given) != meant:
+        if given and backups.fingerprint(given) != meant:
             raise Problem(f"{name} is not the key of the backed up system (fingerprint {meant}): set that one.")
         if not given and not (staging / "keys" / file).exists():
             raise Problem(
@@ -126,11 +134,11 @@ def _release(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".")[:3] if part.isdigit())
 
 
-def _refuse_if_used(folder: Folder, url: str) -> None:
+def _refuse_if_used(folder: DataFolder, url: str) -> None:
     with psycopg.connect(url) as connection:
-        counts = archive.row_counts(connection)
-    used = {name: count for name, count in counts.items() if count and name not in FURNITURE}
-    files = len(archive.files_below(folder.files))
+        counts = backups.row_counts(connection)
+    used = {name: count for name, count in counts.items() if count and name not in TABLES_FILLED_AT_START}
+    files = len(backups.files_below(folder.files))
     if used or files:
         rows = sum(used.values())
         raise Problem(
@@ -157,12 +165,12 @@ def load_database(url: str, dump: Path) -> None:
     assert server.stderr is not None
     said = b""
     with suppress(BrokenPipeError):
-        server.stdin.write(BEFORE)
-        for chunk in archive.chunks(script.stdout):
+        server.stdin.write(SQL_BEFORE)
+        for chunk in backups.chunks(script.stdout):
             server.stdin.write(chunk)
         said = script.stderr.read()
         if script.wait() == 0:
-            server.stdin.write(AFTER)
+            server.stdin.write(SQL_AFTER)
     script.kill()
     with suppress(BrokenPipeError):
         server.stdin.close()
@@ -174,7 +182,7 @@ def load_database(url: str, dump: Path) -> None:
 
 def _verify_rows(url: str, manifest: dict[str, Any]) -> None:
     with psycopg.connect(url) as connection:
-        found = archive.row_counts(connection)
+        found = backups.row_counts(connection)
     if found != manifest["tables"]:
         differing = sorted(
             name for name in found.keys() | manifest["tables"].keys() if found.get(name) != manifest["tables"].get(name)
@@ -182,7 +190,7 @@ def _verify_rows(url: str, manifest: dict[str, Any]) -> None:
         raise Problem(f"The restored database has other rows than the backup names, in {', '.join(differing[:5])}.")
 
 
-def _move_in(folder: Folder, staging: Path) -> None:
+def _move_in(folder: DataFolder, staging: Path) -> None:
     """Put the files and the keys in their places."""
     for place in (folder.files, folder.keys):
         fresh, old = staging / place.name, folder.root / f"{place.name}.old"
@@ -197,18 +205,18 @@ def _move_in(folder: Folder, staging: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
 
 
-def _forget_messages(folder: Folder) -> None:
+def _forget_messages(folder: DataFolder) -> None:
     """Empty our own broker: its messages are about work of the system that was replaced."""
     if environment.embeds_valkey():
         with valkey.client(folder) as connection:
             connection.flushall()
 
 
-def _prepare(folder: Folder, env: dict[str, str]) -> None:
+def _prepare(folder: DataFolder, env: dict[str, str]) -> None:
     """Bring a backup of an older release up to date."""
     made = subprocess.run(
-        [sys.executable, "-m", "crowdrag.runtime.prepare"],
-        env={**environment.of_child(folder), **env, **keys.read(folder)},
+        [sys.executable, "-m", "crowdrag.runtime.preparation"],
+        env={**environment.child_environment(folder), **env, **environment.read_keys(folder)},
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
@@ -216,3 +224,90 @@ def _prepare(folder: Folder, env: dict[str, str]) -> None:
     )
     if made.returncode != 0:
         raise Problem(f"All is restored, but could not be brought up to date:\n{made.stderr.strip()}")
+
+
+# What leads to the running system's stores; a drill has its own.
+SYSTEM_ADDRESSES = environment.ADDRESSES
+STOPS_WITHIN = 60.0
+
+
+@dataclass(frozen=True)
+class DrillResult:
+    """How a rehearsal went."""
+
+    is_good: bool
+    seconds: float
+    said: str
+    manifest: dict[str, Any] = field(default_factory=dict)
+
+    def facts(self, source: Path) -> dict[str, Any]:
+        """Return what is noted of it."""
+        return {
+            "kind": "DRILL",
+            "file": source.name,
+            "size": source.stat().st_size if source.is_file() else 0,
+            "is_good": self.is_good,
+            "seconds": round(self.seconds, 1),
+            "said": self.said,
+            **figures(self.manifest),
+        }
+
+
+def figures(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return of a manifest when the backup was made, its rows and its files."""
+    if not manifest:
+        return {}
+    files = sum(name.startswith("files/") for name in manifest["members"])
+    return {"made_at": manifest["made_at"], "rows": sum(manifest["tables"].values()), "files": files}
+
+
+def drill(folder: DataFolder, source: Path, *, place: Path | None = None) -> DrillResult:
+    """Restore a backup into an empty system, look whether it holds, and remove it. Raises Problem if there is none."""
+    if not source.is_file():
+        raise Problem(f"{source} is not there.")
+    where = place or folder.root
+    where.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
+    with _scratch(where) as scratch:
+        for command in (["restore", str(source.resolve())], ["check_invariants"]):
+            made = _run(scratch, command)
+            if made.returncode != 0:
+                said = (made.stderr + made.stdout).strip().replace(str(scratch.root), "the drill's folder")
+                return DrillResult(
+                    False, time.monotonic() - began, f"{command[0]}: {said[-2000:] or 'no reason was given'}"
+                )
+    found = _manifest(source)
+    return DrillResult(True, time.monotonic() - began, "Restored whole; what must hold of the data holds.", found)
+
+
+@contextmanager
+def _scratch(where: Path) -> Iterator[DataFolder]:
+    """Lend an empty data folder; its stores have stopped when it is removed."""
+    root = Path(tempfile.mkdtemp(prefix=".drill-", dir=where))
+    folder = DataFolder(root)
+    try:
+        yield folder
+    finally:
+        deadline = time.monotonic() + STOPS_WITHIN
+        while data_folder.is_running(folder) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def _run(scratch: DataFolder, command: list[str]) -> "subprocess.CompletedProcess[str]":
+    kept = {name: value for name, value in os.environ.items() if name not in SYSTEM_ADDRESSES}
+    return subprocess.run(
+        [sys.executable, "-m", "crowdrag.runtime.cli", *command],
+        env=kept | {"CROWDRAG_DATA_DIR": str(scratch.root)},
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def _manifest(source: Path) -> dict[str, Any]:
+    with tarfile.open(source, "r:*") as tar:
+        content = tar.extractfile(backups.MANIFEST)
+        assert content is not None
+        return dict(json.load(content))

@@ -15,13 +15,12 @@ from datetime import UTC, datetime
 from types import FrameType
 from typing import Self
 
-from crowdrag.runtime import environment, leftovers, status
-from crowdrag.runtime.folder import REPOSITORY, Folder
-from crowdrag.runtime.keeper import Keeper
+from crowdrag.runtime import data_folder, environment
+from crowdrag.runtime import processes as runtime_processes
+from crowdrag.runtime.data_folder import EXIT_ALREADY_RUNNING, REPOSITORY, AlreadyRunning, DataFolder, Problem
 from crowdrag.runtime.postgres import Postgres
-from crowdrag.runtime.problems import ALREADY, Already, Problem
 from crowdrag.runtime.processes import Reaper, kill_group, rotate, spawn, tail, wait_for
-from crowdrag.runtime.service import Service
+from crowdrag.runtime.service_monitor import Service, ServiceMonitor
 from crowdrag.runtime.valkey import Valkey
 
 TICK = 0.1
@@ -33,7 +32,7 @@ SPACE_LOW = 300
 WAIT_FOR_COMMANDS = 120.0
 
 
-class Stopped(Exception):  # noqa: N818 - it is no error
+class StopRequested(Exception):  # noqa: N818 - it is no error
     """The supervisor was asked to stop while it waited for something."""
 
 
@@ -47,11 +46,11 @@ class Supervisor:
     """Keeps the services of one data folder."""
 
     def __init__(
-        self, folder: Folder, *, patience: float = WAIT_FOR_COMMANDS, tell: Callable[[str], None] = say
+        self, folder: DataFolder, *, patience: float = WAIT_FOR_COMMANDS, tell: Callable[[str], None] = say
     ) -> None:
         self.folder = folder
         self._patience = patience
-        self.keepers: list[Keeper] = []
+        self.monitors: list[ServiceMonitor] = []
         self.facts: dict[str, object] = {}
         self.llm_url = ""
         self._tell = tell
@@ -66,14 +65,14 @@ class Supervisor:
         """Take the folder's lock and clear away what an earlier supervisor left."""
         if not self._lock.acquire(wait=0.3):
             if not self._patience:
-                raise Already
+                raise AlreadyRunning
             self._wait_for_lock()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._asked_to_stop)
-        before = status.read(self.folder).get("services", {})
+        before = data_folder.read_status(self.folder).get("services", {})
         # PostgreSQL and Valkey are asked to stop when they are started: killing them would cost a recovery.
         others = {name: entry for name, entry in before.items() if name not in ("postgres", "valkey")}
-        leftovers.kill_all(leftovers.of_status(others))
+        runtime_processes.kill_all(runtime_processes.find_of_status(others))
         self._reaper = Reaper()
         return self
 
@@ -88,7 +87,7 @@ class Supervisor:
         self._lock.release()
 
     def _wait_for_lock(self) -> None:
-        found = status.read(self.folder)
+        found = data_folder.read_status(self.folder)
         if not found.get("stores"):
             raise Problem(
                 f"CrowdRAG runs already in {self.folder.root} (process {found.get('pid', 'unknown')}"
@@ -107,27 +106,27 @@ class Supervisor:
         """Whether a signal asked for the end."""
         return self._signals > 0
 
-    def add(self, service: Service) -> Keeper:
+    def add(self, service: Service) -> ServiceMonitor:
         """Start a service and keep it from now on."""
         assert self._reaper is not None
-        keeper = Keeper(service, self._reaper, self._tell, self.llm_url)
-        self.keepers.append(keeper)
-        keeper.start()
-        return keeper
+        monitor = ServiceMonitor(service, self._reaper, self._tell, self.llm_url)
+        self.monitors.append(monitor)
+        monitor.start()
+        return monitor
 
-    def wait_ready(self, keepers: list[Keeper]) -> None:
+    def wait_ready(self, monitors: list[ServiceMonitor]) -> None:
         """Keep everything until these are ready; say a line for each."""
-        waiting = list(keepers)
+        waiting = list(monitors)
         while waiting:
             self.step()
-            for keeper in list(waiting):
-                if keeper.is_ready:
-                    waiting.remove(keeper)
+            for monitor in list(waiting):
+                if monitor.is_ready:
+                    waiting.remove(monitor)
                     self._tell(
-                        f"  {keeper.service.title:28}ready in {keeper.seconds_to_ready:4.1f} s   {keeper.detail}"
+                        f"  {monitor.service.title:28}ready in {monitor.seconds_to_ready:4.1f} s   {monitor.detail}"
                     )
-                elif keeper.is_hopeless:
-                    raise Problem(keeper.last_words())
+                elif monitor.is_hopeless:
+                    raise Problem(monitor.last_words())
             time.sleep(TICK / 2)
 
     def run_once(self, title: str, command: list[str], *, echo: bool = False) -> None:
@@ -137,7 +136,9 @@ class Supervisor:
         rotate(log)
         start = log.stat().st_size if log.exists() else 0
         began = time.monotonic()
-        process = spawn(command, log=log, env=environment.of_child(self.folder, llm_url=self.llm_url), cwd=REPOSITORY)
+        process = spawn(
+            command, log=log, env=environment.child_environment(self.folder, llm_url=self.llm_url), cwd=REPOSITORY
+        )
         self._reaper.add(process.pid, signal.SIGKILL)
         try:
             while process.poll() is None:
@@ -169,11 +170,11 @@ class Supervisor:
     def step(self) -> None:
         """Look after everything once."""
         if self.stopping:
-            raise Stopped
-        before = [keeper.state for keeper in self.keepers]
-        for keeper in self.keepers:
-            keeper.step()
-        changed = before != [keeper.state for keeper in self.keepers]
+            raise StopRequested
+        before = [monitor.state for monitor in self.monitors]
+        for monitor in self.monitors:
+            monitor.step()
+        changed = before != [monitor.state for monitor in self.monitors]
         now = time.monotonic()
         if changed or now - self._last_status > STATUS_EVERY:
             self._last_status = now
@@ -185,8 +186,8 @@ class Supervisor:
     def _look_around(self) -> None:
         assert self._reaper is not None
         self._reaper.check()
-        for keeper in self.keepers:
-            rotate(keeper.service.log)
+        for monitor in self.monitors:
+            rotate(monitor.service.log)
         self.write_status()
 
     def _look_at_space(self) -> None:
@@ -206,7 +207,7 @@ class Supervisor:
     def write_status(self) -> None:
         """Write the status file. A full disk must not end the supervisor; the file has a reserve on it."""
         with suppress(OSError):
-            status.write(
+            data_folder.write_status(
                 self.folder,
                 {
                     "pid": os.getpid(),
@@ -214,7 +215,7 @@ class Supervisor:
                     "written": datetime.now(UTC).isoformat(),  # noqa: TID251 - no Django here
                     "reaper": self._reaper.pid if self._reaper else None,
                     **self.facts,
-                    "services": {keeper.service.name: keeper.status() for keeper in self.keepers},
+                    "services": {monitor.service.name: monitor.status() for monitor in self.monitors},
                 },
             )
 
@@ -222,7 +223,7 @@ class Supervisor:
         """Look after everything until a signal, or until `until` says so."""
         self.phase = "running"
         self.write_status()
-        with suppress(Stopped):
+        with suppress(StopRequested):
             while not until():
                 self.step()
                 time.sleep(TICK)
@@ -232,24 +233,24 @@ class Supervisor:
         self.phase = "stopping"
         self.write_status()
         patience = self._signals
-        for tier in sorted({keeper.service.tier for keeper in self.keepers}, reverse=True):
-            group = [keeper for keeper in self.keepers if keeper.service.tier == tier]
-            for keeper in group:
-                keeper.ask_to_stop()
-            deadline = time.monotonic() + max(keeper.service.stop_within for keeper in group)
-            processes = [keeper.process for keeper in group if keeper.process is not None]
+        for tier in sorted({monitor.service.tier for monitor in self.monitors}, reverse=True):
+            group = [monitor for monitor in self.monitors if monitor.service.tier == tier]
+            for monitor in group:
+                monitor.ask_to_stop()
+            deadline = time.monotonic() + max(monitor.service.stop_within for monitor in group)
+            processes = [monitor.process for monitor in group if monitor.process is not None]
             while time.monotonic() < deadline and self._signals <= max(patience, 1):
                 wait_for(processes, 0.1)
                 if all(process.poll() is not None for process in processes):
                     break
-            for keeper in group:
-                keeper.bury()
-                keeper.service.mourn(0)
+            for monitor in group:
+                monitor.remove()
+                monitor.service.reap(0)
         self.phase = "stopped"
         self.write_status()
 
 
-def stores(folder: Folder, *, durable: bool = True) -> list[Service]:
+def stores(folder: DataFolder, *, durable: bool = True) -> list[Service]:
     """Return the services that every command needs, as far as they are ours to start."""
     found: list[Service] = []
     if environment.embeds_postgres():
@@ -259,10 +260,10 @@ def stores(folder: Folder, *, durable: bool = True) -> list[Service]:
     return found
 
 
-class Unused:
+class IdleStores:
     """Says whether no command has used the stores for a while; keeps newcomers waiting once it has said so."""
 
-    def __init__(self, folder: Folder) -> None:
+    def __init__(self, folder: DataFolder) -> None:
         self._lock = folder.users_lock
         self._since: float | None = None
 
@@ -279,31 +280,31 @@ class Unused:
         return True
 
 
-def keep_stores(folder: Folder, *, durable: bool, remove: bool) -> None:
+def run_stores(folder: DataFolder, *, durable: bool, remove: bool) -> None:
     """Keep PostgreSQL and Valkey until no command uses them."""
     folder.create()
     folder.check_space()
-    with Supervisor(folder, patience=0) as supervisor, suppress(Stopped):
+    with Supervisor(folder, patience=0) as supervisor, suppress(StopRequested):
         supervisor.facts = {"stores": True}
         supervisor.write_status()
         supervisor.wait_ready([supervisor.add(service) for service in stores(folder, durable=durable)])
-        supervisor.keep(until=Unused(folder))
+        supervisor.keep(until=IdleStores(folder))
     if remove:
         shutil.rmtree(folder.root, ignore_errors=True)
         shutil.rmtree(folder.sockets, ignore_errors=True)
 
 
 def main() -> None:
-    """Run as the stores' supervisor (embedded.py starts it so)."""
+    """Run as the stores' supervisor (embedded_stores.py starts it so)."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stores", action="store_true", required=True)
     parser.add_argument("--volatile", action="store_true", help="trade durability for speed, for tests")
     parser.add_argument("--remove", action="store_true", help="remove the data folder at the end, for tests")
     options = parser.parse_args()
     try:
-        keep_stores(Folder.chosen(), durable=not options.volatile, remove=options.remove)
-    except Already:
-        sys.exit(ALREADY)
+        run_stores(DataFolder.chosen(), durable=not options.volatile, remove=options.remove)
+    except AlreadyRunning:
+        sys.exit(EXIT_ALREADY_RUNNING)
     except Problem as problem:
         say(str(problem))
         sys.exit(1)

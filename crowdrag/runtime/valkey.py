@@ -9,11 +9,10 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from crowdrag.runtime.account import for_servers
-from crowdrag.runtime.folder import Folder
+from crowdrag.runtime.data_folder import DataFolder, Problem
 from crowdrag.runtime.postgres import prepare_sockets
-from crowdrag.runtime.problems import Problem
-from crowdrag.runtime.service import Launch, Service
+from crowdrag.runtime.service_account import server_account
+from crowdrag.runtime.service_monitor import Launch, Service
 
 # So many failed starts in a row, and the file is taken for damaged.
 PATIENCE = 3
@@ -32,7 +31,7 @@ def server() -> Path:
     return found[0]
 
 
-def client(folder: Folder) -> redis.Redis:
+def client(folder: DataFolder) -> redis.Redis:
     """Return a client that says at once when the server does not answer; its usual retries take seconds."""
     return redis.Redis(unix_socket_path=str(folder.valkey_socket), socket_timeout=5, retry=Retry(NoBackoff(), 0))
 
@@ -46,10 +45,10 @@ class Valkey(Service):
     needs_megabytes = 16
     tier = 1
 
-    def __init__(self, folder: Folder) -> None:
+    def __init__(self, folder: DataFolder) -> None:
         super().__init__(folder)
         self.program = server()
-        self.account = for_servers()
+        self.account = server_account()
 
     def launch(self) -> Launch:
         """Return the server's command; nothing is evicted, and messages outlive a restart."""
@@ -76,7 +75,7 @@ class Valkey(Service):
             info = connection.info("server")
         return str(info.get("valkey_version", info["redis_version"]))
 
-    def mourn(self, failures: int) -> None:
+    def reap(self, failures: int) -> None:
         """Put a damaged file aside: the database knows what was to be done, and the sweep says it again."""
         if failures >= PATIENCE and self.folder.valkey.exists():
             self.folder.valkey.rename(self.folder.root / f"valkey.damaged-{time.time_ns()}")

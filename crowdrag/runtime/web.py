@@ -1,15 +1,81 @@
-"""The web server: gunicorn with threads that never wait for a client, on a socket that the supervisor keeps."""
+"""The web server: gunicorn with threads that never wait for a client, on a port that the supervisor takes and keeps."""
 
+import errno
 import http.client
 import os
 import shutil
 import socket
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
+
 from crowdrag.runtime import environment
-from crowdrag.runtime.folder import REPOSITORY, Folder
-from crowdrag.runtime.service import Launch, Service
+from crowdrag.runtime.data_folder import REPOSITORY, DataFolder, Problem
+from crowdrag.runtime.service_monitor import Launch, Service
+
+# A web server whose supervisor was killed a moment ago may still be letting go.
+GRACE = 2.0
+TRIES = 100
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket on exactly this port.
+
+    The supervisor keeps it: while the web server restarts, connections wait in the queue and are not refused.
+    """
+    deadline = time.monotonic() + GRACE
+    while True:
+        try:
+            return _bound(host, port)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise Problem(
+                    f"Port {port} on {host} cannot be opened: {error.strerror}. Another: PORT=8001"
+                ) from error
+            if time.monotonic() > deadline:
+                raise Problem(
+                    f"Port {port} is taken{describe_holder(port)}. Stop that, or take another port: "
+                    f"PORT={port + 1} crowdrag up"
+                ) from error
+        time.sleep(0.1)
+
+
+def listen_from(host: str, port: int) -> socket.socket:
+    """Return a listening socket on the first free port from `port` on."""
+    for candidate in range(port, port + TRIES):
+        with suppress(OSError):
+            return _bound(host, candidate)
+    raise Problem(f"No port from {port} to {port + TRIES - 1} is free. Name one: PORT=9000 crowdrag demo")
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+        bound.listen(512)
+    except OSError:
+        bound.close()
+        raise
+    return bound
+
+
+def describe_holder(port: int) -> str:
+    """Return ` by NAME (process ID)` if the system tells who listens on a port."""
+    with suppress(psutil.Error, OSError):
+        for connection in psutil.net_connections("tcp"):
+            if (
+                connection.laddr
+                and connection.laddr.port == port
+                and connection.status == psutil.CONN_LISTEN
+                and connection.pid
+            ):
+                process = psutil.Process(connection.pid)
+                return f" by {process.name()} (process {process.pid})"
+    return ""
 
 
 class Web(Service):
@@ -21,7 +87,7 @@ class Web(Service):
     silent_for = 60.0
     tier = 4
 
-    def __init__(self, folder: Folder, listener: socket.socket, llm_url: str, *, drain: float = 0.0) -> None:
+    def __init__(self, folder: DataFolder, listener: socket.socket, llm_url: str, *, drain: float = 0.0) -> None:
         super().__init__(folder)
         self.listener = listener
         self.drain = drain
@@ -53,9 +119,9 @@ class Web(Service):
             # asked for from a header, which passes proxies.
             "forwarder-headers": "",
         }
-        env = environment.complete(self.folder, llm_url=self.llm_url)
+        env = environment.missing_variables(self.folder, llm_url=self.llm_url)
         if self.drain:
-            options["config"] = "python:crowdrag.runtime.draining"
+            options["config"] = "python:crowdrag.runtime.graceful_shutdown"
             # A proxy keeps connections, too, and must be who closes them: a request that meets a closed one fails.
             options["keep-alive"] = "15"
             env["CROWDRAG_DRAIN_SECONDS"] = f"{self.drain:g}"

@@ -27,7 +27,7 @@ from typing import Any
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
 from crowdrag import networks
-from crowdrag.runtime.request_buffer import LARGEST_BUFFERED, Progress, RequestBuffer
+from crowdrag.runtime.request_buffer import LARGEST_BUFFERED, RequestBuffer, RequestProgress
 
 #: Seconds for a request's head, and for its body beside what its length takes at the lowest speed.
 HEAD_WITHIN = 10.0
@@ -225,13 +225,13 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no ty
     def _take(self, conn: Connection, data: bytes) -> None:
         before = conn.request.progress
         progress = conn.request.feed(data)
-        if progress is Progress.WHOLE:
+        if progress is RequestProgress.WHOLE:
             self._dispatch(conn)
-        elif progress is Progress.LARGE:
+        elif progress is RequestProgress.LARGE:
             self._dispatch_upload(conn)
-        elif progress is Progress.TOO_LONG:
+        elif progress is RequestProgress.TOO_LONG:
             self._drop(conn, 431)
-        elif before is Progress.HEAD and progress is Progress.BODY:
+        elif before is RequestProgress.HEAD and progress is RequestProgress.BODY:
             conn.deadline += BODY_WITHIN + conn.request.length / LOWEST_SPEED
             if conn.request.expects_continue:
                 conn.sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")

@@ -7,8 +7,8 @@ import time
 from dataclasses import dataclass
 
 from crowdrag.runtime import environment
-from crowdrag.runtime.folder import REPOSITORY, Folder
-from crowdrag.runtime.service import Launch, Service
+from crowdrag.runtime.data_folder import REPOSITORY, DataFolder
+from crowdrag.runtime.service_monitor import Launch, Service
 
 # A worker says every two seconds that it lives; this long without it, and it hangs.
 HEARTBEAT_WITHIN = 30.0
@@ -32,20 +32,20 @@ QUEUES = (
 )
 
 
-class Beating(Service):
+class HeartbeatService(Service):
     """A program that touches a file as long as it is well (CROWDRAG_HEARTBEAT)."""
 
     start_within = 120.0
     silent_for = 30.0
 
-    def __init__(self, folder: Folder, llm_url: str) -> None:
+    def __init__(self, folder: DataFolder, llm_url: str) -> None:
         super().__init__(folder)
         self.llm_url = llm_url
 
     def _environment(self) -> dict[str, str]:
         beat = self.folder.run / f"{self.name}.beat"
         beat.unlink(missing_ok=True)
-        return {**environment.complete(self.folder, llm_url=self.llm_url), "CROWDRAG_HEARTBEAT": str(beat)}
+        return {**environment.missing_variables(self.folder, llm_url=self.llm_url), "CROWDRAG_HEARTBEAT": str(beat)}
 
     def probe(self) -> str:
         """Look at the heartbeat's age."""
@@ -55,13 +55,13 @@ class Beating(Service):
         return ""
 
 
-class Worker(Beating):
+class Worker(HeartbeatService):
     """A Celery worker on one queue."""
 
     stop_within = 25.0  # Celery gives running tasks ten seconds, then puts them back
     tier = 5
 
-    def __init__(self, folder: Folder, queue: Queue, llm_url: str) -> None:
+    def __init__(self, folder: DataFolder, queue: Queue, llm_url: str) -> None:
         super().__init__(folder, llm_url)
         self.queue = queue
         self.name = f"worker-{queue.name}"
@@ -73,13 +73,13 @@ class Worker(Beating):
         options = ["--queues", self.queue.name, "--concurrency", self.queue.processes, "--pool", "prefork"]
         # A name of its own for each folder: two systems may share a broker, and one machine may run both.
         options += ["--hostname", f"{self.queue.name}-{self.folder.mark}@%h", "--loglevel", "INFO"]
-        options += ["--without-gossip", "--without-mingle", "--include", "crowdrag.runtime.heartbeat"]
+        options += ["--without-gossip", "--without-mingle", "--include", "crowdrag.runtime.worker_heartbeat"]
         # SIGTERM shall end a worker within its time limit, not whenever its task is done.
         more = {"REMAP_SIGTERM": "SIGQUIT", "CROWDRAG_QUEUE": self.queue.name}
         return Launch([*command, *options], env={**self._environment(), **more}, cwd=REPOSITORY)
 
 
-class Sweep(Beating):
+class Sweep(HeartbeatService):
     """Finds work that is due or whose worker has died, and wakes Celery for it."""
 
     name = "sweep"

@@ -15,15 +15,14 @@ class WebhooksConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the page, who listens to runs, and what is done from time to time."""
-        from crowdrag.runs import duties, listening
+        from crowdrag.jobs import completion, schedules
         from crowdrag.studies.enums import Role
         from crowdrag.studies.navigation import register_tab
 
-        from . import tasks
-        from .domain import telling, tidying
+        from . import outbox, tasks
 
         register_tab(order=92, label=_("Webhooks"), url_name="webhooks", role=Role.OWNER, section="webhooks")
-        listening.register(telling.run_ended)
+        completion.register_listener(outbox.publish_run_ended)
         # The sweep only wakes a worker: an address that answers slowly must keep nobody waiting.
-        duties.register("webhooks", tasks.wake, timedelta(seconds=10))
-        duties.register("webhooks.tidy", tidying.tidy, timedelta(hours=1))
+        schedules.register("webhooks", tasks.wake, timedelta(seconds=10))
+        schedules.register("webhooks.tidy", outbox.remove_old, timedelta(hours=1))

@@ -3,9 +3,9 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from .domain import addresses
+from . import transport
 from .enums import CHOSEN
-from .models.webhook import LONGEST_ADDRESS
+from .models import LONGEST_ADDRESS
 
 
 class WebhookForm(forms.Form):
@@ -28,7 +28,7 @@ class WebhookForm(forms.Form):
         """Refuse an address that nothing is sent to."""
         address: str = self.cleaned_data["address"].strip()
         try:
-            addresses.read(address)
-        except addresses.AddressError as error:
+            transport.parse_address(address)
+        except transport.AddressError as error:
             raise forms.ValidationError(str(error)) from error
         return address

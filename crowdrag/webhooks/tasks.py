@@ -4,8 +4,8 @@ import logging
 from datetime import datetime, timedelta
 
 from crowdrag.celery import app
-from crowdrag.runs.enums import Queue
-from crowdrag.runs.tasks import BROKER_ERRORS, impatient_connection
+from crowdrag.jobs.enums import Queue
+from crowdrag.jobs.tasks import BROKER_ERRORS, impatient_connection
 
 # A message that waited longer says nothing that the next one does not say.
 STALE = timedelta(minutes=1)
@@ -15,19 +15,19 @@ log = logging.getLogger(__name__)
 @app.task(name="crowdrag.webhooks.send", ignore_result=True)
 def send() -> None:
     """Send what is due."""
-    from .domain import delivering
+    from . import deliveries
 
-    delivering.deliver_due()
+    deliveries.deliver_due()
 
 
 def wake(now: datetime) -> bool:
     """Have a worker send, if there is anything to send."""
-    from .domain import claiming
+    from . import deliveries
 
-    return claiming.is_due(now) and call()
+    return deliveries.is_due(now) and wake_now()
 
 
-def call() -> bool:
+def wake_now() -> bool:
     """Have a worker look for what is due; where the broker takes no message, the sweep's next pass calls one."""
     try:
         with impatient_connection() as connection:

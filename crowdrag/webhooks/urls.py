@@ -2,26 +2,25 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from .api import webhooks as api
-from .views import listing, page
+from . import api, views
 
 API: list[URLPattern | URLResolver] = [
     path("", api.OneWebhook.as_view(), name="api_webhook"),
-    path("secret/", api.Secret.as_view(), name="api_webhook_secret"),
-    path("switch/", api.Switched.as_view(), name="api_webhook_switch"),
-    path("test/", api.Test.as_view(), name="api_webhook_test"),
+    path("secret/", api.WebhookSecret.as_view(), name="api_webhook_secret"),
+    path("switch/", api.WebhookSwitch.as_view(), name="api_webhook_switch"),
+    path("test/", api.WebhookTest.as_view(), name="api_webhook_test"),
     path("deliveries/", api.Deliveries.as_view(), name="api_deliveries"),
-    path("deliveries/<int:delivery>/again/", api.Again.as_view(), name="api_delivery_again"),
+    path("deliveries/<int:delivery>/again/", api.DeliveryRetry.as_view(), name="api_delivery_again"),
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("studies/<slug:slug>/webhooks/", listing.webhooks, name="webhooks"),
-    path("studies/<slug:slug>/webhooks/<uuid:key>/", page.webhook, name="webhook"),
-    path("studies/<slug:slug>/webhooks/<uuid:key>/secret/", page.new_secret, name="webhook_secret"),
-    path("studies/<slug:slug>/webhooks/<uuid:key>/test/", page.test, name="webhook_test"),
-    path("studies/<slug:slug>/webhooks/<uuid:key>/switch/", page.switch, name="webhook_switch"),
-    path("studies/<slug:slug>/webhooks/<uuid:key>/remove/", page.remove, name="webhook_remove"),
-    path("studies/<slug:slug>/webhooks/<uuid:key>/again/<int:delivery>/", page.again, name="webhook_again"),
+    path("studies/<slug:slug>/webhooks/", views.webhooks, name="webhooks"),
+    path("studies/<slug:slug>/webhooks/<uuid:key>/", views.webhook, name="webhook"),
+    path("studies/<slug:slug>/webhooks/<uuid:key>/secret/", views.renew_secret, name="webhook_secret"),
+    path("studies/<slug:slug>/webhooks/<uuid:key>/test/", views.send_test, name="webhook_test"),
+    path("studies/<slug:slug>/webhooks/<uuid:key>/switch/", views.switch, name="webhook_switch"),
+    path("studies/<slug:slug>/webhooks/<uuid:key>/remove/", views.remove, name="webhook_remove"),
+    path("studies/<slug:slug>/webhooks/<uuid:key>/again/<int:delivery>/", views.send_again, name="webhook_again"),
     path("api/v1/studies/<slug:study>/webhooks/", api.Webhooks.as_view(), name="api_webhooks"),
     path("api/v1/studies/<slug:study>/webhooks/<uuid:key>/", include(API)),
 ]

@@ -7,14 +7,14 @@ import pytest
 from django.db import transaction
 
 from analysis.domain.corpus import consistent
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 from tests.analysis import small_study
 
 
 @pytest.fixture(autouse=True)
 def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nobody wait for a broker: tests do the work of runs themselves."""
-    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+    monkeypatch.setattr("crowdrag.jobs.tasks.wake", lambda **_: None)
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def one_transaction(monkeypatch: pytest.MonkeyPatch) -> None:
 def analysed(shared_rows: None) -> int:
     """The key of a quick analysis of the small study, made once for a file."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+        patch.setattr("crowdrag.jobs.tasks.wake", lambda **_: None)
         return small_study.analyse(small_study.make()).pk
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from analysis.domain.corpus import exporting
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Artifact, Run
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Artifact, Run
 from crowdrag.studies.models import Study
 from writing.domain.imports import importers
 
@@ -19,13 +19,13 @@ Files = dict[str, bytes]
 
 
 def export(study: Study, format_: str = "archive") -> Artifact:
-    run = running.wait(exporting.start(study=study, format_=format_))
+    run = lifecycle.wait(exporting.start(study=study, format_=format_))
     assert run.state == RunState.DONE, run.error
     return run.artifacts.get()
 
 
 def import_archive(study: Study, path: Path) -> Run:
-    return running.wait(importers.start(study=study, importer=importers.get("archive"), files={"file": path}))
+    return lifecycle.wait(importers.start(study=study, importer=importers.get("archive"), files={"file": path}))
 
 
 def contents(artifact: Artifact) -> Files:

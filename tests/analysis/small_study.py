@@ -6,8 +6,8 @@ from typing import Any
 from analysis.domain import analysing
 from annotation.enums import AssignmentState, CampaignKind, Judges
 from annotation.models import Assignment, Campaign, Judgment
-from crowdrag.runs.domain import running
-from crowdrag.runs.models import Run
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Participant, Study
 from tests.factories import (
@@ -53,7 +53,7 @@ QUICK = {"resamples": 30, "restarts": 3, "refine": 0}
 
 def analyse(study: Study, *, seed: int = 0, **parameters: Any) -> Run:
     """Analyse a study quickly."""
-    return running.wait(analysing.start(study=study, seed=seed, parameters=QUICK | parameters))
+    return lifecycle.wait(analysing.start(study=study, seed=seed, parameters=QUICK | parameters))
 
 
 def make(votes: Votes = VOTES, *, study: Study | None = None, dimensions: Sequence[str] = DIMENSIONS) -> Study:

@@ -11,9 +11,9 @@ from analysis.domain.results.earlier import FITS
 from analysis.domain.results.settings import BadParameterError, Settings
 from analysis.models import Snapshot, Table
 from annotation.models import Assignment
-from crowdrag.runs.domain import executing
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs import worker
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from tests.analysis import small_study
 from tests.analysis.small_study import QUICK, analyse
 from tests.factories import StudyFactory
@@ -87,7 +87,7 @@ def test_all_that_vanishes_before_the_run_fails_it():
     run = analysing.start(study=small_study.make(), parameters=QUICK)
     Assignment.objects.update(is_included=False)
     Response.objects.update(is_included=False)
-    executing.work_next(run)
+    worker.work_next(run)
     run.refresh_from_db()
     assert (run.state, len(run.problems)) == (RunState.FAILED, 1)
     assert not Table.objects.filter(run=run).exists()
@@ -114,7 +114,7 @@ def test_command_writes_figures_into_a_new_folder_and_no_half_files(tmp_path):
 def test_command_that_cannot_start_or_whose_run_fails_writes_nothing(tmp_path, monkeypatch):
     StudyFactory(slug="empty")
     small_study.make(study=StudyFactory(slug="full"))
-    monkeypatch.setattr("crowdrag.runs.domain.timing.MAX_ATTEMPTS", 1)
+    monkeypatch.setattr("crowdrag.jobs.leases.MAX_ATTEMPTS", 1)
     monkeypatch.setattr("analysis.domain.analysing.compute", lambda *_, **__: 1 / 0)
     for slug, options, failed in (
         ("no-such-study", {}, 0), ("empty", {}, 0), ("full", {"resamples": 0}, 0), ("full", {"seed": -3}, 0),

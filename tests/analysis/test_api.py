@@ -13,11 +13,11 @@ from analysis.domain.releases.choices import Choices
 from analysis.domain.results.settings import Settings
 from analysis.enums import ReleaseState
 from analysis.models import Release
-from crowdrag.runs.domain import running
-from crowdrag.runs.models import Run
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
-from crowdrag.webhooks.domain import subscribing
+from crowdrag.webhooks import services
 from crowdrag.webhooks.models import Message
 from tests.api.conftest import by_token
 from tests.factories import NOW, MembershipFactory, StudyFactory
@@ -56,7 +56,7 @@ def test_an_analysis_is_started_and_its_tables_are_those_of_the_pages(client: AP
     parameters = {"resamples": 5, "restarts": 1, "refine": 0}
     answer = client.post(at("results/"), {"seed": 7, "parameters": parameters}, format="json")
     assert answer.status_code == 202, answer.content
-    run = running.wait(Run.objects.get(key=answer.data["key"]))
+    run = lifecycle.wait(Run.objects.get(key=answer.data["key"]))
     assert (run.seed, run.parameters["resamples"]) == (7, 5)
     (row,) = client.get(at("results/"), {"kind": "analysis", "seed": 7}).json()["results"]
     assert row == client.get(at(f"results/{run.key}/")).json()
@@ -99,7 +99,7 @@ def test_scripts_can_set_every_parameter_and_choice() -> None:
 def test_a_release_goes_from_draft_to_withdrawal_and_subscribers_hear_of_its_publication(
     study: Study, client: APIClient
 ) -> None:
-    subscribing.subscribe(study=study, address="https://example.org/", events=["release.published"], by=None, now=NOW)
+    services.create(study=study, address="https://example.org/", events=["release.published"], by=None, now=NOW)
     made = client.post(at("releases/"), NEW, format="json")
     assert (made.status_code, made.data["number"], made.data["state"]) == (201, 1, "DRAFT")
     address = at("releases/1/")
@@ -112,7 +112,7 @@ def test_a_release_goes_from_draft_to_withdrawal_and_subscribers_hear_of_its_pub
     assert client.post(address + "publish/").status_code == 409
     building = client.post(address + "build/")
     assert (building.status_code, building.data["state"]) == (202, "BUILDING")
-    running.wait(Run.objects.get(key=building.data["run"]))
+    lifecycle.wait(Run.objects.get(key=building.data["run"]))
     assert client.get(address).data["state"] == "READY"
     files = client.get(address + "files/").data["results"]
     assert {"README.md", "SHA256SUMS"} <= {file["path"] for file in files}

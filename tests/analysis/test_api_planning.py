@@ -6,9 +6,9 @@ import pytest
 from rest_framework.test import APIClient
 
 from annotation.models import Pair
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.api.conftest import by_token
@@ -51,7 +51,7 @@ def test_a_plan_is_started_and_its_tables_are_results(client: APIClient) -> None
     run = Run.objects.get()
     assert (run.kind, run.seed, run.parameters["more_k"], run.parameters["currency"]) == ("plan", 3, [5], "USD")
     assert started["Location"].endswith(f"/api/v1/studies/mine/runs/{run.key}/")
-    assert running.wait(run).state == RunState.DONE
+    assert lifecycle.wait(run).state == RunState.DONE
     result = client.get(f"/api/v1/studies/mine/results/{run.key}/").json()
     assert {"plan", "plan_costs", "plan_next"} <= set(result["tables"])
     costs = client.get(f"/api/v1/studies/mine/results/{run.key}/tables/plan_costs/").json()

@@ -21,8 +21,8 @@ from analysis.domain.corpus.tables import ALL, STUDY, TABLES
 from analysis.models import Snapshot
 from annotation.enums import AssignmentState, CampaignState, Judges
 from annotation.models import Assignment, Campaign, JudgingPrompt, Judgment
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import RunState
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.enums import RunState
 from crowdrag.studies.models import Membership, Participant, Study
 from crowdrag.studies.participants import identity
 from tests.factories import NOW, StudyFactory
@@ -47,7 +47,7 @@ def made(shared_rows: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[i
     folder = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch, override_settings(MEDIA_ROOT=folder, DATA_DIR=folder):
         patch.setattr(consistent, "reading", transaction.atomic)
-        patch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+        patch.setattr("crowdrag.jobs.tasks.wake", lambda **_: None)
         study, other = whole_study(), StudyFactory(slug="imported")
         path = Path(export(study).file.path)
         run = import_archive(other, path)
@@ -97,7 +97,7 @@ def test_an_imported_snapshot_names_the_judgments_of_the_imported_study(imported
 def test_the_same_archive_twice_changes_nothing_even_if_it_is_uploaded(imported: Study, archive: Path) -> None:
     before = archiving.content(imported)
     upload = SimpleUploadedFile("any name.zip", archive.read_bytes())
-    run = running.wait(importers.start(study=imported, importer=importers.get("archive"), files={"file": [upload]}))
+    run = lifecycle.wait(importers.start(study=imported, importer=importers.get("archive"), files={"file": [upload]}))
     assert run.state == RunState.DONE, (run.problems, run.error, run.units.get().error)
     assert run.summary["held_already"]["judgments"] == JUDGMENTS
     assert "judgments" not in run.summary

@@ -14,7 +14,7 @@ from django.test import override_settings
 from analysis.domain.corpus import consistent, opening, restoring
 from analysis.domain.corpus.since import LATEST
 from analysis.domain.corpus.tables import ALL
-from crowdrag.runs.enums import RunState
+from crowdrag.jobs.enums import RunState
 from crowdrag.studies.models import Participant
 from tests.factories import StudyFactory, TopicFactory
 from writing.models import Topic
@@ -32,7 +32,7 @@ def made(shared_rows: None, tmp_path_factory: pytest.TempPathFactory) -> Files:
     folder = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch, override_settings(MEDIA_ROOT=folder, DATA_DIR=folder):
         patch.setattr(consistent, "reading", transaction.atomic)
-        patch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+        patch.setattr("crowdrag.jobs.tasks.wake", lambda **_: None)
         return contents(export(whole_study()))
 
 

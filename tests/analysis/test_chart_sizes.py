@@ -6,7 +6,7 @@ import pytest
 
 from analysis.domain import charts
 from analysis.domain.charts.sizes import sized
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 from tests.analysis.visits import client_of, results
 
 pytestmark = pytest.mark.django_db

@@ -13,9 +13,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from analysis.domain.corpus import exporting
-from crowdrag.runs.domain import artifacts, waiting
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Artifact, Run
+from crowdrag.jobs import run_files, worker
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Artifact, Run
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.factories import NOW, StudyFactory
@@ -35,7 +35,7 @@ def finished(study: Study, tmp_path: Path, n: int) -> Artifact:
                              created_at=NOW, started_at=NOW, finished_at=NOW)  # fmt: skip
     path = tmp_path / f"{n}.zip"
     path.write_bytes(b"x" * (n + 1))
-    return artifacts.publish(run=run, name=f"{n}.zip", path=path, media_type="application/zip")
+    return run_files.publish_artifact(run=run, name=f"{n}.zip", path=path, media_type="application/zip")
 
 
 def shown(study: Study, role: Role = Role.VIEWER) -> str:
@@ -96,7 +96,7 @@ def test_the_command_writes_the_file_if_the_run_does_not_fail(
         assert list(out.parent.iterdir()) == [out]
         out.unlink()
     monkeypatch.setitem(exporting.WRITERS, "archive", broken)
-    monkeypatch.setattr("crowdrag.runs.domain.timing.MAX_ATTEMPTS", 1)
+    monkeypatch.setattr("crowdrag.jobs.leases.MAX_ATTEMPTS", 1)
     with pytest.raises(CommandError, match="cannot be written"):
         call_command("export", study.slug, "--out", str(out))
     assert not out.exists()
@@ -104,11 +104,11 @@ def test_the_command_writes_the_file_if_the_run_does_not_fail(
 
 def test_a_damaged_export_is_not_handed_out(study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def damaged(run: Run, **_: object) -> Run:
-        run = waiting.follow(run)
+        run = worker.follow(run)
         Path(run.artifacts.get().file.path).write_bytes(b"other")
         return run
 
-    monkeypatch.setattr("analysis.management.commands.export.running.wait", damaged)
+    monkeypatch.setattr("analysis.management.commands.export.lifecycle.wait", damaged)
     with pytest.raises(CommandError):
         call_command("export", study.slug, "--out", str(tmp_path / "study.zip"))
     assert Run.objects.get().state == RunState.DONE
@@ -129,7 +129,7 @@ def test_a_file_that_cannot_be_written_stays_as_it_was(
     out = tmp_path / "study.zip"
     out.write_bytes(b"as it was")
     monkeypatch.setattr(Path, "replace", full)
-    monkeypatch.setattr("crowdrag.runs.domain.storing.move_in", moved)
+    monkeypatch.setattr("crowdrag.jobs.file_storage.move_in", moved)
     with pytest.raises(CommandError, match="No space left on device"):
         call_command("export", study.slug, "--out", str(out))
     assert out.read_bytes() == b"as it was"

@@ -14,8 +14,8 @@ from django.utils import timezone
 from analysis.domain import analysing
 from annotation.domain.defaults import NAMES
 from annotation.domain.imports import crowdrag25
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import RunState
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.enums import RunState
 from crowdrag.studies.models import Study
 from tests.factories import StudyFactory
 from writing.domain.imports import sources
@@ -90,7 +90,7 @@ def test_the_sample_comes_out_as_it_came_in(topics: int | None, tmp_path: Path) 
     folder = part(tmp_path / "part", topics) if topics else Path(DATA) / "crowdrag25"
     study = StudyFactory()
     import_folder(study, list(sources.of_folder(folder)))
-    run = running.wait(analysing.start(study=study, parameters={"resamples": 2, "restarts": 1}))
+    run = lifecycle.wait(analysing.start(study=study, parameters={"resamples": 2, "restarts": 1}))
     assert run.state == RunState.DONE, run.error
     files = published(study)
     manifest = json.loads(files["manifest.json"])

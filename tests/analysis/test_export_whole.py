@@ -16,10 +16,9 @@ from django.db import InternalError, connection
 from analysis.domain.corpus import archiving, exporting
 from analysis.domain.corpus.packing import Package
 from annotation.models import Item, Judgment, Pair, QuestionnaireItem
-from crowdrag.runs import kinds
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Artifact, Run
+from crowdrag.jobs import kinds, lifecycle
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Artifact, Run
 from crowdrag.studies.models import Study
 from tests import factories
 from writing.models import Passage, Response
@@ -49,8 +48,8 @@ def ended_by(error: BaseException, format_: str, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("format_", list(exporting.WRITERS))
 def test_an_error_in_the_middle_leaves_nothing(format_: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ended_by(OSError(28, "No space left on device"), format_, monkeypatch)
-    monkeypatch.setattr("crowdrag.runs.domain.timing.MAX_ATTEMPTS", 1)
-    run = running.wait(exporting.start(study=whole_study(), format_=format_))
+    monkeypatch.setattr("crowdrag.jobs.leases.MAX_ATTEMPTS", 1)
+    run = lifecycle.wait(exporting.start(study=whole_study(), format_=format_))
     assert run.state == RunState.FAILED
     assert "No space left" in run.error
     assert not Artifact.objects.exists()
@@ -58,9 +57,9 @@ def test_an_error_in_the_middle_leaves_nothing(format_: str, tmp_path: Path, mon
 
 
 def test_a_cancelled_export_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ended_by(kinds.Cancelled(), "archive", monkeypatch)
+    ended_by(kinds.RunCancelledError(), "archive", monkeypatch)
     run = exporting.start(study=whole_study(), format_="archive")
-    with pytest.raises(kinds.Cancelled):
+    with pytest.raises(kinds.RunCancelledError):
         exporting.work(kinds.Work(run, run.units.get()), format_="archive")
     assert left_behind(tmp_path) == []
 
@@ -69,8 +68,8 @@ KILLED = """
 import os, signal, django
 django.setup()
 from analysis.domain.corpus import archiving, exporting
-from crowdrag.runs.domain import executing
-from crowdrag.runs.models import Run
+from crowdrag.jobs import worker
+from crowdrag.jobs.models import Run
 
 def killed(package, work):
     exporting_as_ever(package, work)
@@ -79,7 +78,7 @@ def killed(package, work):
 
 exporting_as_ever = exporting.WRITERS["archive"]
 exporting.WRITERS["archive"] = killed
-executing.work_next(Run.objects.get(kind="export.archive"))
+worker.work_next(Run.objects.get(kind="export.archive"))
 """
 
 
@@ -95,7 +94,7 @@ def test_killed_in_the_middle_and_done_again(tmp_path: Path, monkeypatch: pytest
     run.refresh_from_db()
     assert run.state == RunState.RUNNING
     # Its lease runs out; another worker does it again, and clears up.
-    run = running.wait(run)
+    run = lifecycle.wait(run)
     assert run.state == RunState.DONE
     assert left_behind(tmp_path) == ["whole-archive.zip"]
     with zipfile.ZipFile(run.artifacts.get().file.path) as zipped:

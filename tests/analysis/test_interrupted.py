@@ -10,9 +10,9 @@ from django.utils import timezone
 from analysis.domain import analysing, inputs
 from analysis.domain.updating import working as updating
 from analysis.models import Snapshot, Table
-from crowdrag.runs.domain import executing, running, sweeping, timing
-from crowdrag.runs.enums import RunState, UnitState
-from crowdrag.runs.models import Run
+from crowdrag.jobs import leases, lifecycle, sweep, worker
+from crowdrag.jobs.enums import RunState, UnitState
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Participant, Study
 from crowdrag.studies.participants import withdrawal
 from tests.analysis import small_study
@@ -38,7 +38,7 @@ def compute(*inputs, report, **how):
 analysing.compute = compute
 """,
     "storing": """
-analysing.running.note = lambda **_: die()
+analysing.lifecycle.note = lambda **_: die()
 """,
 }
 CHILD = """
@@ -46,12 +46,12 @@ import os, signal
 import django
 django.setup()
 from analysis.domain import analysing
-from crowdrag.runs.domain import executing
-from crowdrag.runs.models import Run
+from crowdrag.jobs import worker
+from crowdrag.jobs.models import Run
 def die():
     os.kill(os.getpid(), signal.SIGKILL)
 {dies}
-executing.work_next(Run.objects.get(pk={run}))
+worker.work_next(Run.objects.get(pk={run}))
 """
 
 
@@ -76,7 +76,7 @@ def assert_as_undisturbed(run: Run) -> None:
     """It is done, and what it found is what an analysis finds that nobody disturbs."""
     run.refresh_from_db()
     assert (run.state, run.error, run.stale_at) == (RunState.DONE, "", None)
-    other = running.wait(start(run.study))
+    other = lifecycle.wait(start(run.study))
     assert run.inputs_digest == other.inputs_digest
     found = tables_of(run)
     assert len(found) > 10
@@ -94,8 +94,8 @@ def test_one_that_is_killed_leaves_nothing_half_and_is_taken_up_again(study: Stu
     unit = run.units.get()
     assert unit.state == UnitState.CLAIMED, "it must have died at work"
     assert left_of(run) == (0, 0)
-    sweeping.sweep(now=timezone.now() + timing.lease() + timedelta(seconds=1))
-    running.wait(run)
+    sweep.sweep(now=timezone.now() + leases.lease_duration() + timedelta(seconds=1))
+    lifecycle.wait(run)
     assert run.units.get().lost == 1
     assert_as_undisturbed(run)
 
@@ -121,13 +121,13 @@ def test_one_that_is_cancelled_leaves_nothing_half_and_can_be_resumed(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = start(study)
-    disturbed(monkeypatch, lambda: running.cancel(run=run))
-    assert executing.work_next(run)
+    disturbed(monkeypatch, lambda: lifecycle.cancel(run=run))
+    assert worker.work_next(run)
     run.refresh_from_db()
     assert run.state == RunState.CANCELLED
     assert left_of(run) == (0, 0)
-    running.resume(run=run)
-    running.wait(run)
+    lifecycle.resume(run=run)
+    lifecycle.wait(run)
     assert_as_undisturbed(run)
 
 
@@ -136,16 +136,16 @@ def test_an_erasure_while_one_is_at_work_leaves_nothing_of_what_was_erased(
     study: Study, monkeypatch: pytest.MonkeyPatch, of_update: bool
 ) -> None:
     gone = Participant.objects.get(study=study, external_id="w1")
-    base = running.wait(start(study)) if of_update else start(study)
+    base = lifecycle.wait(start(study)) if of_update else start(study)
     run = updating.start(base) if of_update else base
     disturbed(monkeypatch, lambda: withdrawal.erase(participant=gone, now=timezone.now()))
-    assert executing.work_next(run)
+    assert worker.work_next(run)
     assert left_of(run) == (0, 0), "it had read what was erased"
     run.refresh_from_db()
     if of_update:
         assert run.state == RunState.CANCELLED  # what it is of is stale: the next full analysis is asked for
     else:
-        running.wait(run)  # it begins anew
+        lifecycle.wait(run)  # it begins anew
         assert_as_undisturbed(run)
     assert_nothing_of("w1", base)
 

@@ -14,7 +14,7 @@ import pytest
 
 from analysis.domain import analysing, tables
 from annotation.domain.defaults import NAMES
-from crowdrag.runs.domain import running
+from crowdrag.jobs import lifecycle
 from tests.analysis import small_study
 
 from .exported import export
@@ -117,7 +117,7 @@ def test_an_exported_study_gives_the_runs_grades(neural, tmp_path, capsys):
         for pair, letters in small_study.VOTES.items()
     }
     study = small_study.make(votes, dimensions=NAMES)
-    run = running.wait(analysing.start(study=study))
+    run = lifecycle.wait(analysing.start(study=study))
     with zipfile.ZipFile(export(study, "crowdrag25").file.path) as zipped:
         zipped.extractall(tmp_path / "corpus")
     table, rows = guide(tmp_path / "corpus", neural=neural)["table"], tables.read(run, "grade_means")["grade_means"]

@@ -19,8 +19,8 @@ from analysis.domain.updating import due, working
 from analysis.models import Table
 from annotation.enums import Judges
 from annotation.models import Assignment
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import RunState
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.enums import RunState
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.analysis import small_study
@@ -94,13 +94,13 @@ def test_judgments_that_come_are_left_to_a_full_analysis(study):
     small_study.campaign(study)
     assert not list(due.due(now=timezone.now() + timedelta(days=1)))
     assert visit(study).context["state"].added == 56
-    assert running.wait(working.start(run)).state == RunState.FAILED
+    assert lifecycle.wait(working.start(run)).state == RunState.FAILED
     assert analyse(study).summary["judgments"] == 56
     assert "charts/agreement" in visit(study).content.decode()
     # Those of an update may be gone again.
     run = study.runs.latest("pk")
     Assignment.objects.filter(participant__study=study).update(is_included=False)
-    update = running.wait(working.start(run))
+    update = lifecycle.wait(working.start(run))
     assert (update.state, len(update.problems)) == (RunState.FAILED, 1)
 
 

@@ -12,8 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from analysis.domain import analysing
 from analysis.models import Table
 from annotation.models import Judgment, Pair
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Participant, Study
 from tests.analysis import small_study

@@ -11,10 +11,9 @@ from analysis.domain.planning.asked import Asked, BadPlanError
 from analysis.models import Table
 from analysis.stats.planning import MEASURES
 from annotation.domain import campaigns as drafting
-from crowdrag.runs import kinds
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs import kinds, lifecycle
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.analysis import exported, small_study
@@ -45,7 +44,7 @@ def visit(study: Study, query: str = "", role: Role = Role.EDITOR):
 
 
 def planned(study: Study, *, seed: int = 0, **asked) -> Run:
-    return running.wait(working.start(study=study, asked=Asked(**SMALL | SAID | asked), seed=seed))
+    return lifecycle.wait(working.start(study=study, asked=Asked(**SMALL | SAID | asked), seed=seed))
 
 
 def by_measure(found: list[dict], k: int, topics: int) -> dict[str, dict]:
@@ -112,9 +111,9 @@ def test_a_plan_shows_what_it_has_so_far_and_goes_on_after_a_cancel():
     assert f"/planner/{run.key}/chart.svg?of=1" in text
     assert visit(study, f"{run.key}/chart.svg").content.startswith(b"<svg")
     Table.objects.filter(run=run).delete()
-    run = running.cancel(run=run)
+    run = lifecycle.cancel(run=run)
     assert visit(study).context["run"] == run
-    run = running.wait(running.resume(run=run))
+    run = lifecycle.wait(lifecycle.resume(run=run))
     assert run.state == RunState.DONE
     assert not Table.objects.filter(run=run, name__startswith=working.PART).exists()
 
@@ -153,7 +152,7 @@ def test_what_to_expect_comes_from_an_earlier_analysis(run):
     asked = Asked(**SMALL | {"source": str(source.key)})
     expected = expecting.expectation(asked, study_id=study.pk, seed=0)
     assert expected.competence.spam.shape == (4, 2)
-    run = running.wait(working.start(study=study, asked=asked))
+    run = lifecycle.wait(working.start(study=study, asked=asked))
     assert run.state == RunState.DONE
     assert set(run.summary["expected"]) >= {"competence", "preferred", "neutral"}
     said = {"preferred": 0.9, "neutral": 0.1, "competence": 0.8, "competence_spread": 0.1}
@@ -200,7 +199,7 @@ def test_an_editor_plans_from_the_page_and_sees_what_comes_of_it():
     run = Run.objects.get(kind=working.KIND)
     assert answer.url == page(study, f"?run={run.key}")
     assert (run.parameters["pay"], run.parameters["preferred"], run.parameters["more_topics"]) == (300, 0.7, [12])
-    run = running.wait(run)
+    run = lifecycle.wait(run)
     answer = client.get(answer.url)
     (block,) = answer.context["next"]
     assert block["first"]["money"] == 96

@@ -11,10 +11,9 @@ from analysis.domain.planning import working as planning
 from analysis.domain.planning.asked import Asked
 from analysis.domain.reports import packing
 from analysis.domain.updating import working as updating
+from crowdrag.jobs import kinds, lifecycle, run_files
+from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Endpoint
-from crowdrag.runs import kinds
-from crowdrag.runs.domain import running, uploads
-from crowdrag.runs.models import Run
 from tests.factories import StudyFactory
 from writing.domain.generation.slots import Which
 from writing.domain.imports import importers
@@ -42,23 +41,23 @@ def test_every_kind_of_run_has_names_for_its_parameters() -> None:
 def test_an_import_shows_its_files_and_options_by_name(tmp_path) -> None:
     study = StudyFactory()
     (tmp_path / "answers of bm25.jsonl").write_text("{}")
-    upload = uploads.store(study=study, source=tmp_path / "answers of bm25.jsonl")
+    upload = run_files.store_upload(study=study, source=tmp_path / "answers of bm25.jsonl")
     for kind, given, values in (
         ("import.responses", {"inputs": [{"role": "file", "upload": upload.pk}], "style": "bullet"},
          [["answers of bm25.jsonl"], "bullet"]),
         ("import.topics", {"inputs": [{"role": "file", "path": "/data/topics.jsonl"}]}, [["/data/topics.jsonl"]]),
     ):  # fmt: skip
-        assert list(shown(running.start(study=study, kind=kind, parameters=given)).values()) == values
+        assert list(shown(lifecycle.start(study=study, kind=kind, parameters=given)).values()) == values
     assert importers.OPTIONS.keys() >= {name for each in importers.every() for name in each.options}
 
 
 def test_analyses_and_what_refers_to_them_name_no_key() -> None:
     study = StudyFactory(currency="EUR")
-    run = running.start(study=study, kind=analysing.KIND, parameters=analysing.Settings().write(), seed=3)
+    run = lifecycle.start(study=study, kind=analysing.KIND, parameters=analysing.Settings().write(), seed=3)
     assert not {name for name in shown(run) if "_" in name}
     plan = Asked(topics=20, responses=4, source=str(run.key), pay=250, currency="EUR").write()
     others = [
-        running.start(study=study, kind=kind, parameters=parameters)
+        lifecycle.start(study=study, kind=kind, parameters=parameters)
         for kind, parameters in (
             (packing.KIND, {"analysis": str(run.key)}),
             (planning.KIND, plan),
@@ -67,7 +66,7 @@ def test_analyses_and_what_refers_to_them_name_no_key() -> None:
     ]
     for other in others:
         values = shown(other)
-        assert kinds.reference(run) in values.values()
+        assert kinds.run_reference(run) in values.values()
         assert not KEY.search(json.dumps(values))
     assert "EUR\u00a02.50" in shown(others[1]).values()
     Run.objects.filter(pk=run.pk).delete()

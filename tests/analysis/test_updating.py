@@ -12,9 +12,9 @@ from analysis.domain.updating import due, working
 from analysis.models import Table
 from annotation.enums import AssignmentState
 from annotation.models import Assignment, AssignmentTransition
-from crowdrag.runs.domain import executing, running
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs import lifecycle, worker
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import Role
 from tests.analysis import small_study
 
@@ -35,7 +35,7 @@ def analysed(shared_rows):
     made = small_study.make()
     Assignment.objects.filter(participant__external_id="w4").update(state=AssignmentState.SUBMITTED)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+        patch.setattr("crowdrag.jobs.tasks.wake", lambda **_: None)
         return analyse(made).pk
 
 
@@ -54,7 +54,7 @@ def accept(base: Run, at=None) -> None:
 
 
 def update(base: Run) -> Run:
-    return running.wait(working.start(base))
+    return lifecycle.wait(working.start(base))
 
 
 def rows(run: Run) -> dict[str, bytes]:
@@ -91,9 +91,9 @@ def test_due_is_what_changed_and_nothing_is_tried_twice(base, monkeypatch):
     (begun,) = due.update_due(now=now)
     assert begun.parameters["of"] == str(base.key)
     assert due.update_due(now=now + HOUR) == []  # one is at work
-    monkeypatch.setattr("crowdrag.runs.domain.timing.MAX_ATTEMPTS", 1)
+    monkeypatch.setattr("crowdrag.jobs.leases.MAX_ATTEMPTS", 1)
     monkeypatch.setattr(working, "compute", lambda *_, **__: 1 / 0)
-    assert running.wait(begun).state == RunState.FAILED
+    assert lifecycle.wait(begun).state == RunState.FAILED
     assert due.update_due(now=now + HOUR) == []  # it failed: not until something changes
     Assignment.objects.filter(participant__external_id="w3").update(is_included=False)
     accept(base, at=now + HOUR)
@@ -108,7 +108,7 @@ def test_an_analysis_ends_an_update_and_none_is_due_while_one_is_at_work(base):
     begun.refresh_from_db()
     assert begun.state == RunState.CANCELLED
     assert list(due.due(now=now + HOUR)) == []
-    running.wait(full)
+    lifecycle.wait(full)
     assert analysing.state(base.study, live=True).run == full
     assert working.latest(base) is None
 
@@ -124,7 +124,7 @@ def test_not_more_often_than_a_minute_and_only_the_last_updates_stay(base):
 def test_an_update_without_the_fits_of_an_analysis_or_without_judgments_fails(base):
     begun = working.start(base)
     Assignment.objects.update(is_included=False)
-    executing.work_next(begun)
+    worker.work_next(begun)
     begun.refresh_from_db()
     assert (begun.state, len(begun.problems)) == (RunState.FAILED, 1)
     Assignment.objects.update(is_included=True)

@@ -12,7 +12,7 @@ from analysis.domain.reports import building
 from analysis.models import LogMeasures, Snapshot, Table
 from analysis.process import measures
 from annotation.models import Assignment, Campaign
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 from tests import submitted
 from tests.analysis import small_study

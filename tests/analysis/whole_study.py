@@ -4,8 +4,8 @@ from analysis.domain import analysing, freshness, loading
 from analysis.models import Snapshot, Table
 from annotation.enums import CampaignKind
 from annotation.models import AssignmentDecision, AssignmentTransition, Instructions, Item, PlatformSubmission
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import DecisionKind, ParticipantKind, Role
 from crowdrag.studies.models import Consent, ConsentText, Study
 from crowdrag.studies.participants import identity

@@ -8,9 +8,9 @@ from annotation.domain.judging_models import judging, prompts
 from annotation.domain.judging_models.orders import Order
 from annotation.enums import Judges
 from annotation.models import Campaign, Dimension, Item, Pair
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Endpoint
-from crowdrag.runs.domain import running
-from crowdrag.runs.models import Run
 from crowdrag.studies.models import Study
 from tests.factories import (
     NOW,
@@ -85,7 +85,7 @@ def order(source: Campaign, endpoint: Endpoint, **asked: Any) -> Order:
 
 def judge(source: Campaign, endpoint: Endpoint, **asked: Any) -> Run:
     """Have it judged."""
-    return running.wait(judging.start(study=source.study, order=order(source, endpoint, **asked)))
+    return lifecycle.wait(judging.start(study=source.study, order=order(source, endpoint, **asked)))
 
 
 def items(source: Campaign) -> list[Item]:

@@ -4,8 +4,8 @@ from functools import partial
 
 import pytest
 
-from crowdrag.llm.domain import gateway
-from crowdrag.llm.domain.pacing import Policy
+from crowdrag.llm import gateway
+from crowdrag.llm.retry_policy import RetryPolicy
 from tests.annotation import asked_again
 from tests.annotation.judge_server import judging as served
 
@@ -15,7 +15,7 @@ def without_waiting(monkeypatch):
     async def sleep(_seconds):
         pass
 
-    policy = Policy(sleep=sleep, lease=2.0, poll=0.02)
+    policy = RetryPolicy(sleep=sleep, lease=2.0, poll=0.02)
     monkeypatch.setattr(gateway, "complete_many", partial(gateway.complete_many, policy=policy))
 
 

@@ -7,8 +7,8 @@ from rest_framework.test import APIClient
 
 from annotation.models import Campaign
 from crowdrag.audit.models import Look
+from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Attempt, Endpoint
-from crowdrag.runs.models import Run
 from crowdrag.studies.enums import AuditedContent
 from crowdrag.studies.models import Study
 from tests.factories import CampaignFactory, StudyFactory

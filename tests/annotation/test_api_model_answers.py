@@ -8,9 +8,9 @@ from rest_framework.test import APIClient
 
 from annotation.enums import JudgingOutcome
 from annotation.models import JudgingAnswer
-from crowdrag.llm.domain import erasing
+from crowdrag.jobs.models import Run
+from crowdrag.llm import erasure
 from crowdrag.llm.models import Call
-from crowdrag.runs.models import Run
 from tests.factories import StudyFactory
 from tests.pages.judged import furnish_model_judges
 
@@ -100,7 +100,7 @@ def test_they_are_filtered_and_what_is_no_filter_is_refused(run: Run, client: AP
 
 def test_what_a_model_said_goes_with_the_call_and_its_judgments_stay(run: Run, client: APIClient) -> None:
     before = rows(client, run)
-    erasing.erase(calls=Call.objects.all())
+    erasure.erase(calls=Call.objects.all())
     after = rows(client, run)
     assert {row["said"] for row in after} == {None}
     assert [row["judgments"] for row in after] == [row["judgments"] for row in before]

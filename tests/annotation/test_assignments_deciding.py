@@ -7,7 +7,7 @@ from annotation.domain import assignments, places
 from annotation.domain.assignments import paying, problems
 from annotation.enums import AssignmentState as S
 from annotation.models import Assignment, AssignmentDecision, CheckAnswer, ItemTime, Judgment, Place
-from crowdrag.runs import duties
+from crowdrag.jobs import schedules
 from crowdrag.studies.enums import DecisionKind, EnquiryKind
 from crowdrag.studies.messages import services
 from crowdrag.studies.participants import withdrawal
@@ -168,7 +168,7 @@ def test_what_a_platform_says_frees_a_place_only_where_nothing_was_handed_in(her
 def test_the_sweep_ends_leases_and_one_that_cannot_be_ended_keeps_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     here = sheets(1, k=2)
     bad, good = (claim(here, person) for person in here.judges(2))
-    duty = next(each for each in duties.every() if each.name == "annotation.leases")
+    duty = next(each for each in schedules.all_schedules() if each.name == "annotation.leases")
     assert duty.work(NOW + HOUR) == 0
     move = assignments.moving.move
 

@@ -12,8 +12,8 @@ from django.urls import reverse
 
 from annotation.domain.imports.crowdrag25 import shapes
 from annotation.models import Dimension, Judgment
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 from crowdrag.studies.study import services
 from tests.annotation.shared import signed_in
@@ -87,7 +87,7 @@ def test_an_import_that_was_stopped_leaves_no_new_study(monkeypatch: pytest.Monk
     def stop(*_args: object, **_options: object) -> Run:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("crowdrag.runs.domain.waiting.follow", stop)
+    monkeypatch.setattr("crowdrag.jobs.worker.follow", stop)
     with pytest.raises(KeyboardInterrupt):
         command("topics", IMPORTS / "topics.jsonl", "--study", "s")
 

@@ -13,8 +13,8 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 
 from annotation.models import Judgment
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 from tests.annotation.corpora import CORPUS, Folder, Rows, bring_in, everything, stored
 from tests.factories import StudyFactory

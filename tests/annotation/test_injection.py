@@ -8,10 +8,10 @@ from annotation.domain.judging_models import attacks, injecting, measured, promp
 from annotation.domain.judging_models.injecting import Injection
 from annotation.enums import Judges
 from annotation.models import Campaign, InjectionTrial, Judgment, Pair
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.kinds import Rejected
-from crowdrag.runs.models import Run
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.kinds import InputRejectedError
+from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import Role
 from tests.annotation import asked_again
 from tests.annotation.judge_fixtures import without_waiting
@@ -71,7 +71,7 @@ def order(source, endpoint, **asked):
 
 
 def measure(source, endpoint, **asked):
-    run = running.wait(injecting.start(study=source.study, order=order(source, endpoint, **asked)))
+    run = lifecycle.wait(injecting.start(study=source.study, order=order(source, endpoint, **asked)))
     assert run.state == RunState.DONE, (run.error, run.problems)
     return run
 
@@ -182,7 +182,7 @@ def test_few_pairs_are_shown_in_both_orders_and_a_verdict_that_is_missing_is_cou
 def test_a_judge_that_heeds_nothing_shows_no_effect(source):
     with served(gullible) as server:
         endpoint = asked_again.endpoint(server)
-        with pytest.raises(Rejected):  # there are no pairs yet
+        with pytest.raises(InputRejectedError):  # there are no pairs yet
             injecting.start(study=source.study, order=order(source, endpoint))
         pairs(source, 12, "firm")
         found = measured.of_run(measure(source, endpoint, n=12))

@@ -17,8 +17,7 @@ from annotation.domain import assignments, live
 from annotation.domain.live import figures, judged, refreshing
 from annotation.enums import AssignmentState, CampaignKind, CampaignState
 from annotation.models import Assignment, Campaign, GoldLabel, LiveAgreement, LiveCompetence
-from crowdrag.runs import duties
-from crowdrag.runs.domain import attending
+from crowdrag.jobs import schedules
 from tests.at_once import DiedError, together
 
 from . import campaigns, judging, live_crowd, screened
@@ -264,9 +263,9 @@ def test_one_that_cannot_be_computed_keeps_no_other_from_it(monkeypatch) -> None
 def test_one_pass_computes_so_many_and_the_next_goes_on() -> None:
     made = [two_judges(alternating) for _ in range(3)]
     assert live.refresh_due(now=LATER, at_once=2) == 2
-    [duty] = [each for each in duties.every() if each.name == "annotation.live"]
+    [duty] = [each for each in schedules.all_schedules() if each.name == "annotation.live"]
     assert duty.every == timedelta(minutes=1)
-    assert "annotation.live" in attending.do_due(now=timezone.now())
+    assert "annotation.live" in schedules.run_due(now=timezone.now())
     assert LiveAgreement.objects.values("campaign").distinct().count() == len(made)
 
 

@@ -10,12 +10,12 @@ from annotation.domain.judging_models import choosing, judges, judging, listing,
 from annotation.domain.judging_models.choosing import Which
 from annotation.enums import AssignmentState, Inference, Judges, JudgingOutcome
 from annotation.models import Assignment, Campaign, JudgingAnswer, Judgment
-from crowdrag.llm.domain import erasing as calls_erasing
-from crowdrag.llm.domain import gateway
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.kinds import InputRejectedError
+from crowdrag.llm import erasure as calls_erasing
+from crowdrag.llm import gateway
 from crowdrag.llm.models import Call
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.kinds import Rejected
 from crowdrag.studies.enums import ParticipantKind
 from tests.annotation import asked_again
 from tests.annotation.campaigns import SCALE
@@ -143,10 +143,10 @@ def test_what_was_left_out_or_erased_is_not_judged(source, endpoint, server):
     run = judging.start(study=source.study, order=asked_again.order(source, endpoint))
     assert len(run.units.get().payload["items"]) == 2
     asked_again.erase(kept.b)  # after it was planned
-    assert running.wait(run).state == RunState.DONE
+    assert lifecycle.wait(run).state == RunState.DONE
     assert not server.seen
     assert not Judgment.objects.exists()
-    with pytest.raises(Rejected):  # nothing is left
+    with pytest.raises(InputRejectedError):  # nothing is left
         judging.start(study=source.study, order=asked_again.order(source, endpoint))
 
 

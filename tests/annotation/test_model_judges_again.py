@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from annotation.domain.judging_models import campaigns, judging, orders
 from annotation.models import Assignment, Campaign, JudgingAnswer, Judgment
-from crowdrag.llm.domain import forecasts, gateway, ledger
-from crowdrag.runs.domain import claiming, running
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.kinds import Cancelled, Work
-from crowdrag.runs.models import Run
+from crowdrag.jobs import leases, lifecycle
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.kinds import RunCancelledError, Work
+from crowdrag.jobs.models import Run
+from crowdrag.llm import forecasts, gateway, ledger
 from tests.annotation import asked_again
 from tests.annotation.judge_fixtures import endpoint, server, source, without_waiting
 from tests.annotation.judge_server import judging as served
@@ -45,7 +45,7 @@ def test_two_runs_at_once_double_nothing(source):
             asked_again.pair(source)
         order = asked_again.order(source, endpoint)
         runs = [judging.start(study=source.study, order=order) for _run in range(2)]
-        finished = together([lambda run=run: running.wait(run) for run in runs])
+        finished = together([lambda run=run: lifecycle.wait(run) for run in runs])
     assert [run.state for run in finished] == [RunState.DONE] * 2
     assert len(server.seen) == 20
     assert (Judgment.objects.count(), JudgingAnswer.objects.count(), Assignment.objects.count()) == (40, 20, 1)
@@ -76,22 +76,22 @@ def test_cancelled_in_the_middle_what_came_stays_and_resuming_asks_only_for_the_
     for _pair in range(6):
         asked_again.pair(source)
     run = judging.start(study=source.study, order=asked_again.order(source, endpoint))
-    unit = claiming.claim(worker="w", run=run)
+    unit = leases.claim(worker="w", run=run)
 
     def report(done, _total, _message):
         if done == 7:
-            running.cancel(run=run)
+            lifecycle.cancel(run=run)
         if done >= 8:
-            raise Cancelled
+            raise RunCancelledError
 
-    with pytest.raises(Cancelled):
-        judging.work(Work(unit.run, unit, report, partial(claiming.keep, unit)))
+    with pytest.raises(RunCancelledError):
+        judging.work(Work(unit.run, unit, report, partial(leases.apply_part, unit)))
     assert JudgingAnswer.objects.count() == 6
     asked = len(server.seen)
-    with pytest.raises(claiming.LeaseLost):  # nothing of a unit is kept once its run is cancelled
-        judging.work(Work(unit.run, unit, lambda *_given: None, partial(claiming.keep, unit)))
+    with pytest.raises(leases.LeaseLostError):  # nothing of a unit is kept once its run is cancelled
+        judging.work(Work(unit.run, unit, lambda *_given: None, partial(leases.apply_part, unit)))
     assert JudgingAnswer.objects.count() == 6
-    run = running.wait(running.resume(run=run))
+    run = lifecycle.wait(lifecycle.resume(run=run))
     assert run.state == RunState.DONE, run.error
     assert len(server.seen) == 12 >= asked
     assert Judgment.objects.count() == 24
@@ -139,7 +139,7 @@ def test_the_budget_is_estimated_and_held(source, endpoint, server):
     booked, counter = ledger.audit(study=source.study)
     assert booked == counter
     allow(10_000_000)
-    run = running.wait(running.resume(run=run))
+    run = lifecycle.wait(lifecycle.resume(run=run))
     assert run.state == RunState.DONE, run.error
     assert (len(server.seen), Judgment.objects.count()) == (6, 12)
 

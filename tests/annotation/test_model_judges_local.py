@@ -7,9 +7,9 @@ from annotation.domain.judging_models import injecting, measured, prompts
 from annotation.domain.judging_models.injecting import Injection
 from annotation.enums import Inference, JudgingOutcome
 from annotation.models import JudgingAnswer, Judgment
-from crowdrag.llm.domain import endpoints
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import RunState
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.enums import RunState
+from crowdrag.llm import endpoints
 from tests.annotation import asked_again
 from tests.llm.conftest import local_model_url
 
@@ -49,7 +49,7 @@ def test_it_is_measured_with_planted_texts(local):
         dimension=source.asked.get(dimension__name="quality_overall").dimension_id,
         n=PAIRS,
     )
-    run = running.wait(injecting.start(study=source.study, order=order))
+    run = lifecycle.wait(injecting.start(study=source.study, order=order))
     assert run.state == RunState.DONE, (run.error, run.problems)
     found = measured.of_run(run)
     assert found is not None

@@ -5,8 +5,8 @@ from django.urls import reverse
 
 from annotation.domain.judging_models import injecting, judging
 from annotation.models import Campaign, JudgingPrompt
+from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Attempt, Call, Endpoint
-from crowdrag.runs.models import Run
 from tests.annotation import asked_again
 from tests.annotation.shared import signed_in
 from tests.factories import StudyFactory

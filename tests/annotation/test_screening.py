@@ -12,9 +12,9 @@ from annotation.domain.screening import deciding, dossier, evidence, problems, p
 from annotation.domain.screening.signals import Proposes
 from annotation.enums import AssignmentState as S
 from annotation.models import Assignment, CheckAnswer, ItemTime, LiveCompetence
-from crowdrag.recruitment.domain.orders import OrderError
 from crowdrag.recruitment.enums import OrderKind, OrderState, RejectionCategory
 from crowdrag.recruitment.models import PlatformOrder
+from crowdrag.recruitment.platform_actions import OrderError
 from crowdrag.studies.enums import DecisionKind, Role
 from crowdrag.studies.models import Participant
 from tests.at_once import together

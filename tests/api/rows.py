@@ -5,8 +5,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Artifact, Run, Unit, Upload
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Artifact, Run, Unit, Upload
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Membership, Participant, Study
 from tests.api import rows_of_judging as judged

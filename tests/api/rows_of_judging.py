@@ -25,10 +25,10 @@ from annotation.models import (
     QuestionnaireItem,
     TrainingItem,
 )
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from crowdrag.llm.enums import CallState
 from crowdrag.llm.models import Call, Endpoint
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
 from crowdrag.studies.models import Participant, Study
 from crowdrag.webhooks.enums import Event
 from crowdrag.webhooks.models import Delivery, Message, Webhook

@@ -9,8 +9,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
 from crowdrag.audit.models import Look
-from crowdrag.runs.domain import artifacts, running
-from crowdrag.runs.models import Run
+from crowdrag.jobs import lifecycle, run_files
+from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Membership, Study
 from tests.api.rows import passages, responses
@@ -82,7 +82,7 @@ def test_an_import_is_started_and_followed(script: Script, study: Study) -> None
     address = started["Location"]
     before = client.get(address)
     assert before.json()["state"] == "PLANNED"
-    running.wait(Run.objects.get())
+    lifecycle.wait(Run.objects.get())
     after = client.get(address, headers={"If-None-Match": before["ETag"]})
     assert after.json()["state"] == "DONE"
     assert after.json()["units_done"] == 1
@@ -92,7 +92,7 @@ def test_an_import_is_started_and_followed(script: Script, study: Study) -> None
 def test_what_is_wrong_with_a_file_stands_in_the_run(script: Script) -> None:
     client = script(Role.EDITOR)
     address = imported(client, b'{"topic": "1"}\n')["Location"]
-    running.wait(Run.objects.get())
+    lifecycle.wait(Run.objects.get())
     said = client.get(address).json()
     assert said["state"] == "FAILED"
     assert said["problems"][0]["line"] == 1
@@ -123,7 +123,9 @@ def test_a_runs_file_comes_whole_or_in_part_and_is_noted(script: Script, study: 
     client = script(Role.EDITOR)
     address = imported(client, TOPIC)["Location"]
     (tmp_path / "table.csv").write_text("0123456789")
-    artifacts.publish(run=Run.objects.get(), name="table.csv", path=tmp_path / "table.csv", media_type="text/csv")
+    run_files.publish_artifact(
+        run=Run.objects.get(), name="table.csv", path=tmp_path / "table.csv", media_type="text/csv"
+    )
     row = client.get(f"{address}artifacts/").json()["results"][0]
     assert (row["name"], row["size"]) == ("table.csv", 10)
     whole = client.get(f"{address}artifacts/table.csv", headers={"Accept": "text/csv"})

@@ -14,8 +14,8 @@ from django.core.cache import cache
 from crowdrag.accounts import tokens
 from crowdrag.accounts.enums import Scope
 from crowdrag.accounts.tokens import MAX_LIFETIME
-from crowdrag.runs.domain import running
-from crowdrag.runs.models import Run
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import User
 from tests.annotation import asked_again
@@ -52,7 +52,7 @@ def test_the_guides_example_does_what_it_says(live_server: Any, tmp_path: Path) 
     while script.poll() is None and not Run.objects.exists():
         time.sleep(0.1)
     for run in Run.objects.all():
-        running.wait(run)
+        lifecycle.wait(run)
     assert script.communicate(timeout=120)[0] == "1 Why do leaves fall?\n"
     assert script.returncode == 0
 

@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 
 from crowdrag.api import idempotency
 from crowdrag.api.models import KeptReply
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from crowdrag.studies.participants import withdrawal

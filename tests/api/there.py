@@ -8,7 +8,7 @@ from django.db.models import Model, QuerySet
 from analysis.domain.experiments.experiment import EXPERIMENTS
 from analysis.models import ReleaseFile, ReleaseLink, Table
 from annotation.models import Assignment, Campaign, JudgingAnswer, TrainingItem
-from crowdrag.runs.models import Artifact, Run
+from crowdrag.jobs.models import Artifact, Run
 from crowdrag.studies.models import Membership, Participant, Study
 from crowdrag.webhooks.models import Delivery
 from tests.annotation import campaigns

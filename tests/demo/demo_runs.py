@@ -9,8 +9,8 @@ from django.db import connection
 from django.test import override_settings
 
 from crowdrag.demo import setup
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import RunState
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.enums import RunState
 from crowdrag.studies.models import Study
 from tests.annotation.judging import check_constraints
 from tests.factories import NOW
@@ -34,4 +34,4 @@ def _without_immediate_checks(execute: Callable[..., Any], sql: str, *arguments:
 def finish_runs(study: Study) -> None:
     """Do whatever the study has planned."""
     while run := study.runs.filter(state__in=[RunState.PLANNED, RunState.RUNNING]).order_by("id").first():
-        assert running.wait(run).state == RunState.DONE, (run.kind, run.error)
+        assert lifecycle.wait(run).state == RunState.DONE, (run.kind, run.error)

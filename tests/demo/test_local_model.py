@@ -7,10 +7,10 @@ import pytest
 from analysis.text import statements
 from annotation.models import Item
 from crowdrag.demo import setup, texts
-from crowdrag.llm.domain import endpoints
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
+from crowdrag.llm import endpoints
 from tests.factories import NOW, ResponseFactory, RetrievedPassageFactory, StudyFactory, StyleFactory, TopicFactory
 from writing.domain.generation import campaigns, prompts
 from writing.enums import Origin
@@ -32,7 +32,7 @@ def test_each_slot_that_nobody_wrote_is_planned_for_the_model(settings, local_mo
     run = Run.objects.get(study=demo.study, kind="demo.write")
     judges_too = Run.objects.get(study=demo.study, kind="judge.model")
     for begun in (run, judges_too):
-        running.cancel(run=begun)
+        lifecycle.cancel(run=begun)
     finish_runs(demo.study)
     people = {(r.topic_id, r.style_id) for r in demo.study.responses.filter(origin=Origin.HUMAN).included()}
     planned = {(topic, style) for unit in run.units.all() for topic, style in unit.payload["slots"]}
@@ -59,7 +59,7 @@ def test_the_local_model_writes_a_response_that_cites(settings, local_model_url)
     endpoints.ensure_local(url=local_model_url)
     # How long it gets is the model's: with other work beside it the same seed gives other words now and then.
     order = replace(setup.writing_order(study=study, now=NOW), accept_overlong=True)
-    run = running.wait(campaigns.start(study=study, order=order, kind="demo.write"))
+    run = lifecycle.wait(campaigns.start(study=study, order=order, kind="demo.write"))
     assert run.state == RunState.DONE, run.error
     assert run.summary in ({"answers": 1, "written": 1}, {"answers": 1, "overlong": 1})
     answer = run.model_answers.select_related("style", "response").get()

@@ -9,7 +9,7 @@ from django.test import Client
 from analysis.models import Table
 from annotation.models import Campaign, Dimension, Item, Judgment
 from crowdrag.demo import judges, setup, simulated_judgments
-from crowdrag.runs.domain import running
+from crowdrag.jobs import lifecycle
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Study
 from tests.factories import NOW, ParticipantFactory, ResponseFactory
@@ -89,14 +89,14 @@ def test_what_the_model_wrote_is_judged_in_a_second_wave(study: Study) -> None:
     topic, style = study.topics.order_by("id")[0], study.styles.get(name="news")
     writer = ParticipantFactory(study=study, kind=ParticipantKind.MODEL)
     new = ResponseFactory(topic=topic, style=style, participant=writer, origin=Origin.MODEL)
-    running.start(study=study, kind="demo.judge", now=NOW)
+    lifecycle.start(study=study, kind="demo.judge", now=NOW)
     finish_runs(study)
     added = judged_in_waves(study) - judged
     assert added
     assert all(new.pk in pair for pair in added)
     waves = study.campaigns.exclude(name=judges.NAME).order_by("id")
     assert list(waves.values_list("name", flat=True)) == [simulated_judgments.NAME, simulated_judgments.SECOND_NAME]
-    running.start(study=study, kind="demo.judge", now=NOW)  # nothing is new: nothing is added
+    lifecycle.start(study=study, kind="demo.judge", now=NOW)  # nothing is new: nothing is added
     finish_runs(study)
     assert study.campaigns.count() == 3
 

@@ -20,9 +20,9 @@ from analysis.domain.releases.choices import Choices, Logs, Passages, Pseudonyms
 from analysis.models import Release
 from annotation.models import Pair
 from crowdrag.demo import setup
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Participant, Study, User
 from tests.factories import NOW
 from tests.golden import fixed, outline, readable
@@ -67,7 +67,7 @@ def _judged() -> tuple[Study, User]:
     """The demo study, judged; its own analysis is not awaited, since it takes many resamples."""
     demo = setup.set_up(now=NOW)
     fixed.number(demo.study)
-    judged = running.wait(Run.objects.get(study=demo.study, kind="demo.judge"))
+    judged = lifecycle.wait(Run.objects.get(study=demo.study, kind="demo.judge"))
     assert judged.state == RunState.DONE, judged.error
     Run.objects.filter(study=demo.study, kind="analysis").delete()
     return demo.study, User.objects.get(email=demo.email)
@@ -149,7 +149,7 @@ def _releases(study: Study) -> dict[str, dict[str, Any]]:
 
 def _release(study: Study, choices: Choices) -> dict[str, Any]:
     release = drafting.create(study=study, choices=choices, title="Demo", now=NOW)
-    run = running.wait(building.start(release=release, now=NOW))
+    run = lifecycle.wait(building.start(release=release, now=NOW))
     assert run.state == RunState.DONE, run.error
     release = publishing.publish(release=Release.objects.get(pk=release.pk), now=NOW)
     outputs = {}

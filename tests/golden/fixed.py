@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 from django.test import override_settings
 
 from annotation.models import Assignment
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Participant, Study
 from tests import emptying
 from tests.factories import NOW
@@ -56,9 +56,9 @@ def world(folder: Path) -> Iterator[None]:
         )
         stack.enter_context(mock.patch("django.utils.timezone.now", return_value=NOW))
         stack.enter_context(mock.patch.object(Now, "as_postgresql", _now))
-        recording = "crowdrag.runs.domain.recording"
-        stack.enter_context(mock.patch(f"{recording}.code_version", return_value=CODE))
-        stack.enter_context(mock.patch(f"{recording}.environment", return_value=ENVIRONMENT))
+        lifecycle = "crowdrag.jobs.lifecycle"
+        stack.enter_context(mock.patch(f"{lifecycle}.code_version", return_value=CODE))
+        stack.enter_context(mock.patch(f"{lifecycle}.software_environment", return_value=ENVIRONMENT))
         emptying.empty()
         stack.callback(emptying.empty)
         _count_from_one()

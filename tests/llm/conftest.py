@@ -11,12 +11,12 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from crowdrag.llm.domain import gateway
-from crowdrag.llm.domain.pacing import Policy
+from crowdrag.llm import gateway
 from crowdrag.llm.models import Endpoint
+from crowdrag.llm.retry_policy import RetryPolicy
 from crowdrag.studies.models import Study
 
-from .misbehaving import MisbehavingServer
+from .faulty_server import MisbehavingServer
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def policy(slept):
     async def sleep(seconds):
         slept.append(seconds)
 
-    return Policy(sleep=sleep, lease=2.0, poll=0.02)
+    return RetryPolicy(sleep=sleep, lease=2.0, poll=0.02)
 
 
 @pytest.fixture
@@ -84,15 +84,15 @@ def ask(endpoint, study, policy):
 @pytest.fixture(scope="session")
 def local_model_url():
     """The real local model: SmolLM2 behind llama.cpp."""
-    from crowdrag.runtime import llm
+    from crowdrag.runtime import local_model
 
-    if reason := llm.missing():
+    if reason := local_model.what_is_missing():
         pytest.fail(f"The local language model is part of every install: {reason}")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     process = subprocess.Popen(
-        [sys.executable, "-m", "crowdrag.runtime.llm", "--port", str(port)],
+        [sys.executable, "-m", "crowdrag.runtime.local_model", "--port", str(port)],
         env=os.environ.copy(),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -7,11 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.core.exceptions import ValidationError
 
+from crowdrag.llm import addresses, gateway
+from crowdrag.llm import connections as llm_connections
 from crowdrag.llm.admin import EndpointForm
-from crowdrag.llm.domain import addresses, gateway, keys, transport
-from crowdrag.llm.domain.pacing import Policy
 from crowdrag.llm.enums import Fault
 from crowdrag.llm.models import Endpoint
+from crowdrag.llm.retry_policy import RetryPolicy
 
 NEVER = [
     "0.0.0.0", "169.254.169.254", "169.254.170.2", "100.100.100.200", "168.63.129.16", "192.0.0.192", "224.0.0.1",
@@ -30,7 +31,7 @@ PUBLIC = ["8.8.8.8", "1.1.1.1", "172.32.0.1", "100.128.0.1", "2606:4700:4700::11
 def test_only_public_addresses_are_allowed_and_private_ones_by_the_operators_word():
     for group, far, local in ((NEVER, True, True), (LOCAL, True, False), (PUBLIC, False, False)):
         for address in group:
-            blocked = [bool(addresses.forbidden(address, is_local=is_local)) for is_local in (False, True)]
+            blocked = [bool(addresses.why_forbidden(address, is_local=is_local)) for is_local in (False, True)]
             assert blocked == [far, local], address
 
 
@@ -99,7 +100,7 @@ def _ask(endpoint, study, resolver, *texts):
         requests=[gateway.Request(messages=[{"role": "user", "content": text}]) for text in texts],
         study=study,
         purpose="test",
-        policy=Policy(tries=1, poll=0.02),
+        policy=RetryPolicy(tries=1, poll=0.02),
         resolver=resolver,
     )
 
@@ -130,7 +131,7 @@ def test_a_name_that_changes_after_the_check_changes_nothing(endpoint, study, se
 
 @pytest.mark.django_db
 def test_when_it_is_looked_up_again_it_is_checked_again(endpoint, study, server, connections, monkeypatch):
-    monkeypatch.setattr(transport, "FRESH_SECONDS", -1.0)
+    monkeypatch.setattr(llm_connections, "FRESH_SECONDS", -1.0)
     Endpoint.objects.update(base_url=f"http://model.example.org:{server.server_address[1]}/v1", concurrency=1)
     endpoint.refresh_from_db()
     answers = _ask(endpoint, study, Rebinding("127.0.0.1", "169.254.169.254"), "ok:1", "ok:2")
@@ -161,17 +162,17 @@ def test_tls_checks_the_name_and_not_the_address(tmp_path):
     endpoint = Endpoint(name="t", base_url="https://model.example.org/v1", model="m", is_local=False)
 
     async def run():
-        checked = transport.CheckedTransport(endpoint=endpoint, resolver=lambda host, port: ["8.8.8.8"])
+        checked = llm_connections.CheckedTransport(endpoint=endpoint, resolver=lambda host, port: ["8.8.8.8"])
 
         async def inner(request):
             seen.update(url=str(request.url), host=request.headers["host"], **request.extensions)
-            raise transport.httpx2.ConnectError("far enough")
+            raise llm_connections.httpx2.ConnectError("far enough")
 
         checked._inner.handle_async_request = inner
-        request = transport.httpx2.Request("POST", "https://model.example.org/v1/chat/completions", content=b"{}")
-        with pytest.raises(transport.httpx2.ConnectError):
+        request = llm_connections.httpx2.Request("POST", "https://model.example.org/v1/chat/completions", content=b"{}")
+        with pytest.raises(llm_connections.httpx2.ConnectError):
             await checked.handle_async_request(request)
-        stray = transport.httpx2.Request("POST", "https://elsewhere.example.org/v1", content=b"{}")
+        stray = llm_connections.httpx2.Request("POST", "https://elsewhere.example.org/v1", content=b"{}")
         with pytest.raises(addresses.BlockedAddressError):
             await checked.handle_async_request(stray)
 
@@ -187,20 +188,20 @@ def test_a_key_goes_only_to_the_host_that_it_was_entered_for(monkeypatch):
     endpoint = Endpoint(
         name="t", base_url="https://evil.example.com/v1", key_variable="CROWDRAG_LLM_KEY_A", key_host="api.example.org"
     )
-    with pytest.raises(keys.KeyMissingError):
-        keys.read(endpoint)
+    with pytest.raises(llm_connections.KeyMissingError):
+        llm_connections.read_key(endpoint)
     endpoint.base_url = "https://API.example.org/v1"
-    assert keys.read(endpoint) == "k"
+    assert llm_connections.read_key(endpoint) == "k"
     monkeypatch.delenv("CROWDRAG_LLM_KEY_A")
-    with pytest.raises(keys.KeyMissingError):
-        keys.read(endpoint)
+    with pytest.raises(llm_connections.KeyMissingError):
+        llm_connections.read_key(endpoint)
 
 
 @pytest.mark.django_db
 def test_no_other_secret_of_the_system_can_be_named_as_a_key():
     endpoint = Endpoint(name="t", base_url="https://x.example.org", key_variable="SECRET_KEY", key_host="x.example.org")
-    with pytest.raises(keys.KeyMissingError):
-        keys.read(endpoint)
+    with pytest.raises(llm_connections.KeyMissingError):
+        llm_connections.read_key(endpoint)
     with pytest.raises(ValidationError):
         endpoint.full_clean()
 

@@ -10,14 +10,14 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.db import connections, transaction
 
-from crowdrag.llm.domain import claims, gateway, ledger
-from crowdrag.llm.domain.claims import Asker, Verdict
-from crowdrag.llm.domain.costs import Bound, Usage
-from crowdrag.llm.domain.pacing import Policy
-from crowdrag.llm.domain.replies import Reply, Sent
-from crowdrag.llm.domain.requests import prepare
+from crowdrag.llm import claims, gateway, ledger
+from crowdrag.llm.claims import CallContext, Verdict
 from crowdrag.llm.enums import AttemptState, CallState, Fault
+from crowdrag.llm.ledger import TokenBound, TokenUsage
 from crowdrag.llm.models import Attempt, Call
+from crowdrag.llm.replies import Reply, SendResult
+from crowdrag.llm.requests import prepare
+from crowdrag.llm.retry_policy import RetryPolicy
 
 pytestmark = pytest.mark.django_db
 
@@ -104,7 +104,7 @@ def test_a_job_that_is_cancelled_does_not_wait_for_the_next_answer(ask, request,
     with pytest.raises(CancelledError):
         gateway.complete_many(
             endpoint=request.getfixturevalue(of), requests=[gateway.Request(messages=messages)], study=study,
-            purpose="test", check=check, policy=Policy(heed=0.05, grace=grace),
+            purpose="test", check=check, policy=RetryPolicy(heed=0.05, grace=grace),
         )  # fmt: skip
     assert time.monotonic() - began < 3.5 or answered
     [attempt] = Attempt.objects.exclude(pk__in=before)
@@ -154,18 +154,18 @@ def test_a_late_writer_does_not_overwrite_its_successor(endpoint, study, server)
     endpoint.save()
     ledger.admit(study=study, endpoint=endpoint)
     question = prepare(endpoint=endpoint, request=gateway.Request(messages=[{"role": "user", "content": "ok"}]))
-    slow = Asker(uuid4(), endpoint, study, "test", Policy(lease=-1))
-    quick = Asker(uuid4(), endpoint, study, "test", Policy())
-    bound = Bound(100, 50)
+    slow = CallContext(uuid4(), endpoint, study, "test", RetryPolicy(lease=-1))
+    quick = CallContext(uuid4(), endpoint, study, "test", RetryPolicy())
+    bound = TokenBound(100, 50)
 
     def verdict(text):
-        return Verdict(Sent(AttemptState.ANSWERED, 0.1, reply=Reply(text, None, "stop", None)), Usage(7, 1))
+        return Verdict(SendResult(AttemptState.ANSWERED, 0.1, reply=Reply(text, None, "stop", None)), TokenUsage(7, 1))
 
     mine, started = claims.begin(question=question, asker=slow, bound=lambda _complaint: bound)
     theirs, again = claims.begin(question=question, asker=quick, bound=lambda _complaint: bound)
     assert theirs.fence == mine.fence + 1
     assert Attempt.objects.get(pk=started.attempt).state == AttemptState.UNKNOWN
-    assert isinstance(claims.start(claimed=mine, asker=slow, bound=bound), claims.Held)
+    assert isinstance(claims.start(claimed=mine, asker=slow, bound=bound), claims.HeldElsewhere)
     assert claims.finish(started=started, claimed=mine, asker=slow, verdict=verdict("late")) is None
     claims.finish(started=again, claimed=theirs, asker=quick, verdict=verdict("in time"))
     assert Call.objects.get().text == "in time"

@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from crowdrag.llm.domain import endpoints, gateway
+from crowdrag.llm import endpoints, gateway
 from crowdrag.llm.models import Call, Endpoint
 
 pytestmark = [pytest.mark.django_db, pytest.mark.extended]

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.db import connection
 
-from crowdrag.llm.domain import ledger
+from crowdrag.llm import ledger
 from crowdrag.llm.enums import AttemptState, CallState
 from crowdrag.llm.models import Attempt, Call
 
@@ -32,7 +32,7 @@ def start():
     started = []
 
     def _start(*texts, lease=15.0):
-        command = [sys.executable, "-m", "tests.llm.asker", str(lease), *texts]
+        command = [sys.executable, "-m", "tests.llm.calling_process", str(lease), *texts]
         process = subprocess.Popen(
             command, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )

@@ -8,10 +8,10 @@ from django.utils import timezone
 
 from crowdrag.accounts import login_limits
 from crowdrag.audit import services
+from crowdrag.jobs.enums import RunState, UnitState
+from crowdrag.jobs.models import Artifact, Run, Unit, WorkerBeat
 from crowdrag.operations import backups, machines
 from crowdrag.operations.models import BackupKind
-from crowdrag.runs.enums import RunState, UnitState
-from crowdrag.runs.models import Artifact, Run, Unit, WorkerBeat
 from crowdrag.studies.enums import AuditedContent
 from tests.factories import ParticipantFactory, UserFactory
 

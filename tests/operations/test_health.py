@@ -11,7 +11,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 
 from crowdrag.operations import health
-from crowdrag.runtime import draining
+from crowdrag.runtime import graceful_shutdown
 
 pytestmark = pytest.mark.django_db
 
@@ -122,7 +122,7 @@ def test_a_storage_that_does_not_answer_keeps_nobody_waiting(
 
 
 def test_a_process_on_its_way_out_is_not_ready_but_lives(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(draining, "_flag", bytearray(b"\x01"))
+    monkeypatch.setattr(graceful_shutdown, "_flag", bytearray(b"\x01"))
     status, said = ready(client)
     assert (status, said["status"]) == (503, "draining")
     assert client.get("/healthz").status_code == 200

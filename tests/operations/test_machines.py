@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from crowdrag.jobs import schedules
 from crowdrag.operations import machines, tasks
 from crowdrag.operations.models import Machine
-from crowdrag.runs import duties
 
 # As NVIDIA's tool prints it; a device that is shared does not tell everything.
 SAID = """\
@@ -77,5 +77,5 @@ def test_a_worker_says_it_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_the_sweep_reports_its_machine_and_forgets_old_failures() -> None:
-    names = {duty.name for duty in duties.every()}
+    names = {duty.name for duty in schedules.all_schedules()}
     assert {"operations.machine", "audit.forget"} <= names

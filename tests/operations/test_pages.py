@@ -13,9 +13,9 @@ from analysis.enums import ReleaseState
 from analysis.models import Release, ReleaseFile
 from crowdrag.accounts import login_limits
 from crowdrag.audit import services
+from crowdrag.jobs.models import Run, WorkerBeat
 from crowdrag.operations.models import Machine
 from crowdrag.operations.views import PAGES
-from crowdrag.runs.models import Run, WorkerBeat
 from crowdrag.studies.enums import AuditedContent
 from tests.factories import ParticipantFactory, StudyFactory, UserFactory
 from tests.operations.filled import busy

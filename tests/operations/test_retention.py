@@ -16,10 +16,10 @@ from crowdrag.accounts import login_limits
 from crowdrag.accounts.models import SignInFailure
 from crowdrag.audit import services
 from crowdrag.audit.models import Look
+from crowdrag.jobs import run_files
+from crowdrag.jobs.models import Run, Upload
 from crowdrag.operations import retention
 from crowdrag.operations.models import Machine, Removal
-from crowdrag.runs.domain import uploads
-from crowdrag.runs.models import Run, Upload
 from crowdrag.studies.enums import AuditedContent, ParticipantKind
 from crowdrag.studies.models import Participant
 from crowdrag.webhooks.enums import Event
@@ -68,7 +68,7 @@ def test_an_old_file_goes_with_its_row_unless_its_study_is_at_work(tmp_path: Pat
     now, busy = timezone.now(), StudyFactory()
     Run.objects.create(study=busy, kind="import.responses", code_version="1", created_at=now)
     for study, age in ((busy, 400), (StudyFactory(), 400), (StudyFactory(), 300)):
-        uploads.store(study=study, source=ContentFile(b"{}", name="a.jsonl"), now=now - timedelta(days=age))
+        run_files.store_upload(study=study, source=ContentFile(b"{}", name="a.jsonl"), now=now - timedelta(days=age))
     removal = retention.remove_by_rule(name="uploads", until=now, by=UserFactory(), now=now)
     assert removal.rows == {"runs.Upload": 1}
     left = {Path(upload.file.path) for upload in Upload.objects.all()}

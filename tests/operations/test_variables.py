@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from crowdrag.runtime.folder import REPOSITORY
+from crowdrag.runtime.data_folder import REPOSITORY
 
 PACKAGES = ("crowdrag", "annotation", "writing", "analysis")
 READ = re.compile(

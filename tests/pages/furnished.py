@@ -3,11 +3,11 @@
 from django.utils import timezone
 
 from analysis.domain import analysing
-from crowdrag.runs.domain import running
-from crowdrag.runs.models import Run
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import ParticipantKind, Role
 from crowdrag.studies.models import Participant, Study, User
-from crowdrag.webhooks.domain import outbox, subscribing
+from crowdrag.webhooks import outbox, services
 from crowdrag.webhooks.enums import CHOSEN
 from tests.factories import (
     AssignmentFactory,
@@ -69,8 +69,8 @@ def furnished_study(owner: User) -> Study:
 def _tell(study: Study, owner: User) -> None:
     """Have another system told when something ends; a test is on its way to it."""
     now = timezone.now()
-    made = subscribing.subscribe(study=study, address="https://example.org/hook", events=CHOSEN, by=owner, now=now)
-    outbox.test(webhook=made.webhook, now=now)
+    made = services.create(study=study, address="https://example.org/hook", events=CHOSEN, by=owner, now=now)
+    outbox.publish_test(webhook=made.webhook, now=now)
 
 
 def _put_into_review(study: Study, style: Style) -> None:
@@ -84,7 +84,7 @@ def _put_into_review(study: Study, style: Style) -> None:
 
 def analyse(study: Study, by: User) -> Run:
     """Analyse it in this process, with few resamples."""
-    run = running.wait(analysing.start(study=study, by=by, parameters={"resamples": 20, "restarts": 2}))
+    run = lifecycle.wait(analysing.start(study=study, by=by, parameters={"resamples": 20, "restarts": 2}))
     assert run.state == "DONE", run.error
     return run
 

@@ -13,10 +13,10 @@ from annotation.domain.judging_models.orders import Order
 from annotation.domain.judging_models.outcomes import Given, Outcome
 from annotation.enums import Inference, JudgingOutcome, Spot
 from annotation.models import Campaign, InjectionTrial, Item, Pair
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.models import Run
 from crowdrag.llm.enums import CallState
 from crowdrag.llm.models import Call, Endpoint
-from crowdrag.runs.domain import running
-from crowdrag.runs.models import Run
 
 SAID = "I would say that Response A reads better, because it names the moon."
 
@@ -59,7 +59,7 @@ def _judged(source: Campaign, order: Order) -> Run:
         came.append(Came(pk, None, 0, call.pk, Outcome(outcome, given), is_own=own))
     assignment_of = keeping.assignments(items=items, participant=participant)
     keeping.keep(run=run, participant=participant, assignment_of=assignment_of, came=came, now=now)
-    return running.cancel(run=run)
+    return lifecycle.cancel(run=run)
 
 
 def _measured(source: Campaign, order: Injection) -> Run:
@@ -90,4 +90,4 @@ def _measured(source: Campaign, order: Injection) -> Run:
             majority=-1,
             measured_at=now,
         )
-    return running.cancel(run=run)
+    return lifecycle.cancel(run=run)

@@ -2,9 +2,9 @@
 
 from django.utils import timezone
 
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Endpoint
-from crowdrag.runs.domain import running
-from crowdrag.runs.models import Run
 from crowdrag.studies.models import Study
 from writing.domain.generation import campaigns, keeping, outcomes, prompts, slots
 from writing.enums import AnswerOutcome
@@ -42,4 +42,4 @@ def campaign(study: Study) -> Run:
             accept_overlong=False,
             now=now,
         )
-    return running.cancel(run=run)
+    return lifecycle.cancel(run=run)

@@ -9,8 +9,8 @@ from django.utils import timezone
 from analysis.domain.releases import building, publishing
 from analysis.domain.releases.choices import Choices, Logs, Passages, Timing
 from analysis.models import Release
-from crowdrag.runs.domain import running
-from crowdrag.runs.models import Run
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Participant, Study
 from crowdrag.studies.participants import withdrawal
 from tests.analysis.releases.releasing import built, drafted, published
@@ -49,7 +49,7 @@ def releasable(**more: Any) -> Study:
 
 def worked(run: Run) -> Run:
     """Have a run worked on in this process, as a worker would."""
-    ended = running.wait(run)
+    ended = lifecycle.wait(run)
     assert (ended.state, ended.error) == ("DONE", "")
     return ended
 
@@ -66,7 +66,7 @@ def in_state(made: Study, state: str) -> Release:
         if state != "draft":
             run = building.start(release=release)
             if state == "failed":
-                running.cancel(run=run)
+                lifecycle.cancel(run=run)
     elif state == "ready":
         release = built(made, CHOICES, **SAID)
     else:

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Request, Route, expect
 
 from tests.factories import MembershipFactory
-from tests.runs.conftest import until
+from tests.jobs.conftest import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

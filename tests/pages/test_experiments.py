@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Endpoint
-from crowdrag.runs.domain import running
-from crowdrag.runs.models import Run
 from crowdrag.studies.enums import Role
 from tests.analysis.experiments import planted
 from tests.analysis.experiments.asked import furnish
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 @pytest.fixture(autouse=True)
 def _experiment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """One experiment whose result is known, and nobody to wake."""
-    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+    monkeypatch.setattr("crowdrag.jobs.tasks.wake", lambda **_: None)
     planted.install(monkeypatch)
     return
 
@@ -70,7 +70,7 @@ def test_from_the_start_to_the_result(page: Page, live_server: Any, sign_in: Any
     expect(page.get_by_role("progressbar")).to_be_visible()
     page.goto(f"{live_server.url}/studies/tides/experiments/{run.key}/")
     found += look(page)
-    assert running.wait(run).state == "DONE"
+    assert lifecycle.wait(run).state == "DONE"
     # The page hears of the end by itself.
     expect(page.locator("table").get_by_text("with documents")).to_be_visible(timeout=20_000)
     expect(page.locator("figure img")).to_have_js_property("complete", True)
@@ -86,7 +86,7 @@ def test_from_the_start_to_the_result(page: Page, live_server: Any, sign_in: Any
     expect(page.get_by_role("button", name="Start", exact=True)).to_be_in_viewport()
     page.get_by_role("button", name="Start", exact=True).click()
     page.wait_for_url("**/runs/**")
-    second = running.wait(Run.objects.latest("pk"))
+    second = lifecycle.wait(Run.objects.latest("pk"))
     page.goto(f"{live_server.url}/studies/tides/experiments/")
     page.get_by_label("Earlier: that of").last.check()
     page.get_by_label("Later: that of").first.check()

@@ -20,7 +20,7 @@ from annotation.domain import assignments
 from annotation.domain.imports.crowdrag25 import shapes
 from annotation.enums import AssignmentState as S
 from annotation.models import Assignment, Campaign, Judgment, Place
-from crowdrag.runs.domain import running
+from crowdrag.jobs import lifecycle
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Participant, Study
 from tests.annotation.campaigns import World
@@ -211,7 +211,7 @@ def test_a_campaign_from_its_first_page_to_its_export(
 
 def analysed_and_exported(study: Study, counted: list[Assignment]) -> None:
     """What was accepted is what is analysed and released; the archive holds the rest too."""
-    run = running.wait(analysing.start(study=study, parameters={"resamples": 20, "restarts": 2}))
+    run = lifecycle.wait(analysing.start(study=study, parameters={"resamples": 20, "restarts": 2}))
     assert run.state == "DONE", run.error
     tables = {table.name: table.rows for table in Table.objects.filter(run=run)}
     assert {"agreement", "competence", "gold", "grades"} <= tables.keys()
@@ -229,7 +229,7 @@ def analysed_and_exported(study: Study, counted: list[Assignment]) -> None:
 
 def read(study: Study, format_: str) -> dict[str, list[Any]]:
     """Export, and return the lines of each of its files."""
-    run = running.wait(exporting.start(study=study, format_=format_))
+    run = lifecycle.wait(exporting.start(study=study, format_=format_))
     assert run.state == "DONE", run.error
     with zipfile.ZipFile(run.artifacts.get().file.path) as zipped:
         return {

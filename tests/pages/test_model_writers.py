@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import Role
 from tests.factories import MembershipFactory, RetrievedPassageFactory, StudyFactory, StyleFactory, TopicFactory
 

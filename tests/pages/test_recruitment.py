@@ -8,15 +8,14 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from crowdrag.recruitment.domain import listings, orders
-from crowdrag.recruitment.domain.orders import sending
-from crowdrag.recruitment.domain.prolific.client import Client
+from crowdrag.recruitment import platform_actions, platform_outbox, polling
 from crowdrag.recruitment.models import PlatformStudy
+from crowdrag.recruitment.prolific.client import Client
 from crowdrag.studies.enums import Role
 from tests.factories import MembershipFactory
 from tests.recruitment.conftest import advertised, client_there, there
 from tests.recruitment.prolific_server import Prolific
-from tests.recruitment.test_orders import MESSAGE, finished
+from tests.recruitment.test_platform_actions import MESSAGE, finished
 
 from .accessibility import look
 
@@ -30,14 +29,14 @@ def busy_study(there: Prolific, client: Client) -> PlatformStudy:
     now = timezone.now()
     first, second = finished(there, made), finished(there, made, "5f00000000000000000000ab")
     common: dict[str, Any] = {"study": made.study, "purpose": made.purpose, "now": now}
-    orders.bonus(session=first, amount=425, reason="thanks", key="bonus", **common)
-    orders.reject(session=second, category="OTHER", message=MESSAGE, key="reject", **common)
+    platform_actions.grant_bonus(session=first, amount=425, reason="thanks", key="bonus", **common)
+    platform_actions.reject(session=second, category="OTHER", message=MESSAGE, key="reject", **common)
     there.before = lambda _method, path: "drop" if path.endswith("/pay/") else None
     for hours in range(8):
-        sending.send_due(client, now=now + timedelta(hours=hours))
-    orders.approve(session=first, key="approve", **common)
+        platform_outbox.send_due(client, now=now + timedelta(hours=hours))
+    platform_actions.approve(session=first, key="approve", **common)
     there.take_place(made.external_id, "5f00000000000000000000ac")
-    listings.look(client, made, now=now, everything=True)
+    polling.poll(client, made, now=now, everything=True)
     return made
 
 

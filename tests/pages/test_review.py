@@ -10,9 +10,9 @@ from playwright.sync_api import Page, expect
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import User
 from tests.factories import MembershipFactory, StudyFactory, UserFactory
+from tests.jobs.conftest import until
 from tests.pages.accessibility import settled_violations
 from tests.pages.desks import admit
-from tests.runs.conftest import until
 from tests.submitted import submitted, written
 from writing.domain import codec, linear, playback
 from writing.enums import TaskState

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 
-from crowdrag.recruitment.domain import codes, drafts
+from crowdrag.recruitment import completion_codes, platform_studies
 from crowdrag.studies.entry import links
 from crowdrag.studies.enums import EnquiryKind
 from crowdrag.studies.models import Enquiry, Participant
@@ -109,8 +109,10 @@ def test_declining_leads_to_a_page_and_back_to_the_platform(page: Page, live_ser
 
 
 def test_a_tablet_that_calls_itself_a_desktop_is_met_by_the_page(browser: Browser, live_server: Any) -> None:
-    terms = drafts.Terms(**{**TERMS.__dict__, "devices": ["desktop"]})
-    made = drafts.prepare(study=offered_study(), purpose="writing", terms=terms, by=None, now=timezone.now())
+    terms = platform_studies.Terms(**{**TERMS.__dict__, "devices": ["desktop"]})
+    made = platform_studies.prepare_draft(
+        study=offered_study(), purpose="writing", terms=terms, by=None, now=timezone.now()
+    )
     screen = {"width": 820, "height": 1180}
     tablet = browser.new_context(user_agent=MAC, viewport=screen, screen=screen, has_touch=True, is_mobile=True)
     tablet.set_extra_http_headers({"Sec-CH-UA-Mobile": "?0"})
@@ -118,7 +120,7 @@ def test_a_tablet_that_calls_itself_a_desktop_is_met_by_the_page(browser: Browse
     page.goto(live_server.url + door(made.link))
     expect(page.locator("#bad-device")).to_be_visible()
     expect(page.locator("#bad-device-title")).to_be_focused()
-    expect(page.locator("#bad-device .completion-code")).to_have_text(made.codes[codes.BAD_DEVICE])
+    expect(page.locator("#bad-device .completion-code")).to_have_text(made.codes[completion_codes.BAD_DEVICE])
     expect(page.locator("#come-in")).to_have_count(0)
     assert look(page) == []
     tablet.close()

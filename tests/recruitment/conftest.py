@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from crowdrag.recruitment import listening
-from crowdrag.recruitment.domain import drafts, running
-from crowdrag.recruitment.domain.prolific import account
-from crowdrag.recruitment.domain.prolific.account import account as read_account
-from crowdrag.recruitment.domain.prolific.client import Client
+from crowdrag.recruitment import listeners, platform_studies
 from crowdrag.recruitment.models import PlatformStudy
+from crowdrag.recruitment.prolific import account
+from crowdrag.recruitment.prolific.account import get_account as read_account
+from crowdrag.recruitment.prolific.client import Client
 from crowdrag.studies.models import Study
 from tests.factories import NOW
 from tests.studies.offered import offered_study
@@ -32,7 +31,7 @@ def there(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Prolific]:
         settings.PROLIFIC_URL, settings.PROLIFIC_LOOPBACK = server.url, True
         settings.PROLIFIC_WORKSPACE = "workspace"
         monkeypatch.setenv(account.TOKEN, TOKEN)
-        monkeypatch.setenv(account.HOOK_SECRET, SECRET)
+        monkeypatch.setenv(account.WEBHOOK_SECRET, SECRET)
         server.there.currency = "EUR"
         yield server.there
         server.shutdown()
@@ -48,36 +47,36 @@ def client_there(there: Prolific) -> Iterator[Client]:
 @contextmanager
 def listening_with(listener: Any, **more: Any) -> Iterator[None]:
     """Listen to what is said of the way, in place of its app."""
-    before = listening._listeners.get(WAY)
-    listening.register(WAY, listener, **more)
+    before = listeners._listeners.get(WAY)
+    listeners.register(WAY, listener, **more)
     try:
         yield
     finally:
-        listening._listeners.pop(WAY)
+        listeners._listeners.pop(WAY)
         if before:
-            listening._listeners[WAY] = before
+            listeners._listeners[WAY] = before
 
 
 @pytest.fixture
-def heard() -> Iterator[list[listening.Heard]]:
+def heard() -> Iterator[list[listeners.StatusChanged]]:
     """Collect what is said of the way."""
-    heard: list[listening.Heard] = []
+    heard: list[listeners.StatusChanged] = []
     with listening_with(heard.append):
         yield heard
 
 
-TERMS = drafts.Terms(
+TERMS = platform_studies.Terms(
     name="Write about tides", description="You write.", reward=1250, places=3, minutes=25, screen_out_reward=100
 )
 
 
 def advertised(
-    *, terms: drafts.Terms = TERMS, publish: bool = True, study: Study | None = None, purpose: str = WAY
+    *, terms: platform_studies.Terms = TERMS, publish: bool = True, study: Study | None = None, purpose: str = WAY
 ) -> PlatformStudy:
     """Make a study, its draft there, and publish it."""
     study = study or offered_study()
-    made = drafts.prepare(study=study, purpose=purpose, terms=terms, by=None, now=NOW)
-    made = drafts.send(platform_study=made, base="https://crowd.example.org", now=NOW)
+    made = platform_studies.prepare_draft(study=study, purpose=purpose, terms=terms, by=None, now=NOW)
+    made = platform_studies.send_draft(platform_study=made, base="https://crowd.example.org", now=NOW)
     if publish:
-        made = running.take(platform_study=made, step=running.PUBLISH, now=NOW)
+        made = platform_studies.take_step(platform_study=made, step=platform_studies.PUBLISH, now=NOW)
     return made

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from crowdrag.recruitment.domain import codes, drafts
+from crowdrag.recruitment import completion_codes, platform_studies
 from crowdrag.studies.models import Arrival, Participant
 from tests.factories import NOW
 from tests.studies.offered import door, offered_study, platform_link
@@ -17,8 +17,8 @@ pytestmark = pytest.mark.django_db
 
 
 def prepared(*, devices: list[str]) -> Any:
-    terms = drafts.Terms(**{**TERMS.__dict__, "devices": devices})
-    return drafts.prepare(study=offered_study(), purpose="writing", terms=terms, by=None, now=NOW)
+    terms = platform_studies.Terms(**{**TERMS.__dict__, "devices": devices})
+    return platform_studies.prepare_draft(study=offered_study(), purpose="writing", terms=terms, by=None, now=NOW)
 
 
 @pytest.mark.parametrize("method", ["get", "post"])
@@ -27,10 +27,10 @@ def test_a_study_for_desktops_returns_the_place_of_a_phone(client: Client, metho
     page = getattr(client, method)(door(made.link), headers={"User-Agent": IPHONE})
     assert page.status_code == 403
     source = page.content.decode()
-    code = made.codes[codes.BAD_DEVICE]
-    assert f'href="{codes.RETURN_TO}?cc={code}"' in source
+    code = made.codes[completion_codes.BAD_DEVICE]
+    assert f'href="{completion_codes.RETURN_TO}?cc={code}"' in source
     assert f'<code class="mono completion-code">{code}</code>' in source
-    assert not {made.codes[kind] for kind in made.codes if kind != codes.BAD_DEVICE} & set(source.split())
+    assert not {made.codes[kind] for kind in made.codes if kind != completion_codes.BAD_DEVICE} & set(source.split())
     assert "<form" not in source
     assert (Participant.objects.count(), Arrival.objects.count()) == (0, 0)
     assert client.get(door(made.link), headers={"User-Agent": MAC}).status_code == 200

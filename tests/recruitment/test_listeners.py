@@ -8,12 +8,11 @@ import pytest
 
 from annotation.domain import assignments, campaigns, recruiting
 from annotation.enums import AssignmentState
-from crowdrag.recruitment.domain import drafts, hearing, listings, overview
-from crowdrag.recruitment.domain.hearing import News
-from crowdrag.recruitment.domain.orders import sending
-from crowdrag.recruitment.domain.prolific.client import Client
-from crowdrag.recruitment.enums import Here, OrderKind
+from crowdrag.recruitment import overview, platform_outbox, platform_studies, polling, submission_sync
+from crowdrag.recruitment.enums import LocalStatus, OrderKind
 from crowdrag.recruitment.models import PlatformOrder, PlatformStudy
+from crowdrag.recruitment.prolific.client import Client
+from crowdrag.recruitment.submission_sync import SubmissionUpdate
 from crowdrag.studies.entry import enrolment
 from crowdrag.studies.entry.links import PlatformVisit
 from crowdrag.studies.models import Consent, ConsentText, Participant
@@ -60,11 +59,13 @@ def test_a_campaign_proposes_its_own_terms(there: Prolific) -> None:
     here = sheets(2, k=3)
     usual = dict(campaigns.SUGGESTED) | {"approval_rate": 95, "completed": 50}
     here.change(eligibility=usual, questionnaires_per_person=None)
-    terms = drafts.proposed(here.study, here.purpose)
+    terms = platform_studies.proposed_terms(here.study, here.purpose)
     assert terms is not None
     assert (terms.reward, terms.places, terms.minutes) == (400, 6, here.campaign.minutes)
     here.change(questionnaires_per_person=1)
-    assert drafts.proposed(here.study, here.purpose).description == terms.description  # a visit stands for one
+    assert (
+        platform_studies.proposed_terms(here.study, here.purpose).description == terms.description
+    )  # a visit stands for one
     made = advertised(study=here.study, purpose=here.purpose, terms=terms)
     assert len(there.studies[made.external_id]["filters"]) == 4
 
@@ -78,7 +79,7 @@ def test_a_place_is_free_again_when_somebody_gives_up_there(there: Prolific, sta
     hand_in_judgments(done, NOW)
     for _again in range(2):
         for _person, session in people:
-            hearing.hear(made, News(session, status, LATER), now=LATER)
+            submission_sync.record(made, SubmissionUpdate(session, status, LATER), now=LATER)
     gone.refresh_from_db()
     done.refresh_from_db()
     # What was handed in stays, whatever is said there.
@@ -93,7 +94,7 @@ def test_how_judging_stands_is_said_of_each_visit(there: Prolific) -> None:
     two, second = judge(there, here, made, "5f00000000000000000000bb")
     hand_in_judgments(assignments.claim(campaign=here.campaign, participant=one, session=first, now=NOW), NOW)
     stands = recruiting.here(here.study, here.purpose, [(first, one.pk), (second, two.pk), ("x", two.pk)])
-    assert stands == {first: Here.HANDED_IN, second: Here.NOTHING, "x": Here.NOTHING}
+    assert stands == {first: LocalStatus.HANDED_IN, second: LocalStatus.NOTHING, "x": LocalStatus.NOTHING}
     needs = recruiting.needs(here.study, here.purpose)
     assert needs is not None
     assert needs.places == 1
@@ -112,15 +113,17 @@ def test_a_slot_is_free_again_when_a_writer_gives_up_there(there: Prolific, is_f
     person, session = writer(there, world, made)
     task = world.claim(person)
     (plans.finish if is_finished else plans.write)(task)
-    hearing.hear(made, News(session, "TIMED-OUT", NOW - timedelta(seconds=1)), now=LATER)  # before it was begun
+    submission_sync.record(
+        made, SubmissionUpdate(session, "TIMED-OUT", NOW - timedelta(seconds=1)), now=LATER
+    )  # before it was begun
     task.refresh_from_db()
     assert task.state == TaskState.CLAIMED
-    hearing.hear(made, News(session, "RETURNED", LATER), now=LATER)
+    submission_sync.record(made, SubmissionUpdate(session, "RETURNED", LATER), now=LATER)
     task.refresh_from_db()
     # A finished text is not taken from its writer.
     assert task.state == (TaskState.CLAIMED if is_finished else TaskState.RETURNED)
     assert is_finished or task.draft == plans.TEXT
-    assert (Here.GONE in {row.here for row in overview.rows(made)}) != is_finished
+    assert (LocalStatus.GONE in {row.here for row in overview.rows(made)}) != is_finished
 
 
 def test_a_writer_is_paid_there_once_for_each_response(there: Prolific, client_there: Client) -> None:
@@ -141,7 +144,7 @@ def test_a_writer_is_paid_there_once_for_each_response(there: Prolific, client_t
     kinds = list(PlatformOrder.objects.order_by("pk").values_list("kind", flat=True))
     assert kinds == [OrderKind.APPROVE, OrderKind.BONUS, OrderKind.BONUS]
     there.move(session, "AWAITING REVIEW", made.codes["COMPLETED"])
-    sending.send_due(client_there, now=LATER)
+    platform_outbox.send_due(client_there, now=LATER)
     assert there.submissions[session]["status"] == "APPROVED"
     assert there.paid == [(session, world.plan.pay), (session, 50)]
 
@@ -150,7 +153,7 @@ def test_a_visit_is_decided_by_hand(there: Prolific, client_there: Client) -> No
     world, made = advertised_writing(topics=1, slots=1)
     _person, session = writer(there, world, made)
     there.move(session, "AWAITING REVIEW")
-    listings.look(client_there, made, now=NOW)
+    polling.poll(client_there, made, now=NOW)
     browser = member(world.study)
     url = f"/studies/{world.study.slug}/recruitment/{WAY}/submissions/{session}/"
     assert "NOCODE" in browser.get(url).content.decode()
@@ -168,7 +171,7 @@ def test_a_visit_is_decided_by_hand(there: Prolific, client_there: Client) -> No
         "You finished without the code and without having written anything; we looked for your work and found none."
     )
     assert browser.post(url, {"kind": "REJECT", "category": "NO_CODE", "message": message}).status_code == 302
-    sending.send_due(client_there, now=NOW + timedelta(days=900))
+    platform_outbox.send_due(client_there, now=NOW + timedelta(days=900))
     assert there.paid == [(session, 50)]
     assert there.submissions[session]["status"] == "REJECTED"
     assert browser.get(url.replace(session, "another")).status_code == 404

@@ -16,8 +16,8 @@ import psutil
 import psycopg
 import pytest
 
-from crowdrag.runtime import status
-from crowdrag.runtime.folder import REPOSITORY, Folder
+from crowdrag.runtime import data_folder
+from crowdrag.runtime.data_folder import REPOSITORY, DataFolder
 
 # What the test session itself was given: a system under test starts its own.
 SESSION_ONLY = (
@@ -64,7 +64,7 @@ class System:
     """CrowdRAG in one data folder."""
 
     def __init__(self, root: Path) -> None:
-        self.folder = Folder(root.resolve())
+        self.folder = DataFolder(root.resolve())
         self.port = free_port()
 
     def environment(self, **more: str) -> dict[str, str]:
@@ -93,7 +93,7 @@ class System:
 
     @property
     def status(self) -> dict[str, Any]:
-        return status.read(self.folder)
+        return data_folder.read_status(self.folder)
 
     def pid(self, service: str) -> int:
         found: int | None = self.status["services"][service]["pid"]
@@ -117,9 +117,9 @@ class System:
         return [supervisor, *supervisor.children(recursive=True)]
 
     def end(self) -> None:
-        if status.is_running(self.folder):
+        if data_folder.is_running(self.folder):
             os.kill(self.status["pid"], signal.SIGTERM)
-            eventually(lambda: not status.is_running(self.folder), within=60)
+            eventually(lambda: not data_folder.is_running(self.folder), within=60)
 
 
 @pytest.fixture

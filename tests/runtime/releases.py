@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from crowdrag.runtime.folder import REPOSITORY
+from crowdrag.runtime.data_folder import REPOSITORY
 from tests.writing.served import CSRF
 
 from .conftest import eventually, free_port

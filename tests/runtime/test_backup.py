@@ -11,9 +11,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from crowdrag.runtime import archive, restore
+from crowdrag.runtime import backups, restore
+from crowdrag.runtime.data_folder import Problem
 from crowdrag.runtime.postgres import program
-from crowdrag.runtime.problems import Problem
 
 from .conftest import System, rows_of
 
@@ -49,7 +49,7 @@ def test_a_restored_system_is_equal(saved: Path, running: System, system: System
     assert len(ours) > 10
     for place in ("files", "keys"):
         found, expected = (
-            {p.relative_to(s.folder.root): p.read_bytes() for p in archive.files_below(s.folder.root / place)}
+            {p.relative_to(s.folder.root): p.read_bytes() for p in backups.files_below(s.folder.root / place)}
             for s in (system, running)
         )
         assert found == expected
@@ -107,7 +107,7 @@ def test_a_dump_that_breaks_off_leaves_the_database_as_it_was(saved: Path, used:
     """The sums would tell before; the transaction holds even so."""
     dump = tmp_path / "broken.dump"
     with tarfile.open(saved) as tar:
-        content = tar.extractfile(archive.DUMP).read()
+        content = tar.extractfile(backups.DUMP).read()
     for share in (0.0, 0.3, 0.6, 0.95):
         dump.write_bytes(content[: int(len(content) * share)])
         with pytest.raises(Problem):
@@ -119,13 +119,13 @@ def test_a_dump_that_breaks_off_leaves_the_database_as_it_was(saved: Path, used:
 def test_a_restore_that_is_killed_leaves_the_database_as_it_was(saved: Path, used: str, tmp_path: Path) -> None:
     """Whoever feeds psql and dies ends its input without COMMIT."""
     with tarfile.open(saved) as tar:
-        dump = tar.extractfile(archive.DUMP)
+        dump = tar.extractfile(backups.DUMP)
         assert dump is not None
-        (tmp_path / archive.DUMP).write_bytes(dump.read())
+        (tmp_path / backups.DUMP).write_bytes(dump.read())
     script = subprocess.run(
-        [program("pg_restore"), "--file=-", tmp_path / archive.DUMP], capture_output=True, check=True
+        [program("pg_restore"), "--file=-", tmp_path / backups.DUMP], capture_output=True, check=True
     )
-    fed = restore.BEFORE + script.stdout
+    fed = restore.SQL_BEFORE + script.stdout
     for part in (fed, fed[: len(fed) // 2]):
         psql = [program("psql"), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-o", os.devnull, "-f", "-", used]
         subprocess.run(psql, input=part, capture_output=True, check=False)
@@ -148,7 +148,7 @@ def test_a_backup_of_a_later_release_is_refused(saved: Path, system: System, tmp
     with tarfile.open(saved) as old, tarfile.open(later, "w") as new:
         for member in old:
             content = old.extractfile(member).read()
-            if member.name == archive.MANIFEST:
+            if member.name == backups.MANIFEST:
                 content = json.dumps(json.loads(content) | {"crowdrag": "99.0.0"}).encode()
                 member.size = len(content)
             new.addfile(member, io.BytesIO(content))

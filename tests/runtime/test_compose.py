@@ -21,8 +21,8 @@ import yaml
 from django.db import connection
 
 from crowdrag.runtime import valkey
-from crowdrag.runtime.folder import REPOSITORY
-from crowdrag.runtime.serve import PARTS, START_WITHIN
+from crowdrag.runtime.data_folder import REPOSITORY
+from crowdrag.runtime.parts import PARTS, START_WITHIN
 
 from .conftest import eventually, free_port
 

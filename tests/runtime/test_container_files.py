@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from crowdrag.runtime.folder import REPOSITORY
+from crowdrag.runtime.data_folder import REPOSITORY
 
 PLACE = REPOSITORY / "docs" / "deployment"
 OTHERS = {".git", ".venv", "node_modules", "var", "build"}

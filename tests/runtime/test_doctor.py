@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from crowdrag.runtime import doctor
-from crowdrag.runtime.folder import Folder
+from crowdrag.runtime.data_folder import DataFolder
 from crowdrag.storage import storage_settings
 
 from .conftest import System, free_port
@@ -59,7 +59,7 @@ def test_a_model_that_is_busy_is_not_called_wrong(
 ) -> None:
     busy.is_well = is_well
     monkeypatch.setenv("CROWDRAG_LLM_URL", f"http://127.0.0.1:{busy.server_port}/v1")
-    found = doctor.language_model(Folder(tmp_path), patience=0.3)
+    found = doctor.language_model(DataFolder(tmp_path), patience=0.3)
     assert found.state == state
 
 
@@ -73,16 +73,16 @@ def test_a_running_system_is_well(running: System) -> None:
 def test_the_models_patience_grows_with_the_time_for_looking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waited = []
 
-    def patient(_folder: Folder, patience: float = 0.0) -> doctor.Finding:
+    def patient(_folder: DataFolder, patience: float = 0.0) -> doctor.Finding:
         waited.append(patience)
         return doctor.Finding("Language model", doctor.OK, "")
 
     monkeypatch.setattr(doctor, "language_model", patient)
-    monkeypatch.setattr(doctor, "MODELS", (patient,))
-    monkeypatch.setattr(doctor, "ALONE", ())
+    monkeypatch.setattr(doctor, "MODEL_CHECKS", (patient,))
+    monkeypatch.setattr(doctor, "CHECKS_ALONE", ())
     monkeypatch.setattr(doctor, "_of_stores", lambda _folder: [doctor.Finding("Stores", doctor.OK, "")])
     for within in (9, 90):
-        assert doctor.is_well(doctor.examine(Folder(tmp_path), within=within))
+        assert doctor.is_well(doctor.examine(DataFolder(tmp_path), within=within))
     assert waited == pytest.approx([4, 40])
 
 
@@ -110,17 +110,17 @@ def test_one_of_several_machines_may_leave_the_models_to_others(
     monkeypatch.delenv("CROWDRAG_LLM_URL", raising=False)
     for name in ("torch", "xllamacpp"):
         monkeypatch.setitem(sys.modules, name, None)
-    findings = [check(Folder(tmp_path)) for check in doctor.MODELS]
+    findings = [check(DataFolder(tmp_path)) for check in doctor.MODEL_CHECKS]
     assert [finding.state for finding in findings] == [state, state]
     assert doctor.is_well(findings) == (state == doctor.NOTE)
 
 
 def test_files_that_cannot_be_asked_for_are_wrong(settings: Any, tmp_path: Path) -> None:
-    assert doctor.storage(Folder(tmp_path)).state == doctor.OK
+    assert doctor.storage(DataFolder(tmp_path)).state == doctor.OK
     nobody = storage_settings(f"s3://files?endpoint=http://127.0.0.1:{free_port()}")
     nobody["OPTIONS"] |= {"access_key": "a", "secret_key": "b", "region_name": "us-east-1"}
     settings.STORAGES = settings.STORAGES | {"default": nobody}
-    found = doctor.storage(Folder(tmp_path))
+    found = doctor.storage(DataFolder(tmp_path))
     assert found.state == doctor.WRONG
 
 
@@ -134,18 +134,18 @@ def test_the_time_that_a_command_took_to_start_counts(within: float, elapsed: fl
 def test_the_doctor_answers_in_time_whatever_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     over = threading.Event()
 
-    def hangs(_folder: Folder) -> doctor.Finding:
+    def hangs(_folder: DataFolder) -> doctor.Finding:
         over.wait(60)
         return doctor.Finding("x", doctor.OK, "")
 
-    def stores(_folder: Folder) -> list[doctor.Finding]:
+    def stores(_folder: DataFolder) -> list[doctor.Finding]:
         return [hangs(_folder)]
 
-    monkeypatch.setattr(doctor, "ALONE", (doctor.release, hangs))
-    monkeypatch.setattr(doctor, "MODELS", ())
+    monkeypatch.setattr(doctor, "CHECKS_ALONE", (doctor.release, hangs))
+    monkeypatch.setattr(doctor, "MODEL_CHECKS", ())
     monkeypatch.setattr(doctor, "_of_stores", stores)
     began = time.monotonic()
-    found = doctor.examine(Folder(tmp_path), within=0.5)
+    found = doctor.examine(DataFolder(tmp_path), within=0.5)
     assert time.monotonic() - began < 5
     over.set()
     states = {finding.name: finding.state for finding in found}

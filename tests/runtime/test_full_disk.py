@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from crowdrag.runtime import status
-from crowdrag.runtime.folder import Folder
+from crowdrag.runtime import data_folder
+from crowdrag.runtime.data_folder import DataFolder
 
 from .conftest import System, eventually
 
@@ -49,16 +49,16 @@ def fill(place: Path) -> Path:
 
 def test_the_status_is_written_on_a_full_disk(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", 16) as disk:
-        folder = Folder(disk / "var")
+        folder = DataFolder(disk / "var")
         folder.create()
-        status.write(folder, {"phase": "running"})
+        data_folder.write_status(folder, {"phase": "running"})
         filler = fill(disk)
-        status.write(folder, {"phase": "running", "space": "0 MB left"})
-        assert status.read(folder)["space"] == "0 MB left"
+        data_folder.write_status(folder, {"phase": "running", "space": "0 MB left"})
+        assert data_folder.read_status(folder)["space"] == "0 MB left"
         assert not (folder.run / "reserve").exists(), "its room is in use"
         filler.unlink()
-        status.write(folder, {"phase": "running"})
-        assert (folder.run / "reserve").stat().st_size == status.RESERVE
+        data_folder.write_status(folder, {"phase": "running"})
+        assert (folder.run / "reserve").stat().st_size == data_folder.RESERVE_BYTES
 
 
 def ready(system: System) -> tuple[int, dict[str, str]]:

@@ -9,7 +9,7 @@ import psutil
 import pytest
 from celery import Celery
 
-from crowdrag.runtime import status, valkey
+from crowdrag.runtime import data_folder, valkey
 
 from .conftest import System, eventually, living
 
@@ -104,6 +104,6 @@ def test_a_killed_supervisor_leaves_nobody_and_loses_nothing(running: System, wi
         os.kill(running.status["reaper"], signal.SIGKILL)
     os.kill(running.status["pid"], signal.SIGKILL)
     assert not living(everybody, within=20)
-    assert not status.is_running(running.folder)
+    assert not data_folder.is_running(running.folder)
     running.up()
     assert running.query("SELECT count(*) FROM kept") == count

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from django.conf import settings
 from django.utils import timezone
 
-from crowdrag.runtime.folder import REPOSITORY
+from crowdrag.runtime.data_folder import REPOSITORY
 from tests.studies.test_access import ROUTES, filled
 from writing.forms.imports import MAX_REQUEST
 

@@ -15,8 +15,8 @@ import pytest
 from gunicorn.config import Config
 
 from crowdrag.runtime import request_buffer, web_worker
-from crowdrag.runtime.folder import REPOSITORY
-from crowdrag.runtime.request_buffer import LARGEST_BUFFERED, Progress, RequestBuffer
+from crowdrag.runtime.data_folder import REPOSITORY
+from crowdrag.runtime.request_buffer import LARGEST_BUFFERED, RequestBuffer, RequestProgress
 
 from .conftest import eventually
 
@@ -31,25 +31,25 @@ def post(length: int, *headers: str, path: str = "/") -> bytes:
 @pytest.mark.parametrize(
     ("data", "progress"),
     [
-        (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", Progress.WHOLE),
-        (b"GET / HTTP/1.1\r\nHost: x\r\n", Progress.HEAD),
-        (post(3) + b"ab", Progress.BODY),
-        (post(3) + b"abc", Progress.WHOLE),
-        (post(3) + b"abcGET", Progress.WHOLE),
-        (post(LARGEST_BUFFERED), Progress.BODY),
-        (post(LARGEST_BUFFERED + 1), Progress.LARGE),
-        (post(10**30), Progress.LARGE),
-        (CHUNKED + b"3\r\nabc\r\n", Progress.BODY),
-        (CHUNKED + b"3\r\nabc\r\n0\r\n", Progress.BODY),
-        (CHUNKED + b"3;a=b\r\nabc\r\n0\r\n\r\n", Progress.WHOLE),
-        (CHUNKED + b"0\r\nTrailer: x\r\n\r\n", Progress.WHOLE),
-        (CHUNKED + b"fffffff\r\n", Progress.LARGE),
-        (CHUNKED + b"no number\r\n", Progress.WHOLE),
-        (CHUNKED + b"1" * 2000, Progress.WHOLE),
-        (b"GET / HTTP/1.1\r\nX: " + b"y" * request_buffer.LARGEST_HEAD, Progress.TOO_LONG),
+        (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", RequestProgress.WHOLE),
+        (b"GET / HTTP/1.1\r\nHost: x\r\n", RequestProgress.HEAD),
+        (post(3) + b"ab", RequestProgress.BODY),
+        (post(3) + b"abc", RequestProgress.WHOLE),
+        (post(3) + b"abcGET", RequestProgress.WHOLE),
+        (post(LARGEST_BUFFERED), RequestProgress.BODY),
+        (post(LARGEST_BUFFERED + 1), RequestProgress.LARGE),
+        (post(10**30), RequestProgress.LARGE),
+        (CHUNKED + b"3\r\nabc\r\n", RequestProgress.BODY),
+        (CHUNKED + b"3\r\nabc\r\n0\r\n", RequestProgress.BODY),
+        (CHUNKED + b"3;a=b\r\nabc\r\n0\r\n\r\n", RequestProgress.WHOLE),
+        (CHUNKED + b"0\r\nTrailer: x\r\n\r\n", RequestProgress.WHOLE),
+        (CHUNKED + b"fffffff\r\n", RequestProgress.LARGE),
+        (CHUNKED + b"no number\r\n", RequestProgress.WHOLE),
+        (CHUNKED + b"1" * 2000, RequestProgress.WHOLE),
+        (b"GET / HTTP/1.1\r\nX: " + b"y" * request_buffer.LARGEST_HEAD, RequestProgress.TOO_LONG),
     ],
 )
-def test_a_request_is_whole_when_its_last_byte_is_there(data: bytes, progress: Progress) -> None:
+def test_a_request_is_whole_when_its_last_byte_is_there(data: bytes, progress: RequestProgress) -> None:
     at_once, bit_by_bit = RequestBuffer(), RequestBuffer()
     at_once.feed(data)
     for i in range(len(data)):
@@ -64,8 +64,8 @@ def test_an_expectation_is_taken_out_once_it_is_answered() -> None:
     assert buffer.expects_continue
     buffer.drop_expectation()
     assert b"expect" not in buffer.data.lower()
-    assert buffer.feed(b"b") is Progress.BODY
-    assert buffer.feed(b"c") is Progress.WHOLE
+    assert buffer.feed(b"b") is RequestProgress.BODY
+    assert buffer.feed(b"c") is RequestProgress.WHOLE
 
 
 class Web:

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from django.db import connection
 
-from crowdrag.runtime.folder import REPOSITORY
+from crowdrag.runtime.data_folder import REPOSITORY
 from crowdrag.studies import invariants
 from tests.writing.crowd import Typist, acknowledged, assert_nothing_is_lost, typists
 from writing.models import LogBatch

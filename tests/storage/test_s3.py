@@ -12,11 +12,11 @@ from django.test import Client
 from django.urls import reverse
 
 from crowdrag import storage
-from crowdrag.runs.domain import artifacts, running, storing
-from crowdrag.runs.models import Artifact
+from crowdrag.jobs import file_storage, lifecycle, run_files
+from crowdrag.jobs.models import Artifact
 from crowdrag.storage.s3 import S3Storage
 from tests.factories import MembershipFactory, StudyFactory
-from tests.runs.kinds_app import kinds as test_kinds
+from tests.jobs.kinds_app import kinds as test_kinds
 
 BYTES = bytes(range(256)) * 20_000
 
@@ -27,8 +27,8 @@ def kept(s3: S3Storage, tmp_path: Path, db: None) -> Artifact:
     test_kinds.register_all()
     path = tmp_path / "log.jsonl.gz"
     path.write_bytes(gzip.compress(BYTES, mtime=0))
-    run = running.start(study=StudyFactory(), kind="test.tiny")
-    return artifacts.publish(run=run, name="log.jsonl.gz", path=path, media_type="application/gzip")
+    run = lifecycle.start(study=StudyFactory(), kind="test.tiny")
+    return run_files.publish_artifact(run=run, name="log.jsonl.gz", path=path, media_type="application/gzip")
 
 
 @pytest.fixture
@@ -59,13 +59,13 @@ def test_a_file_under_the_same_name_takes_the_earlier_ones_place(s3: S3Storage, 
     for text in (b"one", b"two"):
         path = tmp_path / "new"
         path.write_bytes(text)
-        storing.move_in(default_storage, path=path, name="a/b.txt")
+        file_storage.move_in(default_storage, path=path, name="a/b.txt")
     assert s3.listdir("a") == ([], ["b.txt"])
     assert s3.open("a/b.txt").read() == b"two"
 
 
 def test_a_stream_of_any_length_goes_in_as_it_comes(s3: S3Storage) -> None:
-    stored = storing.stream_in(default_storage, chunks=(BYTES for _ in range(3)), name="up/load.bin")
+    stored = file_storage.stream_in(default_storage, chunks=(BYTES for _ in range(3)), name="up/load.bin")
     assert (stored.size, stored.sha256) == (3 * len(BYTES), hashlib.sha256(3 * BYTES).hexdigest())
     assert s3.size("up/load.bin") == 3 * len(BYTES)
 

@@ -15,9 +15,9 @@ from django.utils import timezone
 
 from analysis.domain import analysing
 from annotation.models import Assignment, AssignmentDecision, Judgment, PlatformSubmission
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.models import Artifact, Run
 from crowdrag.llm.models import Call, Endpoint
-from crowdrag.runs.domain import running
-from crowdrag.runs.models import Artifact, Run
 from crowdrag.studies.access import SESSION_PARTICIPANTS
 from crowdrag.studies.entry import links
 from crowdrag.studies.enums import DecisionKind, EnquiryKind, Outcome
@@ -220,7 +220,7 @@ def judged(person: Participant) -> Run:
     campaign = judgment.item.campaign
     PlatformSubmission.objects.create(campaign=campaign, external_id="s-1", participant=person)
     Assignment.objects.update(seconds=300.0, submitted_at=NOW)
-    run = running.wait(analysing.start(study=person.study, by=None, parameters={"resamples": 20, "restarts": 2}))
+    run = lifecycle.wait(analysing.start(study=person.study, by=None, parameters={"resamples": 20, "restarts": 2}))
     assert run.state == "DONE", run.error
     export = Run.objects.create(
         study=person.study, kind="export.archive", state="DONE", code_version="1", created_at=NOW, finished_at=NOW

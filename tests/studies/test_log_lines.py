@@ -11,8 +11,8 @@ from django.db import DatabaseError, transaction
 from django.test import Client
 from django.utils.module_loading import import_string
 
+from crowdrag.jobs import completion
 from crowdrag.log_formatter import LogFormatter
-from crowdrag.runs.domain import concluding
 from crowdrag.studies.models import Enquiry
 from tests.factories import NOW, ParticipantFactory
 
@@ -88,10 +88,10 @@ def test_a_page_that_fails_says_so_without_the_row(lines: io.StringIO, monkeypat
 
 
 def test_a_run_that_fails_tells_the_first_line_alone() -> None:
-    told = concluding.describe(refused())
+    told = completion.describe_error(refused())
     assert "violates check constraint" in told
     assert NEEDLE not in told
 
 
 def test_other_failures_are_told_in_full() -> None:
-    assert concluding.describe(ValueError("One.\nTwo.")) == "ValueError: One.\nTwo."
+    assert completion.describe_error(ValueError("One.\nTwo.")) == "ValueError: One.\nTwo."

@@ -13,7 +13,7 @@ from psycopg import errors
 from rest_framework.test import APIClient
 
 from crowdrag import request_limits
-from crowdrag.runs.models import Upload
+from crowdrag.jobs.models import Upload
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.factories import MembershipFactory, StudyFactory
@@ -146,6 +146,6 @@ def test_a_full_disk_is_told_from_other_errors(study: Study, error: Exception, m
     assert editor.post(path, {"file": _topics()}).status_code == 507
     script = APIClient(raise_request_exception=False)
     script.force_authenticate(user)
-    monkeypatch.setattr("crowdrag.runs.domain.uploads.store", fails)
+    monkeypatch.setattr("crowdrag.jobs.run_files.store_upload", fails)
     answer = script.post("/api/v1/studies/mine/uploads/", {"file": _topics()})
     assert (answer.status_code, answer.json()["code"]) == (507, "no-room")

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from crowdrag.studies.models import Study
-from crowdrag.webhooks.domain import delivering, outbox, subscribing
-from crowdrag.webhooks.domain.subscribing import Made
+from crowdrag.webhooks import deliveries, outbox, services
 from crowdrag.webhooks.enums import CHOSEN
 from crowdrag.webhooks.models import Delivery, Message, Webhook
+from crowdrag.webhooks.services import CreatedWebhook
 from tests.factories import NOW, StudyFactory
 
 from .receiver import Receiver, receiving
@@ -24,21 +24,21 @@ def there(settings: Any) -> Iterator[Receiver]:
         yield receiver
 
 
-def subscribed(there: Receiver, *, study: Study | None = None, **fields: Any) -> Made:
+def subscribed(there: Receiver, *, study: Study | None = None, **fields: Any) -> CreatedWebhook:
     """A webhook that leads there."""
     given = {"address": there.url, "events": CHOSEN, "by": None, "now": NOW} | fields
-    return subscribing.subscribe(study=study or StudyFactory(slug="mine"), **given)
+    return services.create(study=study or StudyFactory(slug="mine"), **given)
 
 
 def sent_test(webhook: Webhook, now: datetime = NOW) -> Delivery:
     """A test message on its way to a webhook."""
-    message: Message = outbox.test(webhook=webhook, now=now)
+    message: Message = outbox.publish_test(webhook=webhook, now=now)
     return message.deliveries.get()
 
 
 def deliver(now: datetime = NOW) -> int:
     """Send what is due at a time."""
-    return delivering.deliver_due(clock=lambda: now)
+    return deliveries.deliver_due(clock=lambda: now)
 
 
 class Clock:

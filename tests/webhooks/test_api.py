@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 from crowdrag.api.models import KeptReply
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
-from crowdrag.webhooks.domain import signing
+from crowdrag.webhooks import signatures
 from crowdrag.webhooks.models import Delivery, Webhook
 from tests.api.conftest import by_token
 from tests.factories import MembershipFactory, StudyFactory
@@ -36,7 +36,7 @@ def test_a_webhook_is_made_shown_changed_and_removed(client: APIClient) -> None:
     made = client.post(HOOKS, NEW, format="json")
     assert made.status_code == 201
     webhook = Webhook.objects.get()
-    assert made.data["secret"] == signing.opened(webhook.secret)
+    assert made.data["secret"] == signatures.decrypt(webhook.secret)
     assert made["Cache-Control"] == "no-store"
     assert made["Location"].endswith(hook(webhook))
     shown = client.get(hook(webhook))
@@ -67,7 +67,7 @@ def test_a_new_secret_is_said_once(client: APIClient, there: Receiver) -> None:
     made = subscribed(there, study=Study.objects.get())
     answer = client.post(hook(made.webhook, "secret/"), headers={"Idempotency-Key": "two"})
     made.webhook.refresh_from_db()
-    assert answer.data["secret"] == signing.opened(made.webhook.secret) != made.secret
+    assert answer.data["secret"] == signatures.decrypt(made.webhook.secret) != made.secret
     assert answer.data["secret"] not in KeptReply.objects.get().body
 
 

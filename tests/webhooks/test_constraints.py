@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.db import DatabaseError, transaction
 
-from crowdrag.webhooks.domain import subscribing
+from crowdrag.webhooks import services
 from crowdrag.webhooks.enums import DeliveryState, Event
 from crowdrag.webhooks.models import Delivery, Message, Webhook
 from tests.at_once import together
@@ -55,16 +55,16 @@ def test_a_message_goes_to_a_webhook_once(there: Receiver) -> None:
 
 def test_an_address_is_told_once_a_study(there: Receiver) -> None:
     made = subscribed(there)
-    with pytest.raises(subscribing.WebhookError):
+    with pytest.raises(services.WebhookError):
         subscribed(there, study=made.webhook.study)
     other = subscribed(there, study=made.webhook.study, address=there.url + "&other")
-    with pytest.raises(subscribing.WebhookError):
-        subscribing.change(webhook=other.webhook, address=there.url, events=[Event.RUN_ENDED], label="")
+    with pytest.raises(services.WebhookError):
+        services.change(webhook=other.webhook, address=there.url, events=[Event.RUN_ENDED], label="")
 
 
 @pytest.mark.parametrize("events", [[], ["run.ended", "everything"], ["webhook.test"]])
 def test_only_known_events_can_be_asked_for(there: Receiver, events: list[str]) -> None:
-    with pytest.raises(subscribing.WebhookError, match=r"run\.ended"):
+    with pytest.raises(services.WebhookError, match=r"run\.ended"):
         subscribed(there, events=events)
 
 
@@ -72,11 +72,11 @@ def test_only_known_events_can_be_asked_for(there: Receiver, events: list[str]) 
 def test_however_many_are_made_at_once_a_study_has_no_more_than_the_most(
     there: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(subscribing, "MOST", 3)
+    monkeypatch.setattr(services, "MOST_WEBHOOKS", 3)
     study = StudyFactory(slug="mine")
 
     def make(n: int) -> None:
-        with suppress(subscribing.WebhookError):
+        with suppress(services.WebhookError):
             subscribed(there, study=study, address=f"http://localhost/{n}")
 
     together([lambda n=n: make(n) for n in range(6)])  # type: ignore[misc]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from crowdrag.webhooks.domain import delivering, signing
+from crowdrag.webhooks import deliveries, signatures
 from crowdrag.webhooks.enums import Event
 
 from .conftest import deliver, sent_test, subscribed
@@ -35,7 +35,7 @@ def test_the_guides_receiver_reads_what_is_sent(there: Receiver, read: Any) -> N
     assert read(came.headers, came.body, made.secret)["type"] == "webhook.test"
     for headers, body, secret in (
         (came.headers, came.body + b" ", made.secret),
-        (came.headers, came.body, signing.draw()),
+        (came.headers, came.body, signatures.generate_secret()),
         (came.headers | {"webhook-id": "msg_other"}, came.body, made.secret),
         (came.headers | {"webhook-timestamp": str(int(came.headers["webhook-timestamp"]) - 1)}, came.body, made.secret),
     ):
@@ -60,4 +60,4 @@ def test_the_guide_names_every_event_and_the_waits() -> None:
     said = re.search(r"tried again after (.*?): ten times", text, re.DOTALL)
     assert said
     waits = [int(n) * units[unit] for n, unit in re.findall(r"(\d+) (s|min|h)\b", said[1])]
-    assert waits == [wait.total_seconds() for wait in delivering.WAITS]
+    assert waits == [wait.total_seconds() for wait in deliveries.RETRY_WAITS]

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
 from crowdrag.runtime import processes
-from crowdrag.runtime.folder import Folder
+from crowdrag.runtime.data_folder import DataFolder
 from crowdrag.runtime.web import Web
 
 PATIENCE = 60.0
@@ -34,7 +34,7 @@ class Server:
     """Gunicorn as `crowdrag up` starts it, on a socket that outlives it, as the supervisor's does."""
 
     def __init__(self, root: Path, database: str, **env: str) -> None:
-        folder = Folder(root)
+        folder = DataFolder(root)
         folder.create()
         (root / "staticfiles").mkdir(exist_ok=True)
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=512)

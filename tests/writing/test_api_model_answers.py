@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import ParticipantKind, Role
 from crowdrag.studies.models import Study
 from tests.api.conftest import by_token

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Attempt, Endpoint
-from crowdrag.runs.models import Run
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.api.conftest import by_token

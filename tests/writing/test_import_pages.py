@@ -12,9 +12,9 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Judgment
-from crowdrag.runs.domain import executing
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run, Upload
+from crowdrag.jobs import worker
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run, Upload
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.factories import MembershipFactory, StudyFactory
@@ -54,7 +54,7 @@ def page(study: Study, name: str = "topics") -> str:
 def worked(study: Study) -> Run:
     """The study's run, after its work was done."""
     run = Run.objects.get(study=study)
-    assert executing.work_next(run)
+    assert worker.work_next(run)
     run.refresh_from_db()
     return run
 

@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Attempt, Endpoint
-from crowdrag.runs.models import Run
 from crowdrag.studies.enums import ParticipantKind, Role
 from tests.factories import (
     NOW,

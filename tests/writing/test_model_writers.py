@@ -14,13 +14,13 @@ from django.db import connection
 from django.utils import timezone
 
 from analysis.text import statements
-from crowdrag.llm.domain import endpoints, gateway, ledger, room
+from crowdrag.jobs import leases, lifecycle
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.kinds import InputRejectedError, RunCancelledError, Work
+from crowdrag.jobs.models import Run
+from crowdrag.llm import concurrency, endpoints, gateway, ledger
 from crowdrag.llm.enums import AttemptState
 from crowdrag.llm.models import Attempt, Call
-from crowdrag.runs.domain import claiming, running
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.kinds import Cancelled, Rejected, Work
-from crowdrag.runs.models import Run
 from tests.factories import ResponseFactory, RetrievedPassageFactory, StyleFactory, TopicFactory
 from tests.llm.conftest import endpoint, local_model_url, paid, policy, server, slept, study
 from writing.domain.generation import campaigns, listing, outcomes, parameter_display, prompts
@@ -61,7 +61,7 @@ def order(study, endpoint, style, **asked):
 
 
 def campaign(study, endpoint, style, **asked):
-    return running.wait(campaigns.start(study=study, order=order(study, endpoint, style, **asked)))
+    return lifecycle.wait(campaigns.start(study=study, order=order(study, endpoint, style, **asked)))
 
 
 def came(run):
@@ -164,7 +164,7 @@ def test_which_topics_are_asked_for(study, endpoint, style):
     assert asked(Which.NO_MODEL) == ["t0", "t2"]
     assert asked(Which.NOBODY) == ["t1", "t2"]
     assert asked(Which.CHOSEN, "t1") == ["t1"]
-    with pytest.raises(Rejected):
+    with pytest.raises(InputRejectedError):
         campaigns.start(study=study, order=order(study, endpoint, style, which=Which.CHOSEN, topics=("x",)))
 
 
@@ -179,7 +179,7 @@ def test_the_budget_stops_a_campaign_which_goes_on_when_it_is_raised(study, paid
     study.llm_budget = int(each) + 50  # an answer costs 20 in the end
     study.save()
     assert campaigns.forecast(study=study, order=ordered).is_over_budget
-    run = running.wait(campaigns.start(study=study, order=ordered))
+    run = lifecycle.wait(campaigns.start(study=study, order=ordered))
     assert run.state == RunState.FAILED
     before = len(server.seen)
     assert 0 < before < 8
@@ -189,7 +189,7 @@ def test_the_budget_stops_a_campaign_which_goes_on_when_it_is_raised(study, paid
 
     study.llm_budget = 10_000_000
     study.save()
-    run = running.wait(running.resume(run=run))
+    run = lifecycle.wait(lifecycle.resume(run=run))
     assert run.state == RunState.DONE, run.error
     assert len(server.seen) == 8
     assert Response.objects.count() == ModelAnswer.objects.count() == 8
@@ -199,7 +199,7 @@ def test_a_server_that_fails_for_now_fails_the_unit_and_what_was_answered_is_not
     study, endpoint, style, server
 ):
     topics(study, "words:40", "fail")
-    run = running.start(study=study, kind=campaigns.KIND, parameters=order(study, endpoint, style).kept)
+    run = lifecycle.start(study=study, kind=campaigns.KIND, parameters=order(study, endpoint, style).kept)
     unit = run.units.get()
     with pytest.raises(campaigns.UnansweredError):
         campaigns.work(Work(run, unit))
@@ -214,28 +214,28 @@ def test_what_is_written_when_a_run_is_cancelled_stays_and_the_rest_is_given_up_
     study, endpoint, style, server, monkeypatch
 ):
     topics(study, "words:40", "slow:4")
-    run = running.start(study=study, kind=campaigns.KIND, parameters=order(study, endpoint, style).kept)
-    unit = claiming.claim(worker="w", run=run)
+    run = lifecycle.start(study=study, kind=campaigns.KIND, parameters=order(study, endpoint, style).kept)
+    unit = leases.claim(worker="w", run=run)
     reports = []
 
     def check():
         if not Run.objects.get(pk=run.pk).is_active:
-            raise Cancelled
+            raise RunCancelledError
 
     def report(done, total, _message):
         reports.append((done, total))
         if done:
-            running.cancel(run=run)
+            lifecycle.cancel(run=run)
 
     began = time.monotonic()
-    with pytest.raises(Cancelled):
-        campaigns.work(Work(run, unit, report, partial(claiming.keep, unit), check))
+    with pytest.raises(RunCancelledError):
+        campaigns.work(Work(run, unit, report, partial(leases.apply_part, unit), check))
     assert time.monotonic() - began < 3.5  # the slow one takes longer
     assert sorted(set(reports)) == [(0, 2), (1, 2)]
     assert came(run) == {"words:40": AnswerOutcome.WRITTEN}
     assert Response.objects.filter(origin=Origin.MODEL).count() == 1
-    running.resume(run=run)
-    assert running.wait(Run.objects.get(pk=run.pk)).state == RunState.DONE
+    lifecycle.resume(run=run)
+    assert lifecycle.wait(Run.objects.get(pk=run.pk)).state == RunState.DONE
     assert len(server.asked("words:40")) == 1
 
 
@@ -278,12 +278,12 @@ import django; django.setup()
 from functools import partial
 from analysis.text import statements
 from crowdrag.llm.domain import endpoints, gateway
-from crowdrag.llm.domain.pacing import Policy
-from crowdrag.runs.domain import executing
-from crowdrag.runs.models import Run
-gateway.complete_many = partial(gateway.complete_many, policy=Policy(lease=1.0, poll=0.05))
+from crowdrag.llm.retry_policy import RetryPolicy
+from crowdrag.jobs import worker
+from crowdrag.jobs.models import Run
+gateway.complete_many = partial(gateway.complete_many, policy=RetryPolicy(lease=1.0, poll=0.05))
 run = Run.objects.get(pk={pk})
-while executing.work_next(run): pass
+while worker.work_next(run): pass
 """
 
 
@@ -306,13 +306,13 @@ def test_killed_and_resumed_a_campaign_asks_only_for_what_was_in_flight(study, e
             time.sleep(0.01)
         process.kill()
         process.wait()
-        running.cancel(run=run)
-        run = running.resume(run=run)
-    run = running.wait(run)
+        lifecycle.cancel(run=run)
+        run = lifecycle.resume(run=run)
+    run = lifecycle.wait(run)
     assert run.state == RunState.DONE, run.error
     lost = Attempt.objects.filter(state=AttemptState.UNKNOWN).count()
     # In flight, or stood ahead while answers were stored.
-    assert lost <= kills * (endpoint.concurrency + room.ahead(endpoint.concurrency))
+    assert lost <= kills * (endpoint.concurrency + concurrency.prefetch_limit(endpoint.concurrency))
     assert len(server.seen) <= count + lost
     assert Response.objects.count() == ModelAnswer.objects.count() == count
     assert Call.objects.count() == count

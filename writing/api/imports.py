@@ -14,8 +14,8 @@ from rest_framework.response import Response
 from crowdrag.accounts.enums import Scope
 from crowdrag.api.endpoints import Endpoint, Need
 from crowdrag.api.problems import Problem, validation_problem
-from crowdrag.runs.api.rows import RunRow
-from crowdrag.runs.models import Run
+from crowdrag.jobs.api import RunRow
+from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import Role
 
 from ..domain.imports import importers

@@ -8,9 +8,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from crowdrag.api.endpoints import Need
+from crowdrag.jobs.api import RunRow
+from crowdrag.jobs.orders.api import NEEDS_TO_START, Asked, Confirmed, OfCalls, OrderEndpoint
 from crowdrag.llm.models import Endpoint as Model
-from crowdrag.runs.api.ordering import STARTED, Asked, Confirmed, OfCalls, Ordering
-from crowdrag.runs.api.rows import RunRow
 from crowdrag.studies.enums import Role
 
 from ..domain import styles, versions
@@ -66,7 +66,7 @@ class WritingBegun(Confirmed, WritingOrder):
     """Who is to write what, as it is started."""
 
 
-class Writing(Ordering):
+class Writing(OrderEndpoint):
     """Something that an order of responses is sent to."""
 
     def wanted(self, given: dict[str, Any]) -> Order:
@@ -82,7 +82,7 @@ class Writing(Ordering):
 class ModelWriters(Writing):
     """Models that write."""
 
-    needs: ClassVar = {"GET": Need(Role.EDITOR), "POST": STARTED}
+    needs: ClassVar = {"GET": Need(Role.EDITOR), "POST": NEEDS_TO_START}
     serializer_class = WritingOffer
 
     def get(self, request: Request, study: str) -> Response:

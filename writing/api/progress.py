@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
 from crowdrag.api.problems import Problem
-from crowdrag.recruitment.domain.orders import OrderError
+from crowdrag.recruitment.platform_actions import OrderError
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Participant
 

@@ -12,7 +12,7 @@ from crowdrag.api import review_endpoints
 from crowdrag.api.problems import refusal_problem
 from crowdrag.api.review_endpoints import Hold, NextWork, require_work
 from crowdrag.api.serializers import RequestBody
-from crowdrag.recruitment.domain.orders import OrderError
+from crowdrag.recruitment.platform_actions import OrderError
 
 from ..domain.reviewing import queue
 from ..domain.tasks import paying, problems, reviewing

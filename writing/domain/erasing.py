@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pgtrigger
 
-from crowdrag.llm.domain import erasing as calls
+from crowdrag.llm import erasure as calls
 from crowdrag.studies.enums import DecisionKind
 from crowdrag.studies.models import Participant
 

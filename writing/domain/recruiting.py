@@ -6,9 +6,9 @@ from typing import Final
 
 from django.db import transaction
 
-from crowdrag.recruitment import listening
-from crowdrag.recruitment.enums import Here
-from crowdrag.recruitment.listening import Heard, Needs, Visit
+from crowdrag.recruitment import listeners
+from crowdrag.recruitment.enums import LocalStatus
+from crowdrag.recruitment.listeners import RecruitmentNeeds, StatusChanged, Visit
 from crowdrag.studies.models import Participant, Study
 
 from ..enums import TaskState
@@ -18,23 +18,30 @@ from .tasks import leases, moving
 WAY: Final = "writing"
 CAUSES: Final = {"RETURNED": "returned on the platform", "TIMED-OUT": "timed out on the platform"}
 _HERE: Final = {
-    TaskState.CLAIMED: Here.WORKING,
-    TaskState.SUBMITTED: Here.HANDED_IN,
-    TaskState.REVISION: Here.HANDED_IN,
-    TaskState.ACCEPTED: Here.ACCEPTED,
-    TaskState.REJECTED: Here.REJECTED,
-    TaskState.RETURNED: Here.GONE,
+    TaskState.CLAIMED: LocalStatus.WORKING,
+    TaskState.SUBMITTED: LocalStatus.HANDED_IN,
+    TaskState.REVISION: LocalStatus.HANDED_IN,
+    TaskState.ACCEPTED: LocalStatus.ACCEPTED,
+    TaskState.REJECTED: LocalStatus.REJECTED,
+    TaskState.RETURNED: LocalStatus.GONE,
 }
 # Of several pieces of work of one visit, the one that says most of what is to be done there.
-_FIRST: Final = (Here.HANDED_IN, Here.WORKING, Here.ACCEPTED, Here.REJECTED, Here.GONE, Here.NOTHING)
+_FIRST: Final = (
+    LocalStatus.HANDED_IN,
+    LocalStatus.WORKING,
+    LocalStatus.ACCEPTED,
+    LocalStatus.REJECTED,
+    LocalStatus.GONE,
+    LocalStatus.NOTHING,
+)
 
 
 def register() -> None:
     """Listen for writing."""
-    listening.register(WAY, heard, needs=needs, here=here)
+    listeners.register(WAY, heard, needs=needs, here=here)
 
 
-def heard(said: Heard) -> None:
+def heard(said: StatusChanged) -> None:
     """Free the slot of somebody who gave up there, where the text is not finished here."""
     cause = CAUSES.get(said.status)
     if cause and said.participant is not None:
@@ -57,23 +64,23 @@ def give_up(*, participant: Participant, cause: str, at: datetime, now: datetime
     return freed
 
 
-def needs(study: Study, purpose: str) -> Needs | None:
+def needs(study: Study, purpose: str) -> RecruitmentNeeds | None:
     """Say how many more responses are to be written: at least so many visits."""
     if purpose != WAY or not WritingPlan.objects.filter(study=study).exists():
         return None
     rows = WritingTask.objects.filter(study=study, is_imported=False, is_trial=False)
     at_work = rows.filter(state=TaskState.CLAIMED).count()
-    return Needs(rows.filter(state=TaskState.OPEN).count() + at_work, at_work)
+    return RecruitmentNeeds(rows.filter(state=TaskState.OPEN).count() + at_work, at_work)
 
 
-def here(study: Study, purpose: str, visits: Sequence[Visit]) -> dict[str, Here]:
+def here(study: Study, purpose: str, visits: Sequence[Visit]) -> dict[str, LocalStatus]:
     """Say how the work of visits stands; a task knows its writer, not the visit."""
-    found: dict[int, set[Here]] = {}
+    found: dict[int, set[LocalStatus]] = {}
     rows = WritingTask.objects.filter(study=study, participant__in={person for _session, person in visits})
     for person, state in rows.values_list("participant_id", "state"):
         if state in _HERE and person is not None:
             found.setdefault(person, set()).add(_HERE[TaskState(state)])
     return {
-        session: next((one for one in _FIRST if one in found.get(person, set())), Here.NOTHING)
+        session: next((one for one in _FIRST if one in found.get(person, set())), LocalStatus.NOTHING)
         for session, person in visits
     }

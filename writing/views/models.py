@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from crowdrag.runs.views.ordering import ordering
+from crowdrag.jobs.orders.views import order_run
 from crowdrag.studies.access import study_page
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
@@ -37,7 +37,7 @@ def writers(request: HttpRequest, study: Study) -> HttpResponse:
 def order(request: HttpRequest, study: Study) -> HttpResponse:
     """Order a campaign: the form, then what it would come to and what exactly is asked, then the run."""
     form = CampaignForm(study, request.POST if request.method == "POST" else None)
-    return ordering(
+    return order_run(
         request,
         form,
         start=lambda order: campaigns.start(study=study, order=order, by=request.user),  # type: ignore[arg-type] # study_page lets nobody else in

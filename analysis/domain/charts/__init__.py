@@ -9,7 +9,7 @@ from typing import Any
 
 from django.conf import settings
 
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 
 from .. import captions, tables

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from crowdrag.runs.kinds import Work
+from crowdrag.jobs.kinds import Work
 from crowdrag.studies.models import ConsentText, Study
 
 from . import dictionary, tables

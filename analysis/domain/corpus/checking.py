@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotation.enums import CampaignState
-from crowdrag.runs.enums import RunState
+from crowdrag.jobs.enums import RunState
 from writing.domain import codec
 from writing.domain.imports import reading
 from writing.domain.imports.fields import Field, Mismatch

@@ -12,9 +12,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from crowdrag.runs import kinds
-from crowdrag.runs.domain import artifacts, running
-from crowdrag.runs.models import Artifact, Run
+from crowdrag.jobs import kinds, lifecycle, run_files
+from crowdrag.jobs.models import Artifact, Run
 from crowdrag.studies.models import Study, User
 
 from . import archiving, consistent, restoring
@@ -39,7 +38,7 @@ def kind_of(format_: str) -> str:
 
 def start(*, study: Study, format_: str, by: User | None = None, now: datetime | None = None) -> Run:
     """Start an export of a study in one of the formats of `WRITERS`."""
-    return running.start(study=study, kind=kind_of(format_), by=by, now=now)
+    return lifecycle.start(study=study, kind=kind_of(format_), by=by, now=now)
 
 
 def finished(study: Study) -> "QuerySet[Artifact]":
@@ -75,8 +74,8 @@ def work(work: kinds.Work, *, format_: str) -> Callable[[], None]:
 
 
 def _publish(run: Run, path: Path, name: str, summary: dict[str, Any], digest: str) -> None:
-    artifacts.publish(run=run, name=name, path=path, media_type=MEDIA_TYPE)
-    running.note(run=run, summary=summary, inputs_digest=digest)
+    run_files.publish_artifact(run=run, name=name, path=path, media_type=MEDIA_TYPE)
+    lifecycle.note(run=run, summary=summary, inputs_digest=digest)
 
 
 def about(run: Run, *, now: datetime) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pgtrigger
 from django.db import DataError, IntegrityError, transaction
 from django.utils.translation import gettext_lazy as _
 
-from crowdrag.runs.models import Upload
+from crowdrag.jobs.models import Upload
 from crowdrag.studies.models import Study
 from writing.domain.imports import importers, storing
 from writing.domain.imports.importers import Importer, Input, Options, Stored

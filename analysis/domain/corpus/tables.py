@@ -15,8 +15,8 @@ from django.db.models.expressions import Combinable
 
 from annotation import models as annotation
 from annotation.enums import CampaignState
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from crowdrag.studies import models as studies
 from crowdrag.studies.models import Study
 from writing import models as writing

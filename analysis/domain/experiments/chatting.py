@@ -11,7 +11,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from analysis.rag.shapes import Floats, NoLikelihoodsError, Output, Prompt, Scored
-from crowdrag.llm.domain import forecasts, gateway
+from crowdrag.llm import forecasts, gateway
 from crowdrag.llm.models import Endpoint
 from crowdrag.studies.models import Study
 
@@ -68,12 +68,12 @@ class Chat:
 
         Raises
         ------
-        crowdrag.llm.domain.forecasts.UnansweredError
+        crowdrag.llm.forecasts.UnansweredError
             If the server failed for now: what it answered until then is stored, and a run's unit is tried again.
-        crowdrag.llm.domain.gateway.GatewayError
+        crowdrag.llm.gateway.GatewayError
             If nothing may be asked (no budget, not allowed, a message that no server takes).
         """
-        answers = self._asked(gateway.Made(prompts, self.request))
+        answers = self._asked(gateway.LazyRequests(prompts, self.request))
         return [_output(prompt, answer) for prompt, answer in zip(prompts, answers, strict=True)]
 
     def request(self, prompt: Prompt) -> gateway.Request:
@@ -113,7 +113,7 @@ class Chat:
         ------
         NoLikelihoodsError
             If the endpoint does not say: most chat servers score only what they write themselves.
-        crowdrag.llm.domain.forecasts.UnansweredError, crowdrag.llm.domain.gateway.GatewayError
+        crowdrag.llm.forecasts.UnansweredError, crowdrag.llm.gateway.GatewayError
             As `generate`.
         """
         found = np.full(len(prompts), np.nan)
@@ -130,7 +130,7 @@ class Chat:
                 f"{self.endpoint} does not say how likely a given text is: most chat servers score only what they "
                 f"write themselves. vLLM does; so does a model in this process (“model:NAME”).{said}"
             )
-        answers = self._asked(gateway.Made(list(pairs.values()), lambda pair: _scored(*pair)))
+        answers = self._asked(gateway.LazyRequests(list(pairs.values()), lambda pair: _scored(*pair)))
         tokens = [np.zeros(0)] * len(prompts)
         for (place, (_prompt, text)), known in zip(pairs.items(), answers, strict=True):
             tokens[place] = _spelling(known.logprobs or [], text.strip())

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from analysis.rag.shapes import Collection, Document, Query
 from analysis.stats.chance import stream
 from analysis.text.statements import without_markers
-from crowdrag.runs.models import Run, Upload
+from crowdrag.jobs.models import Run, Upload
 from crowdrag.studies.models import Study
 from writing.enums import Origin
 from writing.models import Response, RetrievedPassage, Topic

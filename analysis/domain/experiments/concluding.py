@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from analysis.rag.shapes import Usage
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 
 from ..results.schema import Row
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import JSONField, Value
 
 from analysis.rag.shapes import Usage
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 
 from ...models import Finding
 

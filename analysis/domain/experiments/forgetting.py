@@ -8,8 +8,8 @@ import pgtrigger
 from django.core.files.storage import default_storage
 from django.db import transaction
 
-from crowdrag.runs.domain import running
-from crowdrag.runs.models import Artifact, Run
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.models import Artifact, Run
 from crowdrag.studies.models import Participant
 from writing.models import Response
 
@@ -35,9 +35,9 @@ def forget(participant: Participant, *, reason: str, now: datetime) -> None:
         return
     for run in Run.objects.filter(study=participant.study_id, kind__startswith=PREFIX).order_by("pk"):
         if asks_of_study(run):
-            with suppress(running.NotActiveError):  # it ended before
-                running.cancel(run=run, now=now)
-            running.mark_stale(run=run, reason=reason, now=now)
+            with suppress(lifecycle.NotActiveError):  # it ended before
+                lifecycle.cancel(run=run, now=now)
+            lifecycle.mark_stale(run=run, reason=reason, now=now)
             Finding.objects.filter(run=run).delete()
             _remove_files(run)
             _take_out(run, wrote | {participant.external_id})

@@ -16,8 +16,8 @@ from django.conf import settings
 
 from analysis.rag.generation.loading import BadOptionError, Options
 from analysis.rag.shapes import Generator
-from crowdrag.llm.domain.requests import RESERVED
 from crowdrag.llm.models import Endpoint
+from crowdrag.llm.requests import RESERVED
 from crowdrag.studies.models import Study
 
 from ..results.settings import BadParameterError

@@ -23,7 +23,7 @@ from analysis.rag.shapes import (
     Usage,
 )
 from analysis.stats.chance import stream
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 
 from . import findings
@@ -192,7 +192,7 @@ class Job:
         return stream(self.run.seed, name)
 
     def report(self, done: int, total: int, message: str = "", *, by_answer: bool = False) -> None:
-        """Tell how far the unit is; raises `kinds.Cancelled` when it is time to stop: let it pass.
+        """Tell how far the unit is; raises `kinds.RunCancelledError` when it is time to stop: let it pass.
 
         Without steps (`total` is 0), or never, what is asked of generators is told answer by answer.
 
@@ -205,7 +205,7 @@ class Job:
         self.look()
 
     def look(self) -> None:
-        """Tell how far the unit is as was told last; raises `kinds.Cancelled` when it is time to stop."""
+        """Tell how far the unit is as was told last; raises `kinds.RunCancelledError` when it is time to stop."""
         done, total, message = self._told
         self.reporter(min(done + self._answered, total) if self._by_answer else done, total, message)
 

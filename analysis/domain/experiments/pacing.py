@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crowdrag.llm.domain.speeds import Speed
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
-from crowdrag.runs.models.run import RunQuerySet
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run, RunQuerySet
+from crowdrag.llm.forecasts import Speed
 
 from .experiment import Estimate
 

@@ -19,7 +19,7 @@ from django.db import connection, transaction
 from analysis.rag import checkpoints, generation
 from analysis.rag.generation import ensemble, loading, prompting, warm
 from analysis.rag.shapes import Floats, Output, Prompt, Scored
-from crowdrag.llm.domain.replies import clean
+from crowdrag.llm.replies import clean
 from crowdrag.studies.models import Participant, Study
 
 from ...models import Generation

@@ -18,7 +18,7 @@ from analysis.rag.collections import fields, qa
 from analysis.rag.retrieval import search
 from analysis.rag.retrieval.reading import NoDocumentsError
 from analysis.rag.shapes import Collection
-from crowdrag.runs.models import Upload
+from crowdrag.jobs.models import Upload
 from crowdrag.studies.models import Study
 
 from . import retrieving, starting

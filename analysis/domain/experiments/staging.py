@@ -10,9 +10,8 @@ from django.utils.translation import gettext as _
 
 from analysis.rag.generation import warm
 from analysis.rag.shapes import Collection, Generator
-from crowdrag.runs import kinds
-from crowdrag.runs.domain import artifacts, running
-from crowdrag.runs.models import Run
+from crowdrag.jobs import kinds, lifecycle, run_files
+from crowdrag.jobs.models import Run
 
 from ...models import Table
 from . import collecting, concluding, findings, generating, pacing, partaking, telling
@@ -23,7 +22,7 @@ from .reading import BadFileError
 TABLES = "tables"
 
 
-def plan(experiment: Experiment, run: Run) -> Iterable[dict[str, Any] | kinds.Later]:
+def plan(experiment: Experiment, run: Run) -> Iterable[dict[str, Any] | kinds.LaterUnit]:
     """Plan all units; the collection's digest becomes the run's."""
     try:
         own = experiment.own(run.parameters)
@@ -34,21 +33,21 @@ def plan(experiment: Experiment, run: Run) -> Iterable[dict[str, Any] | kinds.La
     except (BadParameterError, collecting.BadCollectionError) as error:
         raise _rejection(error) from error
     if nobody:
-        raise kinds.Rejected([{"message": nobody}])
+        raise kinds.InputRejectedError([{"message": nobody}])
     run.inputs_digest = collecting.digest(collection)
     run.summary |= {"collection": collection.name, "queries": len(collection.queries)}
     with suppress(BadParameterError):  # said where its units are planned
         run.summary[pacing.EXPECTED] = pacing.expected(experiment.estimate(collection, own))
     if collection.left_out:
         run.summary["left_out"] = dict(collection.left_out)
-    found: list[dict[str, Any] | kinds.Later] = []
+    found: list[dict[str, Any] | kinds.LaterUnit] = []
     try:
         for number, stage in enumerate(experiment.stages):
             units = stage.units(collection, own)
-            found += [kinds.Later(number, {"stage": stage.name} | payload) for payload in units]
+            found += [kinds.LaterUnit(number, {"stage": stage.name} | payload) for payload in units]
     except BadParameterError as error:  # the parameters do not go with these questions
         raise _rejection(error) from error
-    return [*found, kinds.Later(len(experiment.stages), {"stage": TABLES})]
+    return [*found, kinds.LaterUnit(len(experiment.stages), {"stage": TABLES})]
 
 
 def work(experiment: Experiment, work: kinds.Work) -> Callable[[], None]:
@@ -92,12 +91,12 @@ def _conclude(job: Job, made: dict[str, Any], headline: str) -> None:
     Table.objects.bulk_create(Table(run=job.run, name=name, rows=rows) for name, rows in made.items())
     _publish(job)
     found = concluding.summary(made, headline, findings.usage(job.run))
-    running.note(run=job.run, summary=found)
+    lifecycle.note(run=job.run, summary=found)
 
 
 def _publish(job: Job) -> None:
     for name, path, media_type in job.files:
-        artifacts.publish(run=job.run, name=name, path=path, media_type=media_type)
+        run_files.publish_artifact(run=job.run, name=name, path=path, media_type=media_type)
 
 
 def generator(run: Run, named: str = "") -> Generator:
@@ -111,8 +110,8 @@ def problems(error: Exception) -> list[dict[str, Any]]:
     return getattr(error, "problems", None) or [{"message": str(error)}]
 
 
-def _rejection(error: Exception) -> kinds.Rejected:
-    return kinds.Rejected(problems(error), is_final=isinstance(error, BadFileError))
+def _rejection(error: Exception) -> kinds.InputRejectedError:
+    return kinds.InputRejectedError(problems(error), is_final=isinstance(error, BadFileError))
 
 
 def result_url(run: Run) -> str:

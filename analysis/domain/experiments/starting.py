@@ -13,10 +13,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from analysis.rag.shapes import Collection
-from crowdrag.llm.domain import costs, gateway, ledger, speeds
+from crowdrag.jobs import file_storage, lifecycle, run_files
+from crowdrag.jobs.models import Run, Upload
+from crowdrag.llm import forecasts, gateway, ledger
 from crowdrag.llm.models import Endpoint
-from crowdrag.runs.domain import running, storing, uploads
-from crowdrag.runs.models import Run, Upload
 from crowdrag.studies.models import Study, User
 
 from . import collecting, generating, pacing, partaking, staging
@@ -140,8 +140,8 @@ def expect(asked: Order) -> Expected:
     cost = Decimal(0)
     if endpoint is not None:
         worst = found.worst
-        cost = costs.price(endpoint=endpoint, prompt=worst.prompt_tokens, completion=worst.completion_tokens)
-        left = None if endpoint.is_free else ledger.left(study=asked.study)
+        cost = ledger.price(endpoint=endpoint, prompt=worst.prompt_tokens, completion=worst.completion_tokens)
+        left = None if endpoint.is_free else ledger.remaining(study=asked.study)
         try:
             ledger.admit(study=asked.study, endpoint=endpoint)
         except gateway.GatewayError as error:
@@ -191,7 +191,7 @@ def _seconds(asked: Order, found: Estimate, endpoint: Endpoint | None) -> float 
         return found.seconds
     kind, generator = asked.experiment.kind, asked.parameters["generator"]
     share = pacing.share_of_latest(kind, generator)
-    speed = speeds.of(endpoint, kind) if endpoint is not None else None
+    speed = forecasts.measure_speed(endpoint, kind) if endpoint is not None else None
     if endpoint is not None and speed is not None:
         return pacing.seconds(speed.at_once(found.calls, endpoint), found, share) + found.seconds
     speed = pacing.of_runs(kind, generator)
@@ -200,8 +200,8 @@ def _seconds(asked: Order, found: Estimate, endpoint: Endpoint | None) -> float 
 
 
 def start(asked: Order, *, by: User | None = None) -> Run:
-    """Start the run; raises `kinds.Rejected` where its questions cannot be read."""
-    return running.start(
+    """Start the run; raises `kinds.InputRejectedError` where its questions cannot be read."""
+    return lifecycle.start(
         study=asked.study, kind=asked.experiment.kind, parameters=asked.parameters, by=by, seed=asked.seed
     )
 
@@ -244,9 +244,9 @@ def usual(study: Study) -> str:
 
 def hand_in(study: Study, path: Path) -> Upload:
     """Store a file of this machine with a study; one that is there with the same name and content is taken."""
-    _size, digest = storing.digest(path)
+    _size, digest = file_storage.file_digest(path)
     there = Upload.objects.filter(study=study, name=path.name, sha256=digest).order_by("-pk").first()
-    return there or uploads.store(study=study, source=path)
+    return there or run_files.store_upload(study=study, source=path)
 
 
 def of_upload(study: Study, source: str, pk: int, others: int = 0) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from crowdrag.jobs import kinds
+from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Endpoint
-from crowdrag.runs import kinds
-from crowdrag.runs.models import Run
 
 from . import generating
 from .collecting import APART, OF_STUDY, RESPONSES, STUDY
@@ -47,7 +47,7 @@ def told(experiment: Experiment, run: Run) -> dict[str, Any]:
     }
     own = {name: value for name, value in run.parameters.items() if name not in COMMON}
     if own.get(EARLIER):
-        own[EARLIER] = kinds.reference_of(run.study, own[EARLIER])
+        own[EARLIER] = kinds.run_reference_by_key(run.study, own[EARLIER])
     return found | {_label(name, fields): _plain(value, fields.get(name)) for name, value in own.items()}
 
 

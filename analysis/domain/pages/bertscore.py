@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 
 from ...models import Encoder

@@ -9,10 +9,9 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.utils.translation import gettext as _
 
-from crowdrag.runs.domain import progress
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Artifact, Run
-from crowdrag.runs.models.run import RunQuerySet
+from crowdrag.jobs import progress
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Artifact, Run, RunQuerySet
 from crowdrag.studies.models import Study
 
 from ..experiments import concluding, starting
@@ -58,7 +57,7 @@ def listing(study: Study, name: str, number: str | None) -> dict[str, Any]:
             rows = list(page)
         else:
             rows = list(found[:LATEST])
-        far = progress.of_listed(rows)
+        far = progress.measure_listed(rows)
         finished = found.filter(state=RunState.DONE).count()
         shown.append(Offered(each, [_listed(each, run, far[run.pk]) for run in rows], found.count(), finished))
     return {"offered": shown, "page": page, "only": named[0] if name else None}
@@ -94,9 +93,9 @@ def result(run: Run) -> dict[str, Any]:
         "experiment": EXPERIMENTS.get(run.kind.removeprefix(PREFIX)),
         "collection_said": collection_said(run.parameters.get("collection") or {}),
         "usage": spent(run),
-        "progress": progress.of(run),
-        "at_work": progress.at_work(run),
-        "waits_for": progress.waits_for(run),
+        "progress": progress.measure(run),
+        "at_work": progress.units_at_work(run),
+        "waits_for": progress.find_wait(run),
         "warnings": concluding.warnings(run),
         "seconds": (run.finished_at - run.started_at).total_seconds() if run.finished_at and run.started_at else None,
     }
@@ -123,5 +122,5 @@ def choices(study: Study, kind: str) -> list[Run]:
 def columns(runs: Sequence[Run]) -> list[tuple[str, Listed]]:
     """Return runs of one kind that are set beside each other, each with the letter that it is called by."""
     experiment = EXPERIMENTS[runs[0].kind.removeprefix(PREFIX)]
-    far = progress.of_listed(list(_runs(runs[0].study, runs[0].kind).filter(pk__in=[run.pk for run in runs])))
+    far = progress.measure_listed(list(_runs(runs[0].study, runs[0].kind).filter(pk__in=[run.pk for run in runs])))
     return [(letter, _listed(experiment, run, far[run.pk])) for letter, run in zip(ascii_uppercase, runs, strict=False)]

@@ -5,8 +5,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from crowdrag.runs.domain import progress
-from crowdrag.runs.models import Run
+from crowdrag.jobs import progress
+from crowdrag.jobs.models import Run
 from crowdrag.studies import money
 
 from ..captions import figure
@@ -65,7 +65,7 @@ def planner(run: Run | None) -> dict[str, Any]:
         "figure": figure("plan"),
         "mark": working.progress_mark(run),
         "has_points": bool(found["plan"]),
-        "progress": progress.of(run),
+        "progress": progress.measure(run),
     }
 
 

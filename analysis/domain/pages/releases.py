@@ -9,9 +9,9 @@ from django.db.models import Count, Exists, OuterRef, Q, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from crowdrag.runs import kinds
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs import kinds
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 
 from ...enums import PUBLIC_RELEASES, ReleaseState
@@ -139,7 +139,7 @@ def run_choices(study: Study) -> list[tuple[str, str]]:
     """Return the finished runs that made tables, by key, with words to tell them apart."""
     made = Table.objects.filter(run=OuterRef("pk"))
     done = Run.objects.filter(Exists(made), study=study, state=RunState.DONE, stale_at__isnull=True)
-    return [(str(run.key), kinds.reference(run)) for run in done.newest_first()[:RUNS]]
+    return [(str(run.key), kinds.run_reference(run)) for run in done.newest_first()[:RUNS]]
 
 
 def latest_analysis(study: Study) -> list[str]:

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.paginator import Paginator
 
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 
 from ...models import Snapshot

@@ -10,8 +10,8 @@ from analysis.stats import designs, expecting
 from analysis.stats.chance import stream
 from analysis.stats.labels import gold
 from analysis.stats.orientation import canonical
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 
 from ...models import Snapshot
 from .. import inputs, tables

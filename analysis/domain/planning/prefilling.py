@@ -7,8 +7,8 @@ from analysis.stats.orientation import canonical
 from annotation.domain import campaigns
 from annotation.enums import CampaignKind, Judges
 from annotation.models import Campaign, Item, QuestionnaireItem
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 from writing.models import Response
 

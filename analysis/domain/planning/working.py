@@ -13,9 +13,8 @@ from analysis.stats.designs import BadDesignError
 from analysis.stats.expecting import NothingFoundError
 from analysis.stats.planning import MEASURES, analyse
 from analysis.stats.simulating import simulate
-from crowdrag.runs import kinds
-from crowdrag.runs.domain import running
-from crowdrag.runs.models import Run
+from crowdrag.jobs import kinds, lifecycle
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study, User
 
 from ...models import Table
@@ -37,7 +36,7 @@ def start(*, study: Study, asked: Asked, by: User | None = None, seed: int = 0) 
     """
     if seed < 0:
         raise BadPlanError(f"The seed must not be negative, it is {seed}.")
-    return running.start(study=study, kind=KIND, parameters=asked.write(), by=by, seed=seed)
+    return lifecycle.start(study=study, kind=KIND, parameters=asked.write(), by=by, seed=seed)
 
 
 def units(run: Run) -> Iterable[dict[str, Any]]:
@@ -56,7 +55,7 @@ def work(work: kinds.Work) -> Callable[[], None]:
     try:
         expected = expecting.expectation(asked, study_id=work.run.study_id, seed=work.run.seed)
     except (BadPlanError, BadDesignError, NothingFoundError) as error:
-        raise kinds.Rejected([{"message": str(error)}]) from error
+        raise kinds.InputRejectedError([{"message": str(error)}]) from error
     rng = stream(work.run.seed, f"plan {k} {topics} {payload['round']}")
     found: list[Row] = []
     for done in range(count):
@@ -68,7 +67,7 @@ def work(work: kinds.Work) -> Callable[[], None]:
 
 def _keep(run: Run, position: int, found: list[Row], expected: dict[str, Any]) -> None:
     Table.objects.create(run=run, name=f"{PART}{position}", rows=found)
-    running.note(run=run, summary={"expected": expected})
+    lifecycle.note(run=run, summary={"expected": expected})
 
 
 def finish(run: Run) -> None:

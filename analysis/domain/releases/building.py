@@ -18,9 +18,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from crowdrag.runs import kinds
-from crowdrag.runs.domain import running
-from crowdrag.runs.models import Run
+from crowdrag.jobs import kinds, lifecycle
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import User
 
 from ...enums import ReleaseState
@@ -47,7 +46,7 @@ def start(*, release: Release, by: User | None = None, address: str = "", now: d
     if held.state != ReleaseState.DRAFT:
         raise ReleaseError(_("Only a draft is built; change it, and it is one again."))
     keeping.remove_all(held)  # of an earlier run that came to nothing
-    run = running.start(
+    run = lifecycle.start(
         study=held.study, kind=KIND, parameters={"release": held.number, "address": address}, by=by, now=now
     )
     held.run, held.state = run, ReleaseState.BUILDING
@@ -67,8 +66,8 @@ def stop(*, release: Release, by: User | None = None, now: datetime | None = Non
     run = Release.objects.select_related("run").get(pk=release.pk).run
     # The run's row first: its effect holds it too when it comes to the release's.
     if run is not None and run.is_active:
-        with suppress(running.NotActiveError):  # it ended in this moment: what came of it is seen next
-            running.cancel(run=run, by=by, now=now)
+        with suppress(lifecycle.NotActiveError):  # it ended in this moment: what came of it is seen next
+            lifecycle.cancel(run=run, by=by, now=now)
     held = drafting.locked(release.pk)
     if held.state != ReleaseState.BUILDING:
         raise ReleaseError(_("It is not being built."))
@@ -81,19 +80,19 @@ def of_run(run: Run) -> Release:
 
     Raises
     ------
-    kinds.Rejected
+    kinds.InputRejectedError
         if it is no more: it was thrown away, or another run is at it.
     """
     found = Release.objects.filter(study=run.study_id, run=run, state=ReleaseState.BUILDING).select_related("study")
     if (release := found.first()) is None:
-        raise kinds.Rejected([{"message": _("There is no release for this run to build any more.")}])
+        raise kinds.InputRejectedError([{"message": _("There is no release for this run to build any more.")}])
     return release
 
 
-def plan(_run: Run) -> Iterator[dict[str, Any] | kinds.Later]:
+def plan(_run: Run) -> Iterator[dict[str, Any] | kinds.LaterUnit]:
     """Look for personal data first: what nobody has decided on is left out, and shown for decision."""
     yield {"do": "look"}
-    yield kinds.Later(1, {"do": "write"})
+    yield kinds.LaterUnit(1, {"do": "write"})
 
 
 def work(work: kinds.Work) -> Callable[[], None]:
@@ -130,7 +129,7 @@ def _list(run: Run, made: making.Made, files: list[listing.Listed], digest: str,
     release.digest, release.schema_version = digest, made.manifest["schema_version"]
     release.figures, release.left_out = made.figures, made.left_out
     release.save(update_fields=["state", "built_at", "digest", "schema_version", "figures", "left_out"])
-    running.note(run=run, summary={"version": release.number, "files": len(files)}, inputs_digest=digest)
+    lifecycle.note(run=run, summary={"version": release.number, "files": len(files)}, inputs_digest=digest)
     # What a worker left that was killed at it, or that a claim before this one put in.
     transaction.on_commit(partial(keeping.remove_unlisted, str(run.key)))
 

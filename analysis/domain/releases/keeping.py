@@ -17,9 +17,8 @@ from django.conf import settings
 from django.core.files.storage import Storage, default_storage
 from django.db import transaction
 
-from crowdrag.runs import kinds
-from crowdrag.runs.domain import storing
-from crowdrag.runs.models import Run
+from crowdrag.jobs import file_storage, kinds
+from crowdrag.jobs.models import Run
 
 from ...models import Release, ReleaseFile
 
@@ -54,7 +53,7 @@ def place(run: Run, *, path: str, sha256: str) -> str:
 def move_in(run: Run, *, folder: Path, path: str, sha256: str) -> str:
     """Move a finished file into the storage, and return its place there."""
     name = place(run, path=path, sha256=sha256)
-    storing.move_in(default_storage, path=folder / path, name=name)
+    file_storage.move_in(default_storage, path=folder / path, name=name)
     return name
 
 

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from crowdrag.runs import kinds
-from crowdrag.runs.domain import storing
+from crowdrag.jobs import file_storage, kinds
 from crowdrag.studies.models import Participant
 
 from ...models import Release, ReleaseFile, ReleasePerson, ReleaseTable
@@ -54,7 +53,7 @@ def move_in(work: kinds.Work, folder: Path, made: Made) -> list[Listed]:
     paths = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     listed = []
     for i, path in enumerate(paths):
-        size, sha256 = storing.digest(folder / path)
+        size, sha256 = file_storage.file_digest(folder / path)
         if path != SUMS and sums.pop(path, None) != sha256:
             raise BrokenFileError(f"{path} is not what {SUMS} says.")
         work.report(i, len(paths), path)
@@ -77,7 +76,7 @@ def move_in(work: kinds.Work, folder: Path, made: Made) -> list[Listed]:
 
 def digest(folder: Path) -> str:
     """Return the digest of a release: of the list of its files with their sums."""
-    return storing.digest(folder / SUMS)[1]
+    return file_storage.file_digest(folder / SUMS)[1]
 
 
 def add(release: Release, made: Made, files: Sequence[Listed]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.files.storage import default_storage
 from django.utils.translation import gettext as _
 
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 
 from ...enums import PUBLIC_RELEASES
 from ...models import Release, ReleaseFile

@@ -10,8 +10,8 @@ from datetime import datetime
 
 from django.db.models import F
 
-from crowdrag.runs.domain import running
-from crowdrag.runs.models import Run
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Participant
 
 from ...enums import PUBLIC_RELEASES, ReleaseState
@@ -34,9 +34,9 @@ def erase(participant: Participant, now: datetime) -> None:
 
 def _begin_anew(participant: Participant, now: datetime) -> None:
     for run in Run.objects.filter(study=participant.study_id, kind=KIND).active().order_by("pk"):
-        with suppress(running.NotActiveError):  # it ended in this moment
-            running.cancel(run=run, now=now)
-            running.resume(run=run, now=now)
+        with suppress(lifecycle.NotActiveError):  # it ended in this moment
+            lifecycle.cancel(run=run, now=now)
+            lifecycle.resume(run=run, now=now)
 
 
 def _mark(release: Release, participant: Participant, now: datetime) -> None:

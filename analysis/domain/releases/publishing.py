@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from crowdrag.studies.models import User
-from crowdrag.webhooks.domain import telling
+from crowdrag.webhooks import outbox
 
 from ...enums import PUBLIC_RELEASES, SERVED_RELEASES, ReleaseState
 from ...models import Release
@@ -32,7 +32,7 @@ def publish(*, release: Release, by: User | None = None, now: datetime | None = 
     held.save(update_fields=["state", "published_at", "published_by"])
     assert held.run is not None, "a check of the table"
     address = held.run.parameters.get("address", "")
-    telling.release_published(study=held.study, version=held.number, address=address, now=now)
+    outbox.publish_release_published(study=held.study, version=held.number, address=address, now=now)
     return held
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from crowdrag.runs.domain.zipping import Part
+from crowdrag.jobs.file_storage import ZipPart
 
 from ...models import Release
 
@@ -12,7 +12,7 @@ class Whole:
     """What goes into the ZIP of a release; `tag` tells it from what was given out when more or less was there."""
 
     name: str
-    parts: list[Part]
+    parts: list[ZipPart]
     tag: str
 
 
@@ -22,5 +22,5 @@ def of(release: Release) -> Whole | None:
     there = list(release.files.filter(removed_at__isnull=True).order_by("path"))
     if not there:
         return None
-    parts = [Part(f"{folder}/{file.path}", str(file.file.name), file.size) for file in there]
+    parts = [ZipPart(f"{folder}/{file.path}", str(file.file.name), file.size) for file in there]
     return Whole(f"{folder}.zip", parts, "".join(f"{folder}/{file.path} {file.sha256}\n" for file in there))

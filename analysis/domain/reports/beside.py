@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 
 from .. import tables
 from ..results.schema import Row

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 
 from ...models import Snapshot
 from .. import captions, charts, snapshots, tables

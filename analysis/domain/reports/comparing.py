@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 
 from .. import captions, tables
 from ..experiments.experiment import EXPERIMENTS, PREFIX

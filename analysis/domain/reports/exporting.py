@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 
 from .. import charts, tables
 from . import as_html, as_latex, as_pdf, building, citing

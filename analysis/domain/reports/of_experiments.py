@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 from crowdrag.studies import money
 
 from ..experiments import phrasing

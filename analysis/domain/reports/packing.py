@@ -11,11 +11,9 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from crowdrag.runs import kinds
-from crowdrag.runs.domain import artifacts, running
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Artifact, Run
-from crowdrag.runs.models.run import RunQuerySet
+from crowdrag.jobs import kinds, lifecycle, run_files
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Artifact, Run, RunQuerySet
 from crowdrag.studies.models import Study, User
 
 from ..experiments.experiment import PREFIX
@@ -27,7 +25,7 @@ MEDIA_TYPE = "application/zip"
 
 def start(*, run: Run, by: User | None = None) -> Run:
     """Start packing the report of a finished analysis; the one that is at it already, if there is one."""
-    return at_work(run) or running.start(study=run.study, kind=KIND, parameters={"analysis": str(run.key)}, by=by)
+    return at_work(run) or lifecycle.start(study=run.study, kind=KIND, parameters={"analysis": str(run.key)}, by=by)
 
 
 def at_work(run: Run) -> Run | None:
@@ -79,7 +77,7 @@ def result_url(run: Run) -> str:
 
 def _told(run: Run) -> dict[str, Any]:
     key = run.parameters.get("analysis")
-    return {str(_("Report of")): kinds.reference_of(run.study, key)}
+    return {str(_("Report of")): kinds.run_reference_by_key(run.study, key)}
 
 
 def _of(run: Run) -> RunQuerySet:
@@ -91,12 +89,12 @@ def _analysis(run: Run) -> Run:
         key = uuid.UUID(str(run.parameters.get("analysis")))
         return Run.objects.select_related("study").get(study=run.study, key=key, state=RunState.DONE)
     except (ValueError, Run.DoesNotExist):
-        raise kinds.Rejected([{"message": str(_("The analysis that was to be reported is gone."))}]) from None
+        raise kinds.InputRejectedError([{"message": str(_("The analysis that was to be reported is gone."))}]) from None
 
 
 def _publish(run: Run, path: Path, name: str, digest: str) -> None:
-    artifacts.publish(run=run, name=name, path=path, media_type=MEDIA_TYPE)
-    running.note(run=run, inputs_digest=digest)
+    run_files.publish_artifact(run=run, name=name, path=path, media_type=MEDIA_TYPE)
+    lifecycle.note(run=run, inputs_digest=digest)
 
 
 def _place(work: kinds.Work) -> Path:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from django.db.models import Count, Sum
 
 from analysis.rag.checkpoints import BUNDLED
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 
 from ...models import Encoder, Encoding

@@ -20,10 +20,9 @@ from analysis.rag.generation import warm
 from analysis.text import bertscore
 from analysis.text.statements import without_markers
 from annotation.models import Pair
-from crowdrag.runs import kinds
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import Queue
-from crowdrag.runs.models import Run
+from crowdrag.jobs import kinds, lifecycle
+from crowdrag.jobs.enums import Queue
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study, User
 from writing.models import Response
 
@@ -62,7 +61,7 @@ def start(*, study: Study, model: str = "", by: User | None = None) -> Run:
     choice = choosing.choose(model)
     if not topics(study):
         raise NothingToCompareError
-    return running.start(study=study, kind=KIND, parameters={"model": choice.model, "layer": choice.layer}, by=by)
+    return lifecycle.start(study=study, kind=KIND, parameters={"model": choice.model, "layer": choice.layer}, by=by)
 
 
 def topics(study: Study) -> dict[str, int]:
@@ -112,7 +111,7 @@ def work(work: kinds.Work) -> Callable[[], None]:
         layers.BadLayerError,
         layers.UnsupportedModelError,
     ) as error:
-        raise kinds.Rejected([{"message": str(error)}]) from error
+        raise kinds.InputRejectedError([{"message": str(error)}]) from error
     done = _Done()
     for i, topic in enumerate(names):
         work.report(i, len(names), gettext("Topic %(topic)s") % {"topic": topic})
@@ -180,7 +179,7 @@ def _note(run: Run, encoder: encoders.Encoder, done: _Done) -> None:
     sums = {name: summary.get(name, 0) + value for name, value in vars(done).items()}
     identity = encoder.identity
     about = {"model": identity.model, "layer": identity.layer, "version": identity.version}
-    running.note(
+    lifecycle.note(
         run=run, summary={**sums, "seconds": round(sums["seconds"], 3), **about, "device": str(encoder.device)}
     )
 

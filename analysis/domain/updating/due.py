@@ -7,8 +7,8 @@ from typing import Final
 from annotation.domain.live import changed_since
 from annotation.enums import AssignmentState
 from annotation.models import Assignment
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 
 from ...models import Snapshot, Table
 from .. import freshness

@@ -10,10 +10,9 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
-from crowdrag.runs import kinds
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs import kinds, lifecycle
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import User
 
 from ...models import Table
@@ -40,7 +39,7 @@ NO_JUDGMENTS = gettext_lazy("No judgment counts any more: an update has nothing 
 def start(base: Run, *, by: User | None = None, now: datetime | None = None) -> Run:
     """Update a finished full analysis with the judgments that count now."""
     parameters = base.parameters | {OF: str(base.key), MARK: freshness.mark(base.study)}
-    return running.start(study=base.study, kind=UPDATE, parameters=parameters, by=by, seed=base.seed, now=now)
+    return lifecycle.start(study=base.study, kind=UPDATE, parameters=parameters, by=by, seed=base.seed, now=now)
 
 
 def work(work: kinds.Work) -> Callable[[], None]:
@@ -48,10 +47,10 @@ def work(work: kinds.Work) -> Callable[[], None]:
     run = work.run
     base = tables.base_of(run)
     if base is None:
-        raise kinds.Rejected([{"message": str(SUPERSEDED)}])
+        raise kinds.InputRejectedError([{"message": str(SUPERSEDED)}])
     kept = {name: list(found[0]) for name in (FITS, "gold", "grades") if (found := _rows(base, name))}
     if FITS not in kept:
-        raise kinds.Rejected([{"message": str(NOT_KEPT)}])
+        raise kinds.InputRejectedError([{"message": str(NOT_KEPT)}])
     settings = Settings.read(base.parameters)
     work.report(0, 0, "Reading the judgments")
     taken_at = timezone.now()
@@ -60,9 +59,9 @@ def work(work: kinds.Work) -> Callable[[], None]:
     try:
         inputs = loading.load(run.study, pool=settings.pool)
     except loading.NothingToAnalyseError as error:
-        raise kinds.Rejected([{"message": str(error)}]) from error
+        raise kinds.InputRejectedError([{"message": str(error)}]) from error
     if not len(inputs.main.unit):
-        raise kinds.Rejected([{"message": str(NO_JUDGMENTS)}])
+        raise kinds.InputRejectedError([{"message": str(NO_JUDGMENTS)}])
     inputs = replace(inputs, likenesses=before.likenesses)
     earlier = Earlier(before, kept.pop(FITS), kept)
     results = compute(inputs, settings=settings, seed=run.seed, report=work.report, earlier=earlier)
@@ -79,7 +78,7 @@ def _store(
 ) -> None:
     snapshots.keep(run=run, inputs=inputs, mark=mark, taken_at=taken_at)
     Table.objects.bulk_create(Table(run=run, name=name, rows=rows) for name, rows in results.tables.items())
-    running.note(run=run, summary=results.summary | {OF: str(base.key), "since": since}, inputs_digest=inputs.digest)
+    lifecycle.note(run=run, summary=results.summary | {OF: str(base.key), "since": since}, inputs_digest=inputs.digest)
     _forget_older(run)
 
 

@@ -8,10 +8,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from analysis.domain import analysing, folder
 from analysis.domain.results.settings import CHOICES, PRESETS, BadParameterError, Settings
-from crowdrag.runs.domain import running
-from crowdrag.runs.domain.progress import Progress
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
+from crowdrag.jobs.progress import Progress
 from crowdrag.studies.models import Study
 
 DEFAULTS = Settings()
@@ -88,7 +88,7 @@ class Command(BaseCommand):
             run = analysing.start(study=found, seed=options["seed"], parameters=parameters)
         except (analysing.NothingToAnalyseError, BadParameterError) as error:
             raise CommandError(str(error)) from error
-        run = running.wait(run, report=self._tell)
+        run = lifecycle.wait(run, report=self._tell)
         self._end_line()
         if run.state != RunState.DONE:
             raise CommandError(_why(run))

@@ -6,9 +6,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from analysis.domain.results.settings import BadParameterError
 from analysis.domain.similarity import choosing, scoring
-from crowdrag.runs.domain import running
-from crowdrag.runs.domain.progress import Progress
-from crowdrag.runs.enums import RunState
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.progress import Progress
 from crowdrag.studies.models import Study
 
 
@@ -31,7 +31,7 @@ class Command(BaseCommand):
             run = scoring.start(study=found, model=str(choice))
         except (BadParameterError, scoring.NothingToCompareError) as error:
             raise CommandError(str(error)) from error
-        run = running.wait(run, report=self._tell)
+        run = lifecycle.wait(run, report=self._tell)
         if self.stderr.isatty():
             self.stderr.write("\r\033[K", ending="")
         if run.state != RunState.DONE:

@@ -12,12 +12,12 @@ from analysis.domain.experiments import collecting, concluding, configuring, ret
 from analysis.domain.experiments import experiment as experiments
 from analysis.domain.experiments.experiment import BadParameterError, Estimate, Experiment
 from analysis.domain.experiments.reading import FORMATS, BadCollectionError
-from crowdrag.runs.domain import running
-from crowdrag.runs.domain.progress import Progress
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.kinds import Rejected
-from crowdrag.runs.models import Run, Upload
-from crowdrag.runs.templatetags.run_pages import pace
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.kinds import InputRejectedError
+from crowdrag.jobs.models import Run, Upload
+from crowdrag.jobs.progress import Progress
+from crowdrag.jobs.templatetags.run_pages import pace
 from crowdrag.studies import money
 from crowdrag.studies.models import Study
 
@@ -63,7 +63,7 @@ class Command(BaseCommand):
             if options["estimate"]:
                 return
             run = starting.start(order)
-        except (LookupError, BadParameterError, BadCollectionError, Rejected) as error:
+        except (LookupError, BadParameterError, BadCollectionError, InputRejectedError) as error:
             problems = getattr(error, "problems", None)
             raise CommandError("; ".join(each["message"] for each in problems) if problems else str(error)) from error
         self._follow(run, out)
@@ -90,7 +90,7 @@ class Command(BaseCommand):
 
     def _follow(self, run: Run, out: Path | None) -> None:
         self._write(f"Run {run.key}.")
-        run = running.wait(run, report=self._tell if self.stderr.isatty() else Lines(self.stderr))
+        run = lifecycle.wait(run, report=self._tell if self.stderr.isatty() else Lines(self.stderr))
         if self.stderr.isatty():
             self.stderr.write("\r\033[K", ending="")
         if run.state != RunState.DONE:

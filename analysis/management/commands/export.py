@@ -10,10 +10,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from analysis.domain.corpus import dictionary, exporting
-from crowdrag.runs.domain import running
-from crowdrag.runs.domain.progress import Progress
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Artifact, Run
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Artifact, Run
+from crowdrag.jobs.progress import Progress
 from crowdrag.studies.models import Study
 
 CHUNK = 1024 * 1024
@@ -47,7 +47,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no folder {out.parent} to put the file into. Make it first.")
         if out.is_dir():
             raise CommandError(f"{out} is a folder. Say the file's name, too: {out / (slug + '.zip')}")
-        run = running.wait(exporting.start(study=study, format_=options["format"]), report=self._tell)
+        run = lifecycle.wait(exporting.start(study=study, format_=options["format"]), report=self._tell)
         self._end_line()
         if run.state != RunState.DONE:
             raise CommandError(_why(run))

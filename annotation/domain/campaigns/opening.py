@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 from crowdrag.studies import money
 from crowdrag.studies.activities import Readiness, undisclosed
 from crowdrag.studies.models import EntryLink
-from crowdrag.webhooks.domain import telling
+from crowdrag.webhooks import outbox
 
 from ...enums import CampaignState, Judges
 from ...models import Campaign
@@ -116,7 +116,9 @@ def _to(campaign: Campaign, wanted: CampaignState, from_: set[CampaignState], no
     campaign.closed_at = now if wanted == CampaignState.CLOSED else None
     campaign.save(update_fields=["state", "closed_at"])
     if wanted == CampaignState.CLOSED:
-        telling.campaign_ended(study=campaign.study, kind="judging", name=campaign.name, campaign=campaign.pk, now=now)
+        outbox.publish_campaign_ended(
+            study=campaign.study, kind="judging", name=campaign.name, campaign=campaign.pk, now=now
+        )
     return campaign
 
 

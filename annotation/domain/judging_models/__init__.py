@@ -21,8 +21,8 @@ def register() -> None:
     """Add judging to the kinds of runs; called once, when the app is ready."""
     from django.utils.translation import gettext_lazy as _
 
-    from crowdrag.runs.enums import Queue
-    from crowdrag.runs.kinds import Kind, register
+    from crowdrag.jobs.enums import Queue
+    from crowdrag.jobs.kinds import Kind, register
 
     from . import injecting, judging, listing, telling  # not at the top: the models are not there yet
 

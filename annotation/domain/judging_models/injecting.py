@@ -16,12 +16,12 @@ from typing import Any, Final
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from crowdrag.llm.domain import forecasts, gateway
-from crowdrag.llm.domain.forecasts import Forecast
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.kinds import InputRejectedError, Work
+from crowdrag.jobs.models import Run
+from crowdrag.llm import forecasts, gateway
+from crowdrag.llm.forecasts import Forecast
 from crowdrag.llm.models import Endpoint
-from crowdrag.runs.domain import running
-from crowdrag.runs.kinds import Rejected, Work
-from crowdrag.runs.models import Run
 from crowdrag.studies.models import Study, User
 from writing.domain.imports import storing
 
@@ -84,10 +84,10 @@ def start(*, study: Study, order: Injection, by: User | None = None) -> Run:
 
     Raises
     ------
-    Rejected
+    InputRejectedError
         if there is no pair to measure with.
     """
-    return running.start(study=study, kind=KIND, parameters=order.kept, by=by, seed=order.seed)
+    return lifecycle.start(study=study, kind=KIND, parameters=order.kept, by=by, seed=order.seed)
 
 
 def forecast(*, study: Study, order: Injection) -> Forecast:
@@ -140,10 +140,10 @@ def plan(run: Run) -> Iterable[dict[str, Any]]:
     order = Injection.of(run)
     source = order.campaign(run.study)
     if not asked(source).questions:
-        raise Rejected([{"field": "source", "message": _("The campaign asks no question yet.")}])
+        raise InputRejectedError([{"field": "source", "message": _("The campaign asks no question yet.")}])
     drawn = trials(source, order)
     if not drawn:
-        raise Rejected([{"field": "source", "message": _("The campaign has no pairs of responses.")}])
+        raise InputRejectedError([{"field": "source", "message": _("The campaign has no pairs of responses.")}])
     storing.hold(run.study)
     campaigns.ensure_pairs(run.study, [trial.thing for trial in drawn])
     content = [order.kept, [[trial.thing.a, trial.thing.b, trial.attack.id, trial.spot] for trial in drawn]]
@@ -161,7 +161,7 @@ def work(work: Work) -> Callable[[], None]:
 
     Raises
     ------
-    Rejected
+    InputRejectedError
         if the endpoint may not be asked or the budget is spent: raised or allowed, the run can be resumed.
     UnansweredError
         if the server failed: the unit is tried again.
@@ -224,7 +224,7 @@ def finish(run: Run) -> None:
 
     found = measured.of_run(run)
     if found is not None:
-        running.note(run=run, summary=found.summary)
+        lifecycle.note(run=run, summary=found.summary)
 
 
 @dataclass
@@ -263,7 +263,7 @@ class _Wave:
                 check=self.work.check,
             )
         except gateway.GatewayError as error:
-            raise Rejected([{"message": str(error)}]) from error
+            raise InputRejectedError([{"message": str(error)}]) from error
         forecasts.check_answered(self.judge.endpoint, answers)
         for (case, way, is_fenced), answer in zip(wanted, answers, strict=True):
             given = outcomes.judge(answer, questions=self.questions).given.get(self.question.pk)

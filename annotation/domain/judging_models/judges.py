@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
 
-from crowdrag.llm.domain import gateway
+from crowdrag.llm import gateway
 from crowdrag.llm.models import Endpoint
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Participant, Study

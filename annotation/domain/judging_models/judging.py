@@ -11,11 +11,11 @@ from typing import Any, Final
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from crowdrag.llm.domain import forecasts, gateway
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.kinds import InputRejectedError, Work
+from crowdrag.jobs.models import Run
+from crowdrag.llm import forecasts, gateway
 from crowdrag.llm.models import Endpoint
-from crowdrag.runs.domain import running
-from crowdrag.runs.kinds import Rejected, Work
-from crowdrag.runs.models import Run
 from crowdrag.studies.models import Study, User
 from writing.models import Response
 
@@ -54,10 +54,10 @@ def start(*, study: Study, order: Order, by: User | None = None, kind: str = KIN
 
     Raises
     ------
-    Rejected
+    InputRejectedError
         if there is nothing to judge.
     """
-    return running.start(study=study, kind=kind, parameters=order.kept, by=by, seed=order.seed)
+    return lifecycle.start(study=study, kind=kind, parameters=order.kept, by=by, seed=order.seed)
 
 
 def plan(run: Run) -> Iterable[dict[str, Any]]:
@@ -65,11 +65,13 @@ def plan(run: Run) -> Iterable[dict[str, Any]]:
     order, now = Order.of(run), timezone.now()
     things = order.things(run.study)
     if not things:
-        raise Rejected([{"field": "which", "message": _("There is nothing to judge: the campaign has no such items.")}])
+        raise InputRejectedError(
+            [{"field": "which", "message": _("There is nothing to judge: the campaign has no such items.")}]
+        )
     source, judge = order.campaign(run.study), order.judge()
     told = asked(source)
     if not told.questions:
-        raise Rejected([{"field": "source", "message": _("The campaign asks no question yet.")}])
+        raise InputRejectedError([{"field": "source", "message": _("The campaign asks no question yet.")}])
     participant = judge.participant(study=run.study, now=now)
     items = list(campaigns.ensure(source=source, inference=order.inference, things=things, now=now).values())
     campaigns.ensure_assignments(items=items, participant=participant, now=now)
@@ -90,7 +92,7 @@ def work(work: Work) -> Callable[[], None]:
 
     Raises
     ------
-    Rejected
+    InputRejectedError
         if the endpoint may not be asked or the budget is spent: raised or allowed, the run can be resumed.
     UnansweredError
         if the server failed: the unit is tried again.
@@ -103,12 +105,12 @@ def work(work: Work) -> Callable[[], None]:
     ready: list[Came] = []
     done, began = 0, time.monotonic()
     kept_at = began
-    work.report(0, len(calls), forecasts.waiting(judge.endpoint))
+    work.report(0, len(calls), forecasts.describe_wait(judge.endpoint))
 
     def heard(answer: gateway.Answer) -> None:
         nonlocal done, kept_at
         call = calls[answer.index]
-        if answer.fault not in forecasts.PASSING:
+        if answer.fault not in forecasts.TRANSIENT_FAULTS:
             ready.append(_came(call, answer, judge))
         done += 1
         if ready and (len(ready) >= BATCH or time.monotonic() - kept_at >= KEPT_EVERY):
@@ -120,7 +122,7 @@ def work(work: Work) -> Callable[[], None]:
         if done:
             work.check()
         else:
-            work.report(0, len(calls), forecasts.waiting(judge.endpoint, time.monotonic() - began))
+            work.report(0, len(calls), forecasts.describe_wait(judge.endpoint, time.monotonic() - began))
 
     def effect() -> None:
         keeping.keep(run=run, participant=participant, assignment_of=assignment_of, came=ready, now=timezone.now())
@@ -133,7 +135,7 @@ def work(work: Work) -> Callable[[], None]:
         shown = choosing.shown_of(call.thing, texts)
         return judge.request(shown=shown, asked=told, questions=call.questions, repeat=call.repeat)
 
-    requests = gateway.Made(calls, request)
+    requests = gateway.LazyRequests(calls, request)
     try:
         answers = gateway.complete_many(
             endpoint=judge.endpoint,
@@ -145,7 +147,7 @@ def work(work: Work) -> Callable[[], None]:
         )
     except gateway.GatewayError as error:
         work.keep(effect)
-        raise Rejected([{"message": str(error)}]) from error
+        raise InputRejectedError([{"message": str(error)}]) from error
     try:
         forecasts.check_answered(judge.endpoint, answers)
     except forecasts.UnansweredError:
@@ -160,7 +162,7 @@ def finish(run: Run) -> None:
     counted = Counter(answers.values_list("outcome", flat=True))
     summary: dict[str, Any] = {"answers": counted.total()}
     summary |= {str(outcome).lower(): counted[outcome] for outcome in JudgingOutcome if counted[outcome]}
-    running.note(run=run, summary=summary)
+    lifecycle.note(run=run, summary=summary)
 
 
 def _calls(work: Work, order: Order, told: Asked) -> list[_Call]:

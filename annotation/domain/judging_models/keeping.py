@@ -8,8 +8,8 @@ from datetime import datetime
 from django.db import connection, transaction
 from django.db.models import Count
 
+from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Attempt, Call
-from crowdrag.runs.models import Run
 from crowdrag.studies.models import Participant
 
 from ...enums import JudgingOutcome

@@ -7,8 +7,8 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 from django.urls import reverse
 
+from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Call, Endpoint
-from crowdrag.runs.models import Run
 from crowdrag.studies.models import Participant, Study
 from writing.models import Response
 

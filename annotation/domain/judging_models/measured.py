@@ -8,7 +8,7 @@ from uuid import UUID
 import numpy as np
 
 from analysis.stats.proportions import PairedDifference, Proportion, paired_difference, wilson
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Participant, Study
 
 from ...models import Dimension, InjectionTrial

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Self
 
-from crowdrag.llm.domain import forecasts
-from crowdrag.llm.domain.forecasts import Forecast
+from crowdrag.jobs.models import Run
+from crowdrag.llm import forecasts
+from crowdrag.llm.forecasts import Forecast
 from crowdrag.llm.models import Endpoint
-from crowdrag.runs.models import Run
 from crowdrag.studies.models import Study
 
 from ...enums import Inference

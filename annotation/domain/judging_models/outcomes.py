@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from analysis.text import statements
-from crowdrag.llm.domain.gateway import Answer
 from crowdrag.llm.enums import Fault
+from crowdrag.llm.gateway import Answer
 from writing.domain.generation import outcomes as writing
 
 from ...enums import JudgingOutcome

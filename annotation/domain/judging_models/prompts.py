@@ -8,7 +8,7 @@ from typing import Final
 
 from django.db import transaction
 
-from crowdrag.llm.domain import fences
+from crowdrag.llm import prompt_delimiters
 from crowdrag.studies.models import Study
 from writing.domain import versions
 from writing.domain.generation import prompts as writing
@@ -167,5 +167,5 @@ def _responses(shown: Shown, *, is_fenced: bool) -> str:
     named = [(f"Response {side.name}".strip(), side.text) for side in shown.sides]
     if not is_fenced:
         return "\n\n".join(f"{name}:\n{text}" for name, text in named)
-    fence = fences.fenced(shown.query, *(text for _name, text in named), purpose="judge")
+    fence = prompt_delimiters.delimit(shown.query, *(text for _name, text in named), purpose="judge")
     return "\n\n".join([fence.note, *(fence.wrap(text, name) for name, text in named), fence.reminder])

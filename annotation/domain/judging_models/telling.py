@@ -6,9 +6,9 @@ from typing import Any, Final
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from crowdrag.jobs import kinds
+from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Endpoint
-from crowdrag.runs import kinds
-from crowdrag.runs.models import Run
 
 from ...enums import Inference
 from ...models import Campaign, Dimension, JudgingPrompt
@@ -59,7 +59,7 @@ _WORDS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "endpoint": _endpoint,
     "prompt": _prompt,
     "source": _campaign,
-    "inference": kinds.choice(Inference.choices),
-    "which": kinds.choice(Which.choices),
+    "inference": kinds.choice_label(Inference.choices),
+    "which": kinds.choice_label(Which.choices),
     "dimension": _question,
 }

@@ -10,8 +10,8 @@ from typing import Any
 
 from django.db import transaction
 
-from crowdrag.recruitment.domain.orders import OrderError
 from crowdrag.recruitment.enums import RejectionCategory
+from crowdrag.recruitment.platform_actions import OrderError
 from crowdrag.studies.models import User
 
 from ...enums import AssignmentState

@@ -1,16 +1,16 @@
 """What a recruitment platform is told when somebody decides about a questionnaire of a person whom it sent.
 
-Orders are written down in the decision's own transaction and sent afterwards (`crowdrag.recruitment.domain.orders`), so
-that nobody is paid there for what was not decided here, and nothing that was decided is forgotten.
+Orders are written down in the decision's own transaction and sent afterwards (`crowdrag.recruitment.platform_actions`):
+nobody is paid there for what was not decided here, and nothing that was decided is forgotten.
 """
 
 from datetime import datetime
 from typing import Any
 
-from crowdrag.recruitment.domain import orders
-from crowdrag.recruitment.domain.orders.queueing import is_theirs
+from crowdrag.recruitment import platform_actions
 from crowdrag.recruitment.enums import OrderKind, OrderState
 from crowdrag.recruitment.models import PlatformOrder
+from crowdrag.recruitment.platform_actions import is_platform_visit
 from crowdrag.studies.models import User
 
 from ...models import Assignment
@@ -20,7 +20,7 @@ from .. import assignments
 def sent(assignment: Assignment) -> bool:
     """Say whether a platform sent this person, so that it is told what is decided."""
     campaign = assignment.questionnaire.campaign
-    return is_theirs(study=campaign.study, purpose=assignments.purpose(campaign), session=assignment.session)
+    return is_platform_visit(study=campaign.study, purpose=assignments.purpose(campaign), session=assignment.session)
 
 
 def accepted(assignment: Assignment, *, owed: int, by: User, now: datetime) -> None:
@@ -28,9 +28,9 @@ def accepted(assignment: Assignment, *, owed: int, by: User, now: datetime) -> N
     if not sent(assignment):
         return
     if not _rejected_there(assignment):
-        orders.approve(key=f"{_name(assignment)}-approve", **_about(assignment, by, now))
+        platform_actions.approve(key=f"{_name(assignment)}-approve", **_about(assignment, by, now))
     elif owed > 0:
-        orders.bonus(
+        platform_actions.grant_bonus(
             amount=owed, reason="The rejection was reversed.", key=f"{_name(assignment)}-reversed",
             **_about(assignment, by, now),
         )  # fmt: skip
@@ -43,11 +43,13 @@ def rejected(
     if not sent(assignment):
         return
     if in_full:
-        orders.approve(key=f"{_name(assignment)}-approve", **_about(assignment, by, now))
+        platform_actions.approve(key=f"{_name(assignment)}-approve", **_about(assignment, by, now))
         return
-    orders.reject(category=category, message=message, key=f"{_name(assignment)}-reject", **_about(assignment, by, now))
+    platform_actions.reject(
+        category=category, message=message, key=f"{_name(assignment)}-reject", **_about(assignment, by, now)
+    )
     if part:
-        orders.bonus(
+        platform_actions.grant_bonus(
             amount=part, reason="Part of the pay.", key=f"{_name(assignment)}-part", **_about(assignment, by, now)
         )
 
@@ -55,7 +57,7 @@ def rejected(
 def paid_beside(assignment: Assignment, *, payment: int, amount: int, reason: str, by: User, now: datetime) -> None:
     """Have a further amount paid; `payment` is the row that it is owed by."""
     if sent(assignment):
-        orders.bonus(
+        platform_actions.grant_bonus(
             amount=amount, reason=reason, key=f"{_name(assignment)}-payment-{payment}", **_about(assignment, by, now)
         )
 

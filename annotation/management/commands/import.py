@@ -10,10 +10,10 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from crowdrag.runs.domain import running
-from crowdrag.runs.domain.progress import Progress
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
+from crowdrag.jobs.progress import Progress
 from crowdrag.studies.models import Study
 from crowdrag.studies.study import services
 from writing.domain.imports import importers, responses, trec
@@ -68,7 +68,7 @@ class Command(BaseCommand):
                 files=files,
                 options={name: options[name] for name in importer.options},
             )
-            run = running.wait(run, report=self._report)
+            run = lifecycle.wait(run, report=self._report)
             is_taken = run.state == RunState.DONE
         finally:
             # The run needs its study from the beginning; one that came to nothing takes it along.

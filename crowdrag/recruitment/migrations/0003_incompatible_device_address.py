@@ -2,14 +2,14 @@
 
 from django.db import migrations
 
-from crowdrag.recruitment.domain import codes
+from crowdrag.recruitment import completion_codes
 
 
 def add_address(apps, _schema_editor):
     """Add the address to the links of studies that were made before people were led there."""
     for study in apps.get_model("recruitment", "PlatformStudy").objects.select_related("link"):
-        if codes.BAD_DEVICE in study.codes:
-            study.link.completion |= {"BAD_DEVICE": codes.address(study.codes[codes.BAD_DEVICE])}
+        if completion_codes.BAD_DEVICE in study.codes:
+            study.link.completion |= {"BAD_DEVICE": completion_codes.completion_url(study.codes[completion_codes.BAD_DEVICE])}
             study.link.save(update_fields=["completion"])
 
 

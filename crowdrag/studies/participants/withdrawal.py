@@ -26,7 +26,7 @@ def withdraw(*, participant: Participant, now: datetime) -> Participant:
 def request_erasure(*, participant: Participant, now: datetime) -> Participant:
     """Let somebody stop, and start the erasure of what they gave. Idempotent.
 
-    The erasure itself may take long and is done by a worker (`crowdrag.runs.domain.participant_erasure`).
+    The erasure itself may take long and is done by a worker (`crowdrag.jobs.erasure`).
     """
     held = withdraw(participant=participant, now=now)
     if held.erasure_requested_at is None:

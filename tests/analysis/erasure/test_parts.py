@@ -10,10 +10,10 @@ from django.utils import timezone
 from analysis.domain import inputs
 from analysis.models import Snapshot
 from annotation.models import Judgment
+from crowdrag.jobs import erasure as runs
+from crowdrag.jobs import run_files
+from crowdrag.jobs.models import Run, Unit, Upload
 from crowdrag.llm.models import Call, Endpoint
-from crowdrag.runs.domain import erasing as runs
-from crowdrag.runs.domain import uploads
-from crowdrag.runs.models import Run, Unit, Upload
 from crowdrag.studies.models import Participant, Study
 from crowdrag.studies.participants import withdrawal
 from tests.analysis import small_study
@@ -101,7 +101,7 @@ def test_a_snapshot_names_nobody_who_is_gone_and_keeps_their_votes() -> None:
 
 def handed_in(study: Study, importer: importers.Importer, **fields: Any) -> tuple[Run, Upload]:
     """A file, and the import that it was handed in for."""
-    file = uploads.store(study=study, source=ContentFile(b"{}", name="lines.jsonl"), now=NOW)
+    file = run_files.store_upload(study=study, source=ContentFile(b"{}", name="lines.jsonl"), now=NOW)
     common = {"state": "FAILED", "finished_at": NOW, "code_version": "1", "created_at": NOW} | fields
     given = {"inputs": [{"role": "file", "upload": file.pk}]}
     return Run.objects.create(study=study, kind=importer.kind, parameters=given, **common), file
@@ -133,6 +133,6 @@ def test_why_a_run_failed_is_no_longer_told_in_its_words() -> None:
     erase(person)
     for row in (run, unit, done):
         row.refresh_from_db()
-    assert (run.state, run.error, run.problems) == ("FAILED", runs.REMOVED, [])
-    assert (unit.error, unit.message) == (runs.REMOVED, "")
+    assert (run.state, run.error, run.problems) == ("FAILED", runs.REMOVED_WORDS, [])
+    assert (unit.error, unit.message) == (runs.REMOVED_WORDS, "")
     assert (done.state, done.error) == ("DONE", "")

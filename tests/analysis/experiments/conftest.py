@@ -11,7 +11,7 @@ from .asked import furnish
 
 @pytest.fixture
 def no_broker(monkeypatch):
-    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+    monkeypatch.setattr("crowdrag.jobs.tasks.wake", lambda **_: None)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from analysis.domain.reports.shape import Methods
 from analysis.domain.results.schema import COLUMNS
 from analysis.rag import answers
 from analysis.rag.shapes import Message, Prompt
-from crowdrag.runs import kinds
+from crowdrag.jobs import kinds
 
 TABLE = "planted_scores"
 

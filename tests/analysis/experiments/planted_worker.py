@@ -15,15 +15,15 @@ def main(key: str) -> None:
     from django.conf import settings
 
     settings.RUNS_LEASE_SECONDS = 2
-    from crowdrag.runs.domain import executing
-    from crowdrag.runs.models import Run
+    from crowdrag.jobs import worker
+    from crowdrag.jobs.models import Run
 
     from . import planted
 
     with pytest.MonkeyPatch.context() as patch:
         planted.install(patch)
         run = Run.objects.get(key=key)
-        while executing.work_next(run):
+        while worker.work_next(run):
             pass
 
 

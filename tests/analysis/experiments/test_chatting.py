@@ -6,8 +6,8 @@ import pytest
 from analysis.domain.experiments import chatting, generating
 from analysis.domain.experiments.generating import BadParameterError
 from analysis.rag.shapes import Message, NoLikelihoodsError, Output, Prompt, Usage
-from crowdrag.llm.domain import endpoints, gateway
-from crowdrag.llm.domain.forecasts import UnansweredError
+from crowdrag.llm import endpoints, gateway
+from crowdrag.llm.forecasts import UnansweredError
 from crowdrag.llm.models import Call
 from tests.llm.conftest import local_model_url, study  # noqa: F401 - fixtures
 

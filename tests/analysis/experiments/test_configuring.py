@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from analysis.domain.experiments import configuring
 from analysis.domain.experiments.experiment import BadParameterError
 from analysis.models import Table
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 
 from . import planted
 

@@ -11,8 +11,8 @@ from django.utils import timezone
 from analysis.domain.experiments import starting
 from analysis.domain.experiments.experiment import EXPERIMENTS, BadParameterError, get
 from analysis.views.experiment_form import OWN, WRITTEN, ExperimentForm
+from crowdrag.jobs.models import Run, Upload
 from crowdrag.llm.models import Endpoint
-from crowdrag.runs.models import Run, Upload
 from tests.factories import StyleFactory
 
 from .test_experiment_pages import TOLD, form_of, member_of

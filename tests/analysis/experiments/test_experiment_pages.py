@@ -10,8 +10,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from analysis.domain import tables
-from crowdrag.runs.domain import running, uploads
-from crowdrag.runs.models import Run, Upload
+from crowdrag.jobs import lifecycle, run_files
+from crowdrag.jobs.models import Run, Upload
 from crowdrag.studies.enums import Role
 from tests.factories import MembershipFactory, StudyFactory
 
@@ -134,7 +134,7 @@ def test_a_file_is_stored_once_and_named_by_its_digest(study):
         "source": "bank", "upload": upload.pk, "name": upload.name, "sha256": upload.sha256, "others": 2
     }  # fmt: skip
     assert Upload.objects.count() == 1
-    run = running.wait(run)
+    run = lifecycle.wait(run)
     assert run.state == "DONE", run.error
     assert "<b>nq" not in editor.get(address(study, f"{run.key}/")).content.decode()
 
@@ -157,7 +157,7 @@ def test_a_file_is_kept_that_can_be_read_though_its_number_of_other_passages_can
     file = SimpleUploadedFile("nq.jsonl.gz", bank())
     page = member_of(study).post(form_of(study), TOLD | {"source": "bank", "others": "200", "file": file})
     assert 'name="start"' not in page.content.decode()
-    assert [upload.name for upload in uploads.offered(study)] == ["nq.jsonl.gz"]
+    assert [upload.name for upload in run_files.reusable_uploads(study)] == ["nq.jsonl.gz"]
 
 
 def test_a_run_is_shown_in_every_state(study):
@@ -165,13 +165,13 @@ def test_a_run_is_shown_in_every_state(study):
     run = started(editor, study)
     page = editor.get(address(study, f"{run.key}/")).content.decode()
     assert f"/runs/{run.key}/progress/" in page
-    running.cancel(run=run)
+    lifecycle.cancel(run=run)
     page = editor.get(address(study, f"{run.key}/")).content.decode()
     assert ("note--bad" in page, "/progress/" in page) == (True, False)
     Run.objects.filter(pk=run.pk).update(state="FAILED", error="<script>alert(1)</script>")
     page = editor.get(address(study, f"{run.key}/")).content.decode()
     assert ("note--bad" in page, "<script>alert" in page) == (True, False)
-    run = running.wait(running.resume(run=run))
+    run = lifecycle.wait(lifecycle.resume(run=run))
     page = member_of(study, Role.VIEWER).get(address(study, f"{run.key}/")).content.decode()
     for shown in ("the question alone", "0.80", "6</dd>", "5 questions were asked twice."):  # of the planted one
         assert shown in page
@@ -183,7 +183,7 @@ def test_a_run_is_shown_in_every_state(study):
 
 def test_every_table_figure_and_report_can_be_downloaded(study):
     client = member_of(study, Role.VIEWER)
-    run = running.wait(started(member_of(study), study))
+    run = lifecycle.wait(started(member_of(study), study))
     results = f"/studies/{study.slug}/results/"
     for form, begins in (("csv", b"condition,score"), ("json", b"["), ("tex", b"%")):
         answer = client.get(f"{results}tables/{planted.TABLE}.{form}?run={run.key}")
@@ -194,7 +194,7 @@ def test_every_table_figure_and_report_can_be_downloaded(study):
     for name in ("report.html", "report.pdf", "methods.tex", "references.bib"):
         assert client.get(f"{results}report/{name}?run={run.key}").status_code == 200
     answer = client.post(f"{results}report/pack/?run={run.key}")
-    packing = running.wait(Run.objects.get(kind="report"))
+    packing = lifecycle.wait(Run.objects.get(kind="report"))
     assert answer.headers["Location"].endswith(f"/runs/{packing.key}/")
     assert packing.state == "DONE", packing.error
     page = client.get(f"/studies/{study.slug}/runs/{packing.key}/").content.decode()
@@ -203,8 +203,8 @@ def test_every_table_figure_and_report_can_be_downloaded(study):
 
 def test_two_runs_of_one_kind_are_compared(study, monkeypatch):
     editor = member_of(study)
-    first = running.wait(started(editor, study))
-    second = running.wait(started(editor, study, p_k="1", seed="5", queries="4"))
+    first = lifecycle.wait(started(editor, study))
+    second = lifecycle.wait(started(editor, study, p_k="1", seed="5", queries="4"))
     page = editor.get(address(study, f"compare/?a={first.key}&b={second.key}"))
     changed = {str(each.name): (each.old, each.new) for each in page.context["comparison"].made_by}
     assert changed["Documents"] == ("2", "1")  # as the form calls it, not by the name that it has in the code
@@ -222,7 +222,7 @@ def test_two_runs_of_one_kind_are_compared(study, monkeypatch):
 
 def test_several_runs_are_set_beside_each_other(study):
     editor = member_of(study)
-    runs = [running.wait(started(editor, study, p_k=k, seed=k)) for k in ("1", "2", "3")]
+    runs = [lifecycle.wait(started(editor, study, p_k=k, seed=k)) for k in ("1", "2", "3")]
 
     def beside(*chosen: Run, n: int = 1):
         keys = [run.key for run in chosen] * n

@@ -9,8 +9,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
 from crowdrag.accounts.enums import Scope
-from crowdrag.runs.domain import running
-from crowdrag.runs.models import Run, Upload
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.models import Run, Upload
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.api.conftest import by_token
@@ -130,6 +130,6 @@ def test_an_export_is_started_and_listed_once_it_is_done(study: Study) -> None:
     started = post(client, at(study, "exports/"), {"format": "archive"})
     assert (started.status_code, started.json()["kind"]) == (202, "export.archive")
     assert client.get(at(study, "exports/")).json()["results"] == []
-    running.wait(Run.objects.get())
+    lifecycle.wait(Run.objects.get())
     (row,) = client.get(at(study, "exports/")).json()["results"]
     assert (row["run"], row["format"]) == (started.json()["key"], "archive")

@@ -17,9 +17,9 @@ from analysis.models import Table
 from analysis.rag.answers import METRICS
 from analysis.rag.fair import utility
 from analysis.rag.shapes import Prompt
+from crowdrag.jobs import lifecycle, run_files, worker
+from crowdrag.jobs.models import Run, Upload
 from crowdrag.llm.models import Endpoint
-from crowdrag.runs.domain import executing, running, uploads
-from crowdrag.runs.models import Run, Upload
 from crowdrag.studies.models import Study
 from tests.analysis.cases import check_each
 from tests.analysis.rag.fair.planted import GOLD, Planted, query
@@ -43,7 +43,7 @@ SMALL = {"retrievers": ["given"], "alphas": [1, 8], "samples": 40, "k": 3, "resa
 @pytest.fixture(autouse=True)
 def planted(monkeypatch) -> Planted:
     made = Planted()
-    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+    monkeypatch.setattr("crowdrag.jobs.tasks.wake", lambda **_: None)
     monkeypatch.setattr(staging, "generator", lambda run, named="": made)
     return made
 
@@ -70,7 +70,7 @@ def questions(folder: Path) -> tuple[Study, Upload]:
     path.write_text("\n".join(map(json.dumps, lines)))
     study = StudyFactory()
     Endpoint.objects.create(name="odd", base_url="http://127.0.0.1:9", model="m", is_local=True, is_allowed=True)
-    return study, uploads.store(study=study, source=path)
+    return study, run_files.store_upload(study=study, source=path)
 
 
 @pytest.fixture(scope="module")
@@ -79,9 +79,9 @@ def done(shared_rows, tmp_path_factory) -> Done:
     study, upload = questions(tmp_path_factory.mktemp("fair"))
     generator = Planted()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+        patch.setattr("crowdrag.jobs.tasks.wake", lambda **_: None)
         patch.setattr(staging, "generator", lambda run, named="": generator)
-        run = running.wait(starting.start(order(study, upload.pk)))
+        run = lifecycle.wait(starting.start(order(study, upload.pk)))
     return Done(study.pk, upload.pk, run.pk, tuple(generator.seen))
 
 
@@ -110,7 +110,7 @@ def rows(run: Run) -> dict[str, list[dict]]:
 
 
 def work_on(run: Run) -> None:
-    while executing.work_next(run):
+    while worker.work_next(run):
         pass
 
 
@@ -185,7 +185,7 @@ def test_examples_show_what_was_answered_to_which_list(run) -> None:
 
 
 def test_under_a_budget_fewer_lists_are_asked_for_and_their_error_stands_there(asked, planted) -> None:
-    found = rows(running.wait(starting.start(asked(lists_per_query=18))))
+    found = rows(lifecycle.wait(starting.start(asked(lists_per_query=18))))
     costs = {row["step"]: row for row in found["fair_costs"]}
     assert costs["rankings"]["prompts"] <= 3 * (18 + 1)
     sampled = [row for row in found["fair_queries"] if row["alpha"] == 1.0]
@@ -196,7 +196,7 @@ def test_under_a_budget_fewer_lists_are_asked_for_and_their_error_stands_there(a
 
 def test_what_is_not_asked_is_not_said_and_fewer_lists_are_estimated(asked, planted) -> None:
     fewer = asked(entailment="", lists_per_query=18)
-    found = rows(running.wait(starting.start(fewer)))
+    found = rows(lifecycle.wait(starting.start(fewer)))
     assert len(planted.seen) <= starting.expect(fewer).estimate.calls
     row = found["fair_queries"][0]
     assert (row["attribution"], row["attributed_normalised"]) == (None, None)
@@ -207,7 +207,7 @@ def test_what_is_not_asked_is_not_said_and_fewer_lists_are_estimated(asked, plan
 
 
 def test_equal_seeds_give_equal_tables_and_others_do_not(run, asked) -> None:
-    again, other = (rows(running.wait(starting.start(asked(seed=seed)))) for seed in (0, 4))
+    again, other = (rows(lifecycle.wait(starting.start(asked(seed=seed)))) for seed in (0, 4))
     first = rows(run)
     assert first == again
     assert first["fair_summary"] != other["fair_summary"]
@@ -229,19 +229,19 @@ def test_a_run_that_is_killed_anywhere_resumes_to_the_same(run, asked, monkeypat
     run = starting.start(asked())
     with pytest.raises(KeyboardInterrupt):
         work_on(run)
-    assert rows(running.wait(run)) == whole
+    assert rows(lifecycle.wait(run)) == whole
 
 
 def test_no_question_takes_part(asked, planted) -> None:
     planted.refuses = "Documents:"
-    found = rows(running.wait(starting.start(asked())))
+    found = rows(lifecycle.wait(starting.start(asked())))
     assert found["fair_tradeoff"] == found["fair_queries"] == []
     assert found["fair_left_out"][0] == {"reason": "", "queries": 0, "in_file": None, "named": None}
     assert found["fair_costs"][0]["failed"] > 0
 
 
 def test_several_retrievers_are_measured_each_and_together(asked) -> None:
-    found = rows(running.wait(starting.start(asked(retrievers=["bm25", "given"], k=2))))
+    found = rows(lifecycle.wait(starting.start(asked(retrievers=["bm25", "given"], k=2))))
     assert found["fair_intervals"][0]["retriever"] == "bm25"
     assert {row["retriever"] for row in found["fair_tradeoff"]} == {"bm25", "given", "all"}
 
@@ -253,7 +253,7 @@ def test_the_estimate_is_an_upper_bound(asked, done) -> None:
 
 
 def test_what_an_answer_follows_from_is_what_was_planted(asked, planted) -> None:
-    found = rows(running.wait(starting.start(asked(k=1, alphas=[1]))))
+    found = rows(lifecycle.wait(starting.start(asked(k=1, alphas=[1]))))
     fixed = {row["query"]: row for row in found["fair_queries"] if row["rank"] == "deterministic"}
     # The first document of q0 brings a word that stands in the answer, that of q1 noise, that of q2 nothing.
     assert [fixed[name]["attribution"] for name in ("q0", "q1", "q2")] == [1.0, 1.0, 0.0]

@@ -8,8 +8,7 @@ import pytest
 from analysis.domain.experiments import starting
 from analysis.domain.experiments.experiment import BadParameterError, get
 from analysis.domain.experiments.fair import taking
-from crowdrag.runs import kinds
-from crowdrag.runs.domain import running, uploads
+from crowdrag.jobs import kinds, lifecycle, run_files
 from tests.factories import StudyFactory
 
 from .test_fair import SMALL, _line, planted, rows  # noqa: F401 - a fixture among them
@@ -32,7 +31,7 @@ def asked(tmp_path: Path, endpoint):
                 del line["documents"][place]["score"]
         path = tmp_path / "planted.jsonl"
         path.write_text("\n".join(map(json.dumps, lines)))
-        upload = uploads.store(study=study, source=path)
+        upload = run_files.store_upload(study=study, source=path)
         collection = {"source": "qa", "upload": upload.pk} | ({"others": others} if others else {})
         parameters = {"generator": f"endpoint:{endpoint.name}", "collection": collection}
         return starting.order(get("fair"), study, parameters | SMALL | given)
@@ -45,7 +44,7 @@ def test_a_question_without_scores_is_named_by_the_estimate_and_nothing_is_asked
     expected = starting.expect(order)
     assert (expected.estimate.queries, expected.estimate.left_out) == (2, 1)
     assert "q1" in expected.estimate.note
-    found = rows(running.wait(starting.start(order)))
+    found = rows(lifecycle.wait(starting.start(order)))
     assert not any("in q1?" in message.content for prompt in planted.seen for message in prompt.messages)
     assert {row["query"] for row in found["fair_queries"]} == {"q0", "q2"}
     assert found["fair_left_out"] == [
@@ -60,13 +59,13 @@ def test_where_no_question_has_scores_the_run_is_refused_before_anything_is_aske
     order = asked(bare={"q0": None, "q1": None} if others else {"q0": 0, "q1": 3}, others=others)
     with pytest.raises(BadParameterError, match="q0, q1"):
         starting.expect(order)
-    with pytest.raises(kinds.Rejected):
+    with pytest.raises(kinds.InputRejectedError):
         starting.start(order)
     assert planted.seen == []
 
 
 def test_other_retrievers_need_no_scores(asked) -> None:
-    found = rows(running.wait(starting.start(asked(bare={"q0": 0, "q1": 1}, retrievers=["bm25"]))))
+    found = rows(lifecycle.wait(starting.start(asked(bare={"q0": 0, "q1": 1}, retrievers=["bm25"]))))
     assert found["fair_left_out"][0]["queries"] == 2
 
 
@@ -81,11 +80,11 @@ def test_what_was_left_out_of_the_file_is_no_question_of_the_run(planted, endpoi
     lines[1]["documents"].append(lines[1]["documents"][0])
     path = tmp_path / "planted.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)))
-    collection = {"source": "qa", "upload": uploads.store(study=study, source=path).pk}
+    collection = {"source": "qa", "upload": run_files.store_upload(study=study, source=path).pk}
     order = starting.order(
         get("fair"), study, {"generator": f"endpoint:{endpoint.name}", "collection": collection} | SMALL
     )
-    assert rows(running.wait(starting.start(order)))["fair_left_out"] == [
+    assert rows(lifecycle.wait(starting.start(order)))["fair_left_out"] == [
         {"reason": "", "queries": 2, "in_file": None, "named": None},
         {"reason": "document named twice for its question", "queries": None, "in_file": 1, "named": None},
     ]

@@ -4,9 +4,9 @@ import pytest
 from django.utils import timezone
 
 from analysis.models import Finding, Generation, Table
-from crowdrag.runs.domain import executing, running
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs import lifecycle, worker
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Participant
 from crowdrag.studies.participants import withdrawal
 from tests.factories import ParticipantFactory
@@ -48,11 +48,11 @@ def test_rows_that_name_a_response_or_its_writer_go(experiment, study, endpoint)
 
 def test_one_at_work_ends_and_cannot_go_on_with_what_a_worker_still_remembers(experiment, study, endpoint):
     run = starting.start(order(experiment, study))
-    assert executing.work_next(run)
+    assert worker.work_next(run)
     erase(Participant.objects.get(study=study))
     run.refresh_from_db()
     assert run.state == RunState.CANCELLED
-    run = running.wait(running.resume(run=run))
+    run = lifecycle.wait(lifecycle.resume(run=run))
     assert run.state == RunState.FAILED
     assert not Finding.objects.filter(run=run).exists()
 
@@ -71,7 +71,7 @@ def test_a_unit_that_had_read_it_keeps_nothing(experiment, study, endpoint):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(experiment.stages[0].__dict__, "work", answer_and_be_disturbed)
-        assert executing.work_next(run)
+        assert worker.work_next(run)
     assert seen
     assert not Finding.objects.filter(run=run).exists()
 

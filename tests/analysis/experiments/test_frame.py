@@ -11,10 +11,9 @@ from analysis.domain.experiments import collecting, findings, reading, starting
 from analysis.domain.experiments.experiment import BadParameterError, get
 from analysis.models import Finding, Table
 from analysis.rag.shapes import Collection, Document, Query, Usage
+from crowdrag.jobs import kinds, lifecycle, run_files, worker
+from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Call
-from crowdrag.runs import kinds
-from crowdrag.runs.domain import executing, running, uploads
-from crowdrag.runs.models import Run
 from tests.factories import ResponseFactory, StudyFactory, TopicFactory
 from writing.enums import Origin
 
@@ -28,14 +27,14 @@ def order(experiment, study, seed=0, **given):
 
 
 def run_it(experiment, study, **given) -> Run:
-    return running.wait(starting.start(order(experiment, study, **given)))
+    return lifecycle.wait(starting.start(order(experiment, study, **given)))
 
 
 def test_stages_come_one_after_the_other_and_end_in_tables(experiment, study, endpoint):
     run = starting.start(order(experiment, study))
     stages = [(unit.stage, unit.payload["stage"]) for unit in run.units.order_by("position")]
     assert stages == [(0, "answer")] * 3 + [(1, "score"), (2, "tables")]
-    run = running.wait(run)
+    run = lifecycle.wait(run)
     assert run.state == "DONE", run.error
     rows = Table.objects.get(run=run, name=planted.TABLE).rows
     # Closed form: without passages no answer is right, with them all but the last.
@@ -58,11 +57,11 @@ def test_equal_inputs_make_equal_rows_and_the_second_run_calls_nobody(experiment
 
 def test_a_run_that_is_cancelled_goes_on_where_it_stopped(experiment, study, server, endpoint):
     run = starting.start(order(experiment, study))
-    assert executing.work_next(run)
-    running.cancel(run=run)
+    assert worker.work_next(run)
+    lifecycle.cancel(run=run)
     found = findings.read(run)
     assert sorted(found) == ["answer:t0", "answer:t1"]
-    run = running.wait(running.resume(run=run))
+    run = lifecycle.wait(lifecycle.resume(run=run))
     assert run.state == "DONE"
     assert Finding.objects.filter(run=run).count() == 10
     assert len(server.seen) == 6
@@ -72,7 +71,7 @@ def test_questions_that_changed_meanwhile_end_the_run(experiment, study, endpoin
     run = starting.start(order(experiment, study))
     collecting._kept.clear()
     TopicFactory(study=study, external_id="t0", version=2, query="ok:changed")
-    run = running.wait(run)
+    run = lifecycle.wait(run)
     assert run.state == "FAILED"
     assert run.problems
 
@@ -122,7 +121,7 @@ def test_queries_are_drawn_by_the_seed_and_stay_in_order(study):
 def test_files_are_refused_with_file_and_line(study, tmp_path):
     path = tmp_path / "x_passages.jsonl"
     path.write_text('{"index": 1}\n')
-    upload = uploads.store(study=study, source=path)
+    upload = run_files.store_upload(study=study, source=path)
     given = {"collection": starting.of_upload(study, "bank", upload.pk)}
     with pytest.raises(collecting.BadCollectionError, match=r"x_passages\.jsonl, line 1, question") as caught:
         collecting.collection(given, study)
@@ -179,7 +178,7 @@ def test_right_answers_that_are_longer_than_what_may_be_written_are_warned_of(st
 def test_nothing_starts_without_questions(experiment, endpoint):
     study = StudyFactory(llm_budget=1)
     assert starting.expect(order(experiment, study)).problem
-    with pytest.raises(kinds.Rejected):
+    with pytest.raises(kinds.InputRejectedError):
         starting.start(order(experiment, study))
     assert not Run.objects.exists()
 

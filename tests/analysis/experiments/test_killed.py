@@ -15,9 +15,10 @@ from django.db import connection
 from analysis.domain.experiments import starting
 from analysis.domain.experiments.experiment import get
 from analysis.models import Finding, Table
+from crowdrag.jobs import lifecycle, run_files
+from crowdrag.jobs import worker as jobs_worker
+from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Attempt, Call
-from crowdrag.runs.domain import executing, running, uploads
-from crowdrag.runs.models import Run
 
 from . import planted
 
@@ -39,7 +40,7 @@ def collection(study, tmp_path):
         for n in range(QUESTIONS)
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return starting.of_upload(study, "qa", uploads.store(study=study, source=path).pk)
+    return starting.of_upload(study, "qa", run_files.store_upload(study=study, source=path).pk)
 
 
 def worker(run: Run) -> subprocess.Popen[bytes]:
@@ -69,9 +70,9 @@ def test_killed_twenty_times_it_ends_the_same_and_pays_nothing_twice(study, coll
         process.wait()
         kills += 1
     time.sleep(settings.RUNS_LEASE_SECONDS)
-    while executing.work_next(run):
+    while jobs_worker.work_next(run):
         pass
-    run = running.wait(run)
+    run = lifecycle.wait(run)
     assert (run.state, run.error) == ("DONE", "")
     rows = Table.objects.get(run=run, name=planted.TABLE).rows
     assert [(row["condition"], row["score"], row["n"]) for row in rows] == [("bare", 0.5, 60), ("full", 0.5, 60)]
@@ -81,7 +82,7 @@ def test_killed_twenty_times_it_ends_the_same_and_pays_nothing_twice(study, coll
     sent = Counter(body["messages"][0]["content"] for _headers, body in server.seen)
     assert len(sent) == 2 * QUESTIONS
     assert sum(sent.values()) - len(sent) <= Attempt.objects.unsettled().count()
-    whole = running.wait(
+    whole = lifecycle.wait(
         starting.start(starting.order(get("planted"), study, {"generator": "endpoint:odd", "collection": collection}))
     )
     assert Table.objects.get(run=whole, name=planted.TABLE).rows == rows

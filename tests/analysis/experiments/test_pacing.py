@@ -12,10 +12,10 @@ from analysis.domain.experiments.experiment import Estimate, get
 from analysis.domain.experiments.fair.estimating import SECONDS_PER_QUERY, estimate, most_lists
 from analysis.domain.experiments.fair.parameters import Parameters
 from analysis.rag.shapes import Collection
-from crowdrag.llm.domain import speeds
+from crowdrag.jobs.models import Run
+from crowdrag.llm import forecasts
 from crowdrag.llm.enums import AttemptState
 from crowdrag.llm.models import Attempt
-from crowdrag.runs.models import Run
 from tests.analysis.rag.fair.planted import query
 
 from .test_frame import order, run_it
@@ -46,7 +46,7 @@ def test_an_endpoints_pace_is_of_tokens_and_of_how_many_answers_come_at_once(end
         for (prompt, completion), seconds in zip(sizes, took, strict=True):
             answered(endpoint, prompt, completion, seconds, at)
         at += max(took) + 100  # between the rounds nothing was asked
-    pace = speeds.of(endpoint, "experiment.fair")
+    pace = forecasts.measure_speed(endpoint, "experiment.fair")
     assert (pace.prompt, pace.completion) == (pytest.approx(0.01), pytest.approx(0.2))
     assert pace.overlap == pytest.approx(1.0) if at_once == 1 else 1.5 < pace.overlap <= 4
     # Long prompts take long: the same number of calls with ten times the words is no two seconds.
@@ -57,12 +57,12 @@ def test_an_endpoints_pace_is_of_tokens_and_of_how_many_answers_come_at_once(end
 def test_where_prompts_are_all_alike_the_sum_is_still_what_it_took(endpoint):
     for place in range(5):
         answered(endpoint, 400, 10, 3.0 + place, place * 20.0)
-    pace = speeds.of(endpoint, "experiment.fair")
+    pace = forecasts.measure_speed(endpoint, "experiment.fair")
     assert pacing.seconds(pace, Estimate(5, 5 * 400, 5 * 10)) == pytest.approx(3 + 4 + 5 + 6 + 7)
 
 
 def test_who_never_answered_has_no_pace(endpoint):
-    assert speeds.of(endpoint, "experiment.fair") is None
+    assert forecasts.measure_speed(endpoint, "experiment.fair") is None
     assert pacing.of_runs("experiment.fair", "model:SmolLM2-135M-Instruct") is None
 
 
@@ -90,7 +90,7 @@ def test_time_is_reckoned_by_what_the_last_run_asked_for_of_its_estimate(experim
     Run.objects.filter(pk=run.pk).update(summary=summary)
     share = pacing.share_of_latest(experiment.kind, run.parameters["generator"])
     assert (share.prompt, share.completion) == (0.5, 0.1)
-    speed = speeds.Speed(prompt=0.01, completion=0.1, written=0.9)
+    speed = forecasts.Speed(prompt=0.01, completion=0.1, written=0.9)
     assert pacing.seconds(speed, Estimate(10, 1_000, 500), share) == pytest.approx(5 + 5)
     assert pacing.share_of_latest(experiment.kind, "endpoint:other") is None
 
@@ -108,7 +108,7 @@ def test_lists_that_are_equal_are_not_reckoned_twice():
     few = estimate(collection, Parameters(k=2, alphas=(8.0,), samples=50, entailment=""))
     assert few.likely.calls < few.calls
     assert few.likely.prompt_tokens < few.prompt_tokens
-    speed = speeds.Speed(prompt=0.01, completion=0.1)
+    speed = forecasts.Speed(prompt=0.01, completion=0.1)
     assert pacing.seconds(speed, few) == pytest.approx(pacing.seconds(speed, few.likely))
 
 

@@ -11,10 +11,9 @@ from analysis.domain.experiments import collecting, concluding, partaking, start
 from analysis.domain.experiments.experiment import get
 from analysis.management.commands import experiment as command
 from analysis.rag.shapes import Usage
-from crowdrag.runs import kinds
-from crowdrag.runs.domain import running, uploads
-from crowdrag.runs.domain.progress import Progress, Stage
-from crowdrag.runs.models import Run
+from crowdrag.jobs import kinds, lifecycle, run_files
+from crowdrag.jobs.models import Run
+from crowdrag.jobs.progress import Progress, Stage
 from tests.factories import StudyFactory, TopicFactory
 
 from .test_experiment_form import submitted
@@ -40,7 +39,7 @@ def questions(tmp_path, rows, text="ok:x"):
 
 
 def order(study, path, name, **given):
-    upload = uploads.store(study=study, source=path)
+    upload = run_files.store_upload(study=study, source=path)
     collection = starting.of_upload(study, "qa", upload.pk)
     return starting.order(get(name), study, {"generator": "endpoint:odd", "collection": collection, **given})
 
@@ -52,7 +51,7 @@ def test_where_nobody_takes_part_nothing_starts_and_the_reasons_are_counted(stud
     assert (expected.estimate.queries, expected.estimate.left_out, expected.estimate.calls) == (0, 3, 0)
     for named in ("(1)", "(2)", "--corpus"):
         assert named in expected.problem
-    with pytest.raises(kinds.Rejected) as refused:
+    with pytest.raises(kinds.InputRejectedError) as refused:
         starting.start(asked)
     assert refused.value.problems == [{"message": expected.problem}]
     assert not Run.objects.exists()
@@ -153,7 +152,7 @@ def test_a_run_of_a_handful_of_questions_says_that_its_intervals_are_too_narrow(
 
 
 def test_a_run_with_answers_has_no_warning(study, experiment, tmp_path, capsys):
-    run = running.wait(starting.start(order(study, questions(tmp_path, [{}]), "planted")))
+    run = lifecycle.wait(starting.start(order(study, questions(tmp_path, [{}]), "planted")))
     assert run.state == "DONE", run.error
     assert set(run.summary) & {"empty", "unreadable", "none_read"} == set()
     call_command("experiment", "planted", study=study.slug, file=questions(tmp_path, [{}]), format="qa",
@@ -163,8 +162,8 @@ def test_a_run_with_answers_has_no_warning(study, experiment, tmp_path, capsys):
 
 def test_the_run_s_key_is_written_out_before_the_run_is_waited_for(study, experiment, tmp_path, monkeypatch):
     out, written = io.StringIO(), []
-    wait = running.wait
-    monkeypatch.setattr(running, "wait", lambda run, **named: written.append(out.getvalue()) or wait(run, **named))
+    wait = lifecycle.wait
+    monkeypatch.setattr(lifecycle, "wait", lambda run, **named: written.append(out.getvalue()) or wait(run, **named))
     call_command("experiment", "planted", study=study.slug, file=questions(tmp_path, [{}]), format="qa",
                  generator="endpoint:odd", stdout=out)  # fmt: skip
     assert str(Run.objects.get().key) in written[0]

@@ -11,7 +11,7 @@ from analysis.rag.collections import qa
 from analysis.rag.retrieval.bm25 import BM25
 from analysis.rag.retrieval.search import Listed
 from analysis.rag.shapes import Document, Query
-from crowdrag.runs.models import Run, Upload
+from crowdrag.jobs.models import Run, Upload
 
 pytestmark = pytest.mark.django_db
 DOCUMENTS = {

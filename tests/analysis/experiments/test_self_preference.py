@@ -12,8 +12,7 @@ from analysis.domain.reports import building
 from analysis.models import Table
 from analysis.rag.collections import authored
 from analysis.rag.shapes import Output
-from crowdrag.runs import kinds
-from crowdrag.runs.domain import running, uploads
+from crowdrag.jobs import kinds, lifecycle, run_files
 from tests.analysis.cases import check_each
 from tests.analysis.rag.self_preference import planted
 from tests.factories import ParticipantFactory, ResponseFactory, StudyFactory, StyleFactory, TopicFactory
@@ -25,7 +24,7 @@ N = 4
 
 @pytest.fixture(autouse=True)
 def no_broker(monkeypatch):
-    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+    monkeypatch.setattr("crowdrag.jobs.tasks.wake", lambda **_: None)
 
 
 @pytest.fixture
@@ -43,14 +42,14 @@ def evaluator(monkeypatch):
 def bank(study, tmp_path, queries):
     path = tmp_path / "planted.jsonl"
     path.write_text("".join(json.dumps(each) + "\n" for each in authored.write(queries)))
-    return starting.of_upload(study, "passages", uploads.store(study=study, source=path).pk)
+    return starting.of_upload(study, "passages", run_files.store_upload(study=study, source=path).pk)
 
 
 def run_it(study, collection, seed=0, **given):
     order = starting.order(
         get("self_preference"), study, {"generator": "endpoint:odd", "collection": collection, **given}, seed=seed
     )
-    return order, running.wait(starting.start(order))
+    return order, lifecycle.wait(starting.start(order))
 
 
 def rows(run, name):
@@ -163,7 +162,7 @@ def test_the_evaluator_writes_its_passages_first(study, monkeypatch, tmp_path):
     assert pairs["same", "human", "both"]["own"] == 0.75
     assert starting.expect(order).estimate.calls == len(set(made.asked))
     asked = len(made.asked)
-    with pytest.raises(kinds.Rejected):
+    with pytest.raises(kinds.InputRejectedError):
         run_it(study, bank(study, tmp_path, queries), parts=parts, author="gpt")
     assert len(made.asked) == asked
 
@@ -175,7 +174,7 @@ def test_an_author_that_the_bank_does_not_know_is_refused_with_those_it_does(stu
     )
     with pytest.raises(BadParameterError, match=r"GPT.*gpt.*human"):
         starting.expect(wrong)
-    with pytest.raises(kinds.Rejected):
+    with pytest.raises(kinds.InputRejectedError):
         starting.start(wrong)
 
 

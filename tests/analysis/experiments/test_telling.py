@@ -14,7 +14,7 @@ from analysis.domain.experiments.remembering import Remembering
 from analysis.models import Generation
 from analysis.rag.generation import Options, warm
 from analysis.rag.shapes import Collection, Message, Prompt, Usage
-from crowdrag.runs.kinds import Cancelled
+from crowdrag.jobs.kinds import RunCancelledError
 from tests.analysis.rag import tiny
 from tests.llm.conftest import study  # noqa: F401 - fixtures
 
@@ -38,7 +38,7 @@ def job(told, endpoint, study):  # noqa: F811
     def report(done: int, total: int, message: str) -> None:
         told.append((done, total, message))
         if len(told) >= limit[0]:
-            raise Cancelled
+            raise RunCancelledError
 
     def make(named: str):
         return generating.generator({"generator": named or f"endpoint:{endpoint.name}"}, study=study, purpose="test")
@@ -57,7 +57,7 @@ def test_each_answer_of_an_endpoint_is_told_and_one_that_is_cancelled_sends_no_m
     told.clear()
     server.seen.clear()
     job.limit[0] = 3
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelledError):
         job.generator.generate(prompts(40, "ok:b"))
     assert len(server.seen) < 10
 
@@ -80,7 +80,7 @@ def test_each_batch_of_a_model_is_told_and_what_was_generated_until_it_stops_is_
     job.make = lambda _named: Remembering(str(folder), Options(batch_tokens=1, device="cpu"), study=None)
     job.limit[0] = 4
     try:
-        with pytest.raises(Cancelled):
+        with pytest.raises(RunCancelledError):
             job.generator.generate(prompts(20, "the cat"))
         assert [done for done, _total, _message in told] == [0, 1, 2, 3]
         assert Generation.objects.count() == 3
@@ -98,11 +98,11 @@ def test_who_waits_for_another_jobs_device_looks_whether_to_go_on(tmp_path: Path
     def look() -> None:
         looked.append(None)
         if len(looked) == 2:
-            raise Cancelled
+            raise RunCancelledError
 
     with lock.open() as other:
         fcntl.flock(other, fcntl.LOCK_EX)
-        with pytest.raises(Cancelled), warm.looking(look), warm.one_job(SimpleNamespace(type="cuda")):
+        with pytest.raises(RunCancelledError), warm.looking(look), warm.one_job(SimpleNamespace(type="cuda")):
             pytest.fail("two jobs")
     assert len(looked) == 2
     with warm.one_job(SimpleNamespace(type="cuda")):  # it is nobody's now, and nobody is asked

@@ -11,11 +11,11 @@ from analysis.domain.experiments import starting
 from analysis.domain.experiments.experiment import get
 from annotation.domain.judging_models import judging, orders
 from annotation.enums import Inference
+from crowdrag.jobs import lifecycle, run_files
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from crowdrag.llm.enums import AttemptState
 from crowdrag.llm.models import Attempt, Endpoint
-from crowdrag.runs.domain import running, uploads
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
 from tests.analysis.experiments.test_fair import SMALL, _line
 from tests.annotation import asked_again
 from tests.annotation.judge_server import JudgeServer, Seen
@@ -45,7 +45,7 @@ def endpoint(server: JudgeServer) -> Endpoint:
 
 def took(run: Run) -> float:
     """The seconds in which a run had at least one call on its way: the rest is this machine's."""
-    run = running.wait(run)
+    run = lifecycle.wait(run)
     assert run.state == RunState.DONE, run.error
     sent = Attempt.objects.filter(state=AttemptState.ANSWERED, ended_at__gte=run.created_at).order_by("ended_at")
     total, until = timedelta(), run.created_at
@@ -76,7 +76,7 @@ def test_fair_rag(endpoint: Endpoint, tmp_path: Any) -> None:
 
     def order(first: int, last: int) -> starting.Order:
         path.write_text("\n".join(json.dumps(_line(f"q{i}", words)) for i in range(first, last)))
-        upload = uploads.store(study=study, source=path)
+        upload = run_files.store_upload(study=study, source=path)
         parameters = {"generator": f"endpoint:{endpoint.name}", "collection": {"source": "qa", "upload": upload.pk}}
         return starting.order(get("fair"), study, parameters | SMALL | {"samples": 4}, seed=0)
 

@@ -16,9 +16,8 @@ from analysis.domain.results.schema import COLUMNS
 from analysis.models import Finding, Table
 from analysis.rag.shapes import Collection, Query
 from analysis.rag.uplift import reranker
-from crowdrag.runs import kinds
-from crowdrag.runs.domain import executing, running
-from crowdrag.runs.models import Artifact, Run, Unit
+from crowdrag.jobs import kinds, lifecycle, worker
+from crowdrag.jobs.models import Artifact, Run, Unit
 from tests.analysis.cases import check_each
 from tests.analysis.rag.uplift import planted
 from tests.factories import StudyFactory
@@ -42,7 +41,7 @@ def encoder(tmp_path_factory) -> str:
 def generator(monkeypatch, settings, encoder):
     made = planted.Planted()
     settings.BERTSCORE_MODELS = [encoder]
-    monkeypatch.setattr("crowdrag.runs.tasks.wake", lambda **_: None)
+    monkeypatch.setattr("crowdrag.jobs.tasks.wake", lambda **_: None)
     monkeypatch.setattr(staging, "generator", lambda run, named="": made)
     return made
 
@@ -81,7 +80,7 @@ def one(rows: list[dict], **wanted) -> dict:
 
 
 def test_a_run_comes_to_all_tables_and_charts(asked) -> None:
-    run = running.wait(starting.start(asked(other="endpoint:odd")))
+    run = lifecycle.wait(starting.start(asked(other="endpoint:odd")))
     found = rows(run)
     assert set(found) == set(get("uplift").table_names)
     for name, made in found.items():
@@ -114,7 +113,7 @@ def test_a_run_comes_to_all_tables_and_charts(asked) -> None:
 @pytest.mark.soak
 @pytest.mark.timeout(1800)
 def test_a_run_finds_what_helps(asked) -> None:
-    found = rows(running.wait(starting.start(asked(n=N, epochs=14, batch=2))))
+    found = rows(lifecycle.wait(starting.start(asked(n=N, epochs=14, batch=2))))
     for measure in ("precision", "recall"):
         assert one(found["uplift_found"], method="uplift", measure=measure)["value"] >= 0.9
     ahead, by_chance = (one(found["uplift_order"], method=name) for name in ("uplift", "standard"))
@@ -146,22 +145,22 @@ def _check_thresholds(found: dict[str, list[dict]]) -> None:
 
 
 def test_where_nothing_is_handed_over_the_result_says_so(asked) -> None:
-    run = running.wait(starting.start(asked(threshold=1, methods=["naive"], ablations=[])))
+    run = lifecycle.wait(starting.start(asked(threshold=1, methods=["naive"], ablations=[])))
     assert one(rows(run)["uplift_inputs"], method="uplift")["documents"] == 0
     assert len(concluding.warnings(run)) == 1
-    lenient = running.wait(starting.start(asked(threshold=0, methods=["naive"], ablations=[])))
+    lenient = lifecycle.wait(starting.start(asked(threshold=0, methods=["naive"], ablations=[])))
     assert concluding.BARE not in lenient.summary
 
 
 def test_a_killed_run_goes_on_and_asks_nothing_twice(asked, generator) -> None:
-    whole = rows(running.wait(starting.start(asked())))
+    whole = rows(lifecycle.wait(starting.start(asked())))
     once = len(generator.asked)
     run = starting.start(asked())
     for _unit in range(2 + 2 * 4 + 1):  # labels, training of four methods, the answers of one split
-        assert executing.work_next(run)
+        assert worker.work_next(run)
     kept = Finding.objects.filter(run=run).count()
-    running.cancel(run=run)
-    again = rows(running.wait(running.resume(run=run)))
+    lifecycle.cancel(run=run)
+    again = rows(lifecycle.wait(lifecycle.resume(run=run)))
     assert kept in {11 + 8 + 5, 11 + 8 + 6}
     assert again == whole
     assert len(generator.asked) == 2 * once  # the stand-in remembers nothing: as many as the first run, no more
@@ -169,7 +168,7 @@ def test_a_killed_run_goes_on_and_asks_nothing_twice(asked, generator) -> None:
 
 def test_rerankers_are_files_that_other_runs_use(asked, tmp_path) -> None:
     plain = {"ablations": [], "methods": []}
-    lender = running.wait(starting.start(asked(**plain)))
+    lender = lifecycle.wait(starting.start(asked(**plain)))
     lent = rows(lender)
     files = Artifact.objects.filter(run=lender).order_by("name")
     assert [each.name for each in files] == ["uplift-split-0.zip", "uplift-split-1.zip"]
@@ -177,13 +176,13 @@ def test_rerankers_are_files_that_other_runs_use(asked, tmp_path) -> None:
         pack.extractall(tmp_path)
     assert reranker.load(tmp_path / "reranker", device="cpu").about["method"] == "uplift"
 
-    borrowed = rows(running.wait(starting.start(asked(seed=5, trained=str(lender.key), **plain))))
+    borrowed = rows(lifecycle.wait(starting.start(asked(seed=5, trained=str(lender.key), **plain))))
     assert borrowed["uplift_answers"] == lent["uplift_answers"]
     assert not Artifact.objects.filter(run__parameters__trained=str(lender.key)).exists()
 
     # What cannot be lent is refused before anything is asked, and before anything is estimated.
     for given, named in (({"trained": str(lender.key), "division": 1}, "2 .* 0"), ({"trained": "nobody"}, "nobody")):
-        with pytest.raises(kinds.Rejected):
+        with pytest.raises(kinds.InputRejectedError):
             starting.start(asked(**given, **plain))
         with pytest.raises(BadParameterError, match=named):
             starting.expect(asked(**given, **plain))
@@ -191,7 +190,7 @@ def test_rerankers_are_files_that_other_runs_use(asked, tmp_path) -> None:
 
 def test_a_method_that_is_not_possible_says_why_and_the_others_go_on(asked) -> None:
     """The plain cross-encoder learns from documents that state the answer, and none does here."""
-    found = rows(running.wait(starting.start(asked(methods=["cross_encoder"], ablations=[]))))
+    found = rows(lifecycle.wait(starting.start(asked(methods=["cross_encoder"], ablations=[]))))
     row = one(found["uplift_results"], method="cross_encoder", metric="f1")
     assert (row["value"], row["n"]) == (None, 0)
     assert row["note"]
@@ -200,7 +199,7 @@ def test_a_method_that_is_not_possible_says_why_and_the_others_go_on(asked) -> N
 
 
 def test_nothing_is_tested_by_what_has_learnt_from_it(asked) -> None:
-    run = running.wait(starting.start(asked(patience=1, splits=3, ablations=[], methods=[])))
+    run = lifecycle.wait(starting.start(asked(patience=1, splits=3, ablations=[], methods=[])))
     found = rows(run)
     split_of = {row["query"]: row["split"] for row in found["uplift_answers"]}
     for artifact in Artifact.objects.filter(run=run):
@@ -216,7 +215,7 @@ def test_nothing_is_tested_by_what_has_learnt_from_it(asked) -> None:
 def test_an_estimate_is_an_upper_bound(asked, generator) -> None:
     made = asked()
     expected = starting.expect(made).estimate
-    running.wait(starting.start(made))
+    lifecycle.wait(starting.start(made))
     assert len(set(generator.asked)) <= expected.calls
     assert (expected.queries, expected.left_out) == (FEW - 1, 1)
     used = sum(len(" ".join(each.content for each in prompt.messages).split()) for prompt in set(generator.asked))
@@ -291,7 +290,7 @@ def found(run: Run) -> str:
 
 
 def test_what_many_questions_and_methods_ask_goes_out_together(asked, waves, monkeypatch) -> None:
-    run = running.wait(starting.start(asked(**ASKED)))
+    run = lifecycle.wait(starting.start(asked(**ASKED)))
     together, calls = rows(run), len(waves)
     assert max(waves) >= 5 * 6  # of five questions or more, with five documents each
     # Labels by two models, SKR's training, Adaptive-RAG's steps, answers by two models; each for two splits.
@@ -306,7 +305,7 @@ def test_what_many_questions_and_methods_ask_goes_out_together(asked, waves, mon
     alone = starting.start(asked(**ASKED))
     for unit in Unit.objects.filter(run=alone, payload__has_key="queries"):
         _alone(unit)
-    alone = running.wait(alone)
+    alone = lifecycle.wait(alone)
     assert rows(alone) == together
     assert found(alone) == found(run)
     assert len(waves) > 3 * calls

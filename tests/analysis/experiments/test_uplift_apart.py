@@ -13,9 +13,8 @@ from analysis.domain.experiments.experiment import BadParameterError, get
 from analysis.domain.experiments.uplift import keeping, questions, working
 from analysis.domain.experiments.uplift.parameters import Parameters
 from analysis.rag.uplift.baselines.protocol import Training
-from crowdrag.runs import kinds
-from crowdrag.runs.domain import executing, running
-from crowdrag.runs.models import Run
+from crowdrag.jobs import kinds, lifecycle, worker
+from crowdrag.jobs.models import Run
 from tests.analysis.rag.uplift import planted
 
 from .test_uplift import _line, asked, encoder, generator, one, rows  # noqa: F401 - fixtures
@@ -93,7 +92,7 @@ def learnt(training: Training) -> set[str]:
 
 
 def test_nothing_that_is_trained_has_seen_a_text_of_what_it_is_tested_on(with_strangers, handed_over) -> None:
-    run = running.wait(starting.start(with_strangers(methods=LEARNING, ablations=["without_pair"], patience=0)))
+    run = lifecycle.wait(starting.start(with_strangers(methods=LEARNING, ablations=["without_pair"], patience=0)))
     found = rows(run)
     tested = texts_of(run)
     assert len(handed_over) == 2 * (len(LEARNING) + 2)
@@ -110,7 +109,7 @@ def test_nothing_that_is_trained_has_seen_a_text_of_what_it_is_tested_on(with_st
 
 def test_texts_that_are_nearly_equal_across_folds_are_not_learnt_from(with_strangers, handed_over) -> None:
     made = with_strangers(others=0, shared=False, nearly=True, methods=["naive"], ablations=[])
-    found = rows(running.wait(starting.start(made)))
+    found = rows(lifecycle.wait(starting.start(made)))
     for each in handed_over:
         texts = [text for text in learnt(each) if text.casefold().startswith("word0 word1")]
         assert not texts
@@ -118,7 +117,7 @@ def test_texts_that_are_nearly_equal_across_folds_are_not_learnt_from(with_stran
 
     # A run that was started before this goes on with what it began with: these texts are not equal.
     earlier = {name: value for name, value in made.parameters["collection"].items() if name != collecting.NEAR}
-    old = running.wait(starting.start(replace(made, parameters=made.parameters | {"collection": earlier})))
+    old = lifecycle.wait(starting.start(replace(made, parameters=made.parameters | {"collection": earlier})))
     assert {row["left_out"] for row in rows(old)["uplift_training"]} == {0}
 
 
@@ -133,7 +132,7 @@ def test_the_datas_own_splits_train_choose_and_test(asked, handed_over, tmp_path
     names = {part: {each.id for each, own in zip(queries, parts, strict=True) if own == part} for part in set(parts)}
     upload = starting.hand_in(made.study, path)
     given = made.parameters | {"collection": starting.of_upload(made.study, "qa", upload.pk)}
-    run = running.wait(starting.start(starting.order(get("uplift"), made.study, given)))
+    run = lifecycle.wait(starting.start(starting.order(get("uplift"), made.study, given)))
     found = rows(run)
     assert {row["query"] for row in found["uplift_answers"]} == names["test"]
     assert one(found["uplift_results"], method="uplift", metric="em")["n"] == len(names["test"])
@@ -171,14 +170,14 @@ def test_a_run_from_before_goes_on_with_the_documents_that_it_began_with_and_say
     old = replace(made, parameters=made.parameters | {"collection": earlier})
     run = starting.start(old)
     for _unit in range(3):
-        assert executing.work_next(run)
-    running.cancel(run=run)
+        assert worker.work_next(run)
+    lifecycle.cancel(run=run)
     collecting._kept.clear()  # another process goes on
-    run = running.wait(running.resume(run=run))
+    run = lifecycle.wait(lifecycle.resume(run=run))
     assert run.inputs_digest != starting.start(made).inputs_digest
     tested = texts_of(run)
     assert all(min(len(texts & learnt(each)) for texts in tested.values()) > 0 for each in handed_over)
-    told = [rows(each)["uplift_counts"] for each in (run, running.wait(starting.start(made)))]
+    told = [rows(each)["uplift_counts"] for each in (run, lifecycle.wait(starting.start(made)))]
     first, second = (one(counts, name="strangers")["note"] for counts in told)
     assert first != second
 
@@ -186,7 +185,7 @@ def test_a_run_from_before_goes_on_with_the_documents_that_it_began_with_and_say
 def test_a_fold_with_too_few_other_questions_is_refused_before_the_start(with_strangers) -> None:
     with pytest.raises(collecting.BadCollectionError):
         starting.expect(with_strangers(others=6, n=4, shared=False))
-    with pytest.raises(kinds.Rejected):
+    with pytest.raises(kinds.InputRejectedError):
         starting.start(with_strangers(others=6, n=4, shared=False))
 
 
@@ -203,13 +202,13 @@ def test_questions_are_drawn_before_they_lend_documents(with_strangers) -> None:
 
 def test_rerankers_that_know_documents_of_tested_questions_are_not_taken(with_strangers, monkeypatch) -> None:
     plain = {"ablations": [], "methods": []}
-    lender = running.wait(starting.start(with_strangers(shared=False, **plain)))
+    lender = lifecycle.wait(starting.start(with_strangers(shared=False, **plain)))
     assert rows(lender)
-    borrowed = running.wait(starting.start(with_strangers(shared=False, trained=str(lender.key), **plain)))
+    borrowed = lifecycle.wait(starting.start(with_strangers(shared=False, trained=str(lender.key), **plain)))
     assert rows(borrowed)
 
     # The same questions, with a text that the lender has learnt from for the split that tests it here.
-    taken = running.wait(starting.start(with_strangers(shared=True, trained=str(lender.key), **plain)))
+    taken = lifecycle.wait(starting.start(with_strangers(shared=True, trained=str(lender.key), **plain)))
     assert (taken.state, len(taken.problems)) == ("FAILED", 1)
 
     take = keeping.take
@@ -219,5 +218,5 @@ def test_rerankers_that_know_documents_of_tested_questions_are_not_taken(with_st
         del made.trained.about["documents"]
 
     monkeypatch.setattr(keeping, "take", _from_before)
-    silent = running.wait(starting.start(with_strangers(shared=False, trained=str(lender.key), **plain)))
+    silent = lifecycle.wait(starting.start(with_strangers(shared=False, trained=str(lender.key), **plain)))
     assert (silent.state, len(silent.problems)) == ("FAILED", 1)

@@ -15,8 +15,8 @@ from analysis.rag.shapes import Document, Output, Prompt
 from analysis.rag.uplift.baselines import dpa_training
 from analysis.rag.uplift.labels import read
 from analysis.rag.uplift.prompts import reference
-from crowdrag.runs.domain import running
-from crowdrag.runs.models import Run
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.models import Run
 from tests.analysis.rag import tiny
 from tests.analysis.rag.neural import torch
 from tests.analysis.rag.uplift import planted
@@ -51,7 +51,7 @@ def test_refusals_of_both_models_are_counted_and_what_does_not_fit_keeps_no_othe
     monkeypatch.setattr(dpa_training._Learning, "_whole", full)
     monkeypatch.setattr(dpa_training._Learning, "_in_parts", full)
     methods = ["naive", "replug", "dpa"]
-    run = running.wait(starting.start(asked(methods=methods, ablations=[], other="endpoint:odd", precision="half")))
+    run = lifecycle.wait(starting.start(asked(methods=methods, ablations=[], other="endpoint:odd", precision="half")))
     found = rows(run)
 
     # The tables' counts, from what was asked.

@@ -6,8 +6,8 @@ from typing import Any
 from analysis.domain.releases import building, drafting, publishing
 from analysis.domain.releases.choices import Choices
 from analysis.models import Release
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import RunState
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.enums import RunState
 from crowdrag.studies.models import Study
 
 
@@ -19,7 +19,7 @@ def drafted(study: Study, choices: Choices | None = None, **said: Any) -> Releas
 def built(study: Study, choices: Choices | None = None, **said: Any) -> Release:
     """A version that is built; the run is worked on in this process."""
     release = drafted(study, choices, **said)
-    run = running.wait(building.start(release=release))
+    run = lifecycle.wait(building.start(release=release))
     assert (run.state, run.error) == (RunState.DONE, "")
     release.refresh_from_db()
     return release

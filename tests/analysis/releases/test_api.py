@@ -12,8 +12,8 @@ from analysis.domain.releases.choices import Choices
 from analysis.domain.releases.personal import searching
 from analysis.models import PersonalFinding, ReleaseFile, ReleaseLink
 from crowdrag.audit.models import Look
-from crowdrag.runs.domain import running
-from crowdrag.runs.models import Run
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 from tests.api.conftest import by_token
@@ -97,7 +97,7 @@ def drafted(made: Study, client: APIClient) -> str:
 def built(made: Study, client: APIClient) -> str:
     """The same of one that was built."""
     address = drafted(made, client)
-    running.wait(Run.objects.get(key=client.post(address + "build/").data["run"]))
+    lifecycle.wait(Run.objects.get(key=client.post(address + "build/").data["run"]))
     return address
 
 

@@ -13,8 +13,8 @@ from analysis.domain.releases.contents.times import Clock
 from analysis.domain.results import schema
 from analysis.models import Table
 from annotation.models import Assignment
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 from tests.factories import NOW
 

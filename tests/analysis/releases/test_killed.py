@@ -14,8 +14,8 @@ from analysis.domain.releases import building
 from analysis.domain.releases.choices import Choices, Logs
 from analysis.enums import ReleaseState
 from analysis.models import Release
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import RunState
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.enums import RunState
 from crowdrag.studies.models import Study
 from tests.analysis.whole_study import whole_study
 
@@ -38,7 +38,7 @@ def in_a_process(run) -> int:
     if (child := os.fork()) == 0:
         connections["default"].connection = None
         try:
-            running.wait(run)
+            lifecycle.wait(run)
         finally:
             os._exit(0 if kept else 1)
     return child
@@ -78,7 +78,7 @@ def kill_at_random(study: Study, files: Path, *, kills: int, seed: int) -> list[
         assert_only_whole_files(files)
         if release.state == ReleaseState.BUILDING:
             assert not release.files.exists()
-        done = running.wait(run)
+        done = lifecycle.wait(run)
         assert (done.state, done.error) == (RunState.DONE, "")
         release.refresh_from_db()
         assert_whole(release, files)

@@ -15,7 +15,7 @@ from analysis.domain.releases import building, drafting, keeping, publishing
 from analysis.domain.releases.choices import Choices, Passages
 from analysis.enums import ReleaseState
 from analysis.models import Release, ReleaseFile, ReleasePerson, ReleaseTable
-from crowdrag.runs.domain import running
+from crowdrag.jobs import lifecycle
 from crowdrag.studies.models import Study
 from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW, ParticipantFactory, ResponseFactory, RetrievedPassageFactory, StudyFactory
@@ -78,7 +78,7 @@ def test_a_draft_that_is_built_again_keeps_no_files_of_before(study: Study, file
     assert everything(files) == b""
     release.refresh_from_db()
     assert (release.state, release.digest, release.files.count()) == (ReleaseState.DRAFT, "", 0)
-    running.wait(building.start(release=release))
+    lifecycle.wait(building.start(release=release))
     after = {path for path in files.rglob("*") if path.is_file()}
     assert after
     assert not before & after
@@ -92,7 +92,7 @@ def test_the_same_study_gives_the_same_bytes(study: Study) -> None:
     first, again = built(study), drafted(study)
     Release.objects.filter(pk=first.pk).delete()
     Release.objects.filter(pk=again.pk).update(number=1)
-    run = running.wait(building.start(release=again))
+    run = lifecycle.wait(building.start(release=again))
     again.refresh_from_db()
     if run.created_at.date() == first.built_at.date():  # not over midnight
         assert again.digest == first.digest
@@ -186,7 +186,7 @@ def test_erasure_lets_what_is_being_built_begin_anew_without_them(study: Study, 
     run = building.start(release=release)
     person = study.responses.get().participant
     withdrawal.erase(participant=person, now=timezone.now())
-    running.wait(run)
+    lifecycle.wait(run)
     release.refresh_from_db()
     assert release.state == ReleaseState.READY
     assert not release.people.exists()
@@ -228,6 +228,6 @@ def test_a_building_that_is_stopped_leaves_a_draft(study: Study, files: Path) ->
     building.start(release=release)
     assert building.stop(release=release).state == ReleaseState.DRAFT
     assert everything(files) == b""
-    running.wait(building.start(release=release))
+    lifecycle.wait(building.start(release=release))
     release.refresh_from_db()
     assert release.state == ReleaseState.READY

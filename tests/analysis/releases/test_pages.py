@@ -14,7 +14,7 @@ from analysis.domain.releases import building, linking, publishing
 from analysis.forms.release import ReleaseForm
 from analysis.models import PersonalFinding, Release, ReleaseLink
 from crowdrag.audit.models import Look
-from crowdrag.runs.domain import running
+from crowdrag.jobs import lifecycle
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 from crowdrag.studies.participants import withdrawal
@@ -71,7 +71,7 @@ def test_a_version_goes_from_the_form_to_the_public_by_buttons(study: Study, own
     moving = html(owner.get(at("release_moving", release)))
     assert ("<progress" in moving, "<html" in moving) == (True, False)
     release.refresh_from_db()
-    running.wait(release.run)
+    lifecycle.wait(release.run)
     ended = owner.get(at("release_moving", release))
     assert (ended.status_code, ended["HX-Refresh"]) == (204, "true")
     assert at("release_moving", release) not in html(owner.get(at("release", release)))
@@ -204,7 +204,7 @@ def test_texts_are_shown_as_texts_and_what_looks_like_personal_data_waits(study:
 
 def test_a_building_that_failed_leads_to_its_run_and_can_be_stopped(study: Study, owner: Client) -> None:
     release = drafted(study)
-    run = running.cancel(run=building.start(release=release))
+    run = lifecycle.cancel(run=building.start(release=release))
     page = html(owner.get(at("release", release)))
     assert reverse("run", args=[study.slug, run.key]) in page
     assert f'action="{at("release_stop", release)}"' in page

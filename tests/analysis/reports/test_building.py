@@ -9,8 +9,8 @@ import pytest
 from analysis.domain import charts, reports, tables
 from analysis.domain.reports import as_html, as_pdf, building, exporting, packing
 from analysis.models import Table
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import RunState
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.enums import RunState
 
 pytestmark = pytest.mark.django_db
 
@@ -73,7 +73,7 @@ def test_html_and_pdf_of_a_run_are_the_same_to_the_byte(run):
 def test_everything_is_packed_in_the_background_and_the_same_to_the_byte(run, tmp_path):
     made = packing.start(run=run)
     assert packing.start(run=run) == made
-    made = running.wait(made)
+    made = lifecycle.wait(made)
     assert (made.state, made.error) == (RunState.DONE, "")
     artifact = packing.packed(run)
     exporting.pack(run, tmp_path / "again.zip")
@@ -94,7 +94,7 @@ def test_everything_is_packed_in_the_background_and_the_same_to_the_byte(run, tm
 def test_packing_the_report_of_an_analysis_that_is_gone_is_rejected(run):
     made = packing.start(run=run)
     run.delete()
-    made = running.wait(made)
+    made = lifecycle.wait(made)
     assert (made.state, len(made.problems)) == (RunState.FAILED, 1)
 
 

@@ -9,8 +9,8 @@ from django.utils import timezone
 from analysis.domain import charts, erasing
 from analysis.domain.reports import packing
 from annotation.models import Assignment
-from crowdrag.runs.domain import running
-from crowdrag.runs.models import Run
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Participant
 from tests.analysis import small_study
 from tests.analysis.reports import hostile
@@ -73,7 +73,7 @@ def test_everything_is_packed_once_and_offered_until_somebody_has_themselves_era
     assert answer["Location"] == f"/studies/{run.study.slug}/runs/{made.key}/"
     zip_address = f"/studies/{run.study.slug}/runs/{made.key}/files/"
     assert zip_address not in text(visit(run.study, "report/"))
-    running.wait(made)
+    lifecycle.wait(made)
     assert zip_address in text(visit(run.study, "report/"))
     with django_capture_on_commit_callbacks(execute=True):
         erasing.erase(Participant.objects.get(study=run.study, external_id="w1"), timezone.now())

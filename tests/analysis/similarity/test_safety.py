@@ -10,10 +10,9 @@ from analysis.domain import erasing
 from analysis.domain.similarity import choosing, keeping, scoring
 from analysis.domain.texts import digest
 from analysis.models import Encoder, Encoding, Likeness
-from crowdrag.runs import kinds
-from crowdrag.runs.domain import executing, running
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs import kinds, lifecycle, worker
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from tests.analysis import small_study
 from tests.analysis.processes import python
 from tests.analysis.similarity.texts import compute, kept, set_texts, text_of
@@ -37,10 +36,10 @@ def test_a_worker_that_dies_loses_one_topic_at_most(study, encoded, monkeypatch)
 
     monkeypatch.setattr(keeping, "keep", dies)
     with pytest.raises(KeyboardInterrupt):
-        executing.work_next(run)
+        worker.work_next(run)
     monkeypatch.setattr(keeping, "keep", keep)
     assert Likeness.objects.count() == 3
-    assert running.wait(run).state == RunState.DONE
+    assert lifecycle.wait(run).state == RunState.DONE
     assert Likeness.objects.count() == 6
     assert sorted(encoded.values()) == [1, 1, 1, 2, 2, 2]
 
@@ -51,18 +50,18 @@ def test_a_cancelled_run_keeps_what_it_has_and_goes_on_where_it_was(study, encod
     monkeypatch.setattr(
         kinds.Work, "report", lambda self, done, *rest: (report(self, done, *rest), done and _cancel(run))
     )
-    executing.work_next(run)
+    worker.work_next(run)
     monkeypatch.setattr(kinds.Work, "report", report)
     run.refresh_from_db()
     assert (run.state, Likeness.objects.count()) == (RunState.CANCELLED, 3)
     encoded.clear()
-    assert running.wait(running.resume(run=run)).state == RunState.DONE
+    assert lifecycle.wait(lifecycle.resume(run=run)).state == RunState.DONE
     assert (Likeness.objects.count(), len(encoded)) == (6, 3)
 
 
 def _cancel(run: Run) -> None:
-    running.cancel(run=run)
-    raise kinds.Cancelled
+    lifecycle.cancel(run=run)
+    raise kinds.RunCancelledError
 
 
 def test_after_a_cancellation_nothing_comes(study, monkeypatch):
@@ -71,11 +70,11 @@ def test_after_a_cancellation_nothing_comes(study, monkeypatch):
 
     def cancelled_meanwhile(*args):
         effect = score(*args)
-        running.cancel(run=run)
+        lifecycle.cancel(run=run)
         return effect
 
     monkeypatch.setattr(scoring, "_score", cancelled_meanwhile)
-    executing.work_next(run)
+    worker.work_next(run)
     run.refresh_from_db()
     assert (run.state, Encoding.objects.count(), Likeness.objects.count()) == (RunState.CANCELLED, 0, 0)
 
@@ -118,7 +117,7 @@ def test_two_workers_at_once_keep_everything_once():
     study = set_texts(small_study.make())
     runs = [scoring.start(study=study), scoring.start(study=study)]
     scoring.load(str(choosing.offered()[0].model), 2)
-    together([lambda run=run: executing.work_next(run) for run in runs])
+    together([lambda run=run: worker.work_next(run) for run in runs])
     assert (Encoder.objects.count(), Encoding.objects.count(), Likeness.objects.count()) == (1, 6, 6)
     assert Run.objects.filter(state=RunState.DONE).count() == 2
 
@@ -139,7 +138,7 @@ def test_a_process_that_is_killed_loses_one_topic_at_most(settings, encoded):
     process.wait()
     before = set(Encoding.objects.values_list("text", flat=True))
     assert 6 <= len(before) < 60
-    run = running.wait(Run.objects.get(kind=scoring.KIND))  # when the lease of the dead has run out
+    run = lifecycle.wait(Run.objects.get(kind=scoring.KIND))  # when the lease of the dead has run out
     assert run.state == RunState.DONE
     assert (Encoding.objects.count(), Likeness.objects.count()) == (60, 30)
     assert len(encoded) == 60 - len(before)

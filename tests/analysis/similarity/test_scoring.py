@@ -18,9 +18,9 @@ from analysis.models import Encoder, Encoding, Likeness
 from analysis.rag.encoders import Identity
 from analysis.text.bertscore import TokenEmbeddings, score
 from analysis.text.statements import without_markers
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import Queue, RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.enums import Queue, RunState
+from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import Role
 from tests.analysis import small_study
 from tests.analysis.similarity.texts import compute, kept, set_texts
@@ -98,7 +98,7 @@ def test_only_what_is_offered_can_be_computed_and_only_of_pairs(study, folder, s
         settings.HAS_GPU_WORKER = has
         assert scoring.queue() == queue
     settings.BERTSCORE_MODELS = [str(tmp_path / "gone")]
-    run = running.wait(scoring.start(study=study))
+    run = lifecycle.wait(scoring.start(study=study))
     assert (run.state, len(run.problems)) == (RunState.FAILED, 1)
 
 
@@ -185,7 +185,7 @@ def test_the_page_offers_to_compute_and_shows_how_it_stands(study, settings, mod
     assert started.url.endswith(f"/runs/{run.key}/")
     assert offer(study).run.is_active
     assert f'action="{start}"' not in visit(study, "metrics/", Role.EDITOR).content.decode()
-    running.wait(run)
+    lifecycle.wait(run)
     assert (offer(study).missing, offer(study).is_newer) == (0, True)  # they came after the analysis
     analyse(study)
     assert not offer(study).is_newer
@@ -196,7 +196,7 @@ def test_the_page_offers_to_compute_and_shows_how_it_stands(study, settings, mod
 def test_the_page_shows_a_failed_run_and_refuses_other_models(study, settings, tmp_path):
     analyse(study)
     settings.BERTSCORE_MODELS = [str(tmp_path / "<gone>"), "all-MiniLM-L6-v2"]
-    run = running.wait(scoring.start(study=study))
+    run = lifecycle.wait(scoring.start(study=study))
     text = visit(study, "metrics/", Role.EDITOR).content.decode()
     assert all(part in text for part in ("&lt;gone&gt;", "<select", f"/runs/{run.key}/"))
     start = f"/studies/{study.slug}/results/bertscore/start/"

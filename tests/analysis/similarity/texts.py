@@ -5,9 +5,9 @@ import pgtrigger
 
 from analysis.domain.similarity import scoring
 from analysis.models import Likeness
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 from tests.analysis.rag import tiny
 from writing.models import Response
@@ -30,7 +30,7 @@ def set_texts(study: Study, **texts: str) -> Study:
 
 
 def compute(study: Study, **options) -> Run:
-    run = running.wait(scoring.start(study=study, **options))
+    run = lifecycle.wait(scoring.start(study=study, **options))
     assert (run.state, run.problems, run.error) == (RunState.DONE, [], "")
     return run
 

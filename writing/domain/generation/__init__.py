@@ -17,8 +17,8 @@ def register() -> None:
     """Add campaigns to the kinds of runs; called once, when the app is ready."""
     from django.utils.translation import gettext_lazy as _
 
-    from crowdrag.runs.enums import Queue
-    from crowdrag.runs.kinds import Kind, register
+    from crowdrag.jobs.enums import Queue
+    from crowdrag.jobs.kinds import Kind, register
 
     from . import campaigns, listing, parameter_display
 

@@ -12,12 +12,12 @@ from typing import Any, Final
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from crowdrag.llm.domain import forecasts, gateway
-from crowdrag.llm.domain.forecasts import Forecast, UnansweredError
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.kinds import InputRejectedError, Work
+from crowdrag.jobs.models import Run
+from crowdrag.llm import forecasts, gateway
+from crowdrag.llm.forecasts import Forecast, UnansweredError
 from crowdrag.llm.models import Endpoint
-from crowdrag.runs.domain import running
-from crowdrag.runs.kinds import Rejected, Work
-from crowdrag.runs.models import Run
 from crowdrag.studies.models import Study, User
 
 from ...models import ModelAnswer, Style, Topic, WritingPrompt
@@ -89,10 +89,10 @@ def start(*, study: Study, order: Order, by: User | None = None, kind: str = KIN
 
     Raises
     ------
-    Rejected
+    InputRejectedError
         if there is nothing to write.
     """
-    return running.start(study=study, kind=kind, parameters=order.kept, by=by)
+    return lifecycle.start(study=study, kind=kind, parameters=order.kept, by=by)
 
 
 def forecast(*, study: Study, order: Order) -> Forecast:
@@ -107,7 +107,7 @@ def plan(run: Run) -> Iterable[dict[str, Any]]:
     order = Order.of(run)
     wanted = [[topic.pk, style.pk] for topic, style in order.pairs(run.study)]
     if not wanted:
-        raise Rejected(
+        raise InputRejectedError(
             [{"field": "topics", "message": _("There is nothing to write: no topic with passages is left.")}]
         )
     run.inputs_digest = hashlib.sha256(json.dumps([order.kept, wanted], sort_keys=True).encode()).hexdigest()
@@ -121,7 +121,7 @@ def work(work: Work) -> None:
 
     Raises
     ------
-    Rejected
+    InputRejectedError
         if the endpoint may not be asked or the budget is spent: raised or allowed, the run can be resumed.
     UnansweredError
         if the server failed: the unit is tried again.
@@ -131,12 +131,12 @@ def work(work: Work) -> None:
     wanted = _slots(work.unit.payload["slots"])
     total, done = len(wanted), 0
     began = time.monotonic()
-    work.report(0, total, forecasts.waiting(writer.endpoint))
+    work.report(0, total, forecasts.describe_wait(writer.endpoint))
 
     def heard(answer: gateway.Answer) -> None:
         nonlocal done
         # Stored at once: writing takes long, and what is written stays if the run is cancelled after it.
-        if answer.fault not in forecasts.PASSING:
+        if answer.fault not in forecasts.TRANSIENT_FAULTS:
             work.keep(partial(keep, wanted[answer.index], answer))
         done += 1
         work.report(done, total, _about(wanted))
@@ -145,7 +145,7 @@ def work(work: Work) -> None:
         if done:
             work.check()
         else:
-            work.report(0, total, forecasts.waiting(writer.endpoint, time.monotonic() - began))
+            work.report(0, total, forecasts.describe_wait(writer.endpoint, time.monotonic() - began))
 
     def keep(slot: Slot, answer: gateway.Answer) -> None:
         now = timezone.now()
@@ -170,7 +170,7 @@ def work(work: Work) -> None:
             check=check,
         )
     except gateway.GatewayError as error:
-        raise Rejected([{"message": str(error)}]) from error
+        raise InputRejectedError([{"message": str(error)}]) from error
     forecasts.check_answered(writer.endpoint, answers)
 
 
@@ -178,7 +178,7 @@ def finish(run: Run) -> None:
     """Sum up what came of it."""
     counted = Counter(ModelAnswer.objects.filter(run=run).values_list("outcome", flat=True))
     summary = {"answers": counted.total(), **{mark.lower(): counted[mark] for mark in sorted(counted)}}
-    running.note(run=run, summary=summary)
+    lifecycle.note(run=run, summary=summary)
 
 
 def _slots(keys: Sequence[Sequence[int]]) -> list[Slot]:

@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID, uuid5
 
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Participant
 
 from ...models import ModelAnswer, Response

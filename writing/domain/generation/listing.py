@@ -7,10 +7,10 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 
-from crowdrag.llm.domain.errors import GatewayError
-from crowdrag.llm.domain.requests import prepare
+from crowdrag.jobs.models import Run
+from crowdrag.llm.errors import GatewayError
 from crowdrag.llm.models import Call, Endpoint
-from crowdrag.runs.models import Run
+from crowdrag.llm.requests import prepare
 from crowdrag.studies.models import Study
 
 from ...enums import AnswerOutcome

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from analysis.text import degeneracy, statements
-from crowdrag.llm.domain.gateway import Answer
+from crowdrag.llm.gateway import Answer
 
 from ...enums import LONGEST_TEXT, AnswerOutcome
 from .slots import Slot

@@ -6,9 +6,9 @@ from typing import Any, Final
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from crowdrag.jobs import kinds
+from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Endpoint
-from crowdrag.runs import kinds
-from crowdrag.runs.models import Run
 
 from ...models import Style, WritingPrompt
 from .slots import Which
@@ -61,6 +61,6 @@ _WORDS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "prompt": _prompt,
     "styles": _styles,
     "topics": _topics,
-    "which": kinds.choice(Which.choices),
-    "form": kinds.choice(Form.choices),
+    "which": kinds.choice_label(Which.choices),
+    "form": kinds.choice_label(Form.choices),
 }

@@ -8,7 +8,7 @@ from typing import Final
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from crowdrag.llm.domain import fences
+from crowdrag.llm import prompt_delimiters
 from crowdrag.studies.models import Study
 
 from ...models import WritingPrompt
@@ -127,7 +127,7 @@ def check_places(text: str, *, needed: Sequence[str], places: Sequence[str]) -> 
 
 def filled(text: str, *, slot: Slot, form: str, words: int) -> str:
     """Return the prompt for a slot. Query and passages are others' words: passages stand fenced, as data."""
-    fence = fences.fenced(slot.topic.query, *slot.passages, purpose="write")
+    fence = prompt_delimiters.delimit(slot.topic.query, *slot.passages, purpose="write")
     passages = fence.wrap("\n".join(f"[{rank}] {passage}" for rank, passage in enumerate(slot.passages)), "Passages")
     comes = {
         "query": slot.topic.query,

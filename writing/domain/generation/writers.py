@@ -10,7 +10,7 @@ from typing import Any, Final
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from crowdrag.llm.domain import gateway
+from crowdrag.llm import gateway
 from crowdrag.llm.models import Endpoint
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Participant, Study

@@ -11,9 +11,8 @@ from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from crowdrag.runs import kinds
-from crowdrag.runs.domain import erasing, running, uploads
-from crowdrag.runs.models import Run, Upload
+from crowdrag.jobs import erasure, kinds, lifecycle, run_files
+from crowdrag.jobs.models import Run, Upload
 from crowdrag.studies.models import Study, User
 
 from . import inputs
@@ -134,11 +133,11 @@ def start(
     given: list[dict[str, Any]] = []
     for role, value in files.items():
         if isinstance(value, list):
-            kept = [uploads.store(study=study, source=file, name=file.name, by=by, now=now) for file in value]
+            kept = [run_files.store_upload(study=study, source=file, name=file.name, by=by, now=now) for file in value]
             given += [{"role": role, "upload": upload.pk} for upload in kept]
         else:
             given.append({"role": role, "path": str(value)})
-    return running.start(
+    return lifecycle.start(
         study=study, kind=importer.kind, parameters={"inputs": given, **(options or {})}, by=by, now=now
     )
 
@@ -159,7 +158,7 @@ def describe(importer: Importer, run: Run) -> dict[str, Any]:
 def erase_uploads(*, study: Study, now: datetime) -> None:
     """Remove the files that were handed in for imports of what people gave: somebody has theirs erased."""
     kinds_of_people = [importer.kind for importer in _importers.values() if importer.of_people]
-    erasing.erase_uploads(study=study, kinds=kinds_of_people, now=now)
+    erasure.erase_uploads(study=study, kinds=kinds_of_people, now=now)
 
 
 def _worker(importer: Importer) -> Callable[[kinds.Work], kinds.Effect]:
@@ -171,14 +170,14 @@ def _worker(importer: Importer) -> Callable[[kinds.Work], kinds.Effect]:
                 problems.refuse_any()
                 digest = files.digest()
         except BadInput as refused:
-            raise kinds.Rejected(refused.as_rows(), is_final=True) from refused
+            raise kinds.InputRejectedError(refused.as_rows(), is_final=True) from refused
 
         def effect() -> None:
             try:
                 stored = importer.store(unit.run.study, found, timezone.now())
             except BadInput as refused:
-                raise kinds.Rejected(refused.as_rows(), is_final=True) from refused
-            running.note(run=unit.run, summary=_told(stored.summary), inputs_digest=digest, problems=stored.faults)
+                raise kinds.InputRejectedError(refused.as_rows(), is_final=True) from refused
+            lifecycle.note(run=unit.run, summary=_told(stored.summary), inputs_digest=digest, problems=stored.faults)
 
         return effect
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from crowdrag.runs.models import Run, Upload
+from crowdrag.jobs.models import Run, Upload
 
 from . import sources
 from .problems import Problems

@@ -8,7 +8,7 @@ from django.utils.translation import ngettext
 
 from crowdrag.studies import money
 from crowdrag.studies.activities import Readiness, undisclosed
-from crowdrag.webhooks.domain import telling
+from crowdrag.webhooks import outbox
 
 from ...models import Topic, WritingPlan
 from ..tasks import slots
@@ -67,7 +67,7 @@ def close(*, plan: WritingPlan, now: datetime) -> WritingPlan:
     if plan.is_open:
         plan.is_open, plan.updated_at = False, now
         plan.save(update_fields=["is_open", "updated_at"])
-        telling.campaign_ended(study=plan.study, kind="writing", name="", campaign=None, now=now)
+        outbox.publish_campaign_ended(study=plan.study, kind="writing", name="", campaign=None, now=now)
     return plan
 
 

@@ -8,10 +8,10 @@ approved, which pays its reward; whatever else is owed is a bonus. That somebody
 from datetime import datetime
 from typing import Any
 
-from crowdrag.recruitment.domain import orders
-from crowdrag.recruitment.domain.orders.queueing import visit
+from crowdrag.recruitment import platform_actions
 from crowdrag.recruitment.enums import OrderKind, OrderState, SubmissionStatus
 from crowdrag.recruitment.models import PlatformOrder, Submission
+from crowdrag.recruitment.platform_actions import latest_visit
 from crowdrag.studies.models import User
 
 from ...models import TaskPayment
@@ -26,7 +26,7 @@ def owed(payment: TaskPayment, *, approves: bool, by: User | None, now: datetime
     """
     task = payment.task
     assert task.participant is not None, "only a task with a writer is paid"
-    found = visit(participant=task.participant, purpose=WAY)
+    found = latest_visit(participant=task.participant, purpose=WAY)
     if found is None:
         return
     study, session = found
@@ -40,10 +40,10 @@ def owed(payment: TaskPayment, *, approves: bool, by: User | None, now: datetime
     }
     amount = payment.amount
     if approves and not _decided(session):
-        orders.approve(key=f"visit-{session}-approve", **about)
+        platform_actions.approve(key=f"visit-{session}-approve", **about)
         amount -= study.reward
     if amount > 0:
-        orders.bonus(amount=amount, reason=payment.reason, key=f"task-payment-{payment.pk}", **about)
+        platform_actions.grant_bonus(amount=amount, reason=payment.reason, key=f"task-payment-{payment.pk}", **about)
 
 
 def _decided(session: str) -> bool:

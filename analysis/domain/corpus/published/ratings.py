@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from annotation.domain.defaults import NAMES
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 
 from ....models import Table

@@ -5,7 +5,7 @@ from typing import Any
 
 from annotation.domain.imports.crowdrag25 import shapes
 from annotation.models import Judgment
-from crowdrag.runs.kinds import Work
+from crowdrag.jobs.kinds import Work
 
 from ..packing import Lines, Package
 from . import fields, judged, ratings, selecting, written

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 
 from ...reports import citing
 from ...reports.shape import Methods

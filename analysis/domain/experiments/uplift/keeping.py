@@ -19,8 +19,8 @@ from analysis.rag.uplift import reranker
 from analysis.rag.uplift.baselines.protocol import Method
 from analysis.rag.uplift.deduplication import digest
 from analysis.rag.uplift.ours import Uplift
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Artifact, Run
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Artifact, Run
 
 from ..experiment import BadParameterError
 from ..job import Job

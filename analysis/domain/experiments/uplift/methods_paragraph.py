@@ -8,7 +8,7 @@ from analysis.rag.uplift.baselines import catalogue
 from analysis.rag.uplift.baselines.baseline import Baseline, Form
 from analysis.rag.uplift.baselines.catalogue import BASELINES
 from analysis.rag.uplift.ours import VARIANTS
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 
 from ...reports import citing
 from ...reports.shape import Methods

@@ -16,7 +16,7 @@ from analysis.rag.retrieval.reading import NoDocumentsError
 from analysis.rag.shapes import Collection, Document, Query
 from analysis.rag.uplift.deduplication import KnownTexts, without
 from analysis.rag.uplift.labels import Labelled
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 
 from .. import retrieving
 from ..collecting import APART, NEAR, OF_STUDY, STUDY

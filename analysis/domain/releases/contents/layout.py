@@ -14,7 +14,7 @@ from django.db.models.expressions import RawSQL
 
 from annotation.domain.imports.crowdrag25 import shapes
 from annotation.models import PlatformSubmission
-from crowdrag.runs.models import Run
+from crowdrag.jobs.models import Run
 from writing.enums import Origin
 from writing.models import Response
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.db.models import Func, JSONField
 
-from crowdrag.runs.enums import RunState
-from crowdrag.runs.models import Run
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
 from writing.models import Response
 
 from ....models import Table as Kept

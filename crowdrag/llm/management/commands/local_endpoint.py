@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from crowdrag.llm.domain import endpoints
-from crowdrag.llm.domain.errors import GatewayError
+from crowdrag.llm import endpoints
+from crowdrag.llm.errors import GatewayError
 
 
 class Command(BaseCommand):

@@ -4,11 +4,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from crowdrag.recruitment.domain import subscribing
-from crowdrag.recruitment.domain.prolific import api
-from crowdrag.recruitment.domain.prolific.account import HOOK_SECRET, account, hook_secret
-from crowdrag.recruitment.domain.prolific.client import Client
-from crowdrag.recruitment.domain.prolific.errors import PlatformError
+from crowdrag.recruitment import webhooks
+from crowdrag.recruitment.prolific import endpoints
+from crowdrag.recruitment.prolific.account import WEBHOOK_SECRET, get_account, webhook_secret
+from crowdrag.recruitment.prolific.client import Client
+from crowdrag.recruitment.prolific.errors import PlatformError
 
 
 class Command(BaseCommand):
@@ -23,18 +23,18 @@ class Command(BaseCommand):
         try:
             self._check()
             if subscribe:
-                events = subscribing.subscribe(base=subscribe)
+                events = webhooks.subscribe(base=subscribe)
                 self.stdout.write(f"Subscribed: {', '.join(events) or 'nothing new'}.")
         except PlatformError as error:
             raise CommandError(str(error)) from error
 
     def _check(self) -> None:
-        with Client(account()) as client:
-            api.me(client)
+        with Client(get_account()) as client:
+            endpoints.me(client)
             self.stdout.write(f"The token works at {client.account.base_url}")
             if workspace := client.account.workspace:
-                held = api.balance(client, workspace)
+                held = endpoints.balance(client, workspace)
                 amount, currency = held.get("available_balance"), held.get("currency_code")
                 self.stdout.write(f"Balance: {amount} {currency} (minor units)")
-        if not hook_secret():
-            self.stdout.write(f"{HOOK_SECRET} is not set: what Prolific tells by itself is not taken.")
+        if not webhook_secret():
+            self.stdout.write(f"{WEBHOOK_SECRET} is not set: what Prolific tells by itself is not taken.")

@@ -16,8 +16,8 @@ from analysis.domain.releases.personal import deciding, searching
 from analysis.enums import PersonalVerdict
 from analysis.models import PersonalFinding
 from annotation.domain.imports.crowdrag25 import shapes
-from crowdrag.runs.domain import running
-from crowdrag.runs.enums import RunState
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.enums import RunState
 from crowdrag.studies.models import Study
 from tests.analysis.test_export_published import DATA, counted, import_folder, part
 from tests.analysis.whole_study import whole_study
@@ -48,7 +48,7 @@ def released(study: Study, folder: Path, choices: Choices = ALL) -> tuple[dict[s
 
 
 def analysed(study: Study) -> Choices:
-    run = running.wait(analysing.start(study=study, parameters={"resamples": 2, "restarts": 1}))
+    run = lifecycle.wait(analysing.start(study=study, parameters={"resamples": 2, "restarts": 1}))
     assert run.state == RunState.DONE, run.error
     return replace(ALL, runs=(str(run.key),))
 

@@ -1,0 +1,201 @@
+"""Endpoints of runs: what there are, one, its files; cancel and resume; files handed in for runs to read."""
+
+import uuid
+from typing import Any, ClassVar
+
+import django_filters
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import RequestBody
+from crowdrag.studies.enums import Role
+
+from . import kinds, lifecycle, run_files
+from .enums import RunState
+from .models import Artifact, Run, Upload
+
+
+class RunRow(serializers.ModelSerializer[Run]):
+    """A run, with how many of its units are done: rows come with `with_unit_counts`."""
+
+    title = serializers.SerializerMethodField(help_text="What its kind is called.")
+    units_total = serializers.SerializerMethodField()
+    units_done = serializers.SerializerMethodField()
+    units_failed = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Run
+        fields = [
+            "key",
+            "kind",
+            "title",
+            "queue",
+            "state",
+            "units_total",
+            "units_done",
+            "units_failed",
+            "parameters",
+            "seed",
+            "inputs_digest",
+            "code_version",
+            "error",
+            "problems",
+            "summary",
+            "created_at",
+            "started_at",
+            "finished_at",
+            "stale_at",
+            "stale_reason",
+        ]
+        extra_kwargs = {
+            "problems": {
+                "help_text": "What was wrong with the input: a row each. Of a run that is done: its faulty rows."
+            },
+            "stale_at": {"help_text": "Since when its inputs are not what they were."},
+        }
+
+    def get_title(self, run: Run) -> str:
+        """Return what its kind is called."""
+        return kinds.title(run.kind)
+
+    def get_units_total(self, run: Any) -> int:
+        """Return how many units it has."""
+        return run.units_total or 0
+
+    def get_units_done(self, run: Any) -> int:
+        """Return how many are done."""
+        return run.units_done or 0
+
+    def get_units_failed(self, run: Any) -> int:
+        """Return how many failed."""
+        return run.units_failed or 0
+
+
+class ArtifactRow(serializers.ModelSerializer[Artifact]):
+    """A file that a run made."""
+
+    class Meta:
+        model = Artifact
+        fields = ["name", "media_type", "size", "sha256", "created_at"]
+
+
+class RunFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
+    """Which runs."""
+
+    kind = django_filters.CharFilter(help_text="As `import.topics`.")
+    state = django_filters.ChoiceFilter(choices=RunState.choices)
+
+    class Meta:
+        model = Run
+        fields = ["kind", "state"]
+
+
+class Runs(ListEndpoint):
+    """List the runs of a study, the newest first."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER)}
+    queryset = Run.objects.with_unit_counts()
+    serializer_class = RunRow
+    filterset_class = RunFilter
+    order = ("-created_at", "-id")
+
+
+class OneRun(Endpoint):
+    """One run."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER)}
+    serializer_class = RunRow
+
+    def get(self, request: Request, study: str, key: uuid.UUID) -> Response:
+        """Show a run. While it is at work, ask again now and then: with If-None-Match, until the answer is no 304."""
+        return Response(RunRow(self.run(key)).data)
+
+    def run(self, key: uuid.UUID) -> Run:
+        """Return the run that the address names."""
+        return self.one(Run.objects.filter(study=self.study).with_unit_counts(), key=key)
+
+
+class RunCancellation(OneRun):
+    """A run's cancelling."""
+
+    needs: ClassVar = {"POST": Need(Role.EDITOR, Scope.RUN)}
+
+    @extend_schema(request=None, responses=RunRow)
+    def post(self, request: Request, study: str, key: uuid.UUID) -> Response:
+        """Cancel a run. What its finished units did stays."""
+        try:
+            lifecycle.cancel(run=self.run(key), by=self.user)
+        except lifecycle.NotActiveError as error:
+            raise Problem("conflict", str(error)) from None
+        return Response(RunRow(self.run(key)).data)
+
+
+class RunResumption(OneRun):
+    """A run's resuming."""
+
+    needs: ClassVar = {"POST": Need(Role.EDITOR, Scope.RUN)}
+
+    @extend_schema(request=None, responses=RunRow)
+    def post(self, request: Request, study: str, key: uuid.UUID) -> Response:
+        """Go on with a run that failed or was cancelled: what is done stays done."""
+        try:
+            lifecycle.resume(run=self.run(key), by=self.user)
+        except lifecycle.NotResumableError as error:
+            raise Problem("conflict", str(error)) from None
+        return Response(RunRow(self.run(key)).data)
+
+
+class Artifacts(ListEndpoint):
+    """List the files that a run made."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER)}
+    queryset = Artifact.objects.all()
+    serializer_class = ArtifactRow
+
+    def rows(self) -> QuerySet[Artifact]:
+        """Return the run's files."""
+        run = self.one(Run.objects.filter(study=self.study), key=self.kwargs["key"])
+        return Artifact.objects.filter(run=run)
+
+
+#: As on pages; larger files come by the command.
+LARGEST_UPLOAD = 200 * 1024 * 1024
+
+
+class UploadRow(serializers.ModelSerializer[Upload]):
+    """A file that was handed in, kept as it came."""
+
+    class Meta:
+        model = Upload
+        fields = ["id", "name", "size", "sha256", "uploaded_at"]
+
+
+class NewUpload(RequestBody):
+    """A file."""
+
+    file = serializers.FileField(max_length=255)
+
+
+class Uploads(ListEndpoint):
+    """List the files that were handed in to a study, the newest first."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER), "POST": Need(Role.EDITOR, Scope.WRITE)}
+    queryset = Upload.objects.all()
+    serializer_class = UploadRow
+    parser_classes = (MultiPartParser,)
+    largest = LARGEST_UPLOAD
+    order = ("-uploaded_at", "-id")
+
+    @extend_schema(request={"multipart/form-data": NewUpload}, responses={201: UploadRow})
+    def post(self, request: Request, study: str) -> Response:
+        """Hand in a file for a run to read: the questions of an experiment, say."""
+        given = self.given(NewUpload)
+        made = run_files.store_upload(study=self.study, source=given["file"], by=self.user)
+        return Response(UploadRow(made).data, status=201)

@@ -1,0 +1,32 @@
+"""The app's registration."""
+
+from datetime import timedelta
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class RunsConfig(AppConfig):
+    """Long work."""
+
+    name = "crowdrag.jobs"
+    label = "runs"
+    verbose_name = _("Long work")
+
+    def ready(self) -> None:
+        """Put the runs into a study's navigation and onto its home."""
+        from crowdrag.studies import activities
+        from crowdrag.studies.navigation import register_card, register_tab
+
+        from . import erasure, kinds, schedules
+        from .views import latest_runs
+
+        register_tab(order=70, label=_("Runs"), url_name="runs", section="runs")
+        register_card(order=70, template="runs/card.html", context=latest_runs)
+        # Registered first, called last: it starts once everything is erased.
+        activities.on_erase(erasure.start_vacuum)
+        activities.on_erase(erasure.on_erase)
+        activities.on_erasure_request(erasure.start_erasure)
+        for kind in erasure.KINDS:
+            kinds.register(kind)
+        schedules.register("runs.erasures", erasure.restart_erasures, timedelta(minutes=1))

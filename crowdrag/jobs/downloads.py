@@ -1,0 +1,155 @@
+"""Sending a file of the storage: whole, a part of it, or by sending whoever asks there; a broken download goes on."""
+
+import hashlib
+import re
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.core.files.storage import default_storage
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseRedirect,
+    StreamingHttpResponse,
+)
+from django.shortcuts import get_object_or_404
+from django.utils.http import content_disposition_header, parse_etags
+from django.views.decorators.http import require_safe
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+
+from crowdrag.api.endpoints import Endpoint, Need
+from crowdrag.studies.access import audit_subject, audited, study_page
+from crowdrag.studies.enums import AuditedContent, Role
+from crowdrag.studies.models import Study
+
+from . import file_storage
+from .file_storage import ZipPart
+from .models import Artifact
+
+RANGE = re.compile(r"bytes=(\d*)-(\d*)$")
+
+
+@dataclass(frozen=True)
+class DownloadableFile:
+    """A file of the storage, and what it is sent as. Its sum is its tag: whoever has it need not get it again."""
+
+    place: str
+    name: str
+    media_type: str
+    size: int
+    sha256: str
+
+    @property
+    def etag(self) -> str:
+        """What tells it from every other."""
+        return f'"{self.sha256}"'
+
+
+def send_file(request: HttpRequest, kept: DownloadableFile) -> HttpResponseBase:
+    """Answer with a file, or the part that is asked for.
+
+    From a storage that browsers can reach they get it themselves, parts too, by an address that opens it for a while.
+    """
+    if kept.etag in parse_etags(request.headers.get("If-None-Match", "")):
+        return HttpResponse(status=304, headers={"ETag": kept.etag})
+    part = _requested_range(request, kept)
+    first, last = part or (0, kept.size - 1)
+    if part is not None and first > last:
+        return HttpResponse(status=416, headers={"Content-Range": f"bytes */{kept.size}"})
+    # The address would be signed for GET: what HEAD asks for is known here.
+    if (
+        request.method == "GET"
+        and (elsewhere := file_storage.direct_url(default_storage, **_headers(kept))) is not None
+    ):
+        # Not 302, which leads from a form to a page: this one is the file, for whoever counts who gets it.
+        return HttpResponseRedirect(elsewhere, headers={"Cache-Control": "no-store"}, preserve_request=True)
+    response = StreamingHttpResponse(_content(request, kept, first, last), content_type=kept.media_type)
+    response["Content-Length"] = last - first + 1
+    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=kept.name) or "attachment"
+    response["Accept-Ranges"] = "bytes"
+    response["ETag"] = kept.etag
+    if part is not None:
+        response.status_code = 206
+        response["Content-Range"] = f"bytes {first}-{last}/{kept.size}"
+    return response
+
+
+def send_zip(request: HttpRequest, parts: Sequence[ZipPart], *, name: str, tag: str) -> HttpResponseBase:
+    """Answer with several files as one ZIP, made while it is sent: always by us, whole, and of no size known before.
+
+    `tag` says what tells these files from others. The tag that is sent is a weak one: another version of the library
+    that compresses may give other bytes of the same files.
+    """
+    etag = f'W/"{hashlib.sha256(tag.encode()).hexdigest()[:32]}"'
+    if etag in parse_etags(request.headers.get("If-None-Match", "")):
+        return HttpResponse(status=304, headers={"ETag": etag})
+    content = iter(()) if request.method == "HEAD" else file_storage.stream_zip(default_storage, parts)
+    response = StreamingHttpResponse(content, content_type="application/zip")
+    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name) or "attachment"
+    response["ETag"] = etag
+    return response
+
+
+def _content(request: HttpRequest, kept: DownloadableFile, first: int, last: int) -> Iterator[bytes]:
+    if request.method == "HEAD":
+        return iter(())
+    try:
+        return file_storage.read_part(default_storage, name=kept.place, first=first, last=last)
+    except FileNotFoundError:
+        raise Http404("The storage does not hold this file any more.") from None
+
+
+def _headers(kept: DownloadableFile) -> dict[str, str]:
+    return {"name": kept.place, "filename": kept.name, "media_type": kept.media_type}
+
+
+def _requested_range(request: HttpRequest, kept: DownloadableFile) -> tuple[int, int] | None:
+    """Return the first and last byte asked for; None for the whole, first > last for a part that is not there."""
+    found = RANGE.fullmatch(request.headers.get("Range", "").strip())
+    if found is None or request.headers.get("If-Range", kept.etag) != kept.etag:
+        return None
+    start, end = found.groups()
+    if not start and not end:
+        return None
+    if not start:
+        return (max(kept.size - int(end), 0), kept.size - 1) if int(end) else (1, 0)
+    return int(start), min(int(end), kept.size - 1) if end else kept.size - 1
+
+
+@study_page(Role.VIEWER)
+@require_safe
+@audited(AuditedContent.FILE)
+def download(request: HttpRequest, study: Study, key: uuid.UUID, name: str) -> HttpResponseBase:
+    """Send a file of a run, or the part that is asked for."""
+    artifact = get_object_or_404(Artifact, run__study=study, run__key=key, name=name)
+    audit_subject(request, None, artifact.pk)
+    return _send_artifact(request, artifact)
+
+
+class ArtifactFile(Endpoint):
+    """A file of a run, for scripts: whatever form they say they accept, it comes as it is."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER)}
+    shows = AuditedContent.FILE
+
+    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    def get(self, request: Request, study: str, key: uuid.UUID, name: str) -> HttpResponseBase:
+        """Send a file of a run; with Range, the part that is asked for."""
+        artifact = self.one(Artifact.objects.filter(run__study=self.study, run__key=key), name=name)
+        self.about(None, artifact.pk)
+        return _send_artifact(request._request, artifact)
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        """Take whatever is accepted."""
+        return super().perform_content_negotiation(request, force=True)
+
+
+def _send_artifact(request: HttpRequest, artifact: Artifact) -> HttpResponseBase:
+    kept = DownloadableFile(str(artifact.file.name), artifact.name, artifact.media_type, artifact.size, artifact.sha256)
+    return send_file(request, kept)

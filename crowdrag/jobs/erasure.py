@@ -1,0 +1,141 @@
+"""Erasing what a participant gave, as a run; and what runs themselves keep of people's words then: nothing.
+
+The request that asks for an erasure answers at once, and the erasure always ends: whoever fails or cancels such a run
+delays it, for what was asked for and is not done is begun again every minute. Afterwards the tables are vacuumed, so
+that the erased rows leave them.
+
+Why a run failed is told in words that may quote what it read, and a file that was handed in for an import holds all
+that was in it. Whose words they are nobody can tell from them, so those of the whole study go.
+"""
+
+import time
+from collections.abc import Collection
+from contextlib import suppress
+from datetime import datetime
+from typing import Any, Final
+
+from django.apps import apps
+from django.db import connection
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.studies.models import Participant, Study
+from crowdrag.studies.participants import withdrawal
+
+from . import kinds, lifecycle, run_files
+from .enums import RunState
+from .models import Run, Unit, Upload
+
+REMOVED_WORDS = "Words removed when somebody had what they gave erased."
+
+
+def on_erase(participant: Participant, now: datetime) -> None:
+    """Remove from a study's runs what they said of their input; that they failed stays."""
+    runs = Run.objects.filter(study=participant.study_id)
+    runs.exclude(problems=[]).update(problems=[])
+    runs.exclude(error="").update(error=REMOVED_WORDS)
+    units = Unit.objects.filter(run__study=participant.study_id)
+    units.exclude(error="").update(error=REMOVED_WORDS)
+    units.exclude(message="").update(message="")
+
+
+def erase_uploads(*, study: Study, kinds: Collection[str], now: datetime) -> None:
+    """Remove the files that were handed in for runs of these kinds; one that is at work has read them, and ends."""
+    runs = Run.objects.filter(study=study, kind__in=kinds)
+    for run in runs.active().order_by("pk"):
+        with suppress(lifecycle.NotActiveError):  # it ended in this moment
+            lifecycle.cancel(run=run, now=now)
+    given = {
+        one["upload"]
+        for parameters in runs.values_list("parameters", flat=True)
+        for one in parameters.get("inputs", [])
+        if "upload" in one
+    }
+    for upload in Upload.objects.filter(study=study, pk__in=given).order_by("pk"):
+        run_files.discard_upload(upload)
+
+
+ERASURE: Final = "studies.erasure"
+VACUUM: Final = "studies.vacuum"
+# How long a vacuum waits for transactions that may still read erased rows before the unit is tried again.
+WAIT: Final = 120
+_HOLDING: Final = """
+    SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+    AND (age(backend_xmin) > age(%(horizon)s::xid) OR age(backend_xid) > age(%(horizon)s::xid))
+"""
+
+
+def start_erasure(participant: Participant, _now: datetime) -> None:
+    """Start the erasure of what a participant gave."""
+    lifecycle.start(study=participant.study, kind=ERASURE, parameters={"participant": participant.pk})
+
+
+def start_vacuum(participant: Participant, _now: datetime) -> None:
+    """Start the vacuum that follows an erasure, unless one has yet to begin: it will wait for this transaction."""
+    if not Run.objects.filter(study=participant.study_id, kind=VACUUM, state=RunState.PLANNED).exists():
+        lifecycle.start(study=participant.study, kind=VACUUM)
+
+
+def restart_erasures(_now: datetime) -> None:
+    """Go on with every erasure that was asked for, is not done, and is not at work."""
+    for participant in Participant.objects.awaiting_erasure().select_related("study").order_by("pk"):
+        runs = Run.objects.filter(study=participant.study_id, kind=ERASURE, parameters__participant=participant.pk)
+        run = runs.order_by("-pk").first()
+        if run is None or run.state == RunState.DONE:
+            start_erasure(participant, _now)
+        elif not run.is_active:
+            with suppress(lifecycle.NotResumableError):  # somebody else resumed it in this moment
+                lifecycle.resume(run=run)
+
+
+def run_erasure(work: kinds.Work) -> kinds.Effect:
+    """Erase what the participant of a run gave; all of it happens in the effect, in one transaction."""
+    # Only of the run's own study, and only where somebody asked for it, whatever the run's parameters say.
+    asked = Participant.objects.filter(study=work.run.study_id, erasure_requested_at__isnull=False)
+
+    def effect() -> None:
+        withdrawal.erase(participant=asked.get(pk=work.run.parameters["participant"]), now=timezone.now())
+
+    return effect
+
+
+def run_vacuum(work: kinds.Work) -> None:
+    """Remove dead rows from all tables, once no transaction can read what was erased any more."""
+    tables = sorted({model._meta.db_table for model in apps.get_models(include_auto_created=True) if _is_table(model)})
+    maintenance = connection.copy()
+    try:
+        with maintenance.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '10s'")
+            cursor.execute("SELECT pg_current_xact_id()::xid::text")
+            _wait_for_readers(cursor, horizon=cursor.fetchone()[0], work=work, total=len(tables))
+            for done, table in enumerate(tables):
+                work.report(done, len(tables), table)
+                cursor.execute(f"VACUUM {maintenance.ops.quote_name(table)}")
+    finally:
+        maintenance.close()
+
+
+def _wait_for_readers(cursor: Any, *, horizon: str, work: kinds.Work, total: int) -> None:
+    for _second in range(WAIT):
+        cursor.execute(_HOLDING, {"horizon": horizon})
+        if not cursor.fetchone()[0]:
+            return
+        work.report(0, total, str(_("waiting for transactions that began before the erasure")))
+        time.sleep(1)
+    raise TimeoutError("Transactions that began before the erasure are still open, so that erased rows stay.")
+
+
+def _is_table(model: Any) -> bool:
+    return bool(model._meta.managed and not model._meta.proxy)
+
+
+def _parameters_text(run: Run) -> dict[str, Any]:
+    person = Participant.objects.filter(pk=run.parameters.get("participant")).first()
+    return {str(_("Participant")): person.external_id} if person else {}
+
+
+KINDS: Final = (
+    kinds.Kind(name=ERASURE, title=_("Erasure of a participant's data"), work=run_erasure, told=_parameters_text),
+    kinds.Kind(name=VACUUM, title=_("Cleaning up after an erasure"), work=run_vacuum),
+)

@@ -1,0 +1,210 @@
+"""Kinds of runs: each app registers what it can do for long, in its `AppConfig.ready`."""
+
+import uuid
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils import formats, timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from crowdrag.studies.models import Study
+
+from .enums import Queue
+from .models import Run, Unit
+
+Effect = Callable[[], None]
+
+
+class InputRejectedError(Exception):
+    """The input is bad: the run fails at once, nothing is retried, and the problems are shown as a table.
+
+    Each problem is a dict with any of `file`, `line`, `field`, `expected`, `message`.
+
+    Attributes
+    ----------
+    is_final
+        whether the same input would be refused again, as a faulty file is: then the run cannot be resumed. What stops
+        for a budget, a permission or a missing model can go on once that is changed.
+    """
+
+    def __init__(self, problems: Iterable[dict[str, Any]], *, is_final: bool = False):
+        self.problems = list(problems)
+        self.is_final = is_final
+        super().__init__(f"The input was rejected: {len(self.problems)} problems.")
+
+
+class RunCancelledError(Exception):
+    """The run was cancelled, or another worker has taken the unit over: stop, nothing of it will be kept."""
+
+
+class UnknownKindError(LookupError):
+    """No app registered this kind."""
+
+    def __init__(self, name: str):
+        super().__init__(
+            f"There is no kind of run called {name!r}. Registered are: {', '.join(sorted(_kinds)) or 'none'}."
+        )
+
+
+@dataclass
+class Work:
+    """What a kind's `work` gets: the run, the unit, and a way to tell how far it is."""
+
+    run: Run
+    unit: Unit
+    reporter: Callable[[int, int, str], None] = field(repr=False, default=lambda _done, _total, _message: None)
+    keeper: Callable[[Effect], None] = field(repr=False, default=lambda effect: effect())
+    checker: Callable[[], None] = field(repr=False, default=lambda: None)
+
+    def report(self, done: int, total: int, message: str = "") -> None:
+        """Tell how far the unit is. Cheap: call it as often as you like.
+
+        Raises
+        ------
+        RunCancelledError
+            when the run was cancelled or the unit taken over. Let it pass.
+        """
+        self.reporter(done, total, message)
+
+    def check(self) -> None:
+        """Raise where it is time to stop, without telling anything: for work that waits for somebody else.
+
+        Raises
+        ------
+        RunCancelledError
+            As `report`.
+        """
+        self.checker()
+
+    def keep(self, effect: Effect) -> None:
+        """Apply a part of the effect now, in a transaction of its own, for what is better not kept in hand for long.
+
+        The unit may be worked on again, and then it is applied again: it must come to the same (insert what is
+        missing). Like the effect at the end it is kept only if this claim still holds the unit.
+
+        Raises
+        ------
+        Exception
+            when the unit was taken over or the run cancelled. Let it pass.
+        """
+        self.keeper(effect)
+
+
+@dataclass(frozen=True)
+class LaterUnit:
+    """A planned unit of a later stage: it waits until all units of earlier stages are done."""
+
+    stage: int
+    payload: dict[str, Any] = field(default_factory=dict)
+
+
+def one_unit(_run: Run) -> Iterable[dict[str, Any]]:
+    """Plan a run whose work is one unit."""
+    return [{}]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of run.
+
+    Attributes
+    ----------
+    name
+        its name for good, as in `import.crowdrag25`.
+    plan
+        payloads of the units, called in the transaction that creates them; may set the run's `inputs_digest`. One that
+        needs what others found is `Later`.
+    work
+        the long part of a unit: computes, reads, calls models, and writes nothing to the database. It returns the
+        effect, or None if there is none. The effect runs in the transaction that marks the unit done: exactly once,
+        or never.
+    finish
+        called in the transaction that marks the run done, when all its units are. Keep it short: it holds the run's
+        row.
+    result_url
+        where to read the result.
+    told
+        the run's parameters as people read them (`label_parameters`): what each is called, and its value in words;
+        names instead of keys of rows. Kinds without it have no parameters.
+    """
+
+    name: str
+    title: str | Promise
+    work: Callable[[Work], Effect | None]
+    queue: str = Queue.DEFAULT
+    plan: Callable[[Run], Iterable[dict[str, Any] | LaterUnit]] = one_unit
+    finish: Callable[[Run], None] | None = None
+    result_url: Callable[[Run], str | None] | None = None
+    told: Callable[[Run], dict[str, Any]] | None = None
+
+
+_kinds: dict[str, Kind] = {}
+
+
+def register(kind: Kind) -> Kind:
+    """Add a kind; called once from an app's `ready`."""
+    if kind.queue not in Queue.values:
+        raise ValueError(f"{kind.name}: there is no queue {kind.queue!r}; choose one of {', '.join(Queue.values)}.")
+    if kind.name in _kinds and _kinds[kind.name] != kind:
+        raise ValueError(f"There is a kind of run called {kind.name!r} already.")
+    _kinds[kind.name] = kind
+    return kind
+
+
+def get(name: str) -> Kind:
+    """Return the kind of this name."""
+    try:
+        return _kinds[name]
+    except KeyError:
+        raise UnknownKindError(name) from None
+
+
+def title(name: str) -> str:
+    """Return a kind's title; its name where no app here knows it any more."""
+    return str(_kinds[name].title) if name in _kinds else name
+
+
+def run_reference(run: Run) -> str:
+    """Name a run where another one refers to it: what it is, and when it ended."""
+    at = run.finished_at or run.created_at
+    when = formats.date_format(timezone.localtime(at), "DATETIME_FORMAT")
+    return _("%(what)s of %(when)s, seed %(seed)s") % {"what": title(run.kind), "when": when, "seed": run.seed}
+
+
+def run_reference_by_key(study: Study, key: Any) -> str:
+    """Name a study's run by its key; the key itself where the run is gone."""
+    try:
+        run = Run.objects.filter(study=study, key=uuid.UUID(str(key))).first()
+    except ValueError:
+        run = None
+    return str(key) if run is None else run_reference(run)
+
+
+def choice_label(choices: Iterable[tuple[Any, str | Promise]]) -> Callable[[Any], Any]:
+    """Return what puts a value into the words of its choice; any other value stays as it is."""
+    words = dict(choices)
+    return lambda value: str(words.get(value, value))
+
+
+def label_parameters(
+    parameters: Mapping[str, Any],
+    *,
+    labels: Mapping[str, str | Promise],
+    words: Mapping[str, Callable[[Any], Any]] | None = None,
+    hidden: Collection[str] = ("seed",),
+) -> dict[str, Any]:
+    """Return a run's parameters by what people call them, in the order of `labels`.
+
+    `words` turns a value into words (a name instead of the key of a row); what it does not know, it returns as it is.
+    What has no label stands last, under its own name. The seed stands on the page of every run.
+    """
+    words = words or {}
+
+    def shown(name: str) -> Any:
+        value = parameters[name]
+        return words[name](value) if name in words and value is not None else value
+
+    labelled = {str(label): shown(name) for name, label in labels.items() if name in parameters}
+    return labelled | {name: shown(name) for name in parameters if name not in labels and name not in hidden}

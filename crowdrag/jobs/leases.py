@@ -1,0 +1,208 @@
+"""Units change hands here, under leases: claim, renew, complete, give back, fail, return what was lost.
+
+Two rules make it safe (docs/adr/0009-runs.md). Every write to a claimed unit is fenced: it names the claim's fence and
+changes nothing if another claim was made since. And locks are taken in one order: whoever holds a unit's row never
+waits for a run's row. How long a lease holds, and by whose clock, stands here too.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, OuterRef, Value
+from django.db.models.functions import Now
+
+from .enums import OPEN, RunState, UnitState
+from .models import Run, Unit, UnitQuerySet
+
+# The database is not there, or has to be asked again (a deadlock): nobody's fault.
+DATABASE_AWAY = (OperationalError, InterfaceError)
+MAX_ATTEMPTS = 3
+# A unit at which so many workers vanished is what makes them vanish (memory, say).
+MAX_LOST = 10
+BACKOFF = timedelta(seconds=2)
+LONGEST_BACKOFF = timedelta(minutes=5)
+
+
+def lease_duration() -> timedelta:
+    """Return how long a claim holds without a heartbeat; `RUNS_LEASE_SECONDS` in the settings changes it."""
+    return timedelta(seconds=getattr(settings, "RUNS_LEASE_SECONDS", 20))
+
+
+def heartbeat_seconds() -> float:
+    """Return the seconds between two heartbeats: several fit into a lease."""
+    return lease_duration().total_seconds() / 5
+
+
+def time_expression(now: datetime | None) -> Any:
+    """Return the time as an expression: the given one, or the database's clock, which all machines share."""
+    return Now() if now is None else Value(now, output_field=DateTimeField())
+
+
+def time_after(now: datetime | None, by: timedelta) -> Any:
+    """Return the time that much later, as an expression."""
+    return ExpressionWrapper(time_expression(now) + Value(by), output_field=DateTimeField())
+
+
+def backoff_delay(times: int) -> timedelta:
+    """Return how long to wait after the given number of failures (at least one): 2 s, 8 s, 32 s and so on."""
+    return min(BACKOFF * int(4 ** (times - 1)), LONGEST_BACKOFF)
+
+
+class LeaseLostError(Exception):
+    """Another worker holds the unit now, or the run was cancelled: nothing of this claim is kept."""
+
+
+def claim(*, worker: str, queue: str | None = None, run: Run | None = None, now: datetime | None = None) -> Unit | None:
+    """Claim one due unit of a queue or of a run, under a lease; None if none is due.
+
+    Of several runs one is drawn, so that a long run does not keep short ones waiting; within it the oldest unit comes
+    first.
+    """
+    moment = time_expression(now)
+    due = Unit.objects.due(moment)
+    runs = Run.objects.active().filter(Exists(due.filter(run=OuterRef("pk"))))
+    runs = runs.filter(pk=run.pk) if run else runs.filter(queue=queue)
+    # Other workers may hold the last due unit of the run that was drawn: then the next run has its turn.
+    for pk in runs.order_by("?").values_list("pk", flat=True):
+        with transaction.atomic():
+            locked = due.filter(run=pk).select_for_update(of=("self",), skip_locked=True)
+            if (unit := locked.order_by("due_at", "position").first()) is None:
+                continue
+            Unit.objects.filter(pk=unit.pk).update(
+                state=UnitState.CLAIMED,
+                fence=F("fence") + 1,
+                lease_until=time_after(now, lease_duration()),
+                worker=worker,
+                claimed_at=moment,
+                done=0,
+                total=0,
+                message="",
+            )
+            # Read while the row is locked: a process that is stopped right after this must not wake up with another
+            # claim's fence.
+            unit = Unit.objects.select_related("run__study").get(pk=unit.pk)
+        Run.objects.filter(pk=pk, state=RunState.PLANNED).update(state=RunState.RUNNING, started_at=moment)
+        return unit
+    return None
+
+
+def held_unit(unit: Unit) -> UnitQuerySet:
+    """Return the unit's row as a queryset, if this claim still holds it; every write goes through here."""
+    return Unit.objects.filter(pk=unit.pk, fence=unit.fence, state=UnitState.CLAIMED)
+
+
+def renew(unit: Unit, *, done: int, total: int, message: str, now: datetime | None = None) -> bool:
+    """Prolong the lease and write down the progress; say whether the claim still holds the unit.
+
+    Does not wait for a lock: whoever has the row locked is about to end this claim or is this claim's own completion.
+    """
+    with transaction.atomic():
+        mine = held_unit(unit).select_for_update(skip_locked=True).values("pk")
+        renewed = Unit.objects.filter(pk__in=mine).update(
+            lease_until=time_after(now, lease_duration()), done=done, total=total, message=message
+        )
+    # A row that cannot be seen from here was made in a transaction that is still open, as in tests.
+    return bool(renewed) or held_unit(unit).exists() or not Unit.objects.filter(pk=unit.pk).exists()
+
+
+def complete(
+    unit: Unit,
+    *,
+    effect: Callable[[], None] | None,
+    total: int = 0,
+    message: str = "",
+    idle_limit: int = 300,
+    now: datetime | None = None,
+) -> None:
+    """Apply the effect and mark the unit done: both or neither.
+
+    Raises
+    ------
+    LeaseLostError
+        if the unit was taken over or cancelled meanwhile; the effect is rolled back.
+    """
+    with transaction.atomic():
+        _limit_idling(idle_limit)
+        if effect is not None:
+            effect()
+        completed = held_unit(unit).update(
+            state=UnitState.DONE,
+            finished_at=time_expression(now),
+            lease_until=None,
+            done=total,
+            total=total,
+            message=message,
+            error="",
+        )
+        if not completed:
+            raise LeaseLostError
+
+
+def apply_part(unit: Unit, effect: Callable[[], None], *, idle_limit: int = 300) -> None:
+    """Apply a part of a unit's effect ahead of its completion, if this claim holds the unit still.
+
+    Raises
+    ------
+    LeaseLostError
+        if the unit was taken over or cancelled meanwhile; the part is rolled back.
+    """
+    with transaction.atomic():
+        _limit_idling(idle_limit)
+        effect()
+        # Locked until the commit: whoever cancels or takes over waits, and nothing comes after them.
+        if held_unit(unit).select_for_update(no_key=True).values_list("pk").first() is None:
+            raise LeaseLostError
+
+
+def give_back(unit: Unit, *, now: datetime | None = None) -> None:
+    """Let a unit go unfinished, for any worker to claim at once."""
+    held_unit(unit).update(state=UnitState.PENDING, lease_until=None, due_at=time_expression(now))
+
+
+def fail(unit: Unit, *, error: str, final: bool = False, now: datetime | None = None) -> None:
+    """Count a failed attempt: the unit is due again after a while, or fails when it was the last one."""
+    attempts = unit.attempts + 1
+    if final or attempts >= MAX_ATTEMPTS:
+        end = {"state": UnitState.FAILED, "finished_at": time_expression(now)}
+    else:
+        end = {"state": UnitState.PENDING, "due_at": time_after(now, backoff_delay(attempts))}
+    held_unit(unit).update(attempts=attempts, error=error, lease_until=None, **end)
+
+
+def return_expired(*, run: Run | None = None, now: datetime | None = None) -> int:
+    """Return units whose lease ran out to the queue, or fail those that made worker after worker vanish; count them."""
+    with transaction.atomic():
+        stale = Unit.objects.stale(time_expression(now)).select_for_update(skip_locked=True)
+        units = list((stale.filter(run=run) if run else stale).order_by("pk"))
+        for unit in units:
+            lost = unit.lost + 1
+            if lost >= MAX_LOST:
+                end = {
+                    "state": UnitState.FAILED,
+                    "finished_at": time_expression(now),
+                    "error": f"{lost} workers vanished while at this unit. Does it need more memory than they have?",
+                }
+            else:
+                # The first loss is bad luck and costs no time.
+                end = {"state": UnitState.PENDING, "due_at": time_after(now, backoff_delay(lost) - BACKOFF)}
+            held_unit(unit).update(lost=lost, lease_until=None, **end)
+    return len(units)
+
+
+def cancel_open(run: Run, *, now: datetime | None = None) -> int:
+    """Cancel what is open of a run, claimed units included: their workers will find that they hold nothing.
+
+    The caller holds the run's row.
+    """
+    return run.units.filter(state__in=OPEN).update(
+        state=UnitState.CANCELLED, finished_at=time_expression(now), lease_until=None
+    )
+
+
+def _limit_idling(seconds: int) -> None:
+    """Keep a worker that is stopped in its transaction from holding its locks for ever against its successor."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET LOCAL idle_in_transaction_session_timeout = '{seconds:d}s'")

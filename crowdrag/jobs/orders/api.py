@@ -1,0 +1,152 @@
+"""Runs in which a model is asked: what an order would come to, then starting what was estimated and nothing else."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
+
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+from rest_framework.response import Response
+
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import Endpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import RequestBody
+from crowdrag.llm.forecasts import Forecast
+from crowdrag.llm.models import Endpoint as Model
+from crowdrag.studies.enums import Role
+
+from ..api import RunRow
+from ..kinds import InputRejectedError
+from ..models import Run
+
+NEEDS_TO_START = Need(Role.EDITOR, Scope.RUN)
+LONGEST_PROMPT = 50_000
+
+
+class Order(Protocol):
+    """What is ordered; two of one digest are the same."""
+
+    @property
+    def digest(self) -> str:
+        """What it is told apart by."""
+
+
+AnyOrder_co = TypeVar("AnyOrder_co", bound=Order, covariant=True)
+AnyOrder = TypeVar("AnyOrder", bound=Order)
+
+
+class OrderForm(Protocol[AnyOrder_co]):
+    """A form of a page that says what is ordered."""
+
+    @property
+    def errors(self) -> Any:
+        """What is wrong, by field."""
+
+    def is_valid(self) -> bool:
+        """Say whether it can be ordered."""
+
+    def order(self, *, now: datetime) -> AnyOrder_co:
+        """Return what is ordered."""
+
+
+class Asked(RequestBody):
+    """Which model is asked, told what, sampled how."""
+
+    endpoint = serializers.CharField(max_length=100, help_text="A model that the operator allowed, by its name.")
+    prompt = serializers.CharField(
+        max_length=LONGEST_PROMPT, required=False, allow_blank=True, default="",
+        help_text="Left out: the one that was used last. Another makes a new version, and another participant.",
+    )  # fmt: skip
+    max_tokens = serializers.IntegerField(
+        min_value=16, max_value=1_000_000, required=False, allow_null=True, default=None, help_text="Of an answer."
+    )
+
+
+class OfCalls(serializers.Serializer[Any]):
+    """What an order would come to at most, before anything is asked."""
+
+    wanted = serializers.IntegerField(help_text="Things that are to be made or judged.")
+    calls = serializers.IntegerField(source="estimate.requests")
+    stored = serializers.IntegerField(source="estimate.stored", help_text="Of these, answered already: they cost none.")
+    sampled = serializers.IntegerField(allow_null=True, help_text="Of so many calls it was reckoned; null: of all.")
+    prompt_tokens = serializers.IntegerField(source="estimate.prompt_tokens")
+    completion_tokens = serializers.IntegerField(source="estimate.completion_tokens")
+    cost = serializers.FloatField(source="estimate.cost", help_text="In minor units of `currency`.")
+    currency = serializers.CharField(source="estimate.currency")
+    left = serializers.FloatField(allow_null=True, help_text="Of the study's budget; null: nothing is paid.")
+    is_over_budget = serializers.BooleanField()
+    seconds = serializers.FloatField(allow_null=True, help_text="Null: nothing tells.")
+    problem = serializers.CharField(help_text="Why it cannot be started; empty if it can.")
+    order = serializers.CharField(help_text="Of two orders with one such name all is the same.")
+    prompts = serializers.ListField(child=serializers.CharField(), help_text="What exactly is asked first.")
+
+
+class Confirmed(serializers.Serializer[Any]):
+    """What an order that is started says beside."""
+
+    order = serializers.CharField(
+        max_length=100, required=False, allow_blank=True, default="",
+        help_text="The estimate's `order`, if nothing else than what was estimated is to start.",
+    )  # fmt: skip
+
+
+class OrderEndpoint(Endpoint):
+    """Something that an order is sent to."""
+
+    needs = {"POST": NEEDS_TO_START}
+
+    def model(self, name: str) -> int:
+        """Return the key of the model of this name that the operator allowed."""
+        found = Model.objects.allowed().filter(name=name).values_list("pk", flat=True).first()
+        if found is None:
+            names = Model.objects.allowed().order_by("name").values_list("name", flat=True)
+            raise refusal({"endpoint": [_("Not offered here. There are: %(names)s.") % {"names": ", ".join(names)}]})
+        return found
+
+    def ordered(self, form: OrderForm[AnyOrder], fields: Mapping[str, str] | None = None) -> AnyOrder:
+        """Return what a form orders; `fields` says which field of the request another name in the form is."""
+        if not form.is_valid():
+            named = {(fields or {}).get(field, field): list(said) for field, said in form.errors.items()}
+            raise refusal(named)
+        with transaction.atomic():
+            return form.order(now=timezone.now())
+
+    def estimated(self, order: Order, forecast: Forecast, prompts: tuple[str, ...] = ()) -> Response:
+        """Answer with what an order would come to."""
+        found: Any = forecast
+        shown = {name: getattr(found, name) for name in ("wanted", "estimate", "sampled", "left", "is_over_budget")}
+        shown |= {"seconds": found.seconds, "problem": found.problem, "order": order.digest, "prompts": prompts}
+        return Response(OfCalls(shown).data)
+
+    def started(self, order: AnyOrder, wanted: str, start: Callable[[AnyOrder], Run]) -> Response:
+        """Start an order, if it is the one that was estimated, and answer with its run."""
+        if wanted and wanted != order.digest:
+            said = _("This is not what was estimated: ask again what it comes to, and send that `order`.")
+            raise refusal({"order": [said]})
+        try:
+            run = start(order)
+        except InputRejectedError as error:
+            first = error.problems[0]
+            raise refusal({str(first.get("field", "")): [str(first["message"])]}) from None
+        return accepted_response(self, run)
+
+
+def accepted_response(endpoint: Endpoint, run: Run) -> Response:
+    """Answer that a run was started, and where it is."""
+    where = endpoint.request.build_absolute_uri(reverse("api_run", args=[endpoint.study.slug, run.key]))
+    shown = RunRow(Run.objects.with_unit_counts().get(pk=run.pk)).data
+    return Response(shown, status=202, headers={"Location": where})
+
+
+def refusal(fields: Mapping[str, list[str]]) -> Problem:
+    """Return the problem that these fields of an order are refused, each for its reasons."""
+    errors = [
+        {"pointer": f"#/{field}" if field.strip("_") not in ("", "all") else "#", "detail": said, "code": "refused"}
+        for field, every in fields.items()
+        for said in every
+    ]
+    return Problem("refused", " ".join(error["detail"] for error in errors), errors=errors)

@@ -1,0 +1,78 @@
+"""Ordering what costs something: the form, then what it would come to, then the run."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+
+from ..kinds import InputRejectedError
+from ..models import Run
+
+INVALID = 422
+
+
+class Order(Protocol):
+    """What is ordered; two of one digest are the same."""
+
+    @property
+    def digest(self) -> str:
+        """What it is told apart by."""
+
+
+AnyOrder_co = TypeVar("AnyOrder_co", bound=Order, covariant=True)
+AnyOrder = TypeVar("AnyOrder", bound=Order)
+
+
+class OrderForm(Protocol[AnyOrder_co]):
+    """A form that says what is ordered."""
+
+    def is_valid(self) -> bool:
+        """Say whether it can be ordered."""
+
+    def order(self, *, now: datetime) -> AnyOrder_co:
+        """Return what is ordered."""
+
+    def add_error(self, field: str | None, error: str) -> None:
+        """Say what is wrong."""
+
+
+def order_run(
+    request: HttpRequest,
+    form: OrderForm[AnyOrder],
+    *,
+    start: Callable[[AnyOrder], Run],
+    estimate: Callable[[AnyOrder], dict[str, Any]],
+    show: Callable[..., HttpResponse],
+) -> HttpResponse:
+    """Answer a page on which a run is ordered.
+
+    Parameters
+    ----------
+    form
+        bound, if anything was sent.
+    start
+        starts what is ordered; what it refuses as `InputRejectedError` is said in the form.
+    estimate
+        returns what the page shows of an order before it starts.
+    show
+        renders the page, from `status` and further context.
+    """
+    if request.method != "POST":
+        return show()
+    if not form.is_valid():
+        return show(status=INVALID)
+    with transaction.atomic():
+        order = form.order(now=timezone.now())
+    # What starts is what was estimated: the page that showed the estimate carries the order's digest.
+    if request.POST.get("start") == order.digest:
+        try:
+            run = start(order)
+        except InputRejectedError as rejected:
+            form.add_error(None, rejected.problems[0]["message"])
+            return show(status=INVALID)
+        return redirect("run", run.study.slug, run.key)
+    return show(order=order, **estimate(order))

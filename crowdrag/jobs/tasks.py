@@ -1,0 +1,68 @@
+"""Celery carries the work; it knows nothing of it. A message only says: something may be due in this queue."""
+
+import logging
+from typing import Any
+
+from amqp.exceptions import ChannelError
+from celery import Task
+from kombu import Connection
+from kombu.exceptions import KombuError
+from redis.exceptions import RedisError
+
+from crowdrag.celery import app
+
+# More messages than this wake nobody faster: each worker goes on until nothing is due.
+MOST_MESSAGES = 16
+# A request that starts a run must not wait for a broker that is down.
+NO_PATIENCE = {"max_retries": 0, "socket_connect_timeout": 1, "socket_timeout": 2}
+BROKER_ERRORS = (KombuError, RedisError, OSError)
+log = logging.getLogger(__name__)
+
+
+@app.task(name="crowdrag.runs.work", bind=True, ignore_result=True)
+def work(self: "Task[Any, None]", *, queue: str) -> None:
+    """Execute what is due in a queue."""
+    from . import worker
+
+    worker.work_due(queue=queue, beat_as=self.request.hostname)
+
+
+def wake(*, queue: str, messages: int = 1) -> bool:
+    """Tell a queue's workers that something is due; say whether the broker took it.
+
+    If it did not, nothing is lost: the sweep tells them again (docs/adr/0009-runs.md).
+    """
+    try:
+        with impatient_connection() as connection:
+            for _ in range(min(messages, MOST_MESSAGES)):
+                app.send_task(work.name, kwargs={"queue": queue}, queue=queue, retry=False, connection=connection)
+    except BROKER_ERRORS as error:
+        log.warning("The broker took no message for queue %s, the sweep will send it: %s", queue, error)
+        return False
+    return True
+
+
+def top_up(*, queue: str, due: int) -> bool:
+    """Have a message in a queue for each due unit, but no more than are of use; False if the broker is away."""
+    try:
+        with impatient_connection() as connection:
+            waiting = _waiting(connection, queue)
+    except BROKER_ERRORS as error:
+        log.warning("The broker does not answer: %s", error)
+        return False
+    missing = min(due, MOST_MESSAGES) - waiting
+    return wake(queue=queue, messages=missing) if missing > 0 else True
+
+
+def impatient_connection() -> Connection:
+    """Return a connection to the broker that gives up quickly."""
+    return app.connection_for_write(transport_options=NO_PATIENCE)
+
+
+def _waiting(connection: Connection, queue: str) -> int:
+    # Redis keeps no empty list: a queue without messages looks like one that was never declared.
+    try:
+        channel: Any = connection.default_channel
+        return int(channel.queue_declare(queue, passive=True).message_count)
+    except ChannelError:
+        return 0

@@ -1,0 +1,171 @@
+"""Pages of runs: a study's list, one run, the latest on the study's home; the operator's page of workers and queues."""
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from crowdrag.studies.access import operator_page, study_page
+from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Study
+
+from . import kinds, lifecycle, progress
+from .enums import Queue, RunState, UnitState
+from .models import BEAT_IS_FRESH_FOR, Run, Unit, WorkerBeat
+from .templatetags.run_pages import column_name
+
+PER_PAGE = 25
+
+
+@study_page(Role.VIEWER)
+def run_list(request: HttpRequest, study: Study) -> HttpResponse:
+    """List the runs, newest first, of one kind or state if asked."""
+    kind, state = request.GET.get("kind", ""), request.GET.get("state", "")
+    found = Run.objects.filter(study=study)
+    known = list(found.order_by("kind").values_list("kind", flat=True).distinct())
+    if kind in known:
+        found = found.filter(kind=kind)
+    if state in RunState.values:
+        found = found.filter(state=state)
+    ordered = found.with_unit_counts().select_related("created_by").newest_first()
+    page = Paginator(ordered, PER_PAGE).get_page(request.GET.get("page"))
+    listed = list(page)
+    shown = progress.measure_listed(listed)
+    rows = [{"run": run, "title": kinds.title(run.kind), "progress": shown[run.pk]} for run in listed]
+    context = {
+        "page": page,
+        "rows": rows,
+        "kinds": [(name, kinds.title(name)) for name in known],
+        "states": RunState.choices,
+        "kind": kind,
+        "state": state,
+    }
+    return render(request, "runs/list.html", context)
+
+
+SHOWN_UNITS = 50
+
+
+@study_page(Role.VIEWER)
+def run_page(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
+    """Show a run."""
+    run = _run(study, key)
+    failed = run.units.filter(state=UnitState.FAILED)
+    context = _progress_context(run) | {
+        "artifacts": run.artifacts.order_by("name", "id"),
+        "failed_units": failed.order_by("position")[:SHOWN_UNITS],
+        "failed_count": failed.count(),
+        "columns": _columns(run.problems),
+        "result_url": _result_url(run),
+        "parameters": _parameters(run),
+        "may_change": request.study_role >= Role.EDITOR,  # type: ignore[attr-defined]
+        "resumable": run.is_resumable,
+    }
+    return render(request, "runs/run.html", context)
+
+
+@study_page(Role.VIEWER)
+def run_progress(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
+    """Answer the page's question how far the run is; when it is over, have the whole page come again."""
+    run = _run(study, key)
+    response = render(request, "runs/run.html#moving", _progress_context(run))
+    if not run.is_active:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@study_page(Role.EDITOR)
+@require_POST
+def cancel(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
+    """Cancel a run."""
+    try:
+        lifecycle.cancel(run=_run(study, key), by=request.user)  # type: ignore[arg-type]
+    except lifecycle.NotActiveError as error:
+        messages.warning(request, str(error))
+    else:
+        messages.success(request, _("The run was cancelled. What its finished units did stays."))
+    return redirect("run", slug=study.slug, key=key)
+
+
+@study_page(Role.EDITOR)
+@require_POST
+def resume(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
+    """Go on with a run that failed or was cancelled."""
+    try:
+        lifecycle.resume(run=_run(study, key), by=request.user)  # type: ignore[arg-type]
+    except lifecycle.NotResumableError as error:
+        messages.warning(request, str(error))
+    else:
+        messages.success(request, _("The run goes on where it stopped."))
+    return redirect("run", slug=study.slug, key=key)
+
+
+def _run(study: Study, key: uuid.UUID) -> Run:
+    people = ("created_by", "cancelled_by", "resumed_by")
+    return get_object_or_404(Run.objects.select_related("study", *people), study=study, key=key)
+
+
+def _progress_context(run: Run) -> dict[str, Any]:
+    found = {"run": run, "title": kinds.title(run.kind), "progress": progress.measure(run)}
+    return found | {"at_work": progress.units_at_work(run), "waits_for": progress.find_wait(run)}
+
+
+def _columns(problems: list[dict[str, Any]]) -> list[str]:
+    """Return the columns of the table of problems: the usual ones first, as far as any problem has them."""
+    usual = ["file", "line", "field", "expected", "message"]
+    named = {key for problem in problems for key in problem}
+    return [column for column in usual if column in named] + sorted(named.difference(usual))
+
+
+def _parameters(run: Run) -> dict[str, Any]:
+    """Return what a run was asked for, in words where its kind has some."""
+    try:
+        told = kinds.get(run.kind).told
+    except kinds.UnknownKindError:
+        told = None
+    return told(run) if told is not None else {column_name(name): value for name, value in run.parameters.items()}
+
+
+def _result_url(run: Run) -> str | None:
+    try:
+        shows = kinds.get(run.kind).result_url
+    except kinds.UnknownKindError:
+        return None
+    return shows(run) if shows is not None and run.state == RunState.DONE else None
+
+
+def latest_runs(study: Study) -> dict[str, Any]:
+    """Return what the card shows."""
+    runs = list(Run.objects.filter(study=study).newest_first()[:5])
+    return {"runs": [{"run": run, "title": kinds.title(run.kind)} for run in runs]}
+
+
+SHOWN_TROUBLED = 50
+
+
+@operator_page
+def services(request: HttpRequest) -> HttpResponse:
+    """Show workers, queues, and units whose lease ran out or that failed of late."""
+    now = timezone.now()
+    beats = list(WorkerBeat.objects.order_by("queue", "name", "id"))
+    counts = Unit.objects.by_queue(now)
+    alive = {beat.queue for beat in beats if now - beat.at <= BEAT_IS_FRESH_FOR}
+    queues = [
+        {"name": value, "label": label, "served": value in alive, **counts.get(value, {})}
+        for value, label in Queue.choices
+    ]
+    active = Run.objects.active().select_related("study", "created_by").newest_first()[:SHOWN_TROUBLED]
+    context = {
+        "now": now,
+        "beats": [{"beat": beat, "fresh": now - beat.at <= BEAT_IS_FRESH_FOR} for beat in beats],
+        "queues": queues,
+        "active": [{"run": run, "title": kinds.title(run.kind)} for run in active],
+        "stale": Unit.objects.stale(now).select_related("run__study").order_by("lease_until", "id")[:SHOWN_TROUBLED],
+    }
+    return render(request, "runs/services.html", context)

@@ -1,0 +1,110 @@
+"""Claim, work, effect: what a worker does with due units. Commands await a run, and work where nobody else does."""
+
+import logging
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+
+from . import completion, heartbeat, kinds, leases, tasks
+from .models import Run, Unit, WorkerBeat
+from .progress import Progress, measure
+
+SLICE = timedelta(seconds=10)
+log = logging.getLogger(__name__)
+
+
+def worker_name() -> str:
+    """Return a name for who claims: machine, process, thread."""
+    return f"{socket.gethostname()}:{os.getpid()}:{threading.get_native_id()}"
+
+
+def work_due(*, queue: str, beat_as: str | None = None, time_slice: timedelta = SLICE) -> int:
+    """Execute due units of a queue, one after another, until none is due or the time is up; count them.
+
+    A worker gives its place back after a time slice and asks to be woken again, so that shutting it down takes short.
+    """
+    ends_at = time.monotonic() + time_slice.total_seconds()
+    count = 0
+    if beat_as:
+        heartbeat.record_beat(name=beat_as, queue=queue)
+    while (unit := leases.claim(worker=worker_name(), queue=queue)) is not None:
+        execute(unit, beat_as=beat_as)
+        count += 1
+        if time.monotonic() >= ends_at:
+            tasks.wake(queue=queue)
+            break
+    return count
+
+
+def work_next(run: Run, *, listener: heartbeat.Listener | None = None) -> bool:
+    """Execute one due unit of a run in this process; say whether there was one."""
+    unit = leases.claim(worker=worker_name(), run=run)
+    if unit is None:
+        return False
+    execute(unit, listener=listener)
+    return True
+
+
+def execute(unit: Unit, *, beat_as: str | None = None, listener: heartbeat.Listener | None = None) -> None:
+    """Do a claimed unit: work, then effect and completion together; write down what became of it."""
+    try:
+        with heartbeat.LeaseHeartbeat(unit, beat_as=beat_as, listener=listener) as heart:
+            work = kinds.Work(unit.run, unit, heart.report, partial(leases.apply_part, unit), heart.check)
+            effect = kinds.get(unit.run.kind).work(work)
+            heartbeat.check_connection()  # the work may have taken hours: is the database still there?
+            heart.check()
+            leases.complete(unit, effect=effect, total=heart.total, message=heart.message)
+    except (kinds.RunCancelledError, leases.LeaseLostError):
+        log.info("Unit %s (claim %s): cancelled or taken over, nothing of it is kept", unit.pk, unit.fence)
+    except kinds.InputRejectedError as rejected:
+        completion.reject(unit, rejected=rejected)
+    except Exception as error:
+        log.exception(
+            "Unit %s of run %s failed (attempt %s of %s)", unit.pk, unit.run, unit.attempts + 1, leases.MAX_ATTEMPTS
+        )
+        heartbeat.check_connection()
+        leases.fail(unit, error=completion.describe_error(error))
+    except BaseException:
+        # Interrupted from outside: no fault of the work.
+        leases.give_back(unit)
+        raise
+    completion.conclude(unit.run_id)
+
+
+POLL = 0.5
+Report = Callable[[Progress], None]
+
+
+def follow(run: Run, *, report: Report | None = None) -> Run:
+    """Wait until a run is over; execute its units in this process while no worker of its queue shows a sign of life."""
+    tell = report or (lambda _progress: None)
+    last_told = 0.0
+
+    def listen(done: int, total: int, message: str) -> None:
+        # The work reports as often as it likes; a person reads a few lines a second.
+        nonlocal last_told
+        if time.monotonic() - last_told >= POLL:
+            last_told = time.monotonic()
+            tell(Progress(done, total, message) if only_unit else measure(run))
+
+    only_unit = run.units.count() == 1
+    while (run := Run.objects.select_related("study").get(pk=run.pk)).is_active:
+        worked = False
+        if not is_served(run.queue):
+            leases.return_expired(run=run)
+            worked = work_next(run, listener=listen)
+            completion.conclude(run.pk)
+        tell(measure(run))
+        if not worked:
+            time.sleep(POLL)
+    tell(measure(run))
+    return run
+
+
+def is_served(queue: str) -> bool:
+    """Say whether a worker of this queue showed a sign of life lately."""
+    return WorkerBeat.objects.filter(queue=queue).fresh(leases.time_expression(None)).exists()

@@ -1,1 +1,0 @@
-"""What can be done with language models: module the noun, function the verb."""

@@ -1,0 +1,247 @@
+"""What a job of many calls would come to before anything is sent: tokens, money, and how long.
+
+Estimates of cost are upper bounds; time is not: an answer seldom takes all tokens that it may have, and no tokeniser
+makes as many tokens as a text has bytes. So an endpoint's speed is measured on its latest answers: how many tokens come
+of what is allowed, how long a call, a token read and a token written take, how many calls were on their way at once,
+and how often a question was asked.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from math import ceil
+from typing import Any, Final
+
+import numpy as np
+from django.utils.translation import gettext as _
+from numpy.typing import NDArray
+
+from crowdrag.studies.models import Study
+
+from . import gateway, ledger
+from .enums import AttemptState, Fault
+from .models import Attempt, Endpoint
+from .requests import LIMITS
+
+# So many of an endpoint's latest answers say how fast it is.
+RECENT_ANSWERS: Final = 50
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What an endpoint takes.
+
+    Attributes
+    ----------
+    prompt, completion
+        Seconds a token that it reads, and one that it writes.
+    overlap
+        How many calls were on their way at once, on average: answers that come one by one are 1.
+    read, written
+        Tokens read for each token of the upper bound, and written for each that an answer may have; 1 where nothing
+        tells.
+    asks
+        How often a question was sent until its answer fitted.
+    call
+        Seconds that a call takes whatever its size: the network, a queue.
+    """
+
+    prompt: float
+    completion: float
+    overlap: float = 1.0
+    read: float = 1.0
+    written: float = 1.0
+    asks: float = 1.0
+    call: float = 0.0
+
+    def seconds(self, *, calls: float, prompt_tokens: float, completion_tokens: float) -> float:
+        """Return how long so many calls take that read and write so many tokens together."""
+        tokens = self.prompt * prompt_tokens + self.completion * completion_tokens
+        return (self.call * calls + tokens) / self.overlap
+
+    def seconds_within(self, *, calls: float, prompt_tokens: float, completion_tokens: float) -> float:
+        """Return how long calls probably take whose tokens have these upper bounds."""
+        read, written = self.read * prompt_tokens, self.written * completion_tokens
+        return self.asks * self.seconds(calls=calls, prompt_tokens=read, completion_tokens=written)
+
+    def at_once(self, calls: int, endpoint: Endpoint) -> "Speed":
+        """Return the speed with as many calls on their way as the endpoint takes, and the last round seldom full.
+
+        A far server answers more at once than were asked lately: nine calls of which it takes eight take as long as
+        sixteen. A local model shares its processor among them: what it takes was measured as it is.
+        """
+        if endpoint.is_local or calls <= 0:
+            return self
+        at_once = max(1.0, min(max(self.overlap, endpoint.concurrency), calls))
+        return replace(self, overlap=calls / ceil(calls / at_once))
+
+
+def measure_speed(endpoint: Endpoint, purpose: str) -> Speed | None:
+    """Return the speed of an endpoint's latest answers: for this purpose, else for any; None where there are none."""
+    answered = (
+        Attempt.objects.filter(
+            endpoint=endpoint, state=AttemptState.ANSWERED, latency__gt=0, prompt_tokens__gt=0, ended_at__isnull=False
+        )
+        .select_related("call")
+        .order_by("-id")
+    )
+    attempts = list(answered.filter(call__purpose=purpose)[:RECENT_ANSWERS]) or list(answered[:RECENT_ANSWERS])
+    if not attempts:
+        return None
+    tokens = np.array([(each.prompt_tokens, each.completion_tokens or 0) for each in attempts], dtype=np.float64)
+    latency = np.array([each.latency for each in attempts], dtype=np.float64)
+    # An attempt begins when it is written down; sent it is when there is a place for it.
+    ends = [
+        (each.ended_at, each.latency) for each in attempts if each.ended_at is not None and each.latency is not None
+    ]
+    spans = [(ended - timedelta(seconds=latency), ended) for ended, latency in ends]
+    # A clock may be set back, and servers answer in no time.
+    busy = max(_busy_seconds(spans), float(latency.max()))
+    call, prompt, completion = _seconds_a_call_and_token(tokens, latency)
+    read, written = _shares(attempts, endpoint)
+    known = [each.call_id for each in attempts if each.call_id is not None]
+    asks = len(known) / len(set(known)) if known else 1.0
+    return Speed(prompt, completion, max(float(latency.sum()) / busy, 1.0), read, written, asks, call)
+
+
+def _busy_seconds(spans: Sequence[tuple[datetime, datetime]]) -> float:
+    """Count the seconds in which at least one call was on its way."""
+    total, until = 0.0, None
+    for begun, ended in sorted(span for span in spans if span[1] > span[0]):
+        begin = begun if until is None else max(begun, until)
+        total += max((ended - begin).total_seconds(), 0.0)
+        until = ended if until is None else max(until, ended)
+    return total
+
+
+def _seconds_a_call_and_token(tokens: NDArray[np.float64], latency: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Fit seconds a call and a token by least squares, none below 0, so that all together take what they took."""
+    from scipy.optimize import nnls  # imported when needed: it takes a while
+
+    sizes = np.column_stack([np.ones(len(tokens)), tokens])
+    seconds, _residual = nnls(sizes, latency)
+    fitted = float(sizes.sum(axis=0) @ seconds)
+    call, prompt, completion = (seconds * (float(latency.sum()) / fitted if fitted > 0 else 0.0)).tolist()
+    return call, prompt, completion
+
+
+def _shares(attempts: Sequence[Attempt], endpoint: Endpoint) -> tuple[float, float]:
+    """What part of the bound of their tokens calls read and wrote; 1 where no call's question is there any more."""
+    read = written = most_read = most_written = 0
+    for attempt in attempts:
+        request: dict[str, Any] | None = attempt.call.request if attempt.call is not None else None
+        if request is None:
+            continue
+        limit = next((request["parameters"][name] for name in LIMITS if name in request["parameters"]), None)
+        bound = ledger.bound_tokens(
+            messages=request["messages"], extra=request["schema"], completion=limit or endpoint.max_tokens
+        )
+        read += attempt.prompt_tokens or 0
+        written += attempt.completion_tokens or 0
+        most_read += bound.prompt
+        most_written += bound.completion
+    return (read / most_read if most_read else 1.0), (written / most_written if most_written else 1.0)
+
+
+# What another try may mend: then a unit is tried again, and what was answered comes from the store.
+TRANSIENT_FAULTS: Final = frozenset(
+    {Fault.UNREACHABLE, Fault.TIMEOUT, Fault.CUT, Fault.BUSY, Fault.SERVER, Fault.GARBAGE, Fault.LOST}
+)
+
+
+class UnansweredError(RuntimeError):
+    """A server failed for now; what it answered until then is stored."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a job would come to: at most so many tokens and so much money, and how long, if that is known.
+
+    `sampled` says of how many requests it was reckoned, where there are more than that.
+    """
+
+    wanted: int
+    estimate: gateway.Estimate
+    seconds: float | None
+    left: Decimal | None
+    problem: str
+    sampled: int | None = None
+
+    @property
+    def is_over_budget(self) -> bool:
+        """Whether it may stop at the budget."""
+        return self.left is not None and self.estimate.cost > self.left
+
+
+def forecast(
+    *,
+    study: Study,
+    endpoint: Endpoint,
+    requests: Sequence[gateway.Request],
+    purpose: str,
+    wanted: int | None = None,
+    calls: int | None = None,
+) -> Forecast:
+    """Return what asking would come to; nothing is sent.
+
+    Parameters
+    ----------
+    requests
+        What is asked, or an even sample of it.
+    wanted
+        How many things are wanted, where that is another number than that of the requests.
+    calls
+        How many requests there are in all, where `requests` are a sample.
+    """
+    estimate = gateway.estimate(endpoint=endpoint, requests=requests)
+    sampled = len(requests) if calls is not None and calls > len(requests) else None
+    if sampled and calls:
+        estimate = _scale(estimate, calls)
+    problem = ""
+    try:
+        ledger.admit(study=study, endpoint=endpoint)
+    except gateway.GatewayError as error:
+        problem = str(error)
+    left = None if endpoint.is_free else ledger.remaining(study=study)
+    open_calls = estimate.requests - estimate.stored
+    speed = measure_speed(endpoint, purpose)
+    seconds = None
+    if speed is not None:
+        seconds = speed.at_once(open_calls, endpoint).seconds_within(
+            calls=open_calls,
+            prompt_tokens=estimate.prompt_tokens,
+            completion_tokens=estimate.completion_tokens,
+        )
+    return Forecast(len(requests) if wanted is None else wanted, estimate, seconds, left, problem, sampled)
+
+
+def describe_wait(endpoint: Endpoint, seconds: float = 0.0) -> str:
+    """Say what a run does before the first answer comes, and for how long."""
+    if seconds < 1:
+        return _("Waiting for the first answer of %s") % endpoint
+    said = _("Waiting for the first answer of %(endpoint)s, for %(seconds)d s so far")
+    return said % {"endpoint": endpoint, "seconds": seconds}
+
+
+def check_answered(endpoint: Endpoint, answers: Sequence[gateway.Answer]) -> None:
+    """Raise where a server failed for now, so that a unit of work is tried again.
+
+    Raises
+    ------
+    UnansweredError
+    """
+    if passing := [answer for answer in answers if answer.fault in TRANSIENT_FAULTS]:
+        raise UnansweredError(f"{endpoint} did not answer {len(passing)} of {len(answers)}: {passing[0].error}")
+
+
+def _scale(estimate: gateway.Estimate, calls: int) -> gateway.Estimate:
+    factor = Decimal(calls) / max(estimate.requests, 1)
+    return replace(
+        estimate,
+        requests=calls,
+        stored=int(estimate.stored * factor),
+        prompt_tokens=int(estimate.prompt_tokens * factor),
+        completion_tokens=int(estimate.completion_tokens * factor),
+        cost=estimate.cost * factor,
+    )

@@ -1,0 +1,202 @@
+"""Money: what a call can cost at most is held before it is sent, and settled when its outcome is known.
+
+What is held for a call is the upper bound of its cost, in one conditional update of the study's row, so that any number
+of processes may ask at once. Spent and held together never pass the budget; a study can only come out above it if a
+server bills more tokens than it was allowed to make, and then by no more than that excess for the calls in flight.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.db.models import Case, F, Subquery, Sum, Value, When
+from django.db.models.functions import Coalesce
+from django.utils.translation import gettext as _
+
+from crowdrag.studies import money
+from crowdrag.studies.models import Study
+
+from .enums import AttemptState, Fault
+from .errors import GatewayError
+from .models import Attempt, Endpoint, Spend
+
+MILLION = Decimal(1_000_000)
+# Chat templates wrap each message, and some servers prepend lines of their own.
+TOKENS_PER_MESSAGE = 16
+TOKENS_PER_REQUEST = 64
+# A server that reports more than we allowed for is believed up to this factor; beyond it the figure is absurd.
+CREDIBLE_FACTOR = 4
+
+
+@dataclass(frozen=True)
+class TokenBound:
+    """The most tokens that a call can be billed for, if the server keeps to what it was asked."""
+
+    prompt: int
+    completion: int
+
+
+@dataclass(frozen=True)
+class TokenUsage:
+    """The tokens that a call is booked with; `estimated` where the server's figures could not be used."""
+
+    prompt: int
+    completion: int
+    estimated: bool = False
+
+
+def bound_tokens(*, messages: Sequence[dict[str, str]], extra: Any, completion: int) -> TokenBound:
+    """Return the upper bound of a call's tokens.
+
+    No tokeniser in use makes more tokens than a text has bytes (they all fall back to bytes), so bytes are a bound
+    that needs no tokeniser; `extra` is whatever else is sent that may count (a schema).
+    """
+    size = sum(len(message["content"].encode()) for message in messages)
+    size += len(json.dumps(extra, ensure_ascii=False).encode()) if extra is not None else 0
+    return TokenBound(size + TOKENS_PER_MESSAGE * len(messages) + TOKENS_PER_REQUEST, completion)
+
+
+def price(*, endpoint: Endpoint, prompt: int, completion: int) -> Decimal:
+    """Return what so many tokens cost, in minor units, exactly."""
+    return (prompt * endpoint.input_price + completion * endpoint.output_price) / MILLION
+
+
+def read_usage(reported: Any, *, most: TokenBound, text: str | None) -> TokenUsage:
+    """Return the tokens that a server reported, each replaced by its upper bound where it cannot be true.
+
+    Missing, negative, fractional and absurd figures, no input tokens, and no output tokens for an answer that has
+    text cannot be true. A figure over the bound but not absurd is what will be billed: it is believed and marked.
+    """
+    figures = reported if isinstance(reported, dict) else {}
+    prompt, guessed_prompt = _credible_count(figures.get("prompt_tokens"), least=1, most=most.prompt)
+    completion, guessed_completion = _credible_count(
+        figures.get("completion_tokens"), least=1 if text else 0, most=most.completion
+    )
+    return TokenUsage(prompt, completion, estimated=guessed_prompt or guessed_completion)
+
+
+def _credible_count(value: Any, *, least: int, most: int) -> tuple[int, bool]:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= CREDIBLE_FACTOR * most:
+        return most, True
+    return value, value > most
+
+
+ZERO = Decimal(0)
+OPEN_STATES = (AttemptState.INTENDED, AttemptState.UNKNOWN)
+
+
+class BudgetError(GatewayError):
+    """A study may not ask an endpoint that costs money."""
+
+
+class BudgetExceededError(BudgetError):
+    """The next call could pass the study's budget."""
+
+
+class Totals(NamedTuple):
+    """What the attempts of a study sum to."""
+
+    held: Decimal
+    settled: Decimal
+
+
+def admit(*, study: Study, endpoint: Endpoint) -> None:
+    """Check that a study may ask an endpoint at all: free, or with a budget in the currency of its prices."""
+    if endpoint.is_free:
+        return
+    if study.llm_budget is None:
+        raise BudgetError(
+            _(
+                "“%(endpoint)s” costs money and the study “%(study)s” has no budget for models. "
+                "Give it one, in %(currency)s."
+            )
+            % {"endpoint": endpoint, "study": study, "currency": endpoint.currency}
+        )
+    if study.currency != endpoint.currency:
+        raise BudgetError(
+            _(
+                "“%(endpoint)s” is priced in %(price)s and the study's budget is in %(budget)s. "
+                "Enter the endpoint's prices in the study's currency."
+            )
+            % {"endpoint": endpoint, "price": endpoint.currency, "budget": study.currency}
+        )
+    Spend.objects.get_or_create(study=study)
+
+
+def hold(*, study: Study | None, amount: Decimal) -> bool:
+    """Hold money for a call about to be sent; false where the budget does not allow it.
+
+    One UPDATE whose condition reads only the row it changes (and the budget): under READ COMMITTED, PostgreSQL checks
+    it again on the newest version of the row after waiting for another's update, so that no two can both take the rest.
+    """
+    if study is None or not amount:
+        return True
+    budget = Subquery(Study.objects.filter(pk=study.pk).values("llm_budget")[:1])
+    rows = Spend.objects.filter(study_id=study.pk).alias(budget=budget)
+    return bool(rows.filter(budget__gte=F("settled") + F("held") + amount).update(held=F("held") + amount))
+
+
+def budget_exceeded(*, study: Study, currency: str, amount: Decimal) -> BudgetExceededError:
+    """Return the error that says what is left and what the next call may cost."""
+    study.refresh_from_db(fields=["llm_budget"])
+    return BudgetExceededError(
+        _(
+            "The budget for models of “%(study)s” (%(budget)s) would be passed: "
+            "the next call may cost %(amount)s and %(left)s is left. "
+            "What is answered is kept; raise the budget and resume."
+        )
+        % {
+            "study": study,
+            "budget": money.format_amount(study.llm_budget or 0, currency),
+            "amount": money.format_cost(amount, currency),
+            "left": money.format_cost(remaining(study=study) or ZERO, currency),
+        }
+    )
+
+
+def settle(*, study: Study | None, bound: Decimal, cost: Decimal) -> None:
+    """Move an attempt's money from held to settled, in the transaction that settles the attempt."""
+    if study is not None and (bound or cost):
+        Spend.objects.filter(study_id=study.pk).update(held=F("held") - bound, settled=F("settled") + cost)
+
+
+@transaction.atomic
+def settle_unknown(*, attempts: Iterable[Attempt], cost: Decimal = ZERO) -> int:
+    """Settle attempts whose outcome was unknown at what the provider's bill says (nothing, by default)."""
+    settled = 0
+    ids = [attempt.pk for attempt in attempts]
+    for attempt in Attempt.objects.select_for_update().unsettled().filter(pk__in=ids).order_by("id"):
+        settle(study=attempt.study, bound=attempt.bound, cost=cost)
+        attempt.state, attempt.cost = AttemptState.FAILED, cost
+        attempt.save(update_fields=["state", "cost"])
+        settled += 1
+    return settled
+
+
+def give_up_lost(*, now: datetime) -> int:
+    """Mark attempts whose sender was lost as unknown; they stay charged at their upper bound."""
+    return Attempt.objects.lost(now).update(
+        state=AttemptState.UNKNOWN, fault=Fault.LOST, ended_at=now, error=_("The process that asked was lost.")
+    )
+
+
+def audit(*, study: Study) -> tuple[Totals, Totals]:
+    """Return what the study's attempts sum to and what its counter says; they are equal, always."""
+    sums = Attempt.objects.filter(study=study).aggregate(
+        held=Coalesce(Sum(Case(When(state__in=OPEN_STATES, then=F("cost")), default=Value(ZERO))), ZERO),
+        settled=Coalesce(Sum(Case(When(state__in=OPEN_STATES, then=Value(ZERO)), default=F("cost"))), ZERO),
+    )
+    counter = Spend.objects.filter(study=study).first() or Spend(study=study)
+    return Totals(sums["held"], sums["settled"]), Totals(Decimal(counter.held), Decimal(counter.settled))
+
+
+def remaining(*, study: Study) -> Decimal | None:
+    """Return what is left of a study's budget, or None where it has none."""
+    if study.llm_budget is None:
+        return None
+    spend = Spend.objects.filter(study=study).first()
+    return Decimal(study.llm_budget) - (spend.total if spend else ZERO)

@@ -1,0 +1,384 @@
+"""Endpoints that the operator allows, questions with their answers, each sending of them, and what studies spent."""
+
+from datetime import datetime
+from decimal import Decimal
+from urllib.parse import urlsplit
+from uuid import UUID
+
+import pgtrigger
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.studies import codes
+from crowdrag.studies.models import Study
+
+from .enums import ATTEMPT_MOVES, AttemptState, CallState, Fault, TokenParameter
+
+# Only variables of this form are ever read, so that no endpoint can be pointed at another secret of the system.
+KEY_VARIABLE = r"^CROWDRAG_LLM_KEY_[A-Z0-9_]+$"
+
+
+class EndpointQuerySet(models.QuerySet["Endpoint"]):
+    """What can be said of endpoints."""
+
+    def allowed(self) -> "EndpointQuerySet":
+        """Keep those that the operator allows to be asked."""
+        return self.filter(is_allowed=True)
+
+    def free(self) -> "EndpointQuerySet":
+        """Keep those that cost nothing."""
+        return self.filter(input_price=0, output_price=0)
+
+
+class Endpoint(models.Model):
+    """One model at one server: where it is, what it costs, what it can do.
+
+    The key itself is never stored: `key_variable` names the environment variable that holds it, and `key_host` the
+    one host that it may be sent to.
+    """
+
+    name = models.CharField(_("name"), max_length=100, unique=True)
+    base_url = models.CharField(
+        _("base URL"), max_length=500, help_text=_("Of an OpenAI-compatible server; usually ends in /v1.")
+    )
+    model = models.CharField(_("model"), max_length=200, help_text=_("As the server calls it."))
+    key_variable = models.CharField(
+        _("key variable"),
+        max_length=100,
+        blank=True,
+        validators=[RegexValidator(KEY_VARIABLE, _("Name a variable that starts with CROWDRAG_LLM_KEY_."))],
+        help_text=_("The environment variable that holds the key, CROWDRAG_LLM_KEY_…; empty where none is needed."),
+    )
+    key_host = models.CharField(
+        _("host of the key"), max_length=255, blank=True, help_text=_("The one host that the key may be sent to.")
+    )
+    input_price = models.DecimalField(
+        _("price per million input tokens (minor units)"),
+        max_digits=16,
+        decimal_places=4,
+        default=0,
+        validators=[MinValueValidator(0)],
+    )
+    output_price = models.DecimalField(
+        _("price per million output tokens (minor units)"),
+        max_digits=16,
+        decimal_places=4,
+        default=0,
+        validators=[MinValueValidator(0)],
+    )
+    currency = models.CharField(_("currency"), max_length=3, default="USD", validators=[codes.validate_currency])
+    concurrency = models.PositiveSmallIntegerField(
+        _("calls at once"), default=4, validators=[MinValueValidator(1), MaxValueValidator(1000)]
+    )
+    timeout = models.PositiveIntegerField(
+        _("seconds until a call is given up"), default=120, validators=[MinValueValidator(1), MaxValueValidator(3600)]
+    )
+    max_tokens = models.PositiveIntegerField(
+        _("longest answer (tokens)"),
+        default=1024,
+        validators=[MinValueValidator(1)],
+        help_text=_("Where a request does not say; what a call may cost at most follows from it."),
+    )
+    token_parameter = models.CharField(
+        _("its name for that limit"), max_length=30, choices=TokenParameter.choices, default=TokenParameter.MAX_TOKENS
+    )
+    supports_json_schema = models.BooleanField(_("JSON schema"), default=False)
+    supports_logprobs = models.BooleanField(_("log probabilities"), default=False)
+    supports_batch = models.BooleanField(_("batch"), default=False)
+    is_local = models.BooleanField(
+        _("local"), default=False, help_text=_("May be on this machine or in a private network, and without TLS.")
+    )
+    is_allowed = models.BooleanField(_("allowed"), default=False, help_text=_("Studies may ask it."))
+    resting_until = models.DateTimeField(_("asked us to wait until"), null=True, blank=True, editable=False)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    changed_at = models.DateTimeField(_("changed"), auto_now=True)
+
+    objects = EndpointQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=~models.Q(name=""), name="endpoint_name_not_empty"),
+            models.CheckConstraint(condition=~models.Q(model=""), name="endpoint_model_not_empty"),
+            models.CheckConstraint(condition=models.Q(base_url__regex=r"^https?://"), name="endpoint_base_url_is_http"),
+            models.CheckConstraint(
+                condition=models.Q(is_local=True) | models.Q(base_url__startswith="https://"),
+                name="endpoint_remote_uses_tls",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(key_variable="") | models.Q(key_variable__regex=KEY_VARIABLE),
+                name="endpoint_key_variable_has_prefix",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(key_variable="") | ~models.Q(key_host=""), name="endpoint_key_bound_to_a_host"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(input_price__gte=0, output_price__gte=0), name="endpoint_prices_not_negative"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(currency__regex=r"^[A-Z]{3}$"), name="endpoint_currency_is_a_code"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(concurrency__gte=1, concurrency__lte=1000), name="endpoint_concurrency_in_range"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(timeout__gte=1, timeout__lte=3600), name="endpoint_timeout_in_range"
+            ),
+            models.CheckConstraint(condition=models.Q(max_tokens__gte=1), name="endpoint_max_tokens_positive"),
+            models.CheckConstraint(
+                condition=models.Q(token_parameter__in=TokenParameter.values), name="endpoint_token_parameter_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_free(self) -> bool:
+        """Whether calls cost nothing, so that no budget is needed."""
+        return not self.input_price and not self.output_price
+
+    @property
+    def host(self) -> str:
+        """The host of its base URL, in lower case."""
+        return (urlsplit(self.base_url).hostname or "").lower()
+
+    @property
+    def identity(self) -> str:
+        """What stands for this endpoint in the digest of a call.
+
+        A local server's port may change whenever it starts, so a local endpoint is known by its name; any other is
+        known by its address, so that two endpoints which differ only in key or price share their answers.
+        """
+        return f"local:{self.name}" if self.is_local else self.base_url.rstrip("/")
+
+
+class CallQuerySet(models.QuerySet["Call"]):
+    """What can be said of calls."""
+
+    def settled(self) -> "CallQuerySet":
+        """Keep those that are answered from the store: asking again would send nothing."""
+        return self.filter(
+            Q(state=CallState.ANSWERED) | Q(state=CallState.FAILED, fault=Fault.INVALID), erased_at__isnull=True
+        )
+
+    def claimable(self, token: UUID, now: datetime) -> "CallQuerySet":
+        """Keep those that the holder of this token may ask now: not settled, and nobody else's lease is running."""
+        unsettled = (
+            Q(state=CallState.OPEN) | (Q(state=CallState.FAILED) & ~Q(fault=Fault.INVALID)) | Q(erased_at__isnull=False)
+        )
+        free = Q(claimed_by=token) | Q(claimed_until__isnull=True) | Q(claimed_until__lt=now)
+        return self.filter(unsettled & free)
+
+
+class Call(models.Model):
+    """A question in all that decides its answer: endpoint, model, messages, parameters, schema, number of the sample.
+
+    `digest` is the SHA-256 of these. While somebody asks, the row is claimed: `claimed_by` until `claimed_until`,
+    with `fence` counting the claims, so that whoever was too slow cannot write. Erasing the texts leaves the digest.
+    """
+
+    digest = models.CharField(max_length=64, unique=True)
+    endpoint = models.ForeignKey(Endpoint, models.PROTECT, related_name="calls")
+    model = models.CharField(_("model"), max_length=200)
+    sample = models.PositiveIntegerField(_("sample"), default=0)
+    purpose = models.CharField(_("purpose"), max_length=100)
+    # The study that asked first; its deletion takes the texts along. Empty: an operator's check.
+    study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="calls")
+    state = models.CharField(_("state"), max_length=10, choices=CallState.choices, default=CallState.OPEN)
+    fault = models.CharField(_("fault"), max_length=12, choices=Fault.choices, blank=True, default=Fault.NONE)
+    error = models.TextField(_("error"), blank=True)
+
+    request = models.JSONField(_("request"), null=True, blank=True)
+    text = models.TextField(_("answer"), null=True, blank=True)  # noqa: DJ001 - null: erased, or the model gave none
+    data = models.JSONField(_("parsed answer"), null=True, blank=True)
+    logprobs = models.JSONField(_("log probabilities"), null=True, blank=True)
+    refusal = models.TextField(_("refusal"), null=True, blank=True)  # noqa: DJ001 - null: none, or erased
+    finish_reason = models.CharField(_("why it ended"), max_length=40, blank=True)
+
+    prompt_tokens = models.PositiveBigIntegerField(_("input tokens"), null=True, blank=True)
+    completion_tokens = models.PositiveBigIntegerField(_("output tokens"), null=True, blank=True)
+    usage_estimated = models.BooleanField(_("tokens are an upper bound"), default=False)
+    cost = models.DecimalField(_("cost (minor units)"), max_digits=30, decimal_places=10, null=True, blank=True)
+
+    claimed_by = models.UUIDField(null=True, blank=True)
+    claimed_until = models.DateTimeField(null=True, blank=True)
+    fence = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(_("created"))
+    answered_at = models.DateTimeField(_("answered"), null=True, blank=True)
+    erased_at = models.DateTimeField(_("erased"), null=True, blank=True)
+
+    objects = CallQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(digest__regex=r"^[0-9a-f]{64}$"), name="call_digest_is_sha256"),
+            models.CheckConstraint(condition=Q(state__in=CallState.values), name="call_state_known"),
+            models.CheckConstraint(condition=Q(fault__in=Fault.values), name="call_fault_known"),
+            models.CheckConstraint(
+                condition=Q(state=CallState.FAILED) ^ Q(fault=Fault.NONE), name="call_failed_has_a_fault"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state=CallState.ANSWERED)
+                | Q(
+                    answered_at__isnull=False,
+                    prompt_tokens__isnull=False,
+                    completion_tokens__isnull=False,
+                    cost__isnull=False,
+                ),
+                name="call_answered_has_its_figures",
+            ),
+            models.CheckConstraint(
+                condition=Q(state=CallState.OPEN) | Q(claimed_by__isnull=True, claimed_until__isnull=True),
+                name="call_claimed_only_while_open",
+            ),
+            models.CheckConstraint(
+                condition=Q(claimed_by__isnull=True, claimed_until__isnull=True)
+                | Q(claimed_by__isnull=False, claimed_until__isnull=False),
+                name="call_claim_and_lease_go_together",
+            ),
+            models.CheckConstraint(
+                condition=Q(erased_at__isnull=True, request__isnull=False)
+                | Q(
+                    erased_at__isnull=False,
+                    request__isnull=True,
+                    text__isnull=True,
+                    data__isnull=True,
+                    logprobs__isnull=True,
+                    refusal__isnull=True,
+                    error="",
+                ),
+                name="call_erased_has_no_texts",
+            ),
+            models.CheckConstraint(condition=Q(cost__isnull=True) | Q(cost__gte=0), name="call_cost_not_negative"),
+        ]
+        indexes = [
+            models.Index(fields=["study", "state"], name="call_study_state"),
+            models.Index(fields=["claimed_by"], condition=Q(claimed_by__isnull=False), name="call_claimed_by"),
+        ]
+
+    def __str__(self) -> str:
+        return self.digest[:12]
+
+
+class AttemptQuerySet(models.QuerySet["Attempt"]):
+    """What can be said of attempts."""
+
+    def in_flight(self, now: datetime) -> "AttemptQuerySet":
+        """Keep those on their way whose sender is still known to live."""
+        return self.filter(state=AttemptState.INTENDED, call__claimed_until__gte=now)
+
+    def lost(self, now: datetime) -> "AttemptQuerySet":
+        """Keep those on their way whose sender let its lease run out, or whose call somebody else claimed since."""
+        alive = Call.objects.filter(
+            pk=models.OuterRef("call_id"), fence=models.OuterRef("fence"), claimed_until__gte=now
+        )
+        return self.filter(~models.Exists(alive), state=AttemptState.INTENDED)
+
+    def unsettled(self) -> "AttemptQuerySet":
+        """Keep those that are charged at their upper bound because their outcome is not known."""
+        return self.filter(state=AttemptState.UNKNOWN)
+
+    def failed(self) -> "AttemptQuerySet":
+        """Keep those that brought no usable answer."""
+        return self.exclude(fault=Fault.NONE)
+
+
+class Attempt(models.Model):
+    """What was sent once, for which study, and what came of it. The sum of `cost` is the ledger.
+
+    While the outcome is not known `cost` is the upper bound `bound`; afterwards what the server said it counted.
+    """
+
+    call = models.ForeignKey(Call, models.SET_NULL, null=True, related_name="attempts")
+    # The study that pays; empty: an operator's check.
+    study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="attempts")
+    endpoint = models.ForeignKey(Endpoint, models.PROTECT, related_name="attempts")
+    number = models.PositiveIntegerField(_("number"))
+    fence = models.PositiveIntegerField()
+    state = models.CharField(_("state"), max_length=10, choices=AttemptState.choices, default=AttemptState.INTENDED)
+    fault = models.CharField(_("fault"), max_length=12, choices=Fault.choices, blank=True, default=Fault.NONE)
+    error = models.TextField(_("error"), blank=True, help_text=_("Keys are cut out."))
+    # What the server said where that could not be used: the next question quotes it.
+    reply = models.TextField(_("unusable reply"), null=True, blank=True)  # noqa: DJ001 - null: none, or erased
+    http_status = models.PositiveSmallIntegerField(_("HTTP status"), null=True, blank=True)
+    retry_after = models.FloatField(_("asked to wait (s)"), null=True, blank=True)
+    prompt_tokens = models.PositiveBigIntegerField(_("input tokens"), null=True, blank=True)
+    completion_tokens = models.PositiveBigIntegerField(_("output tokens"), null=True, blank=True)
+    usage_estimated = models.BooleanField(_("tokens are an upper bound"), default=False)
+    bound = models.DecimalField(_("cost at most (minor units)"), max_digits=30, decimal_places=10)
+    cost = models.DecimalField(_("cost (minor units)"), max_digits=30, decimal_places=10)
+    currency = models.CharField(_("currency"), max_length=3)
+    started_at = models.DateTimeField(_("sent"))
+    ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
+    latency = models.FloatField(_("seconds"), null=True, blank=True)
+
+    objects = AttemptQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["call", "number"], name="attempt_number_unique_per_call"),
+            models.CheckConstraint(condition=Q(state__in=AttemptState.values), name="attempt_state_known"),
+            models.CheckConstraint(condition=Q(fault__in=Fault.values), name="attempt_fault_known"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="attempt_number_positive"),
+            models.CheckConstraint(condition=Q(cost__gte=0, bound__gte=0), name="attempt_cost_not_negative"),
+            models.CheckConstraint(
+                condition=~Q(state__in=[AttemptState.INTENDED, AttemptState.UNKNOWN]) | Q(cost=F("bound")),
+                name="attempt_unknown_costs_its_bound",
+            ),
+            models.CheckConstraint(
+                condition=Q(state=AttemptState.INTENDED) ^ Q(ended_at__isnull=False),
+                name="attempt_ended_unless_on_its_way",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state__in=[AttemptState.FAILED, AttemptState.UNKNOWN]) | ~Q(fault=Fault.NONE),
+                name="attempt_failed_has_a_fault",
+            ),
+            models.CheckConstraint(condition=Q(currency__regex=r"^[A-Z]{3}$"), name="attempt_currency_is_a_code"),
+        ]
+        indexes = [
+            models.Index(fields=["endpoint"], condition=Q(state=AttemptState.INTENDED), name="attempt_on_its_way"),
+            models.Index(fields=["study", "state"], name="attempt_study_state"),
+        ]
+        triggers = [
+            pgtrigger.FSM(
+                name="state_moves_forward", field="state", transitions=[(str(a), str(b)) for a, b in ATTEMPT_MOVES]
+            ),
+            pgtrigger.Protect(
+                name="bound_stays",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Q(old__bound__df=pgtrigger.F("new__bound")),
+            ),
+            pgtrigger.Protect(
+                name="settled_cost_stays",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Q(
+                    old__state__in=[str(AttemptState.ANSWERED), str(AttemptState.FAILED)],
+                    old__cost__df=pgtrigger.F("new__cost"),
+                ),
+            ),
+        ]
+
+
+class Spend(models.Model):
+    """The sum of a study's attempts: `settled` for known outcomes, `held` for those on their way or unknown.
+
+    A counter beside the sum, because a budget can be kept under concurrency only by a conditional update of one row.
+    `ledger.audit` compares the two.
+    """
+
+    study = models.OneToOneField(Study, models.CASCADE, related_name="spend")
+    held = models.DecimalField(_("held (minor units)"), max_digits=30, decimal_places=10, default=0)
+    settled = models.DecimalField(_("settled (minor units)"), max_digits=30, decimal_places=10, default=0)
+
+    class Meta:
+        verbose_name_plural = "spend"
+        constraints = [
+            models.CheckConstraint(condition=Q(held__gte=0, settled__gte=0), name="spend_not_negative"),
+        ]
+
+    @property
+    def total(self) -> Decimal:
+        """What the study has spent at most."""
+        return Decimal(self.held + self.settled)

@@ -1,0 +1,254 @@
+"""What is asked of a model and what comes back."""
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, TypeVar, overload
+
+import jsonschema
+from django.utils.translation import gettext as _
+
+from .enums import CallState
+from .errors import GatewayError
+from .models import Call, Endpoint
+
+T = TypeVar("T")
+ROLES = frozenset({"system", "developer", "user", "assistant"})
+# The gateway's own to set, or what would make one call be billed as several.
+RESERVED = frozenset(
+    {"model", "messages", "stream", "stream_options", "n", "best_of", "response_format", "tools", "tool_choice"}
+    | {"functions", "function_call", "extra_headers", "extra_query", "extra_body", "timeout", "user", "store"}
+)
+LIMITS = ("max_tokens", "max_completion_tokens")
+
+
+class RequestError(GatewayError):
+    """A request that no model should be sent."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question: messages, sampling parameters, the schema of the answer, and which sample of it is wanted.
+
+    Parameters are the server's own (`temperature`, `max_tokens`, `seed`, `logprobs`, ...; unknown names are passed
+    on). Two requests that differ in `sample` alone are asked apart, with a `seed` shifted by it where one is given.
+    """
+
+    messages: Sequence[Mapping[str, str]]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    schema: Mapping[str, Any] | None = None
+    sample: int = 0
+
+
+class LazyRequests(Sequence[Request]):
+    """Requests that are made of something when they are read: shortly before they are sent, and not all beforehand."""
+
+    def __init__(self, of: Sequence[T], make: Callable[[T], Request]) -> None:
+        self._of = of
+        self._make: Callable[[Any], Request] = make
+
+    def __len__(self) -> int:
+        return len(self._of)
+
+    @overload
+    def __getitem__(self, index: int) -> Request: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Request]: ...
+    def __getitem__(self, index: int | slice) -> Request | Sequence[Request]:
+        if isinstance(index, slice):
+            return LazyRequests(self._of[index], self._make)
+        return self._make(self._of[index])
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of a request; `index` is its place among those asked together.
+
+    `text` is what the model said (empty and cut answers included: see `finish_reason`), `data` the parsed and
+    validated document where a schema was given, `refusal` the model's own refusal, `error` why there is no answer.
+    """
+
+    index: int
+    call: int
+    text: str | None = None
+    data: Any = None
+    refusal: str | None = None
+    finish_reason: str = ""
+    logprobs: Any = None
+    error: str = ""
+    fault: str = ""
+    cached: bool = False
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    usage_estimated: bool = False
+    cost: Decimal = Decimal(0)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the model answered and did not refuse."""
+        return not self.fault and self.refusal is None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the model answered with nothing."""
+        return not self.fault and not (self.text or "").strip()
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the answer ended because it grew too long."""
+        return self.finish_reason == "length"
+
+    def at(self, index: int, *, cached: bool) -> "Answer":
+        """Return the same answer for another place in the list."""
+        return replace(self, index=index, cached=cached)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A checked request as it is kept: canonical content and its digest."""
+
+    digest: str
+    messages: list[dict[str, str]]
+    parameters: dict[str, Any]
+    schema: dict[str, Any] | None
+    sample: int
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """What is kept of it beside endpoint and sample."""
+        return {"messages": self.messages, "parameters": self.parameters, "schema": self.schema}
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether asking the same again would bring the same answer."""
+        return self.parameters.get("temperature") == 0 or "seed" in self.parameters
+
+
+def prepare(*, endpoint: Endpoint, request: Request) -> Question:
+    """Check a request and return it in canonical form with its digest.
+
+    The digest is the SHA-256 of canonical JSON (sorted keys, whole numbers as integers) of endpoint, model, messages,
+    parameters, schema and sample number, so that the same question has the same digest whoever asks, at any time.
+    """
+    messages, parameters = _messages(request.messages), _parameters(endpoint, request.parameters)
+    schema = _schema(request.schema)
+    if isinstance(request.sample, bool) or not isinstance(request.sample, int) or request.sample < 0:
+        raise RequestError(_("The sample number must be a whole number from 0 up."))
+    key = {
+        "endpoint": endpoint.identity,
+        "model": endpoint.model,
+        "messages": messages,
+        "parameters": parameters,
+        "schema": schema,
+        "sample": request.sample,
+    }
+    digest = hashlib.sha256(_canonical_json(key)).hexdigest()
+    return Question(digest, messages, parameters, schema, request.sample)
+
+
+def stored_answer(call: Call, *, index: int = 0, cached: bool = True) -> Answer:
+    """Return the answer that a settled call holds."""
+    answered = call.state == CallState.ANSWERED
+    return Answer(
+        index=index,
+        call=call.pk,
+        text=call.text,
+        data=call.data,
+        refusal=call.refusal,
+        finish_reason=call.finish_reason,
+        logprobs=call.logprobs,
+        error=call.error or ("" if answered else call.get_fault_display()),
+        fault=call.fault,
+        cached=cached,
+        prompt_tokens=call.prompt_tokens or 0,
+        completion_tokens=call.completion_tokens or 0,
+        usage_estimated=call.usage_estimated,
+        cost=call.cost or Decimal(0),
+    )
+
+
+def output_limit(question: Question, endpoint: Endpoint) -> int:
+    """Return how many tokens the answer may have: as asked, or the endpoint's own limit."""
+    return next((question.parameters[name] for name in LIMITS if name in question.parameters), endpoint.max_tokens)
+
+
+def _messages(messages: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+    if not messages:
+        raise RequestError(_("A request needs at least one message."))
+    checked = []
+    for message in messages:
+        role, content = message.get("role"), message.get("content")
+        if set(message) != {"role", "content"} or role not in ROLES or not isinstance(content, str):
+            raise RequestError(_("A message has a role (system, user, assistant) and a content that is text."))
+        if not _is_storable(content):
+            raise RequestError(_("A message holds a NUL character or half a surrogate pair; remove it."))
+        checked.append({"role": role, "content": content})
+    return checked
+
+
+def _parameters(endpoint: Endpoint, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    if taken := RESERVED & set(parameters):
+        raise RequestError(_("These parameters are not a request's to set: %s.") % ", ".join(sorted(taken)))
+    limits = [parameters[name] for name in LIMITS if name in parameters]
+    if len(limits) > 1 or any(isinstance(v, bool) or not isinstance(v, int) or v < 1 for v in limits):
+        raise RequestError(_("The longest answer is one whole number of tokens from 1 up."))
+    if "seed" in parameters and (isinstance(parameters["seed"], bool) or not isinstance(parameters["seed"], int)):
+        raise RequestError(_("A seed is a whole number."))
+    if parameters.get("logprobs") and not endpoint.supports_logprobs:
+        raise RequestError(_("The endpoint “%s” gives no log probabilities.") % endpoint)
+    canonical: dict[str, Any] = _canonical(parameters)
+    return canonical
+
+
+def _schema(schema: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    return None if schema is None else _checked_schema(json.dumps(_canonical(schema)))
+
+
+# Thousands of questions share a schema, and checking one takes longer than all else that is done with a question.
+@lru_cache(maxsize=256)
+def _checked_schema(text: str) -> dict[str, Any]:
+    schema: dict[str, Any] = json.loads(text)
+    try:
+        jsonschema.Draft202012Validator.check_schema(schema)
+    except jsonschema.SchemaError as error:
+        raise RequestError(_("The schema of the answer is not a JSON schema: %s") % error.message) from error
+    return schema
+
+
+def _canonical(value: Any) -> Any:
+    """Return a value as JSON would give it back, with 1.0 and 1 made one."""
+    match value:
+        case Mapping():
+            return {str(key): _canonical(inner) for key, inner in value.items()}
+        case str() | bool() | None:
+            if isinstance(value, str) and not _is_storable(value):
+                raise RequestError(_("A request holds a NUL character or half a surrogate pair; remove it."))
+            return value
+        case int():
+            return value
+        case float():
+            if not math.isfinite(value):
+                raise RequestError(_("A request holds a number that is not finite."))
+            return int(value) if value.is_integer() else value
+        case list() | tuple():
+            return [_canonical(inner) for inner in value]
+        case _:
+            raise RequestError(_("A request holds something that JSON cannot: %s.") % type(value).__name__)
+
+
+def _canonical_json(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def _is_storable(text: str) -> bool:
+    if "\0" in text:
+        return False
+    try:
+        text.encode()  # refuses halves of surrogate pairs; faster than a look at each character
+    except UnicodeEncodeError:
+        return False
+    return True

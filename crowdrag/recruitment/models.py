@@ -1,0 +1,199 @@
+"""Studies and submissions as a platform has them, what it is told to do, and what it told by itself."""
+
+from django.conf import settings
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.studies.models import EntryLink, Participant, Study
+
+from .enums import OrderKind, OrderState, StudyStatus, SubmissionStatus
+
+
+class PlatformStudy(models.Model):
+    """What is advertised on the platform for one way; its terms are as they were sent, for they cannot change there.
+
+    The row stands before the platform is told: if the answer is lost, the study is found again there by its
+    `internal_name`, which nobody else uses.
+    """
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="platform_studies")
+    purpose = models.CharField(_("way of taking part"), max_length=50)
+    link = models.OneToOneField(EntryLink, models.PROTECT, related_name="platform_study")
+    external_id = models.CharField(_("the platform's id"), max_length=100, blank=True)
+    name = models.CharField(_("public name"), max_length=120)
+    internal_name = models.CharField(_("internal name"), max_length=120, unique=True)
+    description = models.TextField(_("description"))
+    # Money in minor units of the study's currency.
+    reward = models.PositiveIntegerField(_("reward (minor units)"), validators=[MinValueValidator(1)])
+    places = models.PositiveIntegerField(_("places"), validators=[MinValueValidator(1)])
+    minutes = models.PositiveSmallIntegerField(_("minutes it takes"), validators=[MinValueValidator(1)])
+    most_minutes = models.PositiveSmallIntegerField(_("minutes allowed at most"), null=True, blank=True)
+    devices = models.JSONField(_("devices"), default=list, blank=True)
+    eligibility = models.JSONField(_("who may take part"), default=dict, blank=True)
+    # Code type of the platform -> the code; what people are led back with stands in the link.
+    codes = models.JSONField(_("completion codes"), default=dict, blank=True)
+    screen_out_reward = models.PositiveIntegerField(_("pay when screened out (minor units)"), null=True, blank=True)
+    status = models.CharField(_("status there"), max_length=20, blank=True)
+    places_taken = models.PositiveIntegerField(_("places taken there"), default=0)
+    published_at = models.DateTimeField(null=True, blank=True)
+    seen_at = models.DateTimeField(_("asked about last"), null=True, blank=True)
+    listed_at = models.DateTimeField(_("submissions listed last"), null=True, blank=True)
+    problem = models.TextField(_("what went wrong last"), blank=True)
+    created_at = models.DateTimeField(_("made"))
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+
+    class Meta:
+        verbose_name_plural = "platform studies"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["external_id"], condition=~models.Q(external_id=""), name="platform_study_external_id_unique"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(reward__gte=1, places__gte=1, minutes__gte=1),
+                name="platform_study_terms_positive",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(screen_out_reward__isnull=True)
+                | models.Q(screen_out_reward__gte=1, screen_out_reward__lt=models.F("reward")),
+                name="platform_study_screen_out_pays_less_than_the_reward",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def status_label(self) -> str:
+        """The status in words; what the platform says where we have no words for it."""
+        if not self.external_id:
+            return str(_("not made there yet"))
+        return str(StudyStatus(self.status).label) if self.status in StudyStatus.values else self.status
+
+    @property
+    def is_published(self) -> bool:
+        """Whether people were ever let in: from then on only its internal name and more places can be changed."""
+        return self.published_at is not None
+
+
+class Submission(models.Model):
+    """One submission of a platform's study; its id is the session with which the person came.
+
+    Ids of the platform are for paying and for nothing else: they are in no export (docs/adr/0003). Of the person there
+    is the keyed hash alone.
+    """
+
+    platform_study = models.ForeignKey(PlatformStudy, models.CASCADE, related_name="submissions")
+    external_id = models.CharField(_("the platform's id"), max_length=200)
+    participant = models.ForeignKey(Participant, models.SET_NULL, null=True, blank=True, related_name="visits")
+    identity_hash = models.BinaryField(max_length=32, null=True, blank=True)
+    # Empty: they came here, and the platform has not been heard of them.
+    status = models.CharField(_("status there"), max_length=20, blank=True, choices=SubmissionStatus.choices)
+    status_at = models.DateTimeField(_("status as of"), null=True, blank=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    completed_at = models.DateTimeField(null=True, blank=True)
+    # What the person entered at the end; "NOCODE" where they finished without one.
+    code = models.CharField(_("code entered"), max_length=50, blank=True)
+    # Each bonus paid, in minor units, as the platform lists them.
+    bonuses = models.JSONField(_("bonuses paid"), default=list, blank=True)
+    first_heard_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["platform_study", "external_id"], name="submission_once_per_study"),
+            models.CheckConstraint(
+                condition=models.Q(status="") | models.Q(status__in=SubmissionStatus.values),
+                name="submission_status_known",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(status="", status_at__isnull=True)
+                | (~models.Q(status="") & models.Q(status_at__isnull=False)),
+                name="submission_status_has_a_time",
+            ),
+        ]
+        indexes = [models.Index(fields=["external_id"])]
+
+    def __str__(self) -> str:
+        return self.external_id
+
+
+class PlatformOrder(models.Model):
+    """One thing that the platform is told to do. The same key is the same order."""
+
+    platform_study = models.ForeignKey(PlatformStudy, models.CASCADE, related_name="orders")
+    submission = models.ForeignKey(Submission, models.CASCADE, null=True, blank=True, related_name="orders")
+    kind = models.CharField(_("what"), max_length=12, choices=OrderKind.choices)
+    key = models.CharField(max_length=200)
+    # What goes with it: category and message, amount and reason, or the number of places.
+    details = models.JSONField(_("details"), default=dict, blank=True)
+    # What the platform said on the way, and what was seen before: enough to tell afterwards whether it was done.
+    progress = models.JSONField(default=dict, blank=True)
+    state = models.CharField(_("state"), max_length=8, choices=OrderState.choices, default=OrderState.WAITING)
+    tries = models.PositiveSmallIntegerField(_("tries"), default=0)
+    # Counts each time that somebody takes the order, and never back: whoever holds an older number decides nothing.
+    attempt = models.PositiveIntegerField(default=0)
+    due_at = models.DateTimeField()
+    lease_until = models.DateTimeField(null=True, blank=True)
+    error = models.TextField(_("last problem"), blank=True)
+    created_at = models.DateTimeField(_("ordered"))
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    done_at = models.DateTimeField(_("done"), null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["platform_study", "key"], name="platform_order_key_unique"),
+            models.CheckConstraint(condition=models.Q(kind__in=OrderKind.values), name="platform_order_kind_known"),
+            models.CheckConstraint(condition=models.Q(state__in=OrderState.values), name="platform_order_state_known"),
+            models.CheckConstraint(
+                condition=models.Q(kind=OrderKind.PLACES, submission__isnull=True)
+                | (~models.Q(kind=OrderKind.PLACES) & models.Q(submission__isnull=False)),
+                name="platform_order_is_about_somebody_or_about_places",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(state=OrderState.SENDING, lease_until__isnull=False)
+                | (~models.Q(state=OrderState.SENDING) & models.Q(lease_until__isnull=True)),
+                name="platform_order_sending_has_a_lease",
+            ),
+            # Of two bonuses for one person the second is sent when the outcome of the first is known: what was paid
+            # is told apart by what the platform lists.
+            models.UniqueConstraint(
+                fields=["submission"],
+                condition=models.Q(kind=OrderKind.BONUS, state__in=[OrderState.SENDING, OrderState.UNKNOWN]),
+                name="platform_order_one_bonus_at_a_time",
+            ),
+        ]
+        indexes = [models.Index(fields=["state", "due_at"])]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} {self.key}"
+
+    @property
+    def may_be_paid(self) -> bool:
+        """Whether a payment was sent and not answered: only the platform's list, or a person, tells what came of it."""
+        return "paying" in self.progress and self.state != OrderState.DONE
+
+
+class PlatformEvent(models.Model):
+    """One event of a webhook. The same event delivered again is the same row."""
+
+    event_id = models.CharField(max_length=200, unique=True)
+    kind = models.CharField(_("kind"), max_length=100)
+    resource_id = models.CharField(_("of what"), max_length=200)
+    status = models.CharField(_("status"), max_length=50, blank=True)
+    identity_hash = models.BinaryField(max_length=32, null=True, blank=True)
+    sent_at = models.DateTimeField(_("sent"))
+    received_at = models.DateTimeField(_("received"))
+    handled_at = models.DateTimeField(_("handled"), null=True, blank=True)
+    due_at = models.DateTimeField()
+    tries = models.PositiveSmallIntegerField(default=0)
+    note = models.CharField(_("what came of it"), max_length=300, blank=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["due_at"], condition=models.Q(handled_at__isnull=True), name="platform_event_unhandled"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.status}".strip()

@@ -1,0 +1,197 @@
+"""What researchers see of a way on the platform: how things stand there and here, and what does not agree."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from crowdrag.studies.models import Arrival, Study
+
+from . import listeners, platform_studies, submission_sync
+from .enums import LocalStatus, OrderKind, OrderState, SubmissionStatus
+from .models import PlatformOrder, PlatformStudy, Submission
+from .prolific import endpoints
+from .prolific.account import get_account
+from .prolific.client import Client
+from .prolific.errors import PlatformError
+from .submission_sync import NO_CODE
+
+# More are shown a page at a time, but no more than so many are compared.
+MOST_COMPARED = 5000
+_DECIDES = (OrderKind.APPROVE, OrderKind.REJECT, OrderKind.SCREEN_OUT)
+_OPEN = (OrderState.WAITING, OrderState.SENDING, OrderState.UNKNOWN)
+
+
+@dataclass(frozen=True)
+class VisitRow:
+    """One visit: how it stands there and here, and in what the two do not agree."""
+
+    submission: Submission
+    here: LocalStatus | None
+    disagrees: str
+
+
+@dataclass(frozen=True)
+class Connection:
+    """Whether the platform answers, and what it says of the money."""
+
+    problem: str = ""
+    hint: str = ""
+    balance: int | None = None
+    currency: str = ""
+    is_other_currency: bool = False
+    cost: int | None = None
+    is_estimate: bool = False
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the balance is less than what publishing costs."""
+        return self.balance is not None and self.cost is not None and self.balance < self.cost
+
+
+def rows(platform_study: PlatformStudy) -> list[VisitRow]:
+    """Return the visits of a study, newest first, each with what does not agree."""
+    found = Submission.objects.filter(platform_study=platform_study).select_related("participant")
+    return _rows(platform_study, list(found.order_by("-first_heard_at", "-pk")[:MOST_COMPARED]))
+
+
+def row(submission: Submission) -> VisitRow:
+    """Return one visit with what does not agree."""
+    return _rows(submission.platform_study, [submission])[0]
+
+
+def _rows(platform_study: PlatformStudy, found: list[Submission]) -> list[VisitRow]:
+    here = _local_statuses(platform_study, found)
+    ordered = PlatformOrder.objects.filter(platform_study=platform_study, kind__in=_DECIDES, state__in=_OPEN)
+    deciding = set(ordered.values_list("submission_id", flat=True))
+    people = Submission.objects.filter(platform_study=platform_study).exclude(participant=None)
+    twice = Counter(people.values_list("participant_id", flat=True))
+    arrivals = Arrival.objects.filter(link=platform_study.link_id).exclude(session="")
+    shared = Counter(arrivals.values_list("session", flat=True))
+    listed = []
+    for submission in found:
+        stands = here.get(submission.external_id)
+        words = _disagreement(submission, stands, is_ordered=submission.pk in deciding)
+        if submission.participant_id and twice[submission.participant_id] > 1:
+            words = words or _("this person has more than one submission there")
+        if shared[submission.external_id] > 1:
+            words = words or _("several people came here with this submission")
+        listed.append(VisitRow(submission, stands, words))
+    return listed
+
+
+def _local_statuses(platform_study: PlatformStudy, found: Sequence[Submission]) -> Mapping[str, LocalStatus]:
+    listener = listeners.listener_for(platform_study.purpose)
+    visits = [(row.external_id, row.participant_id) for row in found if row.participant_id]
+    return listener.here(platform_study.study, platform_study.purpose, visits) if listener and visits else {}
+
+
+def _disagreement(row: Submission, here: LocalStatus | None, *, is_ordered: bool) -> str:
+    """Say in words in what a visit does not agree; empty where it does, or where nothing follows yet."""
+    if not row.status or is_ordered:
+        return ""
+    if row.participant_id is None:
+        return (
+            ""
+            if row.status in submission_sync.UNDER_WAY + submission_sync.RELEASED
+            else _("nobody came here with this submission")
+        )
+    for applies, words in _RULES:
+        if applies(row, here):
+            return str(words)
+    if here == LocalStatus.ACCEPTED and row.status == SubmissionStatus.AWAITING_REVIEW:
+        return _("accepted here, not approved there")
+    return ""
+
+
+def _both_hold(
+    there: Sequence[str], here: Sequence[LocalStatus | None], row: Submission, stands: LocalStatus | None
+) -> bool:
+    return row.status in there and stands in here
+
+
+def _without_code(here: Sequence[LocalStatus | None], row: Submission, stands: LocalStatus | None) -> bool:
+    return row.code == NO_CODE and row.status == SubmissionStatus.AWAITING_REVIEW and stands in here
+
+
+_WORK_MISSING = (LocalStatus.NOTHING, LocalStatus.WORKING, LocalStatus.GONE)
+_WORK_DONE = (LocalStatus.HANDED_IN, LocalStatus.ACCEPTED)
+_RULES = (
+    (partial(_without_code, _WORK_DONE), gettext_lazy("no code there; the work is here")),
+    (partial(_without_code, _WORK_MISSING), gettext_lazy("no code there, nothing submitted here")),
+    (
+        partial(_both_hold, (SubmissionStatus.AWAITING_REVIEW,), _WORK_MISSING),
+        gettext_lazy("submitted there, not here"),
+    ),
+    (partial(_both_hold, submission_sync.RELEASED, _WORK_DONE), gettext_lazy("given back there, submitted here")),
+    (partial(_both_hold, submission_sync.PAID, (LocalStatus.REJECTED,)), gettext_lazy("rejected here, paid there")),
+    (
+        partial(_both_hold, (SubmissionStatus.AWAITING_REVIEW,), (LocalStatus.REJECTED,)),
+        gettext_lazy("rejected here, open there"),
+    ),
+    (
+        partial(_both_hold, (SubmissionStatus.REJECTED,), (LocalStatus.ACCEPTED,)),
+        gettext_lazy("accepted here, rejected there"),
+    ),
+    (
+        partial(_both_hold, (SubmissionStatus.APPROVED,), (LocalStatus.HANDED_IN,)),
+        gettext_lazy("paid there before it was judged"),
+    ),
+)
+
+
+def summary(platform_study: PlatformStudy) -> dict[str, Any]:
+    """Return the numbers of a study: places there and wanted, visits by status, orders by state."""
+    counted = Counter(Submission.objects.filter(platform_study=platform_study).values_list("status", flat=True))
+    ordered = Counter(PlatformOrder.objects.filter(platform_study=platform_study).values_list("state", flat=True))
+    listener = listeners.listener_for(platform_study.purpose)
+    needs = listener.needs(platform_study.study, platform_study.purpose) if listener else None
+    wanted = platform_studies.places_wanted(platform_study, still=needs.places) if needs else None
+    by_status = [(SubmissionStatus(name).label if name else _("not heard of"), n) for name, n in counted.most_common()]
+    return {
+        "by_status": by_status,
+        "submissions": sum(counted.values()),
+        "waiting": sum(ordered[state] for state in _OPEN),
+        "failed": ordered[OrderState.FAILED],
+        "still": needs.places - needs.at_work if needs else None,
+        "at_work": needs.at_work if needs else 0,
+        "wanted": wanted,
+        "more": max(wanted - platform_study.places, 0) if wanted else 0,
+    }
+
+
+def connection(study: Study, platform_study: PlatformStudy | None) -> Connection:
+    """Ask the platform whether it knows us, what money there is, what the study costs. One try each: a page waits."""
+    try:
+        with Client(get_account(study), tries=1) as client:
+            endpoints.me(client)
+            balance = endpoints.balance(client, client.account.workspace) if client.account.workspace else {}
+            cost, is_estimate = _cost(client, platform_study)
+    except PlatformError as error:
+        return Connection(problem=str(error))
+    currency = str(balance.get("currency_code") or "")[:3]
+    available = balance.get("available_balance")
+    return Connection(
+        hint="" if client.account.workspace else _("CROWDRAG_PROLIFIC_WORKSPACE is not set: the balance is not known."),
+        balance=available if isinstance(available, int) else None,
+        currency=currency,
+        is_other_currency=bool(currency) and currency != study.currency,
+        cost=cost,
+        is_estimate=is_estimate,
+    )
+
+
+def _cost(client: Client, platform_study: PlatformStudy | None) -> tuple[int | None, bool]:
+    if platform_study is None:
+        return None, False
+    total = platform_study.reward * platform_study.places
+    try:
+        return endpoints.cost(client, reward=platform_study.reward, places=platform_study.places), False
+    except (PlatformError, KeyError, TypeError, ValueError):
+        fee = platform_studies.fee(total, settings.PROLIFIC_FEE_PERCENT)
+        return (None if fee is None else total + fee), True

@@ -1,0 +1,357 @@
+"""What the platform is to do: approve, reject, screen out, pay a bonus, open places. Ordered here, sent by the outbox.
+
+It is checked before it is written down, written down once under its key, in the caller's own transaction. Nothing here
+locks anything that a listener may hold (docs/guides/prolific.md, "Order of locks"): the caller may hold its own rows.
+Reviews order without asking what is possible: what they decide waits until the person hands in there. A person at a
+page sees the state, so nothing is offered that the platform would refuse, and nothing is paid that nobody meant.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from crowdrag.studies.models import Arrival, Participant, Study, User
+
+from .completion_codes import SCREENED_OUT
+from .enums import OrderKind, OrderState, RejectionCategory, SubmissionStatus
+from .models import PlatformOrder, PlatformStudy, Submission
+
+LEAST_MESSAGE = 100
+MOST_MESSAGE = 2000
+
+
+class OrderError(ValueError):
+    """Something that the platform is not told; the message says why."""
+
+
+class NotFromPlatformError(OrderError):
+    """The visit is none of a platform's study of this way."""
+
+    def __init__(self) -> None:
+        super().__init__(_("This person did not come by a study of the platform that was made here."))
+
+
+class AlreadyOrderedError(OrderError):
+    """The same key stands for another order."""
+
+    def __init__(self) -> None:
+        super().__init__(_("Something else was ordered under this name. Nothing was changed."))
+
+
+class ShortMessageError(OrderError):
+    """The platform wants a rejection explained at length."""
+
+    def __init__(self, length: int) -> None:
+        super().__init__(
+            _("Prolific asks for at least %(least)d characters that explain a rejection; these are %(length)d.")
+            % {"least": LEAST_MESSAGE, "length": length}
+        )
+
+
+class LongMessageError(OrderError):
+    """More than anybody reads."""
+
+    def __init__(self) -> None:
+        super().__init__(_("The message is longer than %(most)d characters.") % {"most": MOST_MESSAGE})
+
+
+class BadCategoryError(OrderError):
+    """The platform does not sort rejections so."""
+
+    def __init__(self) -> None:
+        super().__init__(_("Choose one of the platform's reasons for a rejection."))
+
+
+class BadAmountError(OrderError):
+    """No amount that can be paid."""
+
+    def __init__(self) -> None:
+        super().__init__(_("A bonus is more than nothing, and no more than can be counted."))
+
+
+class BadPlacesError(OrderError):
+    """Places go up only."""
+
+    def __init__(self, places: int) -> None:
+        super().__init__(
+            _("There are %(places)d places already, and the platform takes none back.") % {"places": places}
+        )
+
+
+class NoScreenOutError(OrderError):
+    """The study was made without a code for it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            _("This study was made without pay for people who are screened out; pay them a bonus instead.")
+        )
+
+
+class NotPossibleError(OrderError):
+    """The visit's state does not allow it."""
+
+    def __init__(self, submission: Submission, kind: OrderKind) -> None:
+        status = submission.get_status_display() if submission.status else _("not known yet")
+        super().__init__(
+            _("The submission is %(status)s on Prolific, or this was ordered already. Nothing was sent: %(kind)s.")
+            % {"status": status, "kind": kind.label}
+        )
+
+
+class NothingToRetryError(OrderError):
+    """Only what failed is sent again."""
+
+    def __init__(self) -> None:
+        super().__init__(_("This order is not one that waits for you."))
+
+
+_Status = SubmissionStatus
+#: Work that ended may be paid a bonus, whatever was decided, and so may the time of who returned a place.
+_ENDED: Final = frozenset({OrderKind.BONUS})
+BY_STATUS: Final[Mapping[str, frozenset[OrderKind]]] = {
+    _Status.AWAITING_REVIEW: frozenset({OrderKind.APPROVE, OrderKind.SCREEN_OUT, OrderKind.BONUS, OrderKind.REJECT}),
+    _Status.TIMED_OUT: frozenset({OrderKind.APPROVE, OrderKind.BONUS}),
+    _Status.RETURNED: _ENDED,
+    _Status.APPROVED: _ENDED,
+    _Status.PARTIALLY_APPROVED: _ENDED,
+    _Status.SCREENED_OUT: _ENDED,
+    _Status.REJECTED: _ENDED,
+}
+_DECISIONS: Final = frozenset({OrderKind.APPROVE, OrderKind.SCREEN_OUT, OrderKind.REJECT})
+_UNDER_WAY: Final = (OrderState.WAITING, OrderState.SENDING, OrderState.UNKNOWN, OrderState.DONE)
+
+
+def possible_actions(submission: Submission) -> frozenset[OrderKind]:
+    """Return what can be ordered of a visit now: nothing of one that goes on, or that the platform has not told of."""
+    kinds = BY_STATUS.get(submission.status, frozenset())
+    if submission.platform_study.screen_out_reward is None:
+        kinds -= {OrderKind.SCREEN_OUT}
+    ordered = PlatformOrder.objects.filter(submission=submission, kind__in=_DECISIONS, state__in=_UNDER_WAY)
+    return kinds - frozenset(OrderKind(kind) for kind in ordered.values_list("kind", flat=True))
+
+
+def check_possible(submission: Submission, kind: OrderKind) -> None:
+    """Raise `NotPossibleError` for what cannot be ordered of a visit now."""
+    if kind not in possible_actions(submission):
+        raise NotPossibleError(submission, kind)
+
+
+LARGEST_AMOUNT: Final = 10_000_000
+LONGEST_KEY: Final = 200
+
+
+def approve(
+    *,
+    study: Study,
+    purpose: str,
+    session: str,
+    key: str,
+    now: datetime,
+    by: User | None = None,
+    participant: Participant | None = None,
+) -> PlatformOrder:
+    """Have somebody paid the reward."""
+    submission = _submission(study, purpose, session, now)
+    return _decide(submission, OrderKind.APPROVE, {}, key, now, by, participant)
+
+
+def reject(
+    *,
+    study: Study,
+    purpose: str,
+    session: str,
+    category: str,
+    message: str,
+    key: str,
+    now: datetime,
+    by: User | None = None,
+    participant: Participant | None = None,
+) -> PlatformOrder:
+    """Have somebody paid nothing, with the reason that they are told. There is no way back on the platform."""
+    message = message.replace("\x00", "").strip()
+    if category not in RejectionCategory.values:
+        raise BadCategoryError
+    if len(message) < LEAST_MESSAGE:
+        raise ShortMessageError(len(message))
+    if len(message) > MOST_MESSAGE:
+        raise LongMessageError
+    submission = _submission(study, purpose, session, now)
+    details = {"category": category, "message": message}
+    return _decide(submission, OrderKind.REJECT, details, key, now, by, participant)
+
+
+def screen_out(
+    *,
+    study: Study,
+    purpose: str,
+    session: str,
+    key: str,
+    now: datetime,
+    by: User | None = None,
+    participant: Participant | None = None,
+) -> PlatformOrder:
+    """Have somebody paid the fixed part for being screened out."""
+    submission = _submission(study, purpose, session, now)
+    if SCREENED_OUT not in submission.platform_study.codes:
+        raise NoScreenOutError
+    return _decide(submission, OrderKind.SCREEN_OUT, {}, key, now, by, participant)
+
+
+def grant_bonus(
+    *,
+    study: Study,
+    purpose: str,
+    session: str,
+    amount: int,
+    reason: str,
+    key: str,
+    now: datetime,
+    by: User | None = None,
+    participant: Participant | None = None,
+) -> PlatformOrder:
+    """Have somebody paid more, in minor units of the study's currency; once for a key, whatever is lost on the way."""
+    if not 0 < amount <= LARGEST_AMOUNT:
+        raise BadAmountError
+    submission = _submission(study, purpose, session, now)
+    details = {"amount": amount, "reason": reason.replace("\x00", "").strip()[:300]}
+    return _order(submission.platform_study, submission, OrderKind.BONUS, details, key, now, by, participant)
+
+
+def increase_places(
+    *, study: Study, purpose: str, to: int, key: str, now: datetime, by: User | None = None
+) -> PlatformOrder:
+    """Have the newest study of a way let in more people: `to` so many in all. Places only ever go up."""
+    found = current_platform_study(study, purpose)
+    if found is None:
+        raise NotFromPlatformError
+    known = PlatformOrder.objects.filter(platform_study=found, key=key[:LONGEST_KEY]).exists()
+    if not known and not found.places < to <= LARGEST_AMOUNT:
+        raise BadPlacesError(found.places)
+    return _order(found, None, OrderKind.PLACES, {"to": to}, key, now, by, None)
+
+
+def retry(*, order: PlatformOrder, now: datetime) -> PlatformOrder:
+    """Have an order sent again that failed: a person looked at what is wrong, and says so.
+
+    Of a bonus of unknown outcome this says: it was looked up, and it was not paid.
+    """
+    rows = PlatformOrder.objects.filter(pk=order.pk, state=OrderState.FAILED)
+    progress = {name: value for name, value in order.progress.items() if name != "paying"}
+    if not rows.update(state=OrderState.WAITING, due_at=now, tries=0, error="", progress=progress):
+        raise NothingToRetryError
+    order.refresh_from_db()
+    return order
+
+
+def drop(*, order: PlatformOrder, now: datetime) -> PlatformOrder:
+    """Give an order up that was not sent, or that a person settled on the platform themselves."""
+    rows = PlatformOrder.objects.filter(pk=order.pk, state__in=[OrderState.WAITING, OrderState.FAILED])
+    if not rows.update(state=OrderState.DROPPED, done_at=now):
+        raise NothingToRetryError
+    order.refresh_from_db()
+    return order
+
+
+def current_platform_study(study: Study, purpose: str) -> PlatformStudy | None:
+    """Return the newest study on the platform of a way."""
+    rows = PlatformStudy.objects.filter(study=study, purpose=purpose)
+    return rows.select_related("study", "link").order_by("-created_at", "-pk").first()
+
+
+def is_platform_visit(*, study: Study, purpose: str, session: str) -> bool:
+    """Say whether a visit came by a study of the platform that was made here, so that orders about it can be given."""
+    return bool(session) and _platform_study(study, purpose, session) is not None
+
+
+def latest_visit(*, participant: Participant, purpose: str) -> tuple[PlatformStudy, str] | None:
+    """Return somebody's latest visit to a way by a study that was made here: the study, and the session."""
+    arrivals = Arrival.objects.filter(participant=participant, link__platform_study__purpose=purpose)
+    came = arrivals.exclude(session="").order_by("-last_at", "-pk").first()
+    studies = PlatformStudy.objects.select_related("study", "link")
+    if came is not None:
+        return studies.get(link=came.link_id), came.session
+    # Of whoever had everything erased the arrivals are gone; what is still to be paid is kept.
+    known = Submission.objects.filter(participant=participant, platform_study__purpose=purpose).order_by("-pk").first()
+    return (studies.get(pk=known.platform_study_id), known.external_id) if known else None
+
+
+def _platform_study(study: Study, purpose: str, session: str) -> PlatformStudy | None:
+    rows = PlatformStudy.objects.filter(study=study, purpose=purpose).select_related("study", "link")
+    known = rows.filter(submissions__external_id=session).order_by("-pk").first()
+    if known is not None:
+        return known
+    arrival = Arrival.objects.filter(link__platform_study__in=rows, session=session).order_by("-pk").first()
+    return rows.get(link=arrival.link_id) if arrival else None
+
+
+def _submission(study: Study, purpose: str, session: str, now: datetime) -> Submission:
+    found = _platform_study(study, purpose, session) if session else None
+    if found is None:
+        raise NotFromPlatformError
+    # Whose it is, the platform says when it is heard of. To refer to the participant here would lock their row, which
+    # must not be asked for by whoever holds an assignment.
+    submission, _new = Submission.objects.select_related("platform_study").get_or_create(
+        platform_study=found, external_id=session, defaults={"first_heard_at": now}
+    )
+    return submission
+
+
+def _decide(
+    submission: Submission,
+    kind: OrderKind,
+    details: dict[str, Any],
+    key: str,
+    now: datetime,
+    by: User | None,
+    participant: Participant | None,
+) -> PlatformOrder:
+    """Order a decision; what was decided otherwise and not sent yet is not sent. The last one that is ordered holds."""
+    with transaction.atomic():
+        order = _order(submission.platform_study, submission, kind, details, key, now, by, participant)
+        if order.state == OrderState.DROPPED:
+            # Decided so, then otherwise, now so again.
+            PlatformOrder.objects.filter(pk=order.pk, state=OrderState.DROPPED).update(
+                state=OrderState.WAITING, due_at=now, done_at=None, tries=0, error=""
+            )
+            order.refresh_from_db()
+        if order.state == OrderState.WAITING:
+            others = PlatformOrder.objects.filter(
+                submission=submission,
+                kind__in=[OrderKind.APPROVE, OrderKind.REJECT, OrderKind.SCREEN_OUT],
+                state__in=[OrderState.WAITING, OrderState.FAILED],
+            )
+            others.exclude(pk=order.pk).update(state=OrderState.DROPPED, done_at=now)
+    return order
+
+
+def _order(
+    platform_study: PlatformStudy,
+    submission: Submission | None,
+    kind: OrderKind,
+    details: dict[str, Any],
+    key: str,
+    now: datetime,
+    by: User | None,
+    participant: Participant | None,
+) -> PlatformOrder:
+    if participant is not None:
+        details = details | {"participant": participant.pk}
+    order, is_new = PlatformOrder.objects.get_or_create(
+        platform_study=platform_study,
+        key=key[:LONGEST_KEY],
+        defaults={
+            "submission": submission,
+            "kind": kind,
+            "details": details,
+            "due_at": now,
+            "created_at": now,
+            "created_by": by,
+        },
+    )
+    same = (order.kind, order.submission_id, order.details) == (kind, submission and submission.pk, details)
+    if not is_new and not same:
+        raise AlreadyOrderedError
+    return order

@@ -1,0 +1,345 @@
+"""Sending what was ordered: one worker at a time, under a lease, once in effect whatever is lost on the way.
+
+Before anything is sent it is looked how things stand there, so that nothing is done twice. What the platform says
+decides: an approval of somebody approved is done, a rejection of somebody approved fails and waits for a person. What
+can be sent again without harm is sent again until it is answered.
+
+Paying a bonus is the one thing of which the platform says that asking twice pays twice. Setting a bonus up pays
+nothing, so it may be repeated. Before it is paid, what was paid so far is written down with the order, and only then is
+the payment sent, once. If the answer is lost, the platform's own list of this person's bonuses tells: one more of this
+amount than before, and it was paid. If none has appeared after a while, a person looks; nothing here sends it again by
+itself.
+"""
+
+import logging
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils.translation import gettext as _
+
+from crowdrag.studies import money
+from crowdrag.studies.models import Participant
+
+from . import polling, submission_sync
+from .completion_codes import SCREENED_OUT
+from .enums import OrderKind, OrderState, SubmissionStatus
+from .models import PlatformOrder
+from .prolific import endpoints
+from .prolific.client import Client
+from .prolific.errors import (
+    BusyError,
+    MissingError,
+    NotConfiguredError,
+    OutcomeUnknownError,
+    PlatformError,
+    RefusedError,
+    TokenError,
+    UnreachableError,
+)
+
+
+class SendOutcome(Exception):  # noqa: N818
+    """A way to end."""
+
+
+class Done(SendOutcome):
+    """It is as it should be there."""
+
+
+class NeedsPerson(SendOutcome):
+    """Nothing more can be done without somebody who looks at it; the message says at what."""
+
+
+class Postponed(SendOutcome):
+    """Nothing is wrong: it is done later, when the platform is ready for it."""
+
+    def __init__(self, message: str, wait: timedelta) -> None:
+        super().__init__(message)
+        self.wait = wait
+
+
+class OutcomeUnclear(SendOutcome):
+    """It was sent, and whether it was done is not known yet; it is looked up, not sent again."""
+
+    def __init__(self, message: str, wait: timedelta) -> None:
+        super().__init__(message)
+        self.wait = wait
+
+
+# Longer than all tries of all requests of one order.
+LEASE: Final = timedelta(minutes=5)
+RELATED: Final = ("platform_study__study", "platform_study__link", "submission")
+_UNSETTLED: Final = (OrderState.WAITING, OrderState.SENDING, OrderState.UNKNOWN)
+
+
+def claim(*, now: datetime) -> PlatformOrder | None:
+    """Take an order that is due, so that nobody else sends it; None where there is none.
+
+    An order whose worker died is taken again when the lease is over; what may have been sent stands in `progress`.
+    """
+    passed: set[int] = set()
+    while (pk := _next(now, passed)) is not None:
+        passed.add(pk)  # if somebody else takes it at this moment, it is theirs; nobody waits for it
+        try:
+            with transaction.atomic():
+                held = PlatformOrder.objects.select_for_update(skip_locked=True, no_key=True, of=("self",))
+                order = held.select_related(*RELATED).filter(_due(now), pk=pk).first()
+                if order is None:
+                    continue
+                order.state, order.lease_until = OrderState.SENDING, now + LEASE
+                order.tries += 1
+                order.attempt += 1
+                order.save(update_fields=["state", "lease_until", "tries", "attempt"])
+        except IntegrityError:
+            # Another bonus of the same person is under way since a moment: this one's turn comes.
+            PlatformOrder.objects.filter(pk=pk, state=OrderState.WAITING).update(due_at=now + timedelta(seconds=30))
+            continue
+        # What was read under the lock is returned, and not read again: by now it may be somebody else's.
+        return order
+    return None
+
+
+def _due(now: datetime) -> Q:
+    waiting = Q(state__in=[OrderState.WAITING, OrderState.UNKNOWN], due_at__lte=now)
+    return waiting | Q(state=OrderState.SENDING, lease_until__lte=now)
+
+
+def _next(now: datetime, passed: set[int]) -> int | None:
+    """Return the next order that is due; of two about the same person the earlier first."""
+    earlier = PlatformOrder.objects.filter(
+        submission=OuterRef("submission"), state__in=_UNSETTLED, pk__lt=OuterRef("pk")
+    )
+    rows = (
+        PlatformOrder.objects.filter(_due(now))
+        .exclude(pk__in=passed)
+        .exclude(Q(submission__isnull=False) & Exists(earlier))
+    )
+    return rows.order_by("due_at", "pk").values_list("pk", flat=True).first()
+
+
+# Payments are made "in the following minutes" (api-reference/bonuses/pay-bonus-payments).
+LOOK_AGAIN: Final = timedelta(minutes=5)
+LOOK_UP_FOR: Final = timedelta(hours=6)
+
+
+def pay_bonus(client: Client, order: PlatformOrder, row: dict[str, Any], *, now: datetime) -> None:
+    """Pay a claimed order's bonus, or find out whether it was paid."""
+    if "paying" in order.progress:
+        _look_up(order, row, now)
+        return
+    amount = int(order.details["amount"])
+    study = order.platform_study
+    assert order.submission is not None
+    set_up = endpoints.set_up_bonus(
+        client,
+        study_id=study.external_id,
+        submission_id=order.submission.external_id,
+        amount=str(money.to_major(amount, study.study.currency)),
+    )
+    paying = {"id": set_up, "before": _count_paid_before(order, row, amount), "at": now.isoformat()}
+    order.progress = order.progress | {"paying": paying}
+    # Written down and committed before it is sent: whoever finds this order later knows that it may have been.
+    ours = PlatformOrder.objects.filter(pk=order.pk, state=OrderState.SENDING, attempt=order.attempt)
+    if not ours.update(progress=order.progress):
+        raise OutcomeUnclear(_("Somebody else has this order."), LOOK_AGAIN)
+    try:
+        endpoints.pay_bonus(client, set_up)
+    except (UnreachableError, BusyError, TokenError, RefusedError):
+        # Certainly not paid: what was set up is left lying, and the next try begins anew.
+        order.progress = {name: value for name, value in order.progress.items() if name != "paying"}
+        raise
+    except OutcomeUnknownError as error:
+        raise OutcomeUnclear(
+            _("Sent, but no answer came: it is looked up before anything else."), LOOK_AGAIN
+        ) from error
+    raise Done
+
+
+def _count_paid_before(order: PlatformOrder, row: dict[str, Any], amount: int) -> int:
+    """Count the bonuses of this amount that were paid before: those that show there, and ours that do not yet."""
+    ours = PlatformOrder.objects.filter(submission=order.submission_id, kind=OrderKind.BONUS, state=OrderState.DONE)
+    return max(submission_sync.listed_bonuses(row).count(amount), ours.filter(details__amount=amount).count())
+
+
+def _look_up(order: PlatformOrder, row: dict[str, Any], now: datetime) -> None:
+    paying, amount = order.progress["paying"], int(order.details["amount"])
+    if submission_sync.listed_bonuses(row).count(amount) > int(paying["before"]):
+        raise Done
+    if now - datetime.fromisoformat(paying["at"]) < LOOK_UP_FOR:
+        raise OutcomeUnclear(_("Sent, but no answer came, and it does not show there yet."), LOOK_AGAIN)
+    raise NeedsPerson(
+        _(
+            "It was sent, no answer came, and it does not show there. Look at the bonuses on Prolific: "
+            "if it was not paid, send it again; if it was, drop it here."
+        )
+    )
+
+
+MOST_TRIES: Final = 20
+FIRST_WAIT: Final = timedelta(seconds=30)
+LONGEST_WAIT: Final = timedelta(hours=1)
+# A decision waits so long for the person to hand in there; then somebody should look.
+PATIENCE: Final = timedelta(days=2)
+AT_ONCE: Final = 50
+log = logging.getLogger(__name__)
+_DECIDES: Final = {
+    OrderKind.APPROVE: SubmissionStatus.APPROVED,
+    OrderKind.REJECT: SubmissionStatus.REJECTED,
+    OrderKind.SCREEN_OUT: SubmissionStatus.SCREENED_OUT,
+}
+
+
+def send_due(client: Client, *, now: datetime, at_once: int = AT_ONCE) -> int:
+    """Send what is due; return how many orders were settled."""
+    settled = 0
+    for _number in range(at_once):
+        order = claim(now=now)
+        if order is None:
+            break
+        settled += send(client, order, now=now)
+    return settled
+
+
+def send(client: Client, order: PlatformOrder, *, now: datetime) -> bool:
+    """Send one claimed order, and write down what came of it; say whether it is settled."""
+    try:
+        _send(client, order, now)
+    except Done:
+        return _settle(order, OrderState.DONE, "", now)
+    except NeedsPerson as error:
+        return _settle(order, OrderState.FAILED, str(error), now)
+    except Postponed as error:
+        return _wait(order, str(error), now + error.wait, counts=False)
+    except OutcomeUnclear as error:
+        return _mark_unknown(order, str(error), now + error.wait)
+    except BusyError as error:
+        return _wait(order, str(error), now + timedelta(seconds=max(error.seconds, 1.0)), counts=False)
+    except (TokenError, NotConfiguredError) as error:
+        return _wait(order, str(error), now + timedelta(minutes=10), counts=False)
+    except RefusedError as error:
+        return _settle(order, OrderState.FAILED, str(error), now)
+    except PlatformError as error:
+        return _retry_later(order, str(error), now)
+    except Exception:
+        # Whatever it is, the order is not lost, and the others are sent.
+        log.exception("Platform order %s could not be sent", order.pk)
+        return _retry_later(order, _("A fault of this system; its operator's log says more."), now)
+    return _settle(order, OrderState.DONE, "", now)
+
+
+def _send(client: Client, order: PlatformOrder, now: datetime) -> None:
+    if order.kind == OrderKind.PLACES:
+        _open_places(client, order, now)
+        return
+    assert order.submission is not None, "a check of the table"
+    row = _fetch_submission(client, order, now)
+    if order.kind == OrderKind.BONUS:
+        pay_bonus(client, order, row, now=now)
+    else:
+        _decide(client, order, row, now)
+
+
+def _fetch_submission(client: Client, order: PlatformOrder, now: datetime) -> dict[str, Any]:
+    """Ask how the visit stands there, and whose it is."""
+    assert order.submission is not None
+    try:
+        row = endpoints.submission(client, order.submission.external_id)
+    except MissingError as error:
+        raise NeedsPerson(_("Prolific knows no submission of this name.")) from error
+    news = submission_sync.parse_submission(order.platform_study, row, now)
+    study = str(row.get("study_id") or row.get("study") or order.platform_study.external_id)
+    if study != order.platform_study.external_id:
+        raise NeedsPerson(_("There, this submission is another study's."))
+    if news is not None:
+        _check_person(order, news)
+        submission_sync.record(order.platform_study, news, now=now)
+    return row
+
+
+def _check_person(order: PlatformOrder, news: submission_sync.SubmissionUpdate) -> None:
+    """Refuse to decide about, or pay, somebody else: the session came in an address that a person can change."""
+    expected = Participant.objects.filter(pk=order.details.get("participant") or 0).first()
+    if expected is None or news.identity_hash is None or expected.identity_hash is None:
+        return
+    if bytes(expected.identity_hash) != news.identity_hash:
+        raise NeedsPerson(_("There, this submission is somebody else's: the address was changed by whoever came."))
+
+
+def _decide(client: Client, order: PlatformOrder, row: dict[str, Any], now: datetime) -> None:
+    wanted, status = _DECIDES[OrderKind(order.kind)], submission_sync.parse_status(row.get("status"))
+    if status == wanted:
+        raise Done
+    if status in submission_sync.FINAL:
+        assert status is not None
+        raise NeedsPerson(
+            _("There it is decided already: %(status)s. Prolific takes no decision back.") % {"status": status.label}
+        )
+    if status in submission_sync.UNDER_WAY:
+        if now - order.created_at > PATIENCE:
+            raise NeedsPerson(_("The person has not submitted there. Ask them to, or settle it on Prolific."))
+        raise Postponed(_("Waits until the person submits there."), timedelta(minutes=5))
+    if status in submission_sync.RELEASED and order.kind == OrderKind.REJECT:
+        raise NeedsPerson(_("The person gave the place back there: there is nothing to reject."))
+    answer = endpoints.transition_submission(client, order.submission.external_id, _body(order))  # type: ignore[union-attr]
+    news = submission_sync.parse_submission(order.platform_study, answer, now)
+    if news is not None:
+        submission_sync.record(order.platform_study, news, now=now)
+    if news is None or news.status != wanted:
+        # It was taken and takes its time: what is there in a moment decides.
+        raise Postponed(_("Sent; waits until it shows there."), timedelta(seconds=30))
+
+
+def _body(order: PlatformOrder) -> dict[str, Any]:
+    if order.kind == OrderKind.APPROVE:
+        return {"action": "APPROVE"}
+    if order.kind == OrderKind.SCREEN_OUT:
+        return {"action": "COMPLETE", "completion_code": order.platform_study.codes[SCREENED_OUT]}
+    details = order.details
+    return {"action": "REJECT", "rejection_category": details["category"], "message": details["message"]}
+
+
+def _open_places(client: Client, order: PlatformOrder, now: datetime) -> None:
+    found = order.platform_study
+    if not found.external_id:
+        raise NeedsPerson(_("The study is not made there yet."))
+    to = int(order.details["to"])
+    answer = polling.refresh(client, found, now=now)
+    if int(answer.get("total_available_places") or 0) < to:
+        answer = endpoints.update_study(client, found.external_id, {"total_available_places": to})
+        polling.store_study(found, answer, now)
+    raise Done
+
+
+def _settle(order: PlatformOrder, state: OrderState, error: str, now: datetime) -> bool:
+    done_at = now if state == OrderState.DONE else None
+    _write(order, state=state, error=error, done_at=done_at)
+    return True
+
+
+def _wait(order: PlatformOrder, error: str, due_at: datetime, *, counts: bool) -> bool:
+    tries = order.tries if counts else max(order.tries - 1, 0)
+    state = OrderState.UNKNOWN if order.may_be_paid else OrderState.WAITING
+    _write(order, state=state, error=error, due_at=due_at, tries=tries)
+    return False
+
+
+def _retry_later(order: PlatformOrder, error: str, now: datetime) -> bool:
+    if order.may_be_paid:
+        return _mark_unknown(order, error, now + LOOK_AGAIN)
+    if order.tries >= MOST_TRIES:
+        return _settle(order, OrderState.FAILED, error, now)
+    wait = min(FIRST_WAIT * 2 ** min(order.tries - 1, 10), LONGEST_WAIT)
+    return _wait(order, error, now + wait, counts=True)
+
+
+def _mark_unknown(order: PlatformOrder, error: str, due_at: datetime) -> bool:
+    _write(order, state=OrderState.UNKNOWN, error=error, due_at=due_at)
+    return False
+
+
+def _write(order: PlatformOrder, **fields: Any) -> None:
+    # Only while it is ours: a worker that was away for longer than its lease decides nothing.
+    rows = PlatformOrder.objects.filter(pk=order.pk, state=OrderState.SENDING, attempt=order.attempt)
+    rows.update(**{"lease_until": None, "progress": order.progress, **fields})

@@ -1,0 +1,293 @@
+"""A study on the platform: a row here with its link, then a draft there; published, paused, started, stopped."""
+
+import math
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+from uuid import uuid4
+
+from django.db import transaction
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from crowdrag.studies import activities
+from crowdrag.studies.entry import links
+from crowdrag.studies.enums import Device
+from crowdrag.studies.models import EntryLink, Study, User
+
+from . import completion_codes, eligibility, listeners, polling, submission_sync
+from .enums import StudyStatus, SubmissionStatus
+from .models import PlatformStudy, Submission
+from .prolific import endpoints
+from .prolific.account import get_account
+from .prolific.client import Client
+from .prolific.errors import OutcomeUnknownError, PlatformError
+
+PLATFORM: Final = "prolific"
+LONGEST_NAME: Final = 120
+MOST_PLACES: Final = 100_000
+# The platform lets nobody take longer than a day.
+MOST_MINUTES: Final = 24 * 60 - 1
+
+
+class DraftError(ValueError):
+    """A study that cannot be made like this; nothing was sent."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What is advertised. Money in minor units of the study's currency."""
+
+    name: str
+    description: str
+    reward: int
+    places: int
+    minutes: int
+    most_minutes: int | None = None
+    devices: list[str] = field(default_factory=lambda: [Device.DESKTOP.value])
+    eligibility: dict[str, Any] = field(default_factory=dict)
+    screen_out_reward: int | None = None
+
+
+def proposed_terms(study: Study, purpose: str) -> Terms | None:
+    """Return the terms that the way itself has; None where the study has not set it up."""
+    way = activities.get(study, purpose)
+    offer = way.offer(study) if way else None
+    if offer is None:
+        return None
+    listener = listeners.listener_for(purpose)
+    needs = listener.needs(study, purpose) if listener else None
+    return Terms(
+        name=offer.title[:LONGEST_NAME],
+        description=str(offer.what),
+        reward=offer.pay,
+        places=max(needs.places, 1) if needs else 1,
+        minutes=offer.minutes,
+        eligibility=dict(needs.eligibility) if needs else {},
+    )
+
+
+def allowed_devices(link: EntryLink) -> list[str]:
+    """Return the devices on which people may take part whom the platform sends by a link; none where it is not ours."""
+    found = PlatformStudy.objects.filter(link=link).values_list("devices", flat=True).first()
+    return found or []
+
+
+@transaction.atomic
+def prepare_draft(*, study: Study, purpose: str, terms: Terms, by: User | None, now: datetime) -> PlatformStudy:
+    """Write down what is to be advertised, with its link and its codes. Nothing is sent."""
+    way = activities.get(study, purpose)
+    if way is None or way.offer(study) is None:
+        raise DraftError(_("This way of taking part is not set up."))
+    _check_terms(terms)
+    drawn = completion_codes.draw_codes(screens_out=terms.screen_out_reward is not None)
+    link = links.create_platform(
+        study=study,
+        purpose=purpose,
+        label=f"Prolific: {terms.name}",
+        platform=PLATFORM,
+        parameters=links.PLATFORM_PRESETS[PLATFORM],
+        completion=completion_codes.completion_urls(drawn),
+        by=by,
+        now=now,
+    )
+    return PlatformStudy.objects.create(
+        study=study,
+        purpose=purpose,
+        link=link,
+        name=terms.name,
+        internal_name=f"{study.slug[:40]} {purpose[:40]} {uuid4().hex[:12]}",
+        description=terms.description,
+        reward=terms.reward,
+        places=terms.places,
+        minutes=terms.minutes,
+        most_minutes=terms.most_minutes,
+        devices=terms.devices,
+        eligibility=terms.eligibility,
+        codes=drawn,
+        screen_out_reward=terms.screen_out_reward,
+        created_at=now,
+        created_by=by,
+    )
+
+
+def send_draft(*, platform_study: PlatformStudy, base: str, now: datetime) -> PlatformStudy:
+    """Make the draft there; one that was made and not answered is found again by its internal name, not made twice.
+
+    `base` is this system's own address, as people open it.
+
+    Raises
+    ------
+    PlatformError, EligibilityError
+    """
+    try:
+        return _send_draft(platform_study, base, now)
+    except (PlatformError, eligibility.EligibilityError) as error:
+        rows = PlatformStudy.objects.filter(pk=platform_study.pk, external_id="")
+        rows.update(problem=str(error))
+        raise
+
+
+@transaction.atomic
+def discard_draft(*, platform_study: PlatformStudy, now: datetime) -> None:
+    """Give up what was never made there; its link closes. A draft there, should there be one, is nobody's loss."""
+    held = PlatformStudy.objects.select_for_update(of=("self",)).select_related("link").get(pk=platform_study.pk)
+    if held.external_id or held.submissions.exists():
+        raise DraftError(_("The study is on Prolific already: stop it there."))
+    links.close(link=held.link, now=now)
+    held.delete()
+
+
+def _send_draft(platform_study: PlatformStudy, base: str, now: datetime) -> PlatformStudy:
+    with transaction.atomic():
+        # Two clicks at once make one draft: the second waits here, and finds it made.
+        held = PlatformStudy.objects.select_for_update(no_key=True, of=("self",)).get(pk=platform_study.pk)
+        if held.external_id:
+            return held
+        with Client(get_account(held.study)) as client:
+            answer = _find_draft(client, held) or _create_draft(client, held, base)
+        held.external_id = str(answer["id"])
+        held.problem = ""
+        held.save(update_fields=["external_id", "problem"])
+        polling.store_study(held, {"status": StudyStatus.UNPUBLISHED, **answer}, now)
+    return held
+
+
+def draft_body(
+    platform_study: PlatformStudy, *, base: str, filters: list[dict[str, Any]], project: str
+) -> dict[str, Any]:
+    """Return the draft as the platform is told of it."""
+    found = platform_study
+    told: dict[str, Any] = {
+        "name": found.name,
+        "internal_name": found.internal_name,
+        "description": found.description,
+        "external_study_url": entry_url(found, base),
+        "prolific_id_option": "url_parameters",
+        "completion_codes": completion_codes.platform_codes(
+            found.codes, screen_out_reward=found.screen_out_reward, places=found.places
+        ),
+        "estimated_completion_time": found.minutes,
+        "reward": found.reward,
+        "total_available_places": found.places,
+        "device_compatibility": found.devices,
+        "peripheral_requirements": [],
+        "filters": filters,
+    }
+    if found.most_minutes:
+        told["maximum_allowed_time"] = found.most_minutes
+    if project:
+        told["project"] = project
+    return told
+
+
+def entry_url(platform_study: PlatformStudy, base: str) -> str:
+    """Return what the platform opens for people: our link, with the three parameters that it fills in."""
+    path = reverse("join", args=[platform_study.link.token])
+    names = links.PLATFORM_PRESETS[PLATFORM]
+    filled = "&".join(f"{names[role]}={{{{%{names[role]}%}}}}" for role in links.PARAMETER_ROLES)
+    return f"{base.rstrip('/')}{path}?{filled}"
+
+
+def _find_draft(client: Client, held: PlatformStudy) -> dict[str, Any] | None:
+    return next((row for row in endpoints.drafts(client) if row.get("internal_name") == held.internal_name), None)
+
+
+def _create_draft(client: Client, held: PlatformStudy, base: str) -> dict[str, Any]:
+    chosen = eligibility.platform_filters(client, held.eligibility)
+    told = draft_body(held, base=base, filters=chosen, project=client.account.project)
+    try:
+        return endpoints.create_study(client, told)
+    except OutcomeUnknownError:
+        if (found := _find_draft(client, held)) is not None:
+            return found
+        raise
+
+
+def _check_terms(terms: Terms) -> None:
+    if not terms.name.strip() or len(terms.name) > LONGEST_NAME:
+        raise DraftError(_("A name has 1 to %(most)d characters.") % {"most": LONGEST_NAME})
+    if not terms.description.strip():
+        raise DraftError(_("Say what people will do."))
+    if not 1 <= terms.places <= MOST_PLACES:
+        raise DraftError(_("There are 1 to %(most)d places.") % {"most": MOST_PLACES})
+    if terms.reward < 1:
+        raise DraftError(_("Everybody is paid something."))
+    if not 1 <= terms.minutes <= MOST_MINUTES:
+        raise DraftError(_("It takes 1 to %(most)d minutes.") % {"most": MOST_MINUTES})
+    if terms.most_minutes is not None and not terms.minutes <= terms.most_minutes <= MOST_MINUTES:
+        raise DraftError(_("The longest time is at least the expected one, and less than a day."))
+    if not terms.devices or set(terms.devices) - set(Device.values):
+        raise DraftError(_("Choose the devices."))
+    if terms.screen_out_reward is not None and not 1 <= terms.screen_out_reward < terms.reward:
+        raise DraftError(_("Who is screened out is paid something, and less than the others."))
+
+
+PUBLISH: Final = "PUBLISH"
+PAUSE: Final = "PAUSE"
+START: Final = "START"
+STOP: Final = "STOP"
+_RUNNING: Final = (StudyStatus.PUBLISHING, StudyStatus.SCHEDULED, StudyStatus.ACTIVE)
+# From which status what can be done, and how it stands when it is done.
+STEPS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    PUBLISH: ((StudyStatus.UNPUBLISHED,), _RUNNING),
+    PAUSE: ((StudyStatus.ACTIVE,), (StudyStatus.PAUSED,)),
+    START: ((StudyStatus.PAUSED,), _RUNNING),
+    STOP: ((StudyStatus.ACTIVE, StudyStatus.PAUSED), (StudyStatus.AWAITING_REVIEW, StudyStatus.COMPLETED)),
+}
+
+
+class StepError(ValueError):
+    """What cannot be done with a study as it stands."""
+
+
+def possible_steps(platform_study: PlatformStudy) -> list[str]:
+    """Return what can be done with a study now."""
+    return [step for step, (before, _after) in STEPS.items() if platform_study.status in before]
+
+
+def take_step(*, platform_study: PlatformStudy, step: str, now: datetime) -> PlatformStudy:
+    """Take a step there, once: how the study stands is asked before, and after where no answer came.
+
+    Raises
+    ------
+    StepError, PlatformError
+    """
+    before, after = STEPS[step]
+    with transaction.atomic():
+        held = PlatformStudy.objects.select_for_update(no_key=True, of=("self",)).get(pk=platform_study.pk)
+        if not held.external_id:
+            raise StepError(_("The study is not made on Prolific yet."))
+        with Client(get_account(held.study)) as client:
+            polling.refresh(client, held, now=now)
+            if held.status in after:
+                return held
+            if held.status not in before:
+                raise StepError(_("On Prolific the study is: %(status)s.") % {"status": held.status_label})
+            try:
+                answer = endpoints.transition_study(client, held.external_id, step)
+                polling.store_study(held, answer, now)
+            except OutcomeUnknownError:
+                polling.refresh(client, held, now=now)
+                if held.status not in after:
+                    raise
+    return held
+
+
+def places_wanted(platform_study: PlatformStudy, *, still: int) -> int:
+    """Return how many places a study should have in all, so that `still` more people can come.
+
+    Whoever returned, timed out or was rejected gave the place back there. An approved visit keeps its place, whatever
+    became of the work here: if it is to be done again by somebody else, that needs a place more. The answer is never
+    less than what there is, since places only go up.
+    """
+    held = Submission.objects.filter(platform_study=platform_study).exclude(
+        status__in=[*submission_sync.RELEASED, SubmissionStatus.REJECTED, SubmissionStatus.SCREENED_OUT, ""]
+    )
+    under_way = held.filter(status__in=submission_sync.UNDER_WAY).count()
+    return max(platform_study.places, held.count() - under_way + max(still, under_way))
+
+
+def fee(total: int, percent: float | None) -> int | None:
+    """Return a platform's fee on what is paid, by the operator's percentage."""
+    return None if percent is None else math.ceil(total * percent / 100)

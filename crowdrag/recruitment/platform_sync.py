@@ -1,0 +1,66 @@
+"""One exchange with the platform: what it told is handled, what was ordered is sent, how things stand is asked."""
+
+import logging
+from contextlib import ExitStack
+from datetime import datetime
+from typing import Final
+
+from django.db import connection
+from django.db.models import Q
+
+from . import platform_outbox, polling, webhooks
+from .enums import OrderState
+from .models import PlatformEvent, PlatformOrder
+from .prolific.account import get_account
+from .prolific.client import Client
+from .prolific.errors import BusyError, NotConfiguredError, PlatformError
+
+# Of several workers that are woken at once one talks: the platform asks whoever talks too much to come back later.
+LOCK: Final = 0x70726F6C69666963 >> 1
+log = logging.getLogger(__name__)
+
+
+def is_due(now: datetime) -> bool:
+    """Say whether there is anything to say or to ask."""
+    if PlatformEvent.objects.filter(handled_at__isnull=True, due_at__lte=now).exists():
+        return True
+    try:
+        get_account()
+    except NotConfiguredError:
+        return False
+    waiting = Q(state__in=[OrderState.WAITING, OrderState.UNKNOWN], due_at__lte=now)
+    orders = PlatformOrder.objects.filter(waiting | Q(state=OrderState.SENDING, lease_until__lte=now))
+    return orders.exists() or bool(polling.due_studies(now))
+
+
+def synchronise(*, now: datetime) -> bool:
+    """Talk, unless another worker does; say whether this one did."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [LOCK])
+        if not cursor.fetchone()[0]:
+            return False
+    try:
+        _synchronise(now)
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK])
+    return True
+
+
+def _synchronise(now: datetime) -> None:
+    with ExitStack() as stack:
+        try:
+            client = stack.enter_context(Client(get_account()))
+        except NotConfiguredError as error:
+            log.debug("No platform: %s", error)
+            webhooks.handle_due(None, now=now)
+            return
+        webhooks.handle_due(client, now=now)
+        platform_outbox.send_due(client, now=now)
+        for platform_study in polling.due_studies(now):
+            try:
+                polling.poll(client, platform_study, now=now)
+            except BusyError:
+                return  # asked to come back later: the rest is due then as well
+            except PlatformError:
+                log.warning("Platform study %s was not asked about", platform_study.pk)

@@ -1,0 +1,232 @@
+"""Writing down what the platform says of a submission, and telling listeners, whatever way it was heard.
+
+Which of two things heard holds is the same whatever order they come in, and however often. A decision is final
+(docs.prolific.com: "once the status is changed, it can not be restored"), so what came before it never undoes it,
+whatever its time says: clocks differ. Among the others the later one holds, and of two at the same second the one
+further on. The three together are one order of all that can be heard, and what holds is the greatest: hearing it again,
+or hearing it late, changes nothing. When somebody has everything erased, what ties them to the platform goes once they
+have their money.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from django.db import transaction
+from django.utils.dateparse import parse_datetime
+
+from crowdrag.studies.models import Arrival, Participant
+from crowdrag.studies.participants import identity
+
+from . import listeners
+from .enums import OrderState, SubmissionStatus
+from .models import PlatformEvent, PlatformOrder, PlatformStudy, Submission
+
+FINAL: Final = (
+    SubmissionStatus.SCREENED_OUT,
+    SubmissionStatus.REJECTED,
+    SubmissionStatus.PARTIALLY_APPROVED,
+    SubmissionStatus.APPROVED,
+)
+# Nobody is on it any more, and nothing was decided: the place is somebody else's.
+RELEASED: Final = (SubmissionStatus.RETURNED, SubmissionStatus.TIMED_OUT)
+# The person has not handed in on the platform; a decision must wait.
+UNDER_WAY: Final = (SubmissionStatus.RESERVED, SubmissionStatus.ACTIVE)
+PAID: Final = (SubmissionStatus.APPROVED, SubmissionStatus.PARTIALLY_APPROVED, SubmissionStatus.SCREENED_OUT)
+_RANK: Final = {status: rank for rank, status in enumerate(SubmissionStatus.values)}
+
+
+@dataclass(frozen=True)
+class TimedStatus:
+    """A status, and when it was so."""
+
+    status: str
+    at: datetime
+
+
+def parse_status(text: object) -> SubmissionStatus | None:
+    """Read a status as the platform writes it, with blanks, hyphens or underscores; None for what we do not know.
+
+    The undocumented PROCESSING, which a status passes through for a moment (Mephisto's list of oddities), is none.
+    """
+    plain = str(text or "").strip().upper().replace("-", " ").replace("_", " ")
+    return next((status for status in SubmissionStatus if status.value.replace("-", " ") == plain), None)
+
+
+def prevailing(before: TimedStatus | None, heard: TimedStatus) -> TimedStatus:
+    """Return which of two holds."""
+    return heard if before is None or _rank(heard) > _rank(before) else before
+
+
+def _rank(said: TimedStatus) -> tuple[bool, datetime, int]:
+    return said.status in FINAL, said.at, _RANK[said.status]
+
+
+OPEN_ORDERS = (OrderState.WAITING, OrderState.SENDING, OrderState.UNKNOWN, OrderState.FAILED)
+
+
+def on_erase(participant: Participant, now: datetime) -> None:
+    """Forget somebody's visits but those that are still to be paid, and of these all but what paying needs."""
+    came = Arrival.objects.filter(participant=participant, link__platform_study__isnull=False).exclude(session="")
+    for study, session in came.values_list("link__platform_study", "session"):
+        # The arrivals go; what may be owed for the visit is paid by its id alone.
+        row, _new = Submission.objects.get_or_create(
+            platform_study_id=study, external_id=session, defaults={"first_heard_at": now, "participant": participant}
+        )
+        if row.participant_id is None and row.identity_hash is None:
+            Submission.objects.filter(pk=row.pk).update(participant=participant)
+    mine = Submission.objects.filter(participant=participant)
+    PlatformEvent.objects.filter(resource_id__in=mine.values("external_id")).delete()
+    mine.update(identity_hash=None, code="")
+    forget_settled(participant)
+
+
+def forget_settled(participant: Participant) -> None:
+    """Delete the visits of somebody who had everything erased that the platform has settled."""
+    owed = PlatformOrder.objects.filter(state__in=OPEN_ORDERS, submission__participant=participant)
+    settled = Submission.objects.filter(participant=participant, status__in=FINAL)
+    gone = settled.exclude(pk__in=owed.values("submission_id"))
+    # What the platform told of these since names them too.
+    PlatformEvent.objects.filter(resource_id__in=gone.values("external_id")).delete()
+    gone.delete()
+
+
+NO_CODE = "NOCODE"
+LONGEST_ID = 200
+LONGEST_CODE = 50
+
+
+@dataclass(frozen=True)
+class SubmissionUpdate:
+    """What is said of one visit. Fields that were not said are None."""
+
+    external_id: str
+    status: str
+    at: datetime
+    identity_hash: bytes | None = None
+    person: str = ""
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def local_external_id(platform_study: PlatformStudy, person: str) -> str:
+    """Return under which name somebody of the platform is known here, as when they came in by its link."""
+    return f"{platform_study.link.platform}:{person}"
+
+
+def parse_submission(platform_study: PlatformStudy, row: dict[str, Any], at: datetime) -> SubmissionUpdate | None:
+    """Read a submission as the API writes it; None where it is none."""
+    key, status = str(row.get("id") or "")[:LONGEST_ID], parse_status(row.get("status"))
+    if not key or status is None:
+        return None
+    person = str(row.get("participant_id") or row.get("participant") or "")
+    facts: dict[str, Any] = {}
+    for name in ("started_at", "completed_at"):
+        if (moment := _parse_time(row.get(name))) is not None:
+            facts[name] = moment
+    if "study_code" in row or "entered_code" in row:
+        code = str(row.get("study_code") or row.get("entered_code") or "").replace("\x00", "")[:LONGEST_CODE]
+        finished = status not in UNDER_WAY and status not in RELEASED
+        facts["code"] = code or (NO_CODE if finished and facts.get("completed_at") else "")
+    if isinstance(row.get("bonus_payments"), list):
+        facts["bonuses"] = listed_bonuses(row)
+    hashed = identity.identity_hash(local_external_id(platform_study, person)) if person else None
+    return SubmissionUpdate(key, status, at, hashed, person, facts)
+
+
+def listed_bonuses(row: dict[str, Any]) -> list[int]:
+    """Return the bonuses that the platform lists for a submission, in minor units."""
+    listed = row.get("bonus_payments")
+    return [round(amount) for amount in listed if isinstance(amount, int | float)] if isinstance(listed, list) else []
+
+
+@transaction.atomic
+def record(platform_study: PlatformStudy, news: SubmissionUpdate, *, now: datetime) -> Submission:
+    """Write down what is said of a visit; tell the way's app where the status changed. Again, late or early: the same.
+
+    Lock order: participant, submission, then the listener's own rows. Whoever holds these must not ask for the two.
+    """
+    person = _find_participant(platform_study, news)
+    if person is not None:
+        person = Participant.objects.select_for_update(no_key=True).get(pk=person.pk)
+    submission = _locked_submission(platform_study, news, person, now)
+    before = TimedStatus(submission.status, submission.status_at) if submission.status_at else None
+    held = prevailing(before, TimedStatus(news.status, news.at))
+    same_status = submission.status == held.status
+    submission.status, submission.status_at = held.status, held.at
+    if before is None or news.at >= before.at:
+        for name, value in news.facts.items():
+            setattr(submission, name, value)
+    if person is not None or news.identity_hash is not None:
+        submission.participant = person
+    if person is not None and person.erased_at:
+        submission.identity_hash, submission.code = None, ""
+    elif news.identity_hash is not None:
+        submission.identity_hash = news.identity_hash
+    submission.save()
+    if not same_status:
+        _notify(platform_study, submission, now)
+    if person is not None and person.erased_at:
+        forget_settled(person)
+    return submission
+
+
+def _locked_submission(
+    platform_study: PlatformStudy, news: SubmissionUpdate, person: Participant | None, now: datetime
+) -> Submission:
+    Submission.objects.get_or_create(
+        platform_study=platform_study,
+        external_id=news.external_id,
+        defaults={"first_heard_at": now, "participant": person},
+    )
+    rows = Submission.objects.select_for_update(no_key=True)
+    return rows.get(platform_study=platform_study, external_id=news.external_id)
+
+
+def _find_participant(platform_study: PlatformStudy, news: SubmissionUpdate) -> Participant | None:
+    """Find who it is: by the platform's id of the person, else by the session with which they came.
+
+    The session stands in an address that a person can change. So where the platform says who somebody is, that holds.
+    """
+    people = Participant.objects.filter(study=platform_study.study_id)
+    if news.identity_hash is not None:
+        found = people.filter(identity_hash=news.identity_hash).first()
+        if found is None and news.person:
+            # Whoever had everything erased is known by the pseudonym alone.
+            pseudonym = identity.pseudonym(platform_study.study, local_external_id(platform_study, news.person))
+            found = people.filter(external_id=pseudonym).first()
+        if found is None:
+            # A notice names nobody but by the hash, and of who was erased there is none any more: the visit knows.
+            erased = people.filter(erased_at__isnull=False, visits__platform_study=platform_study)
+            found = erased.filter(visits__external_id=news.external_id).first()
+        return found
+    submission = Submission.objects.filter(platform_study=platform_study, external_id=news.external_id).first()
+    if submission is not None and submission.identity_hash is not None:
+        return submission.participant
+    arrivals = Arrival.objects.select_related("participant").filter(link=platform_study.link_id)
+    came = arrivals.filter(session=news.external_id).order_by("pk").first()
+    return came.participant if came else None
+
+
+def _notify(platform_study: PlatformStudy, submission: Submission, now: datetime) -> None:
+    listener = listeners.listener_for(platform_study.purpose)
+    if listener is None or submission.status_at is None:
+        return
+    listener.heard(
+        listeners.StatusChanged(
+            study=platform_study.study,
+            purpose=platform_study.purpose,
+            participant=submission.participant,
+            session=submission.external_id,
+            status=submission.status,
+            at=submission.status_at,
+            now=now,
+        )
+    )
+
+
+def _parse_time(text: object) -> datetime | None:
+    try:
+        found = parse_datetime(str(text)) if text else None
+    except ValueError:
+        return None
+    return found if found is not None and found.tzinfo is not None else None

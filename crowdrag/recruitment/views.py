@@ -1,0 +1,312 @@
+"""The pages of recruitment by Prolific: an activity's study there, its submissions and orders; its webhook."""
+
+from typing import Any
+from uuid import uuid4
+
+from django import forms
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+
+from crowdrag.studies import activities
+from crowdrag.studies.access import audit_subject, audited, public, study_page
+from crowdrag.studies.enums import AuditedContent, Role
+from crowdrag.studies.models import Study
+
+from . import overview, platform_actions, platform_studies, polling, webhooks
+from .eligibility import EligibilityError
+from .enums import OrderKind
+from .forms import ApproveForm, BonusForm, DraftForm, PlacesForm, RejectForm, ScreenOutForm
+from .models import PlatformOrder, PlatformStudy, Submission
+from .prolific.errors import PlatformError
+
+PER_PAGE = 50
+ORDERS_SHOWN = 100
+STEPS = {
+    "publish": platform_studies.PUBLISH,
+    "pause": platform_studies.PAUSE,
+    "start": platform_studies.START,
+    "stop": platform_studies.STOP,
+}
+
+
+@study_page(Role.EDITOR)
+def recruitment_list(request: HttpRequest, study: Study) -> HttpResponse:
+    """List the ways of taking part, each with how it stands on the platform."""
+    rows = [
+        {"way": way, "found": platform_actions.current_platform_study(study, way.name)}
+        for way in activities.of_study(study)
+    ]
+    return render(request, "recruitment/list.html", {"rows": rows, "section": "recruitment"})
+
+
+@study_page(Role.EDITOR)
+@never_cache
+@audited(AuditedContent.VISIT)
+def recruitment_page(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
+    """Show how a way's newest study stands there and here; the part that asks the platform comes by itself."""
+    way, found = _way(study, purpose), platform_actions.current_platform_study(study, purpose)
+    if "connection" in request.GET:
+        context = {"connection": overview.connection(study, found), "study": study}
+        return render(request, "recruitment/_connection.html", context)
+    return _show(request, study, way, found)
+
+
+@study_page(Role.EDITOR)
+def new_draft(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
+    """Ask for the terms, and make the draft there."""
+    way, proposed = _way(study, purpose), platform_studies.proposed_terms(study, purpose)
+    if proposed is None:
+        raise Http404("This way is not set up.")
+    form = DraftForm(study, request.POST or None, initial=DraftForm.initial_of(proposed, study))
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = platform_studies.prepare_draft(
+                study=study,
+                purpose=purpose,
+                terms=form.terms(),
+                by=request.user,  # type: ignore[arg-type]
+                now=timezone.now(),
+            )
+        except platform_studies.DraftError as error:
+            form.add_error(None, str(error))
+        else:
+            return _send_draft(request, made)
+    context = {"form": form, "way": way, "section": "recruitment"}
+    return render(request, "recruitment/new.html", context, status=422 if form.errors else 200)
+
+
+@study_page(Role.EDITOR)
+@require_POST
+def resend_draft(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
+    """Send again a draft that was not taken, or give it up."""
+    found = _newest_platform_study(study, purpose)
+    if "discard" not in request.POST:
+        return _send_draft(request, found)
+    try:
+        platform_studies.discard_draft(platform_study=found, now=timezone.now())
+    except platform_studies.DraftError as error:
+        messages.error(request, str(error))
+    return redirect("recruitment", study.slug, purpose)
+
+
+@study_page(Role.EDITOR)
+@require_POST
+def refresh(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
+    """Ask the platform now how the study and all its submissions stand."""
+    try:
+        read = polling.refresh_now(platform_study=_newest_platform_study(study, purpose), now=timezone.now())
+    except PlatformError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, _("Prolific was asked: %(read)d submissions.") % {"read": read})
+    return redirect("recruitment", study.slug, purpose)
+
+
+@study_page(Role.OWNER)
+@require_POST
+def order_places(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
+    """Order more places."""
+    found, form = _newest_platform_study(study, purpose), PlacesForm(request.POST)
+    if form.is_valid():
+        to = form.cleaned_data["to"]
+        try:
+            platform_actions.increase_places(
+                study=study,
+                purpose=purpose,
+                to=to,
+                key=f"places-{found.pk}-{to}",
+                now=timezone.now(),
+                by=request.user,  # type: ignore[arg-type]
+            )
+        except platform_actions.OrderError as error:
+            messages.error(request, str(error))
+        else:
+            messages.success(request, _("Ordered: %(to)d places in all.") % {"to": to})
+    else:
+        messages.error(request, _("Say how many places there are to be in all."))
+    return redirect("recruitment", study.slug, purpose)
+
+
+@study_page(Role.OWNER)
+@require_POST
+def take_step(request: HttpRequest, study: Study, purpose: str, step: str) -> HttpResponse:
+    """Publish, pause, start or stop."""
+    if step not in STEPS:
+        raise Http404("There is no such step.")
+    try:
+        found = platform_studies.take_step(
+            platform_study=_newest_platform_study(study, purpose), step=STEPS[step], now=timezone.now()
+        )
+    except (PlatformError, platform_studies.StepError) as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, _("On Prolific the study is now: %(status)s.") % {"status": found.status_label})
+    return redirect("recruitment", study.slug, purpose)
+
+
+def _send_draft(request: HttpRequest, found: PlatformStudy) -> HttpResponse:
+    try:
+        platform_studies.send_draft(platform_study=found, base=request.build_absolute_uri("/"), now=timezone.now())
+    except (PlatformError, EligibilityError) as error:
+        messages.error(request, _("Prolific did not take the draft: %(why)s") % {"why": error})
+    else:
+        messages.success(request, _("The draft is on Prolific. Nobody sees it until you publish it."))
+    return redirect("recruitment", found.study.slug, found.purpose)
+
+
+def _show(request: HttpRequest, study: Study, way: activities.Activity, found: PlatformStudy | None) -> HttpResponse:
+    context: dict[str, Any] = {
+        "way": way,
+        "found": found,
+        "section": "recruitment",
+        "can_begin": bool(way.offer(study)),
+    }
+    if found is not None:
+        every = overview.rows(found)
+        disagreeing = [row for row in every if row.disagrees]
+        only = request.GET.get("only", "")
+        page = Paginator(disagreeing if only == "disagrees" else every, PER_PAGE).get_page(request.GET.get("page"))
+        ordered = PlatformOrder.objects.filter(platform_study=found).select_related("submission")
+        context |= {
+            "page": page,
+            "only": only,
+            "disagreeing": len(disagreeing),
+            "is_cut": len(every) >= overview.MOST_COMPARED,
+            "most": overview.MOST_COMPARED,
+            "orders": list(ordered.order_by("-created_at", "-pk")[:ORDERS_SHOWN]),
+            "steps": {name: value in platform_studies.possible_steps(found) for name, value in STEPS.items()},
+            "least_cost": found.reward * found.places,
+            "earlier": PlatformStudy.objects.filter(study=study, purpose=way.name).exclude(pk=found.pk).count(),
+            **overview.summary(found),
+        }
+    return render(request, "recruitment/page.html", context)
+
+
+def _way(study: Study, purpose: str) -> activities.Activity:
+    way = activities.get(study, purpose)
+    if way is None:
+        raise Http404("There is no such way of taking part.")
+    return way
+
+
+def _newest_platform_study(study: Study, purpose: str) -> PlatformStudy:
+    found = platform_actions.current_platform_study(study, purpose)
+    if found is None:
+        raise Http404("Nothing was made on the platform for this way.")
+    return found
+
+
+@study_page(Role.EDITOR)
+@audited(AuditedContent.VISIT)
+def submission_page(request: HttpRequest, study: Study, purpose: str, session: str) -> HttpResponse:
+    """Show a visit; on POST, order what is decided of it by hand."""
+    rows = Submission.objects.select_related("platform_study__study", "platform_study__link", "participant")
+    found = get_object_or_404(rows, external_id=session, platform_study__study=study, platform_study__purpose=purpose)
+    audit_subject(request, found.participant, found.pk)
+    kind = request.POST.get("kind", "")
+    forms_here = _forms(request, study, kind)
+    if request.method == "POST" and kind in forms_here and forms_here[kind].is_valid():
+        try:
+            platform_actions.check_possible(found, OrderKind(kind))
+            _order_decision(request, found, kind, forms_here[kind].cleaned_data)
+        except platform_actions.OrderError as error:
+            messages.error(request, str(error))
+        else:
+            messages.success(request, _("Ordered: Prolific is told in a moment."))
+        return redirect("recruitment_submission", study.slug, purpose, session)
+    context = {
+        "row": overview.row(found),
+        "found": found,
+        "forms": forms_here,
+        "orders": PlatformOrder.objects.filter(submission=found).order_by("-created_at", "-pk"),
+        "possible": platform_actions.possible_actions(found),
+        "screens_out": found.platform_study.screen_out_reward,
+        "section": "recruitment",
+    }
+    return render(request, "recruitment/submission.html", context, status=422 if request.method == "POST" else 200)
+
+
+def _forms(request: HttpRequest, study: Study, kind: str) -> dict[str, forms.Form]:
+    def given(name: str) -> Any:
+        return request.POST if request.method == "POST" and kind == name else None
+
+    return {
+        OrderKind.APPROVE.value: ApproveForm(given(OrderKind.APPROVE), auto_id="approve_%s"),
+        OrderKind.REJECT.value: RejectForm(given(OrderKind.REJECT)),
+        OrderKind.BONUS.value: BonusForm(study, given(OrderKind.BONUS), initial={"once": uuid4()}),
+        OrderKind.SCREEN_OUT.value: ScreenOutForm(given(OrderKind.SCREEN_OUT), auto_id="screen_out_%s"),
+    }
+
+
+def _order_decision(request: HttpRequest, found: Submission, kind: str, data: dict[str, Any]) -> None:
+    name = f"visit-{found.external_id}"
+    about: dict[str, Any] = {
+        "study": found.platform_study.study,
+        "purpose": found.platform_study.purpose,
+        "session": found.external_id,
+        "now": timezone.now(),
+        "by": request.user,
+    }
+    if kind == OrderKind.APPROVE:
+        platform_actions.approve(key=f"{name}-approve-by-hand", **about)
+    elif kind == OrderKind.REJECT:
+        platform_actions.reject(key=f"{name}-reject-{uuid4().hex[:8]}", **data, **about)
+    elif kind == OrderKind.SCREEN_OUT:
+        platform_actions.screen_out(key=f"{name}-screen-out", **about)
+    else:
+        # The page's own number: the same page sent twice pays once.
+        platform_actions.grant_bonus(
+            key=f"{name}-bonus-{data['once']}", amount=data["amount"], reason=data["reason"], **about
+        )
+
+
+@study_page(Role.OWNER)
+@require_POST
+def retry_order(request: HttpRequest, study: Study, purpose: str, order: int) -> HttpResponse:
+    """Send an order again that failed."""
+    try:
+        platform_actions.retry(order=_get_order(study, purpose, order), now=timezone.now())
+    except platform_actions.OrderError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, _("It is sent again in a moment."))
+    return redirect("recruitment", study.slug, purpose)
+
+
+@study_page(Role.OWNER)
+@require_POST
+def drop_order(request: HttpRequest, study: Study, purpose: str, order: int) -> HttpResponse:
+    """Give an order up."""
+    try:
+        platform_actions.drop(order=_get_order(study, purpose, order), now=timezone.now())
+    except platform_actions.OrderError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, _("The order is given up; Prolific is not told."))
+    return redirect("recruitment", study.slug, purpose)
+
+
+def _get_order(study: Study, purpose: str, key: int) -> PlatformOrder:
+    return get_object_or_404(PlatformOrder, pk=key, platform_study__study=study, platform_study__purpose=purpose)
+
+
+@csrf_exempt
+@public
+@never_cache
+@require_POST
+def prolific_webhook(request: HttpRequest) -> HttpResponse:
+    """Take an event. What comes twice is taken once; nothing is said to whoever is not the platform."""
+    try:
+        # One byte more than is read: enough to see that it is too large, however large it says it is.
+        body = request.read(webhooks.LARGEST_BODY + 1)
+        is_new = webhooks.receive(body=body, headers=webhooks.WebhookHeaders.of(request.headers), now=timezone.now())
+    except webhooks.WebhookError as error:
+        return HttpResponse(status=error.status)
+    return JsonResponse({"stored": is_new}, status=200)

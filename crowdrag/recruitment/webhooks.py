@@ -1,0 +1,290 @@
+"""What the platform tells by itself: subscribed to, proved to be its own, stored, and handled afterwards.
+
+The signature is over the bytes as they came (docs.prolific.com/api-reference/webhooks/verifying): HMAC-SHA256 of the
+request's timestamp and the body, in base64. Events are handled in any order, once or many times, soon or late.
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from django.db import transaction
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from crowdrag.studies.models import Arrival
+from crowdrag.studies.participants import identity
+
+from . import polling, submission_sync
+from .models import PlatformEvent, PlatformStudy, Submission
+from .prolific import endpoints
+from .prolific.account import get_account, webhook_secret
+from .prolific.client import Client
+from .prolific.errors import MissingError, NotConfiguredError, PlatformError
+
+PLATFORM: Final = "prolific"
+LARGEST_BODY: Final = 64 * 1024
+# A request that is older, or from further in the future, may be one that somebody kept.
+FRESH_FOR: Final = timedelta(minutes=5)
+LONGEST_ID: Final = 200
+_DIGITS = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,9})?", re.ASCII)
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@=+~-]{0,199}", re.ASCII)
+
+
+class WebhookError(Exception):
+    """A request that is not taken; `status` is what it is answered."""
+
+    status = 400
+
+
+class NotSetUpError(WebhookError):
+    """There is no secret, so nothing can be proved."""
+
+    status = 503
+
+
+class TooLargeError(WebhookError):
+    """No event is as large as this."""
+
+    status = 413
+
+
+class ForgedError(WebhookError):
+    """The signature is not the platform's, or too old."""
+
+    status = 403
+
+
+@dataclass(frozen=True)
+class WebhookHeaders:
+    """What stands beside the body."""
+
+    signature: str
+    timestamp: str
+    event_id: str
+    sent: str
+
+    @classmethod
+    def of(cls, headers: Mapping[str, str]) -> "WebhookHeaders":
+        """Read them; names of headers are written in any case."""
+        return cls(
+            headers.get("X-Prolific-Request-Signature", ""),
+            headers.get("X-Prolific-Request-Timestamp", ""),
+            headers.get("X-Event-Id", ""),
+            headers.get("X-Timestamp", ""),
+        )
+
+
+def receive(*, body: bytes, headers: WebhookHeaders, now: datetime) -> bool:
+    """Store an event; say whether it is new. The same one again is the same row.
+
+    Raises
+    ------
+    NotSetUpError, TooLargeError, ForgedError, HookError
+    """
+    requested = verify(body=body, headers=headers, now=now)
+    event = _parse_body(body)
+    kind, resource = str(event.get("event_type") or "")[:100], str(event.get("resource_id") or "")
+    if not kind or not _ID.fullmatch(resource):
+        raise WebhookError(_("The body names no event or nothing that it is about."))
+    event_id = headers.event_id
+    if not _ID.fullmatch(event_id):
+        # The header is documented; a platform that leaves it out still tells the same thing once.
+        event_id = "body:" + hashlib.sha256(headers.timestamp.encode() + body).hexdigest()
+    person = str(event.get("participant_id") or "")
+    _row, is_new = PlatformEvent.objects.get_or_create(
+        event_id=event_id,
+        defaults={
+            "kind": kind,
+            "resource_id": resource,
+            "status": str(event.get("status") or "")[:50],
+            "identity_hash": identity.identity_hash(f"{PLATFORM}:{person}") if person else None,
+            # When it happened, as far as is known: a request that is sent again later has a later timestamp.
+            "sent_at": min(_parse_time(headers.sent) or requested, now),
+            "received_at": now,
+            "due_at": now,
+        },
+    )
+    return is_new
+
+
+def verify(*, body: bytes, headers: WebhookHeaders, now: datetime) -> datetime:
+    """Check that a request is the platform's and fresh; return when it was sent."""
+    secret = webhook_secret()
+    if not secret:
+        raise NotSetUpError(_("No secret is set."))
+    if len(body) > LARGEST_BODY:
+        raise TooLargeError(_("The body is too large."))
+    given = _decode_signature(headers.signature)
+    expected = hmac.new(secret.encode(), headers.timestamp.encode() + body, hashlib.sha256).digest()
+    if not hmac.compare_digest(expected, given):
+        raise ForgedError(_("The signature is wrong."))
+    requested = _parse_time(headers.timestamp)
+    if requested is None or abs(now - requested) > FRESH_FOR:
+        raise ForgedError(_("The request is too old, or the clocks differ."))
+    return requested
+
+
+def _decode_signature(signature: str) -> bytes:
+    try:
+        return base64.b64decode(signature.encode("ascii"), validate=True)
+    except (ValueError, binascii.Error):
+        return b""
+
+
+def _parse_time(text: str) -> datetime | None:
+    """Read a UNIX time in seconds, or in thousandths of them where it is that long."""
+    if not _DIGITS.fullmatch(text):
+        return None
+    seconds = float(text)
+    if seconds > 1e11:
+        seconds /= 1000
+    return datetime.fromtimestamp(seconds, UTC) if seconds < 1e11 else None
+
+
+def _parse_body(body: bytes) -> dict[str, Any]:
+    try:
+        event = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise WebhookError(_("The body is no JSON.")) from error
+    if not isinstance(event, dict):
+        raise WebhookError(_("The body is no event."))
+    # What PostgreSQL cannot keep as text says nothing to us either.
+    clean = {name: value for name, value in event.items() if isinstance(value, str) and "\x00" not in value}
+    return {name: value.encode("utf-8", "replace").decode() for name, value in clean.items()}
+
+
+AT_ONCE: Final = 200
+MOST_TRIES: Final = 12
+FIRST_WAIT: Final = timedelta(seconds=30)
+LONGEST_WAIT: Final = timedelta(hours=1)
+log = logging.getLogger(__name__)
+
+
+def due_events(now: datetime) -> list[PlatformEvent]:
+    """Return what waits to be handled, oldest first."""
+    rows = PlatformEvent.objects.filter(handled_at__isnull=True, due_at__lte=now)
+    return list(rows.order_by("sent_at", "pk")[:AT_ONCE])
+
+
+def handle_due(client: Client | None, *, now: datetime) -> int:
+    """Handle what waits. Without a client, only what can be said without asking the platform."""
+    handled = 0
+    for event in due_events(now):
+        try:
+            handled += handle(client, event, now=now)
+        except PlatformError as error:
+            _postpone(event, str(error), now)
+        except Exception:
+            log.exception("Platform event %s could not be handled", event.pk)
+            _postpone(event, "", now)
+    return handled
+
+
+def handle(client: Client | None, event: PlatformEvent, *, now: datetime) -> bool:
+    """Handle one event; say whether it is done with."""
+    if event.kind == endpoints.STUDY_CHANGED:
+        note = _handle_study(client, event, now)
+    elif event.kind == endpoints.SUBMISSION_CHANGED:
+        note = _handle_submission(client, event, now)
+    else:
+        note = "not of use here"
+    if note is None:
+        return False
+    # Who it was about is not kept: the visit knows, and of a visit that is not ours nothing is kept.
+    rows = PlatformEvent.objects.filter(pk=event.pk, handled_at__isnull=True)
+    rows.update(handled_at=now, note=note, identity_hash=None)
+    return True
+
+
+def _handle_study(client: Client | None, event: PlatformEvent, now: datetime) -> str | None:
+    found = PlatformStudy.objects.filter(external_id=event.resource_id).first()
+    if found is None:
+        return "not one of ours"
+    if client is None:
+        return None
+    polling.refresh(client, found, now=now)
+    return "asked how the study stands"
+
+
+def _handle_submission(client: Client | None, event: PlatformEvent, now: datetime) -> str | None:
+    status = submission_sync.parse_status(event.status)
+    if status is None:
+        return "a status that says nothing"
+    found, person = _find_study(event.resource_id), ""
+    if found is None:
+        if client is None:
+            return None
+        # The event names no study: somebody who got a place and has not come here yet, or another study's visit.
+        try:
+            row = endpoints.submission(client, event.resource_id)
+        except MissingError:
+            return "a submission that there is not"
+        studies = PlatformStudy.objects.exclude(external_id="").select_related("study", "link")
+        found = studies.filter(external_id=str(row.get("study_id") or row.get("study") or "")).first()
+        if found is None:
+            return "another study's"
+        # What was just read is newer than the event, and says more.
+        if (news := submission_sync.parse_submission(found, row, now)) is not None:
+            submission_sync.record(found, news, now=now)
+            # Of who had all erased the visit may be forgotten again by now: the notice alone would not know them.
+            person = news.person
+    hashed = bytes(event.identity_hash) if event.identity_hash is not None else None
+    with transaction.atomic():
+        submission_sync.record(
+            found, submission_sync.SubmissionUpdate(event.resource_id, status, event.sent_at, hashed, person), now=now
+        )
+    return "heard"
+
+
+def _find_study(session: str) -> PlatformStudy | None:
+    """Return the study of a visit that is known here: heard of before, or come by one of our links."""
+    studies = PlatformStudy.objects.select_related("study", "link")
+    submission = Submission.objects.filter(external_id=session).order_by("-pk").first()
+    if submission is not None:
+        return studies.get(pk=submission.platform_study_id)
+    arrival = Arrival.objects.filter(session=session, link__platform_study__isnull=False).order_by("-pk").first()
+    return studies.get(link=arrival.link_id) if arrival else None
+
+
+def _postpone(event: PlatformEvent, error: str, now: datetime) -> None:
+    tries = event.tries + 1
+    wait = min(FIRST_WAIT * 2 ** min(event.tries, 10), LONGEST_WAIT)
+    rows = PlatformEvent.objects.filter(pk=event.pk, handled_at__isnull=True)
+    if tries >= MOST_TRIES:
+        # Nothing is lost: the listing of the study says the same.
+        rows.update(tries=tries, handled_at=now, note=f"given up: {error}"[:300], identity_hash=None)
+    else:
+        rows.update(tries=tries, due_at=now + wait, note=error[:300])
+
+
+def subscribe(*, base: str) -> list[str]:
+    """Subscribe this system to what it needs to hear; return the events that were new.
+
+    `base` is this system's own address. Prolific calls public https addresses only.
+    """
+    target = f"{base.rstrip('/')}{reverse('prolific_hook')}"
+    with Client(get_account()) as client:
+        parts = urlsplit(target)
+        if parts.scheme != "https" and not client.account.is_loopback:
+            raise NotConfiguredError(_("Prolific calls addresses only that begin with https://."))
+        if not client.account.workspace:
+            raise NotConfiguredError(_("CROWDRAG_PROLIFIC_WORKSPACE is not set."))
+        there = {
+            str(row.get("event_type"))
+            for row in endpoints.subscriptions(client)
+            if row.get("target_url") == target and row.get("is_enabled", True)
+        }
+        missing = [event for event in endpoints.EVENTS if event not in there]
+        for event in missing:
+            endpoints.subscribe(client, event=event, target=target, workspace=client.account.workspace)
+    return missing

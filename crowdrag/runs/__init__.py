@@ -1,1 +1,0 @@
-"""Long work: runs, their units and files, and the queues that carry them."""

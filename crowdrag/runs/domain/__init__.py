@@ -1,1 +1,0 @@
-"""What can be done to long work: module the gerund, function the verb."""

@@ -1,0 +1,241 @@
+"""The data folder: where everything that must be kept lies, its locks and status file, and its addresses."""
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+# The status with which a supervisor of the stores ends that found another at work.
+EXIT_ALREADY_RUNNING = 3
+
+
+class AlreadyRunning(Exception):  # noqa: N818 - it is no error
+    """Another supervisor works on the folder."""
+
+
+class Problem(Exception):  # noqa: N818 - it reads as what it is: a problem to be told
+    """Something that a person must fix; its text says what and how."""
+
+
+class FileLock:
+    """A lock on a file. It may be held alone or shared, and never outlives its process."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._fd: int | None = None
+
+    def acquire(self, *, shared: bool = False, wait: float = 0.0) -> bool:
+        """Take the lock; False if somebody else still has it after `wait` seconds."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        # Opened without inheritance, so that no child keeps the lock when its parent has died.
+        fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        deadline = time.monotonic() + wait
+        while True:
+            try:
+                fcntl.flock(fd, kind | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    os.close(fd)
+                    return False
+                time.sleep(0.05)
+            else:
+                self._fd = fd
+                return True
+
+    def release(self) -> None:
+        """Give the lock back; harmless when it is not held."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+    def is_held_by_another(self) -> bool:
+        """Return whether another process holds it now."""
+        if self._fd is not None:
+            return False
+        if self.acquire():
+            self.release()
+            return False
+        return True
+
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+MEGABYTE = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class DataFolder:
+    """One data folder. Whoever copies it while nothing runs has copied the system."""
+
+    root: Path
+
+    @classmethod
+    def chosen(cls) -> "DataFolder":
+        """Return the folder that the environment names, or `var` in the repository."""
+        return cls(Path(os.environ.get("CROWDRAG_DATA_DIR") or REPOSITORY / "var").expanduser().resolve())
+
+    @property
+    def postgres(self) -> Path:
+        """PostgreSQL's data."""
+        return self.root / "postgres"
+
+    @property
+    def valkey(self) -> Path:
+        """Valkey's append-only file."""
+        return self.root / "valkey"
+
+    @property
+    def logs(self) -> Path:
+        """One log a service."""
+        return self.root / "logs"
+
+    @property
+    def run(self) -> Path:
+        """Locks, the status file and heartbeats: of no worth once nothing runs."""
+        return self.root / "run"
+
+    @property
+    def keys(self) -> Path:
+        """The keys, each in a file that only its owner reads."""
+        return self.root / "keys"
+
+    @property
+    def files(self) -> Path:
+        """Uploads and artifacts (MEDIA_ROOT)."""
+        return self.root / "files"
+
+    @property
+    def temporary(self) -> Path:
+        """Uploads on their way in; on the same disk as `files`, so that they are moved and not copied."""
+        return self.root / "tmp"
+
+    @property
+    def mark(self) -> str:
+        """Ten characters that tell this folder from others on the machine."""
+        return hashlib.sha256(str(self.root).encode()).hexdigest()[:10]
+
+    @property
+    def sockets(self) -> Path:
+        """The folder of the unix sockets: short, as a socket's path may have about 100 characters only.
+
+        Always below /tmp and never TMPDIR: a command in another environment must find the same place.
+        """
+        return Path("/tmp") / f"crowdrag-{os.getuid()}-{self.mark}"
+
+    @property
+    def valkey_socket(self) -> Path:
+        """Valkey's unix socket."""
+        return self.sockets / "valkey.sock"
+
+    def database_url(self, name: str = "crowdrag") -> str:
+        """Return the address of the embedded PostgreSQL."""
+        return f"postgresql://postgres@/{name}?host={self.sockets}"
+
+    @property
+    def broker_url(self) -> str:
+        """The address of the embedded Valkey, as Celery writes it."""
+        return f"redis+socket://{self.valkey_socket}"
+
+    @property
+    def supervisor_lock(self) -> FileLock:
+        """Held by the one supervisor of this folder."""
+        return FileLock(self.run / "supervisor.lock")
+
+    @property
+    def users_lock(self) -> FileLock:
+        """Shared by every command that uses the stores; the stores' supervisor stops when nobody holds it."""
+        return FileLock(self.run / "users.lock")
+
+    def create(self) -> None:
+        """Make the folders; say what to do if that is not allowed."""
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            for path in (self.logs, self.run, self.files, self.temporary, self.keys):
+                path.mkdir(mode=0o700, exist_ok=True)  # texts and data of people pass through all of them
+        except OSError as error:
+            raise Problem(
+                f"The data folder {self.root} cannot be written ({error.strerror}). "
+                "Make it writable, or name another with CROWDRAG_DATA_DIR=/path."
+            ) from error
+
+    def free_megabytes(self) -> int:
+        """Return the free space of the folder's disk."""
+        existing = next(path for path in (self.root, *self.root.parents) if path.exists())
+        return shutil.disk_usage(existing).free // MEGABYTE
+
+    def check_space(self, needed: int | None = None) -> None:
+        """Refuse to start on a disk that is nearly full: a database that cannot write stops in the middle of things."""
+        if needed is None:
+            needed = int(os.environ.get("CROWDRAG_MIN_FREE_MB", "500"))
+        free = self.free_megabytes()
+        if free < needed:
+            raise Problem(
+                f"The disk of {self.root} has {free} MB left, and {needed} MB are needed. Free some space there, "
+                "or put the data elsewhere with CROWDRAG_DATA_DIR=/path (move the folder while nothing runs)."
+            )
+
+
+#: What is kept free for the status file: on a full disk it matters most that somebody can read what is wrong.
+RESERVE_BYTES = 256 * 1024
+
+
+def write_status(folder: DataFolder, status: dict[str, Any]) -> None:
+    """Replace the status file; where the disk is full, with the room of the reserve."""
+    path, reserve = folder.run / "status.json", folder.run / "reserve"
+    text = json.dumps(status, indent=1)
+    try:
+        _replace(path, text)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        reserve.unlink(missing_ok=True)
+        _replace(path, text)
+    else:
+        with suppress(OSError):
+            _keep_reserve(reserve)
+
+
+def _replace(path: Path, text: str) -> None:
+    draft = path.with_suffix(".new")
+    try:
+        draft.write_text(text)
+        draft.replace(path)
+    except OSError:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise
+
+
+def _keep_reserve(reserve: Path) -> None:
+    """Take the reserve's room, if it is not taken and there is enough beside it."""
+    if reserve.exists() and reserve.stat().st_size == RESERVE_BYTES:
+        return
+    disk = os.statvfs(reserve.parent)
+    if disk.f_bavail * disk.f_frsize < 16 * RESERVE_BYTES:
+        return
+    descriptor = os.open(reserve, os.O_WRONLY | os.O_CREAT, 0o600)
+    try:
+        os.posix_fallocate(descriptor, 0, RESERVE_BYTES)
+    finally:
+        os.close(descriptor)
+
+
+def read_status(folder: DataFolder) -> dict[str, Any]:
+    """Return what the file says; it may be about processes that are long gone."""
+    try:
+        found = json.loads((folder.run / "status.json").read_text())
+    except (FileNotFoundError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def is_running(folder: DataFolder) -> bool:
+    """Return whether a supervisor lives: it holds a lock, and a file is no proof."""
+    return folder.run.exists() and folder.supervisor_lock.is_held_by_another()

@@ -1,0 +1,164 @@
+"""`crowdrag up`, `crowdrag demo`, `crowdrag down`: the whole system on this machine."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+
+from crowdrag.runtime import data_folder, environment, web
+from crowdrag.runtime.data_folder import REPOSITORY, DataFolder, Problem
+from crowdrag.runtime.local_model import LanguageModel, what_is_missing
+from crowdrag.runtime.processes import open_private, tail
+from crowdrag.runtime.service_monitor import Service
+from crowdrag.runtime.supervisor import StopRequested, Supervisor, say, stores
+from crowdrag.runtime.web import Web
+from crowdrag.runtime.workers import QUEUES, Sweep, Worker
+
+DEFAULT_PORT = 8000
+# What `--only` may name, for web machines and worker machines apart.
+PARTS = ("llm", "web", "sweep", *(f"worker-{queue.name}" for queue in QUEUES))
+
+
+@dataclass(frozen=True)
+class StartOptions:
+    """What was asked for on the command line."""
+
+    host: str = "127.0.0.1"
+    port: int | None = None
+    demo: bool = False
+    only: tuple[str, ...] = PARTS
+
+
+def run(folder: DataFolder, wish: StartOptions) -> None:
+    """Start everything and keep it until a signal comes."""
+    folder.create()
+    folder.check_space()
+    refuse_after_half_a_restore(folder)
+    listener = _listen(wish) if "web" in wish.only else None
+    began = time.monotonic()
+    try:
+        with Supervisor(folder) as supervisor, suppress(StopRequested):
+            say(f"CrowdRAG  ({folder.root})")
+            _start(supervisor, wish, listener)
+            supervisor.facts["ready_after"] = round(time.monotonic() - began, 2)
+            _welcome(supervisor, wish)
+            supervisor.keep()
+            say("Stopping ...")
+    finally:
+        if listener is not None:
+            listener.close()
+    say("Stopped. All data is kept.")
+
+
+def _listen(wish: StartOptions) -> socket.socket:
+    if wish.port is not None:
+        return web.listen(wish.host, wish.port)
+    if wish.demo:
+        return web.listen_from(wish.host, DEFAULT_PORT)
+    return web.listen(wish.host, DEFAULT_PORT)
+
+
+def _start(supervisor: Supervisor, wish: StartOptions, listener: socket.socket | None) -> None:
+    """Start the services in order; the language model loads while the database is prepared."""
+    folder = supervisor.folder
+    supervisor.llm_url = os.environ.get("CROWDRAG_LLM_URL", "")
+    model = _language_model(folder) if "llm" in wish.only else None
+    if model is not None:
+        supervisor.llm_url = model.url
+    supervisor.facts |= {"llm_url": supervisor.llm_url}
+    supervisor.wait_ready([supervisor.add(service) for service in stores(folder)])
+    monitors = [supervisor.add(model)] if model is not None else []
+    supervisor.run_once("Database and files", [sys.executable, "-m", "crowdrag.runtime.preparation"])
+    for service in _processes(folder, wish, listener, supervisor.llm_url):
+        if isinstance(service, Web):
+            supervisor.facts["url"] = service.url
+        monitors.append(supervisor.add(service))
+    supervisor.wait_ready(monitors)
+
+
+def _language_model(folder: DataFolder) -> LanguageModel | None:
+    if not environment.embeds_llm():
+        return None
+    if reason := what_is_missing():
+        say(f"  {'Language model':28}left out: {reason}")
+        return None
+    return LanguageModel(folder)
+
+
+def _processes(folder: DataFolder, wish: StartOptions, listener: socket.socket | None, llm_url: str) -> list[Service]:
+    """Return the processes that run CrowdRAG's own code."""
+    found: list[Service] = [Web(folder, listener, llm_url)] if listener is not None else []
+    found += [Worker(folder, queue, llm_url) for queue in QUEUES if f"worker-{queue.name}" in wish.only]
+    if "sweep" in wish.only:
+        found.append(Sweep(folder, llm_url))
+    return found
+
+
+def _welcome(supervisor: Supervisor, wish: StartOptions) -> None:
+    url = str(supervisor.facts.get("url", ""))
+    say("")
+    if wish.demo:
+        command = [sys.executable, "-m", "django", "demo_study", "--address", url.rstrip("/")]
+        supervisor.run_once("Demo study", command, echo=True)
+        if wish.port is None and not url.endswith(f":{DEFAULT_PORT}/"):
+            say(f"  (Port {DEFAULT_PORT} is taken{web.describe_holder(DEFAULT_PORT)}, so this is the next free one.)")
+    elif url:
+        say(f"  Address   {url}")
+        say("  A login for yourself: crowdrag createsuperuser")
+    say("")
+    say("Ctrl-C stops everything.")
+
+
+def refuse_after_half_a_restore(folder: DataFolder) -> None:
+    """Refuse to run on a system whose restore was interrupted between the database and the files."""
+    note = folder.root / "restoring"
+    if note.exists():
+        raise Problem(
+            f"A restore was interrupted. Finish it first: crowdrag restore {note.read_text().strip()} --force"
+        )
+
+
+def detach(folder: DataFolder, arguments: list[str]) -> None:
+    """Start the system in the background, wait until it is ready, show what it said."""
+    folder.create()
+    log = folder.logs / "supervisor.log"
+    log.unlink(missing_ok=True)
+    with open_private(log) as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "crowdrag.runtime.cli", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])},
+            cwd=REPOSITORY,
+            start_new_session=True,
+        )
+    while process.poll() is None:
+        found = data_folder.read_status(folder)
+        if found.get("pid") == process.pid and found.get("phase") == "running":
+            say(log.read_text().replace("Ctrl-C stops everything.", "`crowdrag down` stops everything.").rstrip())
+            os.truncate(log, 0)  # a password may stand in it
+            return
+        time.sleep(0.1)
+    raise Problem(tail(log, 40))
+
+
+def down(folder: DataFolder, patience: float = 120.0) -> None:
+    """Stop the system of this data folder and wait until it has."""
+    if not data_folder.is_running(folder):
+        say("CrowdRAG does not run here.")
+        return
+    pid = data_folder.read_status(folder).get("pid")
+    if not isinstance(pid, int):
+        raise Problem(f"Something holds {folder.supervisor_lock.path} and does not say what it is.")
+    os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + patience
+    while data_folder.is_running(folder):
+        if time.monotonic() > deadline:
+            raise Problem(f"Process {pid} does not stop. See {folder.logs}")
+        time.sleep(0.1)
+    say("Stopped. All data is kept.")

@@ -1,0 +1,126 @@
+"""Bring the database and the static files up to date, before the web starts.
+
+python -m crowdrag.runtime.preparation
+"""
+
+import hashlib
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+# Any number that nobody else locks; the same on every machine that shares the database.
+LOCK = 7_240_125_391
+# A change of a table waits for whoever reads it, and all who come later wait behind it: so it gives up soon, lets them
+# through, and tries again.
+LOCK_TIMEOUT = "3s"
+TRIES = 40
+PAUSE = 2.0
+
+
+def main(*, database: bool = True, static: bool = True) -> None:
+    """Migrate, collect the static files, note the local language model's address."""
+    import django
+    from django.conf import settings
+    from django.core.management import call_command, get_commands
+
+    django.setup()
+    if database:
+        with only_one():
+            migrate()
+            if settings.LLM_URL and "local_endpoint" in get_commands():
+                call_command("local_endpoint")
+    if static:
+        collect(Path(settings.STATIC_ROOT))
+        if shared := os.environ.get("CROWDRAG_STATIC_SHARED"):
+            share(Path(settings.STATIC_ROOT), Path(shared))
+
+
+def migrate(*, tries: int = TRIES, pause: float = PAUSE) -> None:
+    """Apply the migrations, never standing long in anybody's way; a lock that is not got is asked for again."""
+    from django.core.management import call_command
+    from django.db import OperationalError, connection
+    from psycopg.errors import LockNotAvailable
+
+    for left in reversed(range(tries)):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('lock_timeout', %s, false)", [LOCK_TIMEOUT])
+        try:
+            call_command("migrate", interactive=False, verbosity=1)
+        except OperationalError as error:
+            if not left or not isinstance(error.__cause__, LockNotAvailable):
+                raise
+            print(f"\nA table is in use, which a migration wants to change; again in {pause:g} s.", flush=True)
+            time.sleep(pause)
+        else:
+            return
+        finally:
+            with connection.cursor() as cursor:
+                cursor.execute("RESET lock_timeout")
+
+
+@contextmanager
+def only_one() -> Iterator[None]:
+    """Hold a lock of the database: several machines may start at once."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK])
+        try:
+            yield
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK])
+
+
+def collect(target: Path) -> None:
+    """Collect the static files if any of them has changed since the last time."""
+    from django.core.management import call_command
+
+    from crowdrag.static_files import NOT_COLLECTED
+
+    note = target.with_name(f"{target.name}.digest")
+    digest = static_digest()
+    if target.exists() and note.exists() and note.read_text() == digest:
+        return
+    note.unlink(missing_ok=True)
+    call_command("collectstatic", interactive=False, clear=True, verbosity=0, ignore_patterns=list(NOT_COLLECTED))
+    note.write_text(digest)
+
+
+def share(source: Path, target: Path) -> None:
+    """Add the static files to a folder that holds those of earlier releases, too, for the proxy that serves it.
+
+    While one release takes another's place, a page of either asks any process for its files: the folder has both.
+    """
+    for path in source.rglob("*"):
+        place = target / path.relative_to(source)
+        if path.is_dir() or (place.exists() and place.stat().st_size == path.stat().st_size):
+            continue
+        place.parent.mkdir(parents=True, exist_ok=True)
+        draft = place.with_name(f".{place.name}.{os.getpid()}")
+        shutil.copyfile(path, draft)
+        draft.replace(place)
+
+
+def static_digest() -> str:
+    """Return a digest of the names and contents of all static files.
+
+    Not of their times: those of an image's files lose their fractions of a second on the way through a registry, and
+    a container cannot collect anew, as it may not write there.
+    """
+    from django.contrib.staticfiles.finders import get_finders
+
+    from crowdrag.static_files import NOT_COLLECTED
+
+    lines = []
+    for finder in get_finders():
+        for name, storage in finder.list(list(NOT_COLLECTED)):
+            with Path(storage.path(name)).open("rb") as file:
+                lines.append(f"{name} {hashlib.file_digest(file, 'sha256').hexdigest()}")
+    return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""PostgreSQL refuses to run as root: under root it gets an account of its own, and a place that account can read."""
+
+import hashlib
+import os
+import pwd
+import shutil
+import stat
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from crowdrag.runtime.data_folder import Problem
+
+ACCOUNT = "crowdrag"
+COPIES = Path("/var/tmp")
+
+
+@dataclass(frozen=True)
+class Account:
+    """Who a process runs as."""
+
+    uid: int
+    gid: int
+
+
+def server_account() -> Account | None:
+    """Return the account for PostgreSQL: None means our own; root gets an unprivileged one, made if need be."""
+    if os.geteuid() != 0:
+        return None
+    for attempt in (_known_account, _create_account, _nobody_account):
+        entry = attempt()
+        if entry is not None:
+            return Account(entry.pw_uid, entry.pw_gid)
+    raise Problem(
+        "PostgreSQL does not run as root, and no other account could be made. Run CrowdRAG as a normal user, "
+        f"or make one for it: useradd --system {ACCOUNT}"
+    )
+
+
+def _passwd_entry(name: str) -> pwd.struct_passwd | None:
+    try:
+        return pwd.getpwnam(name)
+    except KeyError:
+        return None
+
+
+def _known_account() -> pwd.struct_passwd | None:
+    return _passwd_entry(ACCOUNT)
+
+
+def _create_account() -> pwd.struct_passwd | None:
+    useradd = shutil.which("useradd", path="/usr/sbin:/sbin:/usr/bin:/bin")
+    if useradd is None:
+        return None
+    subprocess.run([useradd, "--system", "--no-create-home", ACCOUNT], check=False, capture_output=True)
+    return _passwd_entry(ACCOUNT)
+
+
+def _nobody_account() -> pwd.struct_passwd | None:
+    return _passwd_entry("nobody")
+
+
+def may_reach(path: Path, account: Account) -> bool:
+    """Return whether an account can walk to `path` and read it, by the permission bits along the way."""
+    return all(_allows(part.stat(), account) for part in (path, *path.parents))
+
+
+def _allows(found: os.stat_result, account: Account) -> bool:
+    if found.st_uid == account.uid:
+        return bool(found.st_mode & stat.S_IXUSR)
+    if found.st_gid == account.gid:
+        return bool(found.st_mode & stat.S_IXGRP)
+    return bool(found.st_mode & stat.S_IXOTH)
+
+
+def reachable_copy(installation: Path, account: Account | None) -> Path:
+    """Return the servers' installation, copied to where the account can read it when it lies in, say, /root."""
+    installation = installation.resolve()
+    if account is None or may_reach(installation / "bin" / "postgres", account):
+        return installation
+    release = (installation / "bin" / "postgres").stat()
+    mark = hashlib.sha256(f"{installation} {release.st_mtime_ns} {release.st_size}".encode()).hexdigest()[:10]
+    copy = COPIES / f"crowdrag-postgresql-{mark}"
+    if not copy.exists():
+        draft = COPIES / f"{copy.name}.{os.getpid()}"
+        shutil.copytree(installation, draft, symlinks=True, ignore=shutil.ignore_patterns("include"))
+        draft.chmod(0o755)
+        try:
+            draft.rename(copy)
+        except OSError:
+            shutil.rmtree(draft)
+    found = copy.lstat()
+    if found.st_uid != 0 or not stat.S_ISDIR(found.st_mode) or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise Problem(f"{copy} is not root's own folder, so its programs are not run. Remove it and start again.")
+    return copy
+
+
+@dataclass(frozen=True)
+class Handle:
+    """A folder as a process of another account sees it.
+
+    Data below /root is out of that account's reach by path. An open descriptor is not: Linux walks from
+    /proc/self/fd/N straight to the folder, so no permission of anybody's home has to be loosened.
+    """
+
+    path: str
+    fds: tuple[int, ...] = ()
+
+    def close(self) -> None:
+        """Close the descriptor that the child has inherited."""
+        for fd in self.fds:
+            os.close(fd)
+
+
+def open_handle(folder: Path, account: Account | None) -> Handle:
+    """Return `folder` in the form in which a process of `account` can open it."""
+    if account is None or not sys.platform.startswith("linux"):
+        return Handle(str(folder))
+    fd = os.open(folder, os.O_PATH | os.O_DIRECTORY)
+    os.set_inheritable(fd, True)
+    return Handle(f"/proc/self/fd/{fd}", (fd,))

@@ -1,0 +1,269 @@
+"""A service, and what keeps it alive: started, asked for signs of life, started again when it dies or falls silent."""
+
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from crowdrag.runtime import environment, processes
+from crowdrag.runtime.data_folder import DataFolder
+from crowdrag.runtime.processes import Reaper, kill_group, rotate, spawn, tail
+from crowdrag.runtime.service_account import Account
+
+
+@dataclass
+class Launch:
+    """How to start a service this time."""
+
+    command: list[str]
+    env: dict[str, str] = field(default_factory=dict)
+    account: Account | None = None
+    fds: tuple[int, ...] = ()
+    cwd: Path | None = None
+
+
+class Service:
+    """One long-running program. Subclasses say how it starts and what a sign of life is."""
+
+    name = ""
+    title = ""
+    # How it is asked to stop, how long that may take, and what it gets when the supervisor has died.
+    stop_signal = signal.SIGTERM
+    stop_within = 10.0
+    death_signal = signal.SIGKILL
+    # Seconds until the first sign of life, and without one before it counts as hanging.
+    start_within = 60.0
+    silent_for = 45.0
+    # Megabytes on the disk without which it would only fail again: it is not started before there are so many.
+    needs_megabytes = 0
+    # Services of a lower tier start first and stop last.
+    tier = 0
+
+    def __init__(self, folder: DataFolder) -> None:
+        self.folder = folder
+
+    @property
+    def log(self) -> Path:
+        """Where its output goes."""
+        return self.folder.logs / f"{self.name}.log"
+
+    def launch(self) -> Launch:
+        """Return how to start it; called before every start, on the main thread."""
+        raise NotImplementedError
+
+    def launched(self) -> None:
+        """Tidy up after a start, such as descriptors that the child has inherited."""
+
+    def probe(self) -> str:
+        """Return a few words for the status (a version, say), or raise if the service does not answer."""
+        raise NotImplementedError
+
+    def reap(self, failures: int) -> None:
+        """Clear away what a dead one left, before it is started again."""
+
+
+# How often to ask a service for a sign of life, and a starting one.
+INTERVAL = 3.0
+INTERVAL_STARTING = 0.1
+# The wait before the second, third, ... start in a row; the first is at once.
+BACKOFF = (0.0, 0.3, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
+# How often to look whether there is room again on a full disk.
+ROTATE_EVERY = 2.0
+# After so many seconds of health its failures are forgotten.
+FORGIVEN_AFTER = 60.0
+# A service that fails so often before it has ever been well will not get well by itself.
+HOPELESS_FAILURES = 5
+
+
+class HealthProbe(threading.Thread):
+    """Asks one service for signs of life, on a thread of its own so that a hanging one holds up nobody."""
+
+    def __init__(self, service: Service) -> None:
+        super().__init__(daemon=True, name=f"watch-{service.name}")
+        self._service = service
+        self._lock = threading.Lock()
+        self._round = 0
+        self._new_round = threading.Event()
+        self.last_sign: float | None = None
+        self.detail = ""
+        self.complaint = ""
+
+    def reset(self) -> None:
+        """Forget what was seen: the process is a new one."""
+        with self._lock:
+            self._round += 1
+            self.last_sign = None
+            self.complaint = ""
+        self._new_round.set()
+
+    def run(self) -> None:
+        """Ask, note, wait, for ever (the thread ends with its process)."""
+        while True:
+            began = self._round
+            try:
+                detail, complaint = self._service.probe(), ""
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is no sign of life
+                detail, complaint = "", str(error).strip().split("\n")[0]
+            with self._lock:
+                if began == self._round:
+                    self.complaint = complaint
+                    if not complaint:
+                        self.detail = detail
+                        self.last_sign = time.monotonic()
+            self._new_round.wait(INTERVAL if self.last_sign and not complaint else INTERVAL_STARTING)
+            self._new_round.clear()
+
+
+class ServiceMonitor:
+    """Keeps one service alive. `step` is called often, from the main thread, and never waits long."""
+
+    def __init__(self, service: Service, reaper: Reaper, say: Callable[[str], None], llm_url: str = "") -> None:
+        self.service = service
+        self.process: subprocess.Popen[bytes] | None = None
+        self.state = "waiting"
+        self.reason = ""
+        self.restarts = 0
+        self._failures = 0
+        self._ever_ready = False
+        self._reaper = reaper
+        self._say = say
+        self._llm_url = llm_url
+        self._watch = HealthProbe(service)
+        self._started = 0.0
+        self._ready_since = 0.0
+        self._next_start = 0.0
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it answers."""
+        return self.state == "ready"
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether it has failed again and again without ever having been well."""
+        return not self._ever_ready and self._failures >= HOPELESS_FAILURES
+
+    @property
+    def seconds_to_ready(self) -> float:
+        """How long the last start took."""
+        return self._ready_since - self._started
+
+    @property
+    def detail(self) -> str:
+        """What it says of itself."""
+        return self._watch.detail
+
+    def start(self) -> None:
+        """Start the service now."""
+        rotate(self.service.log)
+        launch = self.service.launch()
+        env = environment.child_environment(self.service.folder, llm_url=self._llm_url)
+        self.process = spawn(
+            launch.command,
+            log=self.service.log,
+            env={**env, **launch.env},
+            death_signal=self.service.death_signal,
+            account=launch.account,
+            fds=launch.fds,
+            cwd=launch.cwd,
+        )
+        self._reaper.add(self.process.pid, self.service.death_signal)
+        self.service.launched()
+        self.state = "starting"
+        self._started = time.monotonic()
+        self._watch.reset()
+        if not self._watch.is_alive():
+            self._watch.start()
+
+    def step(self) -> None:
+        """Look at the process and its signs of life; start it again if need be."""
+        now = time.monotonic()
+        if self.process is None:
+            if self.state == "down" and now >= self._next_start and self._has_room(now):
+                self.start()
+            return
+        code = self.process.poll()
+        if code is not None:
+            self._fell(f"ended with {_outcome(code)}")
+        elif self._watch.last_sign is None:
+            if now - self._started > self.service.start_within:
+                self._fell(f"did not come up in {self.service.start_within:.0f} s ({self._watch.complaint})")
+        else:
+            self._well(now, self._watch.last_sign)
+
+    def _has_room(self, now: float) -> bool:
+        """Say whether the disk has room for it; else look again later, and let people know."""
+        free, needed = self.service.folder.free_megabytes(), self.service.needs_megabytes
+        if free >= needed:
+            return True
+        waits = "waits for room on the disk"
+        if waits not in self.reason:
+            self._say(f"{self.service.title}: {waits}: {free} MB are left, {needed} MB are needed")
+        self.reason = f"{waits}: {free} MB are left, {needed} MB are needed"
+        self._next_start = now + ROTATE_EVERY
+        return False
+
+    def _well(self, now: float, last_sign: float) -> None:
+        if self.state == "starting":
+            self.state = "ready"
+            self._ready_since = now
+            if self._ever_ready:
+                self._say(f"{self.service.title}: back after {now - self._started:.1f} s")
+            self._ever_ready = True
+        if now - last_sign > self.service.silent_for:
+            self._fell(f"did not answer for {now - last_sign:.0f} s ({self._watch.complaint})")
+        elif self._failures and now - self._ready_since > FORGIVEN_AFTER:
+            self._failures = 0
+
+    def _fell(self, reason: str) -> None:
+        """Bury it and decide when to start it again."""
+        self.remove()
+        wait = BACKOFF[min(self._failures, len(BACKOFF) - 1)]
+        self._failures += 1
+        self.restarts += 1
+        self.state = "down"
+        self.reason = reason
+        self._next_start = time.monotonic() + wait
+        self.service.reap(self._failures)
+        if self._ever_ready:
+            self._say(f"{self.service.title}: {reason}; starting it again" + (f" in {wait:.0f} s" if wait >= 1 else ""))
+
+    def ask_to_stop(self) -> None:
+        """Send the service its stop signal."""
+        if self.process is not None and self.process.poll() is None:
+            with suppress(ProcessLookupError):
+                self.process.send_signal(self.service.stop_signal)
+
+    def remove(self) -> None:
+        """Kill what is left of the service's group."""
+        if self.process is not None:
+            kill_group(self.process)
+            self._reaper.remove(self.process.pid)
+            self.process = None
+        self.state = "stopped"
+
+    def status(self) -> dict[str, object]:
+        """Return what the status file says of it."""
+        pid = self.process.pid if self.process else None
+        return {
+            "title": self.service.title,
+            "state": self.state,
+            "pid": pid,
+            "born": processes.start_time(pid) if pid else None,
+            "restarts": self.restarts,
+            "reason": self.reason,
+            "detail": self.detail,
+            "log": str(self.service.log),
+        }
+
+    def last_words(self) -> str:
+        """Return the reason of the last failure with the end of the log."""
+        return f"{self.service.title}: {self.reason}. The end of {self.service.log}:\n{tail(self.service.log)}"
+
+
+def _outcome(code: int) -> str:
+    return f"signal {-code}" if code < 0 else f"status {code}"

@@ -1,0 +1,71 @@
+"""Loaded by Celery's workers: a sign of life for the supervisor, and no children without a parent.
+
+Celery sends heartbeats from the loop that also fetches tasks, so a hanging worker sends none. One failure hides from
+that: after trouble with the broker a worker has been seen that beats and fetches nothing (celery #10205). So a worker
+that has had nothing to do for a while, beside a queue that has not been empty, keeps its sign of life to itself.
+"""
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+from celery import current_app
+from celery.signals import heartbeat_sent, worker_process_init, worker_ready
+from celery.worker import state
+from kombu.exceptions import KombuError
+from redis.exceptions import RedisError
+
+from crowdrag.runtime.launcher import die_with_parent
+
+# So long idle beside a queue that is not empty, and a worker counts as deaf.
+STALLED_AFTER = 20.0
+# How often to look at the queue's length.
+LOOK_EVERY = 5.0
+NO_PATIENCE = {"socket_connect_timeout": 1, "socket_timeout": 1, "max_retries": 0}
+
+
+class StalledConsumer:
+    """Notices when this worker does not fetch what waits for it."""
+
+    def __init__(self) -> None:
+        self._idle_since: float | None = None
+        self._looked = 0.0
+
+    def is_deaf(self, queue: str, now: float) -> bool:
+        """Return whether the worker has been idle for long while messages waited."""
+        if state.reserved_requests or state.active_requests:
+            self._idle_since = None
+        elif now - self._looked >= LOOK_EVERY:
+            self._looked = now
+            self._idle_since = (self._idle_since or now) if waiting(queue) else None
+        return self._idle_since is not None and now - self._idle_since > STALLED_AFTER
+
+
+def waiting(queue: str) -> int:
+    """Return how many messages wait in a queue; none when the broker does not say."""
+    try:
+        with current_app.connection_for_read(transport_options=NO_PATIENCE) as connection:
+            channel: Any = connection.default_channel
+            return int(channel.client.llen(queue))
+    except (KombuError, RedisError, OSError):
+        return 0
+
+
+stalled_consumer = StalledConsumer()
+
+
+@worker_ready.connect
+@heartbeat_sent.connect
+def beat(**_: Any) -> None:
+    """Touch the file that the supervisor looks at."""
+    path, queue = os.environ.get("CROWDRAG_HEARTBEAT"), os.environ.get("CROWDRAG_QUEUE")
+    if path and not (queue and stalled_consumer.is_deaf(queue, time.monotonic())):
+        Path(path).touch()
+
+
+@worker_process_init.connect
+def follow(**_: Any) -> None:
+    """Let the kernel end a pool process when its worker is killed, even when it is busy and nobody else is left."""
+    die_with_parent(os.getppid(), signal.SIGKILL)

@@ -1,0 +1,167 @@
+"""Webhooks, the messages that they are sent, and how far each delivery has got."""
+
+import uuid
+
+import pgtrigger
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.studies.models import Study
+
+from .enums import CHOSEN, DeliveryState, Event, WebhookState
+
+LONGEST_ADDRESS = 1000
+CHOSEN_VALUES = [str(event) for event in CHOSEN]
+
+
+class WebhookQuerySet(models.QuerySet["Webhook"]):
+    """What can be said of webhooks."""
+
+    def on(self) -> "WebhookQuerySet":
+        """Keep those that are sent to."""
+        return self.filter(state=WebhookState.ON)
+
+    def for_event(self, event: Event) -> "WebhookQuerySet":
+        """Keep those that asked for this."""
+        return self.filter(events__contains=[event])
+
+    def newest_first(self) -> "WebhookQuerySet":
+        """Order as lists show them."""
+        return self.order_by("-created_at", "-id")
+
+
+class Webhook(models.Model):
+    """One subscription. Its secret is encrypted, shown once, and sent nowhere: messages are signed with it."""
+
+    key = models.UUIDField(default=uuid.uuid4, editable=False)
+    study = models.ForeignKey(Study, models.CASCADE, related_name="webhooks")
+    label = models.CharField(_("for your own use"), max_length=100, blank=True)
+    address = models.CharField(_("address"), max_length=LONGEST_ADDRESS)
+    events = ArrayField(models.CharField(max_length=40), verbose_name=_("events"))
+    secret = models.BinaryField()
+    # After a new secret was made, messages are signed with both for a while, so that the other side can change over.
+    former_secret = models.BinaryField(null=True, blank=True)
+    former_until = models.DateTimeField(null=True, blank=True)
+    state = models.CharField(_("state"), max_length=8, choices=WebhookState.choices, default=WebhookState.ON)
+    created_at = models.DateTimeField(_("created"))
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    succeeded_at = models.DateTimeField(_("last delivered"), null=True, blank=True)
+    failed_at = models.DateTimeField(_("last failed"), null=True, blank=True)
+
+    objects = WebhookQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["key"], name="webhook_key_unique"),
+            models.UniqueConstraint(fields=["study", "address"], name="webhook_address_once_per_study"),
+            models.CheckConstraint(condition=models.Q(state__in=WebhookState.values), name="webhook_state_known"),
+            models.CheckConstraint(
+                condition=models.Q(events__contained_by=CHOSEN_VALUES) & ~models.Q(events=[]),
+                name="webhook_events_known_and_some",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(former_secret__isnull=True, former_until__isnull=True)
+                | models.Q(former_secret__isnull=False, former_until__isnull=False),
+                name="webhook_former_secret_has_an_end",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.label or self.address
+
+    @property
+    def is_on(self) -> bool:
+        """Whether it is sent to."""
+        return self.state == WebhookState.ON
+
+    @property
+    def event_labels(self) -> list[str]:
+        """What it is told of, in words."""
+        return [str(Event(event).label) for event in CHOSEN if event in self.events]
+
+
+class Message(models.Model):
+    """One event as other systems read it: the bytes of `body` are what is signed and sent, each time the same."""
+
+    key = models.UUIDField(default=uuid.uuid4, editable=False)
+    study = models.ForeignKey(Study, models.CASCADE, related_name="webhook_messages")
+    event = models.CharField(_("event"), max_length=40, choices=Event.choices)
+    body = models.TextField(_("message"))
+    created_at = models.DateTimeField(_("happened"))
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["key"], name="webhook_message_key_unique"),
+            models.CheckConstraint(condition=models.Q(event__in=Event.values), name="webhook_message_event_known"),
+        ]
+        indexes = [models.Index(fields=["created_at"], name="webhook_message_by_age")]
+        # Its receiver may have seen it: the same id must say the same whenever it is sent.
+        triggers = [pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update)]
+
+    def __str__(self) -> str:
+        return f"{self.event} {self.name}"
+
+    @property
+    def name(self) -> str:
+        """Its id as the receiver reads it: the same message has the same, however often it comes."""
+        return f"msg_{self.key.hex}"
+
+
+class DeliveryQuerySet(models.QuerySet["Delivery"]):
+    """What can be said of deliveries."""
+
+    def newest_first(self) -> "DeliveryQuerySet":
+        """Order as lists show them."""
+        return self.order_by("-message__created_at", "-id")
+
+
+class Delivery(models.Model):
+    """The outbox: a row that is `WAITING` is sent when it is due, by whichever worker takes it first."""
+
+    webhook = models.ForeignKey(Webhook, models.CASCADE, related_name="deliveries")
+    message = models.ForeignKey(Message, models.CASCADE, related_name="deliveries")
+    state = models.CharField(_("state"), max_length=8, choices=DeliveryState.choices, default=DeliveryState.WAITING)
+    tries = models.PositiveSmallIntegerField(_("tries"), default=0)
+    # Counts each time that a worker takes it, and never back: whoever holds an older number writes nothing.
+    attempt = models.PositiveIntegerField(default=0)
+    due_at = models.DateTimeField()
+    lease_until = models.DateTimeField(null=True, blank=True)
+    tried_at = models.DateTimeField(_("last tried"), null=True, blank=True)
+    delivered_at = models.DateTimeField(_("delivered"), null=True, blank=True)
+    status = models.PositiveSmallIntegerField(_("answer"), null=True, blank=True)
+    problem = models.CharField(_("last problem"), max_length=300, blank=True)
+
+    objects = DeliveryQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["webhook", "message"], name="webhook_delivery_once"),
+            models.CheckConstraint(condition=models.Q(state__in=DeliveryState.values), name="webhook_delivery_state"),
+            models.CheckConstraint(
+                condition=models.Q(state=DeliveryState.SENDING, lease_until__isnull=False)
+                | (~models.Q(state=DeliveryState.SENDING) & models.Q(lease_until__isnull=True)),
+                name="webhook_delivery_sending_has_a_lease",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(state=DeliveryState.DONE) | models.Q(delivered_at__isnull=False),
+                name="webhook_delivery_done_has_a_time",
+            ),
+            # A slow address holds up one worker, never two, and none of the other addresses.
+            models.UniqueConstraint(
+                fields=["webhook"],
+                condition=models.Q(state=DeliveryState.SENDING),
+                name="webhook_delivery_one_at_a_time",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["due_at", "id"],
+                condition=models.Q(state__in=[DeliveryState.WAITING, DeliveryState.SENDING]),
+                name="webhook_delivery_open",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.message} → {self.webhook}"

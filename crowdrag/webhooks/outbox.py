@@ -1,0 +1,79 @@
+"""What is to be told is written down in the transaction of what happened: told if it happened, and only then.
+
+Messages are thin on purpose, names and states of a researcher's things and where the API tells the rest: whoever reads
+one asks the API, with a token, for what it may know. Nothing that a participant gave leaves the system in a message.
+Messages are kept for a while, to be looked at and sent again, and then forgotten.
+"""
+
+import json
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import transaction
+
+from crowdrag.jobs.models import Run
+from crowdrag.studies.models import Study
+
+from . import tasks
+from .enums import Event
+from .models import Delivery, Message, Webhook
+
+
+def publish(*, study: Study, event: Event, data: dict[str, Any], now: datetime) -> Message | None:
+    """Write down for all who asked for it that something happened; None where nobody did.
+
+    Call it in the transaction of what happened. `data` leaves the system: names and states of a researcher's things,
+    and nothing that a participant gave.
+    """
+    told = list(Webhook.objects.on().filter(study=study).for_event(event))
+    return _write(study, event, data, told, now) if told else None
+
+
+def publish_test(*, webhook: Webhook, now: datetime) -> Message:
+    """Send a webhook a message that says nothing but that it arrives."""
+    return _write(webhook.study, Event.TEST, {"webhook": webhook.key}, [webhook], now)
+
+
+@transaction.atomic
+def _write(study: Study, event: Event, data: dict[str, Any], told: Iterable[Webhook], now: datetime) -> Message:
+    content = {"type": event, "timestamp": now, "data": {"study": study.slug, **data}}
+    body = json.dumps(content, cls=DjangoJSONEncoder, ensure_ascii=False, separators=(",", ":"))
+    message = Message.objects.create(study=study, event=event, body=body, created_at=now)
+    Delivery.objects.bulk_create(Delivery(webhook=webhook, message=message, due_at=now) for webhook in told)
+    transaction.on_commit(tasks.wake_now)
+    return message
+
+
+def publish_run_ended(run: Run, at: datetime) -> Message | None:
+    """Tell that a run is done, failed or cancelled."""
+    data = {"run": run.key, "kind": run.kind, "state": run.state}
+    return publish(study=run.study, event=Event.RUN_ENDED, data=data, now=at)
+
+
+def publish_campaign_ended(
+    *, study: Study, kind: str, name: str, campaign: int | None, now: datetime
+) -> Message | None:
+    """Tell that a campaign is closed: of judgments, with its number; or of writing, of which a study has one."""
+    data = {"campaign": campaign, "kind": kind, "name": name}
+    return publish(study=study, event=Event.CAMPAIGN_ENDED, data=data, now=now)
+
+
+def publish_release_published(*, study: Study, version: int, address: str, now: datetime) -> Message | None:
+    """Tell that a release is published, and the address of its public page."""
+    data = {"version": version, "address": address}
+    return publish(study=study, event=Event.RELEASE_PUBLISHED, data=data, now=now)
+
+
+KEPT_FOR: Final = timedelta(days=30)
+# A pass of the sweep is short: what is left goes with the next.
+AT_ONCE: Final = 1000
+
+
+def remove_old(now: datetime) -> int:
+    """Remove old messages with their deliveries; return how many."""
+    old = Message.objects.filter(created_at__lt=now - KEPT_FOR).order_by("created_at").values_list("pk", flat=True)
+    chosen = list(old[:AT_ONCE])
+    Message.objects.filter(pk__in=chosen).delete()
+    return len(chosen)

@@ -1,0 +1,72 @@
+"""Secrets of webhooks, and how messages are signed with them: as the Standard Webhooks specification says.
+
+Source: https://github.com/standard-webhooks/standard-webhooks, symmetric signatures (`v1`).
+"""
+
+import base64
+import hashlib
+import hmac
+import secrets
+from collections.abc import Iterable
+from functools import lru_cache
+
+from cryptography.fernet import Fernet, InvalidToken
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+PREFIX = "whsec_"
+BYTES = 32
+
+
+class UnreadableSecretError(ValueError):
+    """A secret that was encrypted with another key than this system has."""
+
+    def __init__(self) -> None:
+        super().__init__(_("The secret cannot be read with this system's key: make a new one."))
+
+
+def generate_secret() -> str:
+    """Draw a secret, as it is shown to whoever will check signatures with it."""
+    return PREFIX + base64.b64encode(secrets.token_bytes(BYTES)).decode()
+
+
+def encrypt(secret: str) -> bytes:
+    """Encrypt a secret for the database."""
+    return _fernet().encrypt(secret.encode())
+
+
+def decrypt(kept: bytes | memoryview) -> str:
+    """Return a secret that was encrypted.
+
+    Raises
+    ------
+    UnreadableSecretError
+    """
+    try:
+        return _fernet().decrypt(bytes(kept)).decode()
+    except InvalidToken as error:
+        raise UnreadableSecretError from error
+
+
+def sign(*, secret: str, message: str, timestamp: int, body: str) -> str:
+    """Return a message's signature: HMAC-SHA256 over its id, the time of sending and the very bytes of its body."""
+    key = base64.b64decode(secret.removeprefix(PREFIX))
+    signed = f"{message}.{timestamp}.{body}".encode()
+    return "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+
+
+def build_headers(*, secrets_: Iterable[str], message: str, timestamp: int, body: str) -> dict[str, str]:
+    """Return the headers that prove a message; with several secrets any of its signatures will do."""
+    signatures = (sign(secret=each, message=message, timestamp=timestamp, body=body) for each in secrets_)
+    return {
+        "webhook-id": message,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": " ".join(signatures),
+    }
+
+
+@lru_cache(maxsize=1)
+def _fernet() -> Fernet:
+    # A key of its own, derived from the one that encrypts: neither can be used to read what the other wrote.
+    key = hmac.new(settings.IDENTITY_KEY.encode(), b"secrets of webhooks", hashlib.sha256).digest()
+    return Fernet(base64.urlsafe_b64encode(key))

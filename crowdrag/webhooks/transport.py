@@ -1,0 +1,215 @@
+"""One message sent once over HTTPS, to a checked address: nothing is read of the answer but its status.
+
+What a name leads to is looked up and checked when a message is sent, as with language models
+(crowdrag/llm/addresses.py), and the checked address is the one connected to: checking it once when it is entered would
+say nothing of where it leads a second later. No redirect is followed, no proxy or header of the environment is used,
+and the whole try has an end.
+"""
+
+import asyncio
+import ipaddress
+import logging
+import ssl
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import timedelta
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from typing import Final
+from urllib.parse import urlsplit
+
+import httpx2
+from django.conf import settings
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from crowdrag import __version__
+from crowdrag.llm import addresses
+from crowdrag.llm.addresses import Resolver, system_resolver
+
+from .models import LONGEST_ADDRESS
+
+log = logging.getLogger(__name__)
+#: Names that no public name server answers for (RFC 6761, 6762, 9476).
+_LOCAL_SUFFIXES = (".localhost", ".local", ".internal", ".home.arpa")
+
+
+class AddressError(ValueError):
+    """An address that a webhook must not have; the message says why."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """An address that was read and may be used."""
+
+    host: str
+    port: int
+    is_tls: bool
+    is_local: bool
+
+    def resolved(self, resolver: addresses.Resolver = addresses.system_resolver) -> list[str]:
+        """Return the addresses that the host leads to now, all of them checked.
+
+        Raises
+        ------
+        AddressError
+            where the name leads nowhere, or to an address that may not be connected to. Both are said alike, and no
+            address is named: else whoever enters names could learn what there is in the operator's network.
+        """
+        try:
+            return addresses.resolve(self.host, self.port, is_local=self.is_local, resolver=resolver)
+        except (addresses.BlockedAddressError, ConnectionError) as error:
+            log.warning("A webhook was not sent: %s", error)
+            raise AddressError(_("%s has no public address.") % self.host) from error
+
+
+def parse_address(address: str) -> Target:
+    """Return what an address names, or raise what is wrong with it."""
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError as error:
+        raise AddressError(_("The address cannot be read: %s") % error) from error
+    if len(address) > LONGEST_ADDRESS or any(c.isspace() or c == "\\" or not c.isprintable() for c in address):
+        raise AddressError(_("The address is too long, or holds blanks or backslashes."))
+    if not parts.hostname or "%" in parts.netloc:
+        raise AddressError(_("The address must name a host."))
+    if parts.username is not None or parts.password is not None or "#" in address:
+        raise AddressError(_("The address must hold no user, password or fragment."))
+    host = parts.hostname.lower()
+    is_local = host in {name.lower() for name in settings.WEBHOOK_LOCAL_HOSTS}
+    if parts.scheme != "https" and not (parts.scheme == "http" and is_local):
+        raise AddressError(_("The address must start with https://."))
+    _check_literal(host, is_local=is_local)
+    if not is_local and (host == "localhost" or host.endswith(_LOCAL_SUFFIXES)):
+        raise AddressError(_("%s is a name of this machine or of a private network.") % host)
+    return Target(host, port or (443 if parts.scheme == "https" else 80), parts.scheme == "https", is_local)
+
+
+def _check_literal(host: str, *, is_local: bool) -> None:
+    """Refuse an address in figures at once; what a name leads to is seen when something is sent."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return
+    if problem := addresses.why_forbidden(host, is_local=is_local):
+        raise AddressError(_("%(host)s may not be sent to: it is %(problem)s.") % {"host": host, "problem": problem})
+
+
+CONNECT_SECONDS: Final = 5.0
+# All of it: an address that answers a byte at a time holds nobody for longer.
+TRY_SECONDS: Final = 15.0
+LONGEST_WAIT: Final = timedelta(hours=24)
+
+
+@dataclass(frozen=True)
+class DeliveryResponse:
+    """What came of a try: the answer's status, or the problem where there was none."""
+
+    status: int | None = None
+    problem: str = ""
+    # How long the other side asks us to wait before the next try.
+    wait: timedelta | None = None
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the other side took the message."""
+        return self.status is not None and 200 <= self.status < 300
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the other side wants no more."""
+        return self.status == httpx2.codes.GONE
+
+
+def post(
+    *,
+    address: str,
+    headers: dict[str, str],
+    body: str,
+    resolver: Resolver = system_resolver,
+    tls: ssl.SSLContext | None = None,
+    seconds: float = TRY_SECONDS,
+) -> DeliveryResponse:
+    """Send a message, and return what came of it; whatever goes wrong is an answer too."""
+    try:
+        target = parse_address(address)
+        found = target.resolved(resolver)
+        trying = _within(seconds, target, found, _request(address, headers, body), tls or _tls())
+        # In a thread of its own: where a loop runs already, another one cannot.
+        with ThreadPoolExecutor(1) as own:
+            return own.submit(asyncio.run, trying).result()
+    except TimeoutError:
+        return DeliveryResponse(problem=_("No answer within %(seconds)g seconds.") % {"seconds": seconds})
+    except (AddressError, ConnectionError) as error:
+        return DeliveryResponse(problem=str(error))
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+        return DeliveryResponse(
+            problem=_("The address could not be reached: %s") % (str(error) or type(error).__name__)
+        )
+
+
+def _request(address: str, headers: dict[str, str], body: str) -> httpx2.Request:
+    sent = {
+        "content-type": "application/json; charset=utf-8",
+        "user-agent": f"CrowdRAG/{__version__}",
+        "accept-encoding": "identity",
+        **headers,
+    }
+    return httpx2.Request("POST", address, headers=sent, content=body.encode())
+
+
+async def _within(
+    seconds: float, target: Target, found: list[str], request: httpx2.Request, tls: ssl.SSLContext
+) -> DeliveryResponse:
+    async with asyncio.timeout(seconds), httpx2.AsyncHTTPTransport(verify=tls, trust_env=False) as transport:
+        failure: Exception | None = None
+        for address in found:
+            try:
+                response = await transport.handle_async_request(_to_address(request, address, target, seconds))
+            except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+                failure = error
+                continue
+            answer = _answer(response)
+            await response.aclose()
+            return answer
+        raise failure or httpx2.ConnectError(f"{target.host} has no address.")
+
+
+def _to_address(request: httpx2.Request, address: str, target: Target, seconds: float) -> httpx2.Request:
+    """Return the request with the address in its URL, and the name where the server and its certificate look."""
+    timeout = httpx2.Timeout(seconds, connect=CONNECT_SECONDS)
+    return httpx2.Request(
+        request.method,
+        request.url.copy_with(host=address),
+        headers=request.headers,
+        content=request.read(),
+        extensions={"timeout": timeout.as_dict(), "sni_hostname": target.host},
+    )
+
+
+def _answer(response: httpx2.Response) -> DeliveryResponse:
+    status = response.status_code
+    if 200 <= status < 300:
+        return DeliveryResponse(status)
+    if 300 <= status < 400:
+        problem = _("It answered %(status)s: redirects are not followed. Enter the address that it leads to.")
+    elif status == httpx2.codes.GONE:
+        problem = _("It answered %(status)s: it wants no more messages.")
+    else:
+        problem = _("It answered %(status)s.")
+    return DeliveryResponse(status, problem % {"status": status}, _retry_after(response.headers.get("retry-after", "")))
+
+
+def _retry_after(header: str) -> timedelta | None:
+    """Read how long to wait: seconds, or a time; within bounds."""
+    try:
+        wait = timedelta(seconds=int(header)) if header.isdecimal() else parsedate_to_datetime(header) - timezone.now()
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return min(max(wait, timedelta(0)), LONGEST_WAIT)
+
+
+@lru_cache(maxsize=1)
+def _tls() -> ssl.SSLContext:
+    return httpx2.create_ssl_context(trust_env=False)

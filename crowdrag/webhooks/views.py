@@ -1,0 +1,159 @@
+"""The pages of a study's webhooks: the list, and one with what was sent to it and what can be done with it."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from crowdrag.studies.access import study_page
+from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Study
+
+from . import outbox, services
+from .enums import CHOSEN, DeliveryState
+from .forms import WebhookForm
+from .models import Delivery, Webhook
+
+
+@study_page(Role.OWNER)
+@never_cache
+def webhooks(request: HttpRequest, study: Study) -> HttpResponse:
+    """List the webhooks of a study; make one, and show its secret this once."""
+    if request.method != "POST":
+        return _show_list(request, study, WebhookForm(initial={"events": CHOSEN}))
+    form = WebhookForm(request.POST)
+    if not form.is_valid():
+        return _show_list(request, study, form, status=422)
+    try:
+        made = services.create(study=study, by=request.user, now=timezone.now(), **form.cleaned_data)  # type: ignore[arg-type]
+    except services.WebhookError as error:
+        form.add_error(None, str(error))
+        return _show_list(request, study, form, status=422)
+    return _show_list(request, study, WebhookForm(initial={"events": CHOSEN}), made=made)
+
+
+def _show_list(
+    request: HttpRequest,
+    study: Study,
+    form: WebhookForm,
+    *,
+    made: services.CreatedWebhook | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    found = Webhook.objects.filter(study=study).newest_first()
+    context = {"webhooks": found, "form": form, "made": made, "section": "webhooks"}
+    return render(request, "webhooks/list.html", context, status=status)
+
+
+ROWS = 50
+
+
+@study_page(Role.OWNER)
+@never_cache
+def webhook(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
+    """Show a webhook with its deliveries; change it."""
+    found = get_object_or_404(Webhook, study=study, key=key)
+    if request.method != "POST":
+        return _show_webhook(request, found)
+    form = WebhookForm(request.POST)
+    if not form.is_valid():
+        return _show_webhook(request, found, form, status=422)
+    try:
+        services.change(webhook=found, **form.cleaned_data)
+    except services.WebhookError as error:
+        form.add_error(None, str(error))
+        return _show_webhook(request, get_object_or_404(Webhook, study=study, key=key), form, status=422)
+    messages.success(request, _("The webhook is changed."))
+    return redirect("webhook", study.slug, key)
+
+
+@study_page(Role.OWNER)
+@require_POST
+@never_cache
+def renew_secret(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
+    """Make a new secret, and show it this once."""
+    found = get_object_or_404(Webhook, study=study, key=key)
+    made = services.renew_secret(webhook=found, now=timezone.now())
+    return _show_webhook(request, made.webhook, made=made)
+
+
+@study_page(Role.OWNER)
+@require_POST
+def send_test(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
+    """Send a test message."""
+    found = get_object_or_404(Webhook, study=study, key=key)
+    if found.is_on:
+        outbox.publish_test(webhook=found, now=timezone.now())
+        messages.success(request, _("A test is on the way. Look in a moment what came of it."))
+    else:
+        messages.error(request, _("It is switched off: switch it on first."))
+    return redirect("webhook", study.slug, key)
+
+
+@study_page(Role.OWNER)
+@require_POST
+def switch(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
+    """Switch it off; with `on`, switch it on again."""
+    found = get_object_or_404(Webhook, study=study, key=key)
+    if "on" in request.POST:
+        services.switch_on(webhook=found, now=timezone.now())
+        messages.success(request, _("It is on. What waited is sent now."))
+    else:
+        services.switch_off(webhook=found)
+        messages.success(request, _("It is off. What waits is kept; what happens meanwhile is not told later."))
+    return redirect("webhook", study.slug, key)
+
+
+@study_page(Role.OWNER)
+@require_POST
+def remove(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
+    """Forget it."""
+    services.remove(webhook=get_object_or_404(Webhook, study=study, key=key))
+    messages.success(request, _("The webhook is removed: nothing is sent there any more."))
+    return redirect("webhooks", study.slug)
+
+
+@study_page(Role.OWNER)
+@require_POST
+def send_again(request: HttpRequest, study: Study, key: UUID, delivery: int) -> HttpResponse:
+    """Send a message again."""
+    found = get_object_or_404(
+        Delivery.objects.select_related("webhook"), pk=delivery, webhook__key=key, webhook__study=study
+    )
+    try:
+        services.send_again(delivery=found, now=timezone.now())
+        messages.success(request, _("It is on the way again, under the same id."))
+    except services.WebhookError as error:
+        messages.error(request, str(error))
+    return redirect("webhook", study.slug, key)
+
+
+def _show_webhook(
+    request: HttpRequest,
+    found: Webhook,
+    form: WebhookForm | None = None,
+    *,
+    made: services.CreatedWebhook | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    deliveries = Delivery.objects.filter(webhook=found).select_related("message").newest_first()
+    state = request.GET.get("state", "")
+    if state in DeliveryState.values:
+        deliveries = deliveries.filter(state=state)
+    context = {
+        "webhook": found,
+        "page": Paginator(deliveries, ROWS).get_page(request.GET.get("page")),
+        "states": DeliveryState.choices,
+        "chosen": state,
+        "form": form or WebhookForm(initial={name: getattr(found, name) for name in WebhookForm.base_fields}),
+        "is_changing": form is not None,
+        "made": made,
+        "section": "webhooks",
+    }
+    return render(request, "webhooks/webhook.html", context, status=status)
